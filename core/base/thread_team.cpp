@@ -1,0 +1,85 @@
+#include "core/base/thread_team.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define STORMCELL_PAUSE() _mm_pause()
+#else
+#define STORMCELL_PAUSE() std::this_thread::yield()
+#endif
+
+namespace stormcell {
+namespace {
+// About 50 us of spinning: longer than the gap between two steps of a program, shorter than anybody notices.
+constexpr int kSpins = 4000;
+}  // namespace
+
+ThreadTeam::ThreadTeam(int size) : size_(std::max(1, size)) {
+  for (int member = 1; member < size_; ++member) threads_.emplace_back([this, member] { loop(member); });
+}
+
+ThreadTeam::~ThreadTeam() {
+  stop_ = true;
+  {
+    std::lock_guard lock(mutex_);
+    epoch_.fetch_add(1);
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadTeam::start(Call call, void* context) {
+  call_ = call;
+  context_ = context;
+  running_.store(size_ - 1, std::memory_order_relaxed);
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleeping_.load(std::memory_order_seq_cst) > 0) {
+    std::lock_guard lock(mutex_);
+    wake_.notify_all();
+  }
+}
+
+void ThreadTeam::join() {
+  while (running_.load(std::memory_order_acquire) != 0) STORMCELL_PAUSE();
+}
+
+void ThreadTeam::loop(int member) {
+  uint64_t seen = 0;
+  for (;;) {
+    uint64_t now = epoch_.load(std::memory_order_acquire);
+    for (int spin = 0; now == seen && spin < kSpins; ++spin) {
+      STORMCELL_PAUSE();
+      now = epoch_.load(std::memory_order_acquire);
+    }
+    if (now == seen) {
+      std::unique_lock lock(mutex_);
+      sleeping_.fetch_add(1, std::memory_order_seq_cst);
+      wake_.wait(lock, [&] { return epoch_.load(std::memory_order_seq_cst) != seen; });
+      sleeping_.fetch_sub(1, std::memory_order_relaxed);
+      now = epoch_.load(std::memory_order_acquire);
+    }
+    seen = now;
+    if (stop_.load(std::memory_order_relaxed)) return;
+    call_(context_, member);
+    running_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+int available_cores() {
+  int cores = 1;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  std::ifstream quota("/sys/fs/cgroup/cpu.max");
+  std::string limit;
+  double period = 0;
+  if (quota >> limit >> period && limit != "max" && period > 0) cores = std::min(cores, static_cast<int>(std::ceil(std::stod(limit) / period)));
+  return std::max(1, cores);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,51 @@
+#include "tests/testing/testing.h"
+
+#include <QCoreApplication>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace stormcell::testing {
+namespace {
+std::vector<std::pair<const char*, Factory>>& tests() {
+  static std::vector<std::pair<const char*, Factory>> list;
+  return list;
+}
+}  // namespace
+
+int add_test(const char* name, Factory factory) {
+  tests().emplace_back(name, std::move(factory));
+  return 0;
+}
+
+std::string shared_folder() {
+  const std::filesystem::path path = std::filesystem::path(STORMCELL_SOURCE_DIR).parent_path() / "shared";
+  return std::filesystem::exists(path / "design.md") ? path.string() : std::string();
+}
+std::string source_folder() { return STORMCELL_SOURCE_DIR; }
+
+}  // namespace stormcell::testing
+
+// `program` runs all classes, `program CLASS [Qt Test options]` one.
+int main(int argc, char** argv) {
+  QCoreApplication application(argc, argv);
+  int failures = 0, ran = 0;
+  const std::string only = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
+  if (!only.empty()) {
+    for (int i = 1; i + 1 < argc; ++i) argv[i] = argv[i + 1];
+    --argc;
+  }
+  for (const auto& [name, factory] : stormcell::testing::tests()) {
+    if (!only.empty() && only != name) continue;
+    const std::unique_ptr<QObject> test(factory());
+    failures += QTest::qExec(test.get(), argc, argv) != 0;
+    ++ran;
+  }
+  if (ran == 0) {
+    std::fprintf(stderr, "no test class %s\n", only.c_str());
+    return 1;
+  }
+  return failures == 0 ? 0 : 1;
+}
