@@ -1,0 +1,45 @@
+// Cells, and the spaces they live in.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace stormcell {
+
+/// Which part of a computation a cell belongs to.
+enum class Phase : uint8_t { forward = 0, prefill = 1, decode = 2 };
+
+/// The identity of a cell across batches and runs: never just a row number.
+struct CellId {
+  int64_t item = 0;      ///< the item of the dataset
+  int64_t sequence = 0;  ///< the sequence (or image) in the whole run
+  int32_t position = 0;  ///< the place in the sequence
+  int32_t step = 0;      ///< the decoding step, 0 in a forward pass
+  Phase phase = Phase::forward;
+  bool operator==(const CellId&) const = default;
+};
+
+/// The row of a batch's cell-space table from which ids are computed, so that no decision has to store them.
+struct CellTable {
+  int64_t first_sequence = 0;  ///< sequence number of the batch's first sequence
+  int32_t sequences = 0;
+  int32_t per_sequence = 0;  ///< cells of one sequence, padding included
+  int32_t step = 0;
+  Phase phase = Phase::forward;
+
+  int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
+  /// Id of the cell in `row`, rows being ordered by sequence, then position.
+  CellId id(int64_t row) const {
+    const int64_t sequence = first_sequence + row / per_sequence;
+    return {sequence, sequence, static_cast<int32_t>(row % per_sequence) + (phase == Phase::decode ? step : 0), step, phase};
+  }
+};
+
+/// Maps each cell of a space to its parent: equal groups (token -> sequence) or an explicit map (a routed space).
+/// What capacity per sequence and priorities per batch are counted over.
+struct ParentMap {
+  int64_t per_parent = 0;            ///< > 0: cell c belongs to parent c / per_parent
+  const int32_t* parent = nullptr;   ///< else the parent of each cell; null: one parent for all
+  int64_t of(int64_t cell) const { return per_parent > 0 ? cell / per_parent : parent ? parent[cell] : 0; }
+};
+
+}  // namespace stormcell

@@ -1,0 +1,231 @@
+// The rules themselves. Selection is by raw scores wherever a softmax only rescales them: it is monotone, and ties stay ties.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/cell/protocol.h"
+
+namespace stormcell {
+namespace {
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+constexpr int32_t kMostChoices = 64, kMostBranches = 4096;
+
+// NaN compares below everything, so that a broken score never wins.
+float usable(float score) { return std::isnan(score) ? kLowest : score; }
+
+// The k largest of n scores, the lowest index winning ties, in descending order. Returns the best score not taken.
+template <class Score>
+float select_top(Score score, int32_t n, int32_t k, int32_t* chosen) {
+  float best[kMostChoices];
+  int32_t count = 0;
+  float rest = kLowest;
+  for (int32_t b = 0; b < n; ++b) {
+    const float s = score(b);
+    if (count == k && !(s > best[count - 1])) {
+      rest = std::max(rest, s);
+      continue;
+    }
+    if (count == k) rest = std::max(rest, best[count - 1]);
+    int32_t at = count < k ? count++ : k - 1;
+    for (; at > 0 && s > best[at - 1]; --at) best[at] = best[at - 1], chosen[at] = chosen[at - 1];
+    best[at] = s;
+    chosen[at] = b;
+  }
+  return rest;
+}
+
+float softmax_at(const float* scores, int32_t n, int32_t branch) {
+  float most = kLowest, sum = 0;
+  for (int32_t b = 0; b < n; ++b) most = std::max(most, scores[b]);
+  for (int32_t b = 0; b < n; ++b) sum += std::exp(scores[b] - most);
+  return std::exp(scores[branch] - most) / sum;
+}
+float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+
+// splitmix64, so that hash tables are the same on every platform.
+uint64_t mix(uint64_t& state) {
+  uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+void choose_argmax(const ScoreView& in, DecisionView& out) {
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const float* s = in.data + c * in.branches;
+    const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, 1, out.choice + c);
+    out.margin[c] = in.branches > 1 ? usable(s[out.choice[c]]) - rest : std::numeric_limits<float>::infinity();
+  }
+}
+
+}  // namespace
+
+void choose_top_k(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const float* s = in.data + c * in.branches;
+    int32_t* chosen = out.choice + c * out.fan_out;
+    const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, protocol.k, chosen);
+    out.margin[c] = in.branches > protocol.k ? usable(s[chosen[protocol.k - 1]]) - rest : std::numeric_limits<float>::infinity();
+  }
+}
+
+void choose_switch_top1(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  choose_argmax(in, out);
+  if (protocol.capacity > 0) apply_capacity(out, in.cells, in.parents, protocol.capacity, out.padded);
+}
+
+void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  choose_argmax(in, out);
+  if (protocol.capacity_factor <= 0) return;
+  const int64_t per_branch = (in.cells + in.branches - 1) / in.branches;
+  const auto capacity = static_cast<int32_t>(protocol.capacity_factor * static_cast<double>(per_branch));
+  // The most confident cells of the whole batch are served first; equal confidence: the earlier cell. choice_weight holds the
+  // confidence until weigh_choices writes the weights.
+  for (int64_t c = 0; c < in.cells; ++c) {
+    out.choice_weight[c] = softmax_at(in.data + c * in.branches, in.branches, out.choice[c]);
+    out.scratch[c] = static_cast<int32_t>(c);
+  }
+  std::sort(out.scratch, out.scratch + in.cells, [&](int32_t a, int32_t b) {
+    return out.choice_weight[a] != out.choice_weight[b] ? out.choice_weight[a] > out.choice_weight[b] : a < b;
+  });
+  int32_t* counts = out.padded;
+  std::fill_n(counts, in.branches, 0);
+  for (int64_t i = 0; i < in.cells; ++i) {
+    int32_t& choice = out.choice[out.scratch[i]];
+    if (++counts[choice] > capacity) choice = dropped_from(choice);
+  }
+}
+
+void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  const int32_t per_group = in.branches / protocol.groups;
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const float* s = in.data + c * in.branches;
+    const auto corrected = [&](int32_t b) { return usable(sigmoid(s[b]) + (in.bias ? in.bias[b] : 0.0f)); };
+    // A group's score is the sum of its two best corrected scores (DeepSeek-V3 report, section 2.1.2).
+    int32_t kept[kMostChoices];
+    const auto group_score = [&](int32_t g) {
+      int32_t two[2];
+      const int32_t take = std::min(2, per_group);
+      select_top([&](int32_t i) { return corrected(g * per_group + i); }, per_group, take, two);
+      float sum = 0;
+      for (int32_t i = 0; i < take; ++i) sum += corrected(g * per_group + two[i]);
+      return sum;
+    };
+    select_top(group_score, protocol.groups, protocol.groups_kept, kept);
+    bool allowed[kMostBranches] = {};
+    for (int32_t i = 0; i < protocol.groups_kept; ++i) std::fill_n(allowed + kept[i] * per_group, per_group, true);
+    int32_t* chosen = out.choice + c * out.fan_out;
+    const float rest = select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches, protocol.k, chosen);
+    out.margin[c] = corrected(chosen[protocol.k - 1]) - rest;
+  }
+}
+
+void choose_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const float* s = in.data + c * in.branches;
+    int32_t* chosen = out.choice + c * out.fan_out;
+    int32_t count = 0;
+    float margin = std::numeric_limits<float>::infinity();
+    for (int32_t b = 0; b < in.branches; ++b) {
+      if (s[b] > protocol.threshold) chosen[count++] = b;
+      margin = std::min(margin, std::fabs(s[b] - protocol.threshold));
+    }
+    // Descending score, ties by index: the list is short, insertion keeps it in place.
+    for (int32_t i = 1; i < count; ++i)
+      for (int32_t j = i; j > 0 && s[chosen[j]] > s[chosen[j - 1]]; --j) std::swap(chosen[j], chosen[j - 1]);
+    if (count == 0 && protocol.residual >= 0) chosen[count++] = protocol.residual;
+    std::fill(chosen + count, chosen + out.fan_out, kNoBranch);
+    out.margin[c] = margin;
+  }
+}
+
+void choose_residual_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  const int32_t residual = std::max(0, protocol.residual);
+  for (int64_t c = 0; c < in.cells; ++c) {
+    float sum = 0;
+    for (int32_t b = 0; b < in.branches; ++b) sum += in.data[c * in.branches + b];
+    out.choice[c] = sum < protocol.threshold || std::isnan(sum) ? residual : 1 - residual;
+    out.margin[c] = std::fabs(sum - protocol.threshold);
+  }
+}
+
+void choose_exit_threshold(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  const int32_t exit = std::max(0, protocol.residual);
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const float* s = in.data + c * in.branches;
+    int32_t best = 0;
+    select_top([&](int32_t b) { return usable(s[b]); }, in.branches, 1, &best);
+    const float confidence = softmax_at(s, in.branches, best);
+    out.choice[c] = confidence >= protocol.threshold ? exit : 1 - exit;  // NaN goes on: never exit on a broken score
+    out.margin[c] = std::fabs(confidence - protocol.threshold);
+  }
+}
+
+void choose_hash(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  // A seeded permutation of the branches and its reversal: label t goes to p[t] and p[n-1-t]. Fisher-Yates.
+  int32_t table[kMostBranches];
+  uint64_t state = protocol.seed;
+  for (int32_t b = 0; b < out.branches; ++b) table[b] = b;
+  for (int32_t b = out.branches - 1; b > 0; --b) std::swap(table[b], table[mix(state) % static_cast<uint64_t>(b + 1)]);
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const auto n = static_cast<uint32_t>(out.branches);
+    const auto t = static_cast<int32_t>(static_cast<uint32_t>(in.label[c]) % n);
+    const int32_t first = table[t], second = table[out.branches - 1 - t];
+    out.choice[2 * c] = first;
+    out.choice[2 * c + 1] = second == first ? kNoBranch : second;
+    out.margin[c] = std::numeric_limits<float>::infinity();
+  }
+}
+
+void choose_label(const ScoreView& in, const Protocol&, DecisionView& out) {
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const int32_t label = in.label[c];
+    out.choice[c] = label >= 0 && label < out.branches ? label : kNoBranch;
+    out.margin[c] = std::numeric_limits<float>::infinity();
+  }
+}
+
+void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
+  const int32_t k = out.fan_out;
+  for (int64_t c = 0; c < in.cells; ++c) {
+    const float* s = in.data ? in.data + c * in.branches : nullptr;
+    const int32_t* choice = out.choice + c * k;
+    float* weight = out.choice_weight + c * k;
+    const auto branch = [&](int32_t j) { return is_kept(choice[j]) ? choice[j] : ~choice[j]; };
+    const auto used = [&](int32_t j) { return choice[j] != kNoBranch; };
+    float most = kLowest, sum = 0;
+    const bool over_all = protocol.kind == ProtocolKind::switch_top1 || protocol.kind == ProtocolKind::batch_prioritized ||
+                          (protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::before);
+    if (over_all) {
+      for (int32_t b = 0; b < in.branches; ++b) most = std::max(most, s[b]);
+      for (int32_t b = 0; b < in.branches; ++b) sum += std::exp(s[b] - most);
+    } else if (protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::after) {
+      for (int32_t j = 0; j < k; ++j)
+        if (used(j)) most = std::max(most, s[branch(j)]);
+      for (int32_t j = 0; j < k; ++j)
+        if (used(j)) sum += std::exp(s[branch(j)] - most);
+    }
+    float chosen = 0;
+    for (int32_t j = 0; j < k; ++j) {
+      weight[j] = 0;
+      if (!used(j)) continue;
+      switch (protocol.kind) {
+        case ProtocolKind::top_k:
+        case ProtocolKind::switch_top1:
+        case ProtocolKind::batch_prioritized:
+          weight[j] = sum > 0 ? std::exp(s[branch(j)] - most) / sum : s[branch(j)];
+          break;
+        case ProtocolKind::sigmoid_groups: weight[j] = sigmoid(s[branch(j)]); break;
+        case ProtocolKind::threshold: weight[j] = s[branch(j)]; break;
+        default: weight[j] = 1;
+      }
+      chosen += weight[j];
+    }
+    const float factor = protocol.scale / (protocol.renormalize && chosen > 0 ? chosen : 1.0f);
+    if (factor != 1)
+      for (int32_t j = 0; j < k; ++j) weight[j] *= factor;
+  }
+}
+
+}  // namespace stormcell

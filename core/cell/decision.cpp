@@ -1,0 +1,137 @@
+#include "core/cell/decision.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stormcell {
+namespace {
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Walks the parts of a decision in memory order; the same walk sizes and lays out, so the two cannot disagree.
+template <class Visit>
+void for_each_part(const DecisionShape& s, Visit visit) {
+  const auto cells = static_cast<size_t>(s.cells), slots = static_cast<size_t>(s.slots()), branches = static_cast<size_t>(s.branches);
+  visit(0, size_t{1});
+  visit(1, branches + 1);
+  visit(2, slots);
+  visit(3, slots);
+  visit(4, slots);
+  visit(5, slots);
+  visit(6, slots);
+  visit(7, branches);
+  visit(8, branches);
+  visit(9, cells);
+  visit(10, cells);
+}
+}  // namespace
+
+size_t decision_bytes(const DecisionShape& shape) {
+  size_t bytes = 0;
+  for_each_part(shape, [&](int, size_t n) { bytes += aligned(n * 4); });
+  return bytes;
+}
+
+DecisionView decision_view(void* memory, const DecisionShape& shape) {
+  void* parts[11];
+  auto* at = static_cast<std::byte*>(memory);
+  for_each_part(shape, [&](int part, size_t n) {
+    parts[part] = at;
+    at += aligned(n * 4);
+  });
+  DecisionView d;
+  d.cells = static_cast<int32_t*>(parts[0]);
+  d.offsets = static_cast<int32_t*>(parts[1]);
+  d.cell = static_cast<int32_t*>(parts[2]);
+  d.weight = static_cast<float*>(parts[3]);
+  d.choice = static_cast<int32_t*>(parts[4]);
+  d.choice_weight = static_cast<float*>(parts[5]);
+  d.slot = static_cast<int32_t*>(parts[6]);
+  d.wanted = static_cast<int32_t*>(parts[7]);
+  d.padded = static_cast<int32_t*>(parts[8]);
+  d.margin = static_cast<float*>(parts[9]);
+  d.scratch = static_cast<int32_t*>(parts[10]);
+  d.fan_out = shape.fan_out;
+  d.branches = shape.branches;
+  return d;
+}
+
+void index_decision(DecisionView& d, int64_t cells) {
+  *d.cells = static_cast<int32_t>(cells);
+  std::fill_n(d.wanted, d.branches, 0);
+  std::fill_n(d.offsets, d.branches + 1, 0);
+  const int64_t choices = cells * d.fan_out;
+  for (int64_t i = 0; i < choices; ++i) {
+    const int32_t choice = d.choice[i];
+    if (is_kept(choice)) {
+      ++d.offsets[choice + 1];
+      ++d.wanted[choice];
+    } else if (is_dropped(choice)) {
+      ++d.wanted[~choice];
+    }
+  }
+  for (int32_t b = 0; b < d.branches; ++b) d.offsets[b + 1] += d.offsets[b];
+  // A stable counting sort: `padded` serves as the running position until pad_loads fills it.
+  int32_t* next = d.padded;
+  std::copy_n(d.offsets, d.branches, next);
+  for (int64_t i = 0; i < choices; ++i) {
+    const int32_t choice = d.choice[i];
+    if (!is_kept(choice)) {
+      d.slot[i] = -1;
+      continue;
+    }
+    const int32_t slot = next[choice]++;
+    d.slot[i] = slot;
+    d.cell[slot] = static_cast<int32_t>(i / d.fan_out);
+    d.weight[slot] = d.choice_weight[i];
+  }
+  for (int32_t b = 0; b < d.branches; ++b) d.padded[b] = d.load(b);
+}
+
+void apply_capacity(DecisionView& d, int64_t cells, const ParentMap& parents, int32_t capacity, int32_t* counts) {
+  int64_t current = -1;
+  for (int64_t c = 0; c < cells; ++c) {
+    const int64_t parent = parents.of(c);
+    if (parent != current) {
+      std::fill_n(counts, d.branches, 0);
+      current = parent;
+    }
+    for (int32_t j = 0; j < d.fan_out; ++j) {
+      int32_t& choice = d.choice[c * d.fan_out + j];
+      if (is_kept(choice) && ++counts[choice] > capacity) choice = dropped_from(choice);
+    }
+  }
+}
+
+int32_t padded_load(int32_t n, int32_t branch, const CapacityGrid& grid) {
+  if (grid.supported.empty()) return n;
+  if (grid.path_wise && grid.padding) return grid.supported[static_cast<size_t>(branch)];
+  const int32_t most = grid.supported.back();
+  if (!grid.padding) return std::min(n, most);
+  if (n == 0) return 0;
+  const auto fits = std::lower_bound(grid.supported.begin(), grid.supported.end(), n);
+  return fits == grid.supported.end() ? most : *fits;
+}
+
+void pad_loads(DecisionView& d, const CapacityGrid& grid) {
+  for (int32_t b = 0; b < d.branches; ++b) d.padded[b] = padded_load(d.load(b), b, grid);
+}
+
+void dispatch(const DecisionView& d, const float* from, int64_t width, float* to) {
+  for (int32_t s = 0; s < d.offsets[d.branches]; ++s) std::copy_n(from + d.cell[s] * width, width, to + s * width);
+}
+
+void combine(const DecisionView& d, int64_t cells, const float* from, int64_t width, bool weighted, float* to) {
+  for (int64_t c = 0; c < cells; ++c) {
+    float* out = to + c * width;
+    std::fill_n(out, width, 0.0f);
+    for (int32_t j = 0; j < d.fan_out; ++j) {
+      const int64_t i = c * d.fan_out + j;
+      if (d.slot[i] < 0) continue;
+      const float w = weighted ? d.choice_weight[i] : 1.0f;
+      const float* in = from + d.slot[i] * width;
+      for (int64_t x = 0; x < width; ++x) out[x] += w * in[x];
+    }
+  }
+}
+
+}  // namespace stormcell

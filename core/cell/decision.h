@@ -1,0 +1,79 @@
+// The routing decision: what one router decided on one batch. Its memory is known before routing (slots = cells x fan-out),
+// so that routing never allocates; the view works on host and device memory alike.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/cell/cell_space.h"
+
+namespace stormcell {
+
+/// A choice that goes to no branch: the cell has fewer branches than the fan-out.
+inline constexpr int32_t kNoBranch = INT32_MIN;
+/// A choice that its branch's capacity dropped is stored as ~branch (negative).
+inline constexpr int32_t dropped_from(int32_t branch) { return ~branch; }
+inline constexpr bool is_kept(int32_t choice) { return choice >= 0; }
+inline constexpr bool is_dropped(int32_t choice) { return choice < 0 && choice != kNoBranch; }
+
+/// Bounds from which a decision's memory is laid out.
+struct DecisionShape {
+  int64_t cells = 0;     ///< most cells that may come
+  int32_t fan_out = 1;   ///< most branches of one cell
+  int32_t branches = 1;
+  int64_t slots() const { return cells * fan_out; }
+  bool operator==(const DecisionShape&) const = default;
+};
+
+/// One decision in memory. Choices are what a protocol writes; the CSR part is made from them by index_decision().
+/// CSR: the slots of branch b are [offsets[b], offsets[b+1]); within a branch cells ascend.
+struct DecisionView {
+  int32_t* cells = nullptr;          ///< [1] cells that came
+  int32_t* offsets = nullptr;        ///< [branches + 1]
+  int32_t* cell = nullptr;           ///< [slots] cell of a slot
+  float* weight = nullptr;           ///< [slots] weight of a slot
+  int32_t* choice = nullptr;         ///< [cells, fan_out] branch of each choice, in descending score; negative: dropped or none
+  float* choice_weight = nullptr;    ///< [cells, fan_out]
+  int32_t* slot = nullptr;           ///< [cells, fan_out] slot of each choice, -1 where dropped or none
+  int32_t* wanted = nullptr;         ///< [branches] choices before capacity
+  int32_t* padded = nullptr;         ///< [branches] load by the rule of supported capacities (padded_load)
+  float* margin = nullptr;           ///< [cells] score distance of the last chosen and the first not chosen branch
+  int32_t* scratch = nullptr;        ///< [cells] for protocols that sort
+  int32_t fan_out = 1;
+  int32_t branches = 1;
+
+  int32_t load(int32_t branch) const { return offsets[branch + 1] - offsets[branch]; }
+  int32_t dropped(int32_t branch) const { return wanted[branch] - load(branch); }
+};
+
+/// Bytes of a decision's memory; every part is aligned to 64 bytes.
+size_t decision_bytes(const DecisionShape& shape);
+/// Lays a view over `memory` (64-byte aligned, decision_bytes large).
+DecisionView decision_view(void* memory, const DecisionShape& shape);
+
+/// Builds offsets, cells, weights, slots and wanted loads from choices and their weights by a counting sort:
+/// O(cells x fan_out + branches), no allocation. `cells` is the number of rows in use.
+void index_decision(DecisionView& decision, int64_t cells);
+
+/// Keeps at most `capacity` cells for each (parent, branch), the first in cell order; the others become dropped_from(branch).
+/// `counts` is scratch of `branches` entries. Cells of one parent must be contiguous (they are, by the cell order).
+void apply_capacity(DecisionView& decision, int64_t cells, const ParentMap& parents, int32_t capacity, int32_t* counts);
+
+/// How loads are reported and padded (table 1.5 of the OSDI'23 artifact).
+struct CapacityGrid {
+  std::span<const int32_t> supported;  ///< ascending; with path_wise one entry a branch
+  bool padding = false;
+  bool path_wise = false;
+};
+/// Load reported for a branch with real load n. No grid: n. Without padding: min(n, largest). With padding: the smallest entry
+/// that holds n (0 stays 0), at most the largest. Path-wise: the branch's entry, always.
+int32_t padded_load(int32_t n, int32_t branch, const CapacityGrid& grid);
+/// Fills decision.padded.
+void pad_loads(DecisionView& decision, const CapacityGrid& grid);
+
+/// Rows of `from` [cells, width] to slots: to[s] = from[cell[s]].
+void dispatch(const DecisionView& decision, const float* from, int64_t width, float* to);
+/// Sum over a cell's choices in their order, weighted or not: to[c] = sum_j w[c,j] * from[slot[c,j]]. Cells without a slot give 0.
+void combine(const DecisionView& decision, int64_t cells, const float* from, int64_t width, bool weighted, float* to);
+
+}  // namespace stormcell

@@ -1,0 +1,87 @@
+// The rules by which routers decide. Each is a plain function from scores to choices; route() applies the one a Protocol names.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cell/decision.h"
+
+namespace stormcell {
+
+enum class ProtocolKind : uint8_t {
+  top_k,               ///< the k largest scores
+  switch_top1,         ///< softmax, argmax, capacity per parent in cell order (Switch Transformers)
+  batch_prioritized,   ///< softmax top-1, capacity factor over the batch, most confident cells first (SwinV2-MoE)
+  sigmoid_groups,      ///< sigmoid, bias-corrected choice, limited to the best groups (DeepSeek-V3)
+  threshold,           ///< every branch whose score exceeds a threshold, else a residual branch
+  residual_threshold,  ///< sum of scores below the threshold: branch `residual`, else the other
+  exit_threshold,      ///< softmax; confidence at or above the threshold leaves by branch `residual`, else goes on
+  hash,                ///< two branches from a table by label, independent of the data
+  label,               ///< the branch that a given label names
+};
+std::string_view to_text(ProtocolKind kind);
+/// Throws Error(bad_input) that lists the known names.
+ProtocolKind parse_protocol(std::string_view text, std::string_view where);
+
+enum class SoftmaxPlace : uint8_t { none, before, after };  ///< over all scores before the choice, or over the k chosen
+enum class DroppedCells : uint8_t { zero, scaled_input };   ///< what a dropped cell contributes
+
+/// A router's rule with its parameters; unused ones keep their defaults.
+struct Protocol {
+  ProtocolKind kind = ProtocolKind::top_k;
+  int32_t k = 1;
+  SoftmaxPlace softmax = SoftmaxPlace::before;
+  bool renormalize = false;                     ///< chosen weights divided by their sum
+  int32_t capacity = 0;                         ///< switch_top1: cells for each (parent, branch); 0: unlimited
+  DroppedCells dropped = DroppedCells::zero;
+  double capacity_factor = 0;                   ///< batch_prioritized: capacity = int(factor * ceil(cells / branches)), 0: unlimited
+  float threshold = 0;
+  int32_t residual = -1;                        ///< threshold: branch of cells without a hit, -1 none; exits: the exit branch
+  int32_t groups = 1, groups_kept = 1;          ///< sigmoid_groups
+  float scale = 1;                              ///< multiplies the weights (routed scaling factor)
+  uint64_t seed = 0;                            ///< hash
+  std::vector<int32_t> supported_capacities;    ///< CapacityGrid
+  bool capacity_padding = false, path_wise_padding = false;
+
+  /// Most branches that one cell may get.
+  int32_t fan_out(int32_t branches) const;
+  /// True when a cell's fate depends on other cells of its parent (capacity) or of the batch (priority).
+  bool mixes_parent() const { return kind == ProtocolKind::switch_top1 && capacity > 0; }
+  bool mixes_batch() const { return kind == ProtocolKind::batch_prioritized && capacity_factor > 0; }
+  bool operator==(const Protocol&) const = default;
+};
+
+/// Scores of one router on one batch.
+struct ScoreView {
+  const float* data = nullptr;       ///< [cells, branches]; null for label and hash
+  int64_t cells = 0;
+  int32_t branches = 0;
+  const float* bias = nullptr;       ///< [branches] correction bias of sigmoid_groups, nullable
+  const int32_t* label = nullptr;    ///< [cells] for label and hash
+  ParentMap parents;                 ///< what capacity is counted over
+};
+
+// One function a rule: writes choice and margin of every cell; weigh_choices() then writes the weights. Equal scores: the lowest index wins; NaN counts as
+// the lowest score. `branches` > 4096 or fan_out > 64 is refused by the verifier, so small stacks suffice.
+void choose_top_k(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_switch_top1(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_batch_prioritized(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_sigmoid_groups(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_residual_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_exit_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_hash(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_label(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+
+/// Decides freely: choices, index, padded loads.
+void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+
+/// Weights of given choices by the rule's own weighting; a dropped choice gets the weight its branch would have had.
+void weigh_choices(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+
+/// Replays recorded choices [cells, fan_out]. Weights come from the scores of this run, so that a replay differs from a free
+/// decision only in who was chosen; margins are those of a free decision.
+void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out);
+
+}  // namespace stormcell
