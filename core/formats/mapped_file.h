@@ -1,0 +1,36 @@
+// A file mapped read-only into memory: pages are read when touched and can be given back.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace stormcell {
+
+/// The file must not be shortened while it is mapped (the kernel would raise SIGBUS). All methods may be called by several threads.
+class MappedFile {
+ public:
+  /// Bad input: missing, a folder, not readable. An empty file maps to no bytes.
+  static std::shared_ptr<const MappedFile> open(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  size_t size() const { return bytes_.size(); }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  /// Takes every page that holds a part of [offset, offset + size) out of the resident set; touched again, it is read again.
+  void drop_pages(size_t offset, size_t size) const;
+  /// Tells the kernel that the range is about to be read once, in order.
+  void advise_sequential(size_t offset, size_t size) const;
+
+ private:
+  MappedFile(std::string path, std::span<const std::byte> bytes) : path_(std::move(path)), bytes_(bytes) {}
+  void advise(size_t offset, size_t size, int advice) const;
+
+  std::string path_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace stormcell
