@@ -1,0 +1,41 @@
+// Scaled dot-product attention with causal, sliding and key masks, grouped key heads and T5's relative bias.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/thread_team.h"
+
+namespace stormcell::cpu {
+
+struct AttentionProblem {
+  int32_t heads = 1, kv_heads = 1;  ///< query head h reads key head h / (heads / kv_heads)
+  int32_t head_dim = 64, value_dim = 64;
+  float scale = 1;  ///< multiplies q . k; T5: 1
+  bool causal = false;
+  int64_t sequences = 1;
+  int64_t q_length = 0;
+  int64_t k_length = 0;               ///< rows of k and v that belong to each sequence (the room of a cache)
+  int64_t k_valid = 0;                ///< of which the first k_valid hold keys; at least 1
+  int64_t q_offset = 0;               ///< position of the first query; key j has position j
+  int32_t window = 0;                 ///< > 0: a query sees keys with query - key < window only
+  const float* bias_table = nullptr;  ///< [buckets, heads] or null: added to the scores by relative_bucket()
+  int32_t buckets = 32, max_distance = 128;
+  bool bidirectional = true;          ///< of the buckets: true in an encoder
+  const int32_t* key_mask = nullptr;  ///< [sequences, k_length] or null: 0 masks the key for all queries of its sequence
+};
+
+/// out[q] = softmax(scale q k^T + bias + mask) v for every sequence and head, in f32.
+///
+/// q [sequences * q_length, heads * head_dim], k [sequences * k_length, kv_heads * head_dim], v [sequences * k_length, kv_heads *
+/// value_dim], out [sequences * q_length, heads * value_dim]; leading dimensions in floats. out overlaps none of them.
+///
+/// A masked key counts as transformers counts it: its score gets the most negative float added, so its weight is exactly 0 beside any
+/// visible key; a query that sees no key at all gets equal weights over all k_valid keys, masked ones included (all scores are the same
+/// then).
+void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, int64_t ldk, const float* v, int64_t ldv,
+               const AttentionProblem& problem, float* out, int64_t ldo, std::byte* scratch);
+
+/// Bytes of 64-byte aligned scratch.
+size_t attention_scratch_bytes(const AttentionProblem& problem, int threads);
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,36 @@
+// Dense products with packed weights: y = epilogue(x W^T).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/thread_team.h"
+#include "core/cpu/kernels/activation.h"
+#include "core/cpu/kernels/packed_weight.h"
+
+namespace stormcell::cpu {
+
+/// What happens to the product p[r][c] before it is stored, in this order:
+///   v = p * (scale * row_scale[r]) + bias[c];  v = activation(v);  v *= multiply[r][c];  v += residual[r][c]
+struct Epilogue {
+  const float* bias = nullptr;  ///< [n]
+  Activation activation = Activation::none;
+  const float* multiply = nullptr;   ///< [rows, ld_extra]: the other half of a gated unit
+  const float* residual = nullptr;   ///< [rows, ld_extra]
+  int64_t ld_extra = 0;              ///< floats between rows of multiply and of residual
+  const float* row_scale = nullptr;  ///< [rows of x]: a norm before the product, folded into it (its gain is in the weights)
+  float scale = 1;
+};
+
+/// y[rows, n] = epilogue(x[rows, k] W^T), leading dimensions in floats.
+///
+/// Accumulates in f32. With bf16 weights and a processor with bf16 dot products the rows of x are rounded to bf16 first; without one the
+/// weights are widened in registers and x is not rounded. A row's result is bit for bit independent of the thread count and of the other
+/// rows: every sum over k is one chain in order of k. y may be the same memory as multiply or residual (same leading dimension) but must
+/// not overlap x or the weights.
+void linear(ThreadTeam& team, const float* x, int64_t ldx, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue, float* y,
+            int64_t ldy, std::byte* scratch);
+
+/// Bytes of 64-byte aligned scratch that linear() wants, for any instruction set.
+size_t linear_scratch_bytes(int64_t rows, int64_t k, DType weight_dtype, int threads);
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,26 @@
+// Pooling over NHWC tensors.
+#pragma once
+#include <cstdint>
+
+#include "core/base/thread_team.h"
+
+namespace stormcell::cpu {
+
+struct Pool2dShape {
+  int64_t images = 1, height = 0, width = 0, channels = 0;
+  int64_t kernel_height = 1, kernel_width = 1;
+  int64_t stride_height = 1, stride_width = 1;
+  int64_t pad_height = 0, pad_width = 0;
+
+  int64_t out_height() const { return (height + 2 * pad_height - kernel_height) / stride_height + 1; }
+  int64_t out_width() const { return (width + 2 * pad_width - kernel_width) / stride_width + 1; }
+};
+
+/// y[images, channels] = mean over all pixels.
+void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y);
+/// Largest value of each window; padding never wins.
+void max_pool2d(ThreadTeam& team, const Pool2dShape& shape, const float* x, float* y);
+/// Mean of each window; with count_padding the padding counts as zeros (PyTorch's default), without only real pixels count.
+void average_pool2d(ThreadTeam& team, const Pool2dShape& shape, const float* x, bool count_padding, float* y);
+
+}  // namespace stormcell::cpu
