@@ -1,0 +1,150 @@
+#include "core/graph/builder.h"
+
+#include "core/base/error.h"
+#include "core/graph/operator.h"
+#include "core/graph/protocol_attributes.h"
+#include "core/graph/verify.h"
+
+namespace stormcell {
+
+GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
+  for (const Value& v : graph_.values) names_.emplace(v.name, 0);
+}
+
+SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
+  graph_.spaces.push_back({std::string(name), SpaceKind::root, kNone, std::move(count), {}, kNone, kAllBranches});
+  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+}
+SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per_parent) {
+  const Dim count = graph_.space(parent).count * per_parent;
+  graph_.spaces.push_back({std::string(name), SpaceKind::dense, parent, count, std::move(per_parent), kNone, kAllBranches});
+  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+}
+SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
+  for (size_t i = 0; i < graph_.spaces.size(); ++i)
+    if (graph_.spaces[i].decision == decision && graph_.spaces[i].branch == branch) return static_cast<SpaceId>(i);
+  const Value& d = graph_.value(decision);
+  const CellSpace& from = graph_.space(d.type.space);
+  // One branch gets a cell at most once, so its bound is the cells; all slots together are cells x fan-out.
+  const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
+  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)), SpaceKind::routed, d.type.space,
+                           bound, {}, decision, branch});
+  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+}
+
+std::string GraphBuilder::unique(std::string_view name) {
+  std::string base = name.empty() ? "v" : std::string(name);
+  for (char& c : base)
+    if (c == ' ' || c == '%' || c == '"' || c == ',' || c == '(' || c == ')') c = '_';
+  const auto [at, fresh] = names_.emplace(base, 0);
+  if (fresh && !name.empty()) return base;
+  for (;;) {
+    std::string candidate = base + "." + std::to_string(++at->second);
+    if (names_.emplace(candidate, 0).second) return candidate;
+  }
+}
+
+ValueId GraphBuilder::add_value(std::string_view name, ValueKind kind, TensorType type) {
+  Value v;
+  v.name = unique(name);
+  v.kind = kind;
+  v.type = std::move(type);
+  graph_.values.push_back(std::move(v));
+  return static_cast<ValueId>(graph_.values.size()) - 1;
+}
+
+ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {
+  return add_value(name, ValueKind::input, {dtype, space, std::move(content)});
+}
+ValueId GraphBuilder::weight(std::string_view name, DType dtype, std::vector<int64_t> shape) {
+  if (const ValueId known = graph_.find_value(name); known != kNone && graph_.value(known).kind == ValueKind::weight) return known;
+  return add_value(name, ValueKind::weight, {dtype, kNone, {shape.begin(), shape.end()}});
+}
+ValueId GraphBuilder::state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {
+  return add_value(name, ValueKind::state, {dtype, space, std::move(content)});
+}
+
+NodeId GraphBuilder::add(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+  const Operator* known = find_operator(op);
+  if (!known) failed("graph", "no operator \"" + std::string(op) + "\"");
+  Node node;
+  node.op = known;
+  node.name = std::string(name);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  std::vector<Result> results = known->infer(graph_, node);
+  for (Result& r : results) {
+    const ValueId v = add_value(name.empty() ? op : name, r.kind, std::move(r.type));
+    graph_.value(v).producer = id;
+    graph_.value(v).branches = r.branches;
+    graph_.value(v).fan_out = r.fan_out;
+    node.outputs.push_back(v);
+  }
+  graph_.nodes.push_back(std::move(node));
+  block().nodes.push_back(id);
+  return id;
+}
+
+ValueId GraphBuilder::value(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+  return graph_.node(add(op, std::move(inputs), std::move(attributes), name)).outputs.at(0);
+}
+
+ValueId GraphBuilder::route(ValueId scores, const Protocol& protocol, std::string_view name, int64_t branches) {
+  Attributes attributes = to_attributes(protocol);
+  if (branches > 0) attributes.set("branches", branches);
+  return value("route", {scores}, std::move(attributes), name);
+}
+
+std::vector<ValueId> GraphBuilder::scatter(ValueId x, ValueId decision, const std::vector<int32_t>& branches) {
+  std::vector<int64_t> spaces;
+  for (const int32_t b : branches) spaces.push_back(routed_space(decision, b));
+  return graph_.node(add("scatter", {x, decision}, {{"spaces", std::move(spaces)}}, graph_.value(decision).name + ".scatter")).outputs;
+}
+
+ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise, std::string_view name) {
+  Attributes attributes{{"space", int64_t{space}}, {"mode", std::string(mode)}};
+  if (otherwise != kNone) {
+    values.push_back(otherwise);
+    attributes.set("extras", std::string("otherwise"));
+  }
+  return value("gather", std::move(values), std::move(attributes), name);
+}
+
+void GraphBuilder::begin_body() { open_.emplace_back(); }
+void GraphBuilder::end_body(std::vector<ValueId> yields) {
+  closed_.push_back(std::move(open_.back()));
+  open_.pop_back();
+  yields_.push_back(std::move(yields));
+}
+NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+  const Operator* known = find_operator(op);
+  const size_t bodies = op == "guard" ? 2 : 1;
+  Node node;
+  node.op = known;
+  node.name = std::string(name);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+  node.bodies.assign(closed_.end() - static_cast<std::ptrdiff_t>(bodies), closed_.end());
+  node.yields.assign(yields_.end() - static_cast<std::ptrdiff_t>(bodies), yields_.end());
+  closed_.resize(closed_.size() - bodies);
+  yields_.resize(yields_.size() - bodies);
+  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  for (Result& r : known->infer(graph_, node)) {
+    const ValueId v = add_value(name, r.kind, std::move(r.type));
+    graph_.value(v).producer = id;
+    node.outputs.push_back(v);
+  }
+  graph_.nodes.push_back(std::move(node));
+  block().nodes.push_back(id);
+  return id;
+}
+
+void GraphBuilder::output(std::string_view name, ValueId value) { graph_.outputs.push_back({std::string(name), value}); }
+
+Graph GraphBuilder::finish() {
+  verify(graph_);
+  return std::move(graph_);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,68 @@
+#include "core/graph/graph.h"
+
+#include <algorithm>
+
+namespace stormcell {
+
+SymbolId Graph::find_symbol(std::string_view name) const {
+  const auto at = std::find(symbols.begin(), symbols.end(), name);
+  return at == symbols.end() ? kNone : static_cast<SymbolId>(at - symbols.begin());
+}
+SymbolId Graph::symbol(std::string_view name) {
+  if (const SymbolId found = find_symbol(name); found != kNone) return found;
+  symbols.emplace_back(name);
+  return static_cast<SymbolId>(symbols.size()) - 1;
+}
+ValueId Graph::find_value(std::string_view name) const {
+  const auto at = std::find_if(values.begin(), values.end(), [&](const Value& v) { return v.name == name; });
+  return at == values.end() ? kNone : static_cast<ValueId>(at - values.begin());
+}
+
+std::vector<Dim> Graph::shape(ValueId id) const {
+  const TensorType& type = value(id).type;
+  std::vector<Dim> shape;
+  if (type.space != kNone) shape.push_back(space(type.space).count);
+  shape.insert(shape.end(), type.content.begin(), type.content.end());
+  return shape;
+}
+
+int64_t Graph::row_bytes(ValueId id) const {
+  const TensorType& type = value(id).type;
+  int64_t bytes = static_cast<int64_t>(element_size(type.dtype));
+  for (const Dim& d : type.content) bytes *= d.constant();
+  return bytes;
+}
+
+bool Graph::is_within(SpaceId space, SpaceId ancestor) const {
+  if (ancestor == kNone) return true;
+  for (; space != kNone; space = this->space(space).parent)
+    if (space == ancestor) return true;
+  return false;
+}
+
+SpaceId Graph::dense_ancestor(SpaceId id) const {
+  while (id != kNone && space(id).kind == SpaceKind::routed) id = space(id).parent;
+  return id;
+}
+
+SpaceId Graph::common_ancestor(SpaceId a, SpaceId b) const {
+  for (; a != kNone; a = space(a).parent)
+    if (is_within(b, a)) return a;
+  return kNone;
+}
+
+std::vector<std::vector<NodeId>> Graph::users() const {
+  std::vector<std::vector<NodeId>> users(values.size());
+  const auto add = [&](ValueId v, NodeId n) {
+    auto& list = users[static_cast<size_t>(v)];
+    if (list.empty() || list.back() != n) list.push_back(n);
+  };
+  for_each_node([&](NodeId id, int) {
+    for (const ValueId v : node(id).inputs) add(v, id);
+    for (const auto& yield : node(id).yields)
+      for (const ValueId v : yield) add(v, id);
+  });
+  return users;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,123 @@
+// A model as operators: flat, in single-assignment form, routers first-class, extents symbolic. Only guard and repeat hold bodies.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/dtype.h"
+#include "core/graph/attributes.h"
+#include "core/graph/dim.h"
+
+namespace stormcell {
+
+struct Operator;
+using ValueId = int32_t;
+using NodeId = int32_t;
+using SpaceId = int32_t;
+inline constexpr int32_t kNone = -1;
+/// As the branch of a routed space: all branches together, slot after slot.
+inline constexpr int32_t kAllBranches = -1;
+
+enum class SpaceKind : uint8_t {
+  root,    ///< the sequences or images of a batch; no parent
+  dense,   ///< a fixed number of cells for each parent cell, in the parent's order
+  routed,  ///< the cells a decision sends to one branch (or to all: slots)
+};
+
+/// A typed set of cells with its parent map.
+struct CellSpace {
+  std::string name;
+  SpaceKind kind = SpaceKind::root;
+  SpaceId parent = kNone;
+  Dim count;                ///< cells; for a routed space the bound (slots)
+  Dim per_parent;           ///< dense: cells of one parent cell
+  ValueId decision = kNone; ///< routed: by which decision
+  int32_t branch = kAllBranches;
+};
+
+/// What a value is. A value over cells has shape [cells of the space, content...]; weights and scalars have no space.
+struct TensorType {
+  DType dtype = DType::f32;
+  SpaceId space = kNone;
+  std::vector<Dim> content;
+  bool operator==(const TensorType&) const = default;
+};
+
+enum class ValueKind : uint8_t { result, input, weight, state, decision };
+
+struct Value {
+  std::string name;
+  ValueKind kind = ValueKind::result;
+  TensorType type;            ///< of a decision: the space it routes from; content empty
+  NodeId producer = kNone;
+  int32_t branches = 0;       ///< decision only
+  int32_t fan_out = 0;        ///< decision only
+};
+
+struct Block {
+  std::vector<NodeId> nodes;
+};
+
+struct Node {
+  const Operator* op = nullptr;
+  std::string name;
+  std::vector<ValueId> inputs, outputs;
+  Attributes attributes;
+  std::vector<Block> bodies;                  ///< guard: {taken, fallback}; repeat: {body}
+  std::vector<std::vector<ValueId>> yields;   ///< guard: what each body gives for the outputs, in their order
+};
+
+struct NamedValue {
+  std::string name;
+  ValueId value;
+};
+
+/// The graph owns everything by index. Nodes of a block stand in an order in which they may run.
+class Graph {
+ public:
+  std::vector<std::string> symbols;
+  std::vector<CellSpace> spaces;
+  std::vector<Value> values;
+  std::vector<Node> nodes;
+  Block top;
+  std::vector<NamedValue> outputs;
+
+  SymbolId symbol(std::string_view name);                ///< finds or adds
+  SymbolId find_symbol(std::string_view name) const;     ///< kNone when absent
+  ValueId find_value(std::string_view name) const;       ///< kNone when absent
+  const CellSpace& space(SpaceId id) const { return spaces[static_cast<size_t>(id)]; }
+  const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
+  Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
+  Node& node(NodeId id) { return nodes[static_cast<size_t>(id)]; }
+
+  /// Extents of a value: cells of its space (a bound where routed), then its content.
+  std::vector<Dim> shape(ValueId id) const;
+  /// Bytes of one cell's content (all bytes where there is no space). Content is constant by the verifier's rule.
+  int64_t row_bytes(ValueId id) const;
+  /// True when `space` is `ancestor` or lies below it.
+  bool is_within(SpaceId space, SpaceId ancestor) const;
+  /// The nearest space above `space`, itself included, that is not routed.
+  SpaceId dense_ancestor(SpaceId space) const;
+  /// The nearest common ancestor; kNone: only the batch as a whole is common.
+  SpaceId common_ancestor(SpaceId a, SpaceId b) const;
+
+  /// All nodes in running order, bodies included after their node; visit(node, depth of nesting).
+  template <class Visit>
+  void for_each_node(Visit visit) const {
+    for_each_node(top, 0, visit);
+  }
+  template <class Visit>
+  void for_each_node(const Block& block, int depth, Visit& visit) const {
+    for (const NodeId id : block.nodes) {
+      visit(id, depth);
+      for (const Block& body : node(id).bodies) for_each_node(body, depth + 1, visit);
+    }
+  }
+  /// Nodes that use each value, in running order.
+  std::vector<std::vector<NodeId>> users() const;
+};
+
+}  // namespace stormcell

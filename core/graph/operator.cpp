@@ -1,0 +1,118 @@
+#include "core/graph/operator.h"
+
+#include "core/base/error.h"
+
+namespace stormcell {
+
+void operator_error(const Graph& graph, const Node& node, std::string_view expected, std::string_view came) {
+  (void)graph;
+  bad_input(std::string(node.op->name) + " \"" + node.name + "\"", "expected " + std::string(expected) + ", got " + std::string(came));
+}
+
+std::string type_text(const Graph& graph, const TensorType& type) {
+  std::string text(to_text(type.dtype));
+  if (type.space != kNone) text += " " + graph.space(type.space).name;
+  if (!type.content.empty() || type.space == kNone) {
+    text += " [";
+    for (size_t i = 0; i < type.content.size(); ++i) text += (i ? "," : "") + type.content[i].to_text(graph.symbols);
+    text += "]";
+  }
+  return text;
+}
+
+const TensorType& input_type(const Graph& graph, const Node& node, size_t index) {
+  if (index >= node.inputs.size())
+    operator_error(graph, node, "at least " + std::to_string(index + 1) + " inputs", std::to_string(node.inputs.size()));
+  return graph.value(node.inputs[index]).type;
+}
+
+void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t most) {
+  if (node.inputs.size() < least || node.inputs.size() > most)
+    operator_error(graph, node, std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) + " inputs",
+                   std::to_string(node.inputs.size()));
+}
+
+void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank) {
+  const TensorType& type = input_type(graph, node, index);
+  if (type.space == kNone || type.content.size() != rank || !is_engine_float(type.dtype) ||
+      graph.value(node.inputs[index]).kind == ValueKind::decision)
+    operator_error(graph, node, "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
+                   type_text(graph, type));
+}
+
+void expect_content(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {
+  const TensorType& type = input_type(graph, node, index);
+  if (type.content != content) {
+    TensorType wanted = type;
+    wanted.content = content;
+    operator_error(graph, node, "input " + std::to_string(index) + " as " + type_text(graph, wanted), type_text(graph, type));
+  }
+}
+
+void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space) {
+  const TensorType& type = input_type(graph, node, index);
+  if (type.space != space)
+    operator_error(graph, node, "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
+                   type_text(graph, type));
+}
+
+void expect_integer(const Graph& graph, const Node& node, size_t index) {
+  const TensorType& type = input_type(graph, node, index);
+  if (type.dtype != DType::i32) operator_error(graph, node, "input " + std::to_string(index) + " as i32", type_text(graph, type));
+}
+
+void expect_decision(const Graph& graph, const Node& node, size_t index) {
+  input_type(graph, node, index);
+  if (graph.value(node.inputs[index]).kind != ValueKind::decision)
+    operator_error(graph, node, "a decision as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+}
+
+namespace {
+std::vector<std::string> extras(const Node& node) {
+  std::vector<std::string> list;
+  std::string text = node.attributes.word("extras", "");
+  for (size_t at = 0; at < text.size();) {
+    const size_t plus = std::min(text.find('+', at), text.size());
+    list.push_back(text.substr(at, plus - at));
+    at = plus + 1;
+  }
+  return list;
+}
+}  // namespace
+
+int extra_input(const Node& node, std::string_view extra, size_t fixed) {
+  const auto list = extras(node);
+  for (size_t i = 0; i < list.size(); ++i)
+    if (list[i] == extra) return static_cast<int>(fixed + i);
+  return -1;
+}
+size_t extra_count(const Node& node) { return extras(node).size(); }
+
+Flow flow_cell(const Graph& graph, const Node& node, size_t index) {
+  const Value& v = graph.value(node.inputs[index]);
+  return {v.kind == ValueKind::weight || v.type.space == kNone ? Mix::none : Mix::cell};
+}
+
+double value_bytes(const CostContext& context, ValueId id) {
+  const Value& v = context.graph.value(id);
+  double bytes = static_cast<double>(element_size(v.type.dtype));
+  for (const Dim& d : v.type.content) bytes *= static_cast<double>(d.evaluate(context.bindings));
+  if (v.kind == ValueKind::decision) return context.rows(v.type.space) * v.fan_out * 8.0;
+  return v.type.space == kNone ? bytes : bytes * context.rows(v.type.space);
+}
+
+Cost cost_of_traffic(const CostContext& context, const Node& node) {
+  Cost cost;
+  for (const ValueId v : node.inputs)
+    (context.graph.value(v).kind == ValueKind::weight ? cost.weight_bytes : cost.activation_bytes) += value_bytes(context, v);
+  for (const ValueId v : node.outputs) cost.activation_bytes += value_bytes(context, v);
+  return cost;
+}
+
+Cost cost_elementwise(const CostContext& context, const Node& node) {
+  Cost cost = cost_of_traffic(context, node);
+  for (const ValueId v : node.outputs) cost.flops += value_bytes(context, v) / 4;
+  return cost;
+}
+
+}  // namespace stormcell

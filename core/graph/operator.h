@@ -1,0 +1,91 @@
+// What an operator is: its shape rule, how its outputs' cells depend on its inputs' cells, and what it costs. Each operator is one
+// const Operator in ops/NAME.cpp, listed in operators.cpp.
+#pragma once
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace stormcell {
+
+/// One output that a shape rule announces.
+struct Result {
+  TensorType type;
+  ValueKind kind = ValueKind::result;
+  int32_t branches = 0, fan_out = 0;
+};
+
+/// How an output's cells depend on the cells of one input.
+enum class Mix : uint8_t {
+  none,    ///< not at all (weights, scalars)
+  cell,    ///< the same cell, followed through scatters and gathers
+  within,  ///< all cells of the same cell of `space`
+  before,  ///< cells of the same cell of `space` at the same or an earlier place
+  batch,   ///< all cells of the batch
+};
+struct Flow {
+  Mix mix = Mix::cell;
+  SpaceId space = kNone;       ///< within, before
+  bool decision_only = false;  ///< the dependence is only in who was chosen: it vanishes when decisions are replayed
+};
+
+/// What running a node once costs, with the rows that really came.
+struct Cost {
+  double flops = 0;
+  double weight_bytes = 0;      ///< weights read
+  double activation_bytes = 0;  ///< activations read and written
+  double bytes() const { return weight_bytes + activation_bytes; }
+};
+/// Rows of a space in the case that is costed, and the extents' values.
+struct CostContext {
+  const Graph& graph;
+  std::function<double(SpaceId)> rows;
+  Bindings bindings;
+};
+
+struct Operator {
+  std::string_view name;
+  /// Types of the outputs; throws Error(bad_input) saying what was expected and what came.
+  std::vector<Result> (*infer)(const Graph&, const Node&) = nullptr;
+  /// The flow from input `index` to the outputs.
+  Flow (*flow)(const Graph&, const Node&, size_t index) = nullptr;
+  Cost (*cost)(const CostContext&, const Node&) = nullptr;
+  /// True when the node changes a state or ends a region: never removed as unused.
+  bool has_effect = false;
+};
+
+/// All operators, in the order of operators.cpp.
+std::span<const Operator* const> operators();
+/// nullptr when there is none of that name.
+const Operator* find_operator(std::string_view name);
+
+// Helpers for shape rules; each error names the node, what was expected and what came.
+[[noreturn]] void operator_error(const Graph& graph, const Node& node, std::string_view expected, std::string_view came);
+std::string type_text(const Graph& graph, const TensorType& type);
+/// Type of an input, which must exist.
+const TensorType& input_type(const Graph& graph, const Node& node, size_t index);
+void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t most);
+/// Input `index` is over cells, floating, and its content has `rank` extents.
+void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank);
+void expect_content(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
+void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space);
+void expect_integer(const Graph& graph, const Node& node, size_t index);
+void expect_decision(const Graph& graph, const Node& node, size_t index);
+
+/// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
+/// Index of the input that carries `extra`, or -1. `fixed` is the number of inputs before the extras.
+int extra_input(const Node& node, std::string_view extra, size_t fixed);
+/// Number of extras.
+size_t extra_count(const Node& node);
+
+// Common flow and cost rules.
+Flow flow_cell(const Graph& graph, const Node& node, size_t index);
+Cost cost_elementwise(const CostContext& context, const Node& node);
+/// Bytes of a value's content over the rows that came; weights: all of it.
+double value_bytes(const CostContext& context, ValueId value);
+/// Sum of value_bytes over inputs and outputs, weights apart.
+Cost cost_of_traffic(const CostContext& context, const Node& node);
+
+}  // namespace stormcell

@@ -1,0 +1,28 @@
+// The visible list of operators. A new one: its file in ops/, its kernels, its row here and in the test cases.
+#include <array>
+
+#include "core/graph/operator.h"
+
+namespace stormcell {
+
+extern const Operator kEmbedding, kLinear, kGroupedLinear, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions, kRoute,
+    kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kExtent, kAddConstant, kEndSequences, kAllSet, kBranchesEmpty, kStateFill,
+    kStateWrite, kStatePut, kGuard, kRepeat;
+
+namespace {
+constexpr std::array<const Operator*, 29> kOperators = {
+    &kEmbedding, &kLinear, &kGroupedLinear, &kConv2d,     &kRmsNorm,      &kActivation, &kAdd,          &kMultiply,   &kScale,     &kAttention,
+    &kRotary,    &kPositions, &kPool,       &kReduce,     &kBroadcast,    &kArgmax,     &kRoute,        &kScatter,    &kGather,    &kExtent,
+    &kAddConstant, &kEndSequences, &kAllSet, &kBranchesEmpty, &kStateFill, &kStateWrite, &kStatePut,   &kGuard,      &kRepeat,
+};
+}  // namespace
+
+std::span<const Operator* const> operators() { return kOperators; }
+
+const Operator* find_operator(std::string_view name) {
+  for (const Operator* op : kOperators)
+    if (op->name == name) return op;
+  return nullptr;
+}
+
+}  // namespace stormcell

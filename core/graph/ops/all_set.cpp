@@ -1,0 +1,15 @@
+// all_set(flags [S] i32) -> scalar i32: 1 when no flag is 0.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 1);
+  expect_integer(g, n, 0);
+  return {{{DType::i32, kNone, {}}}};
+}
+Flow flow(const Graph&, const Node&, size_t) { return {Mix::batch}; }
+}  // namespace
+extern const Operator kAllSet;
+const Operator kAllSet{"all_set", infer, flow, cost_of_traffic};
+}  // namespace stormcell

@@ -1,0 +1,14 @@
+// argmax(x [S, n]) -> [S] i32: the index of the largest entry, the lowest among equals.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 1);
+  expect_cells(g, n, 0, 1);
+  return {{{DType::i32, input_type(g, n, 0).space, {}}}};
+}
+}  // namespace
+extern const Operator kArgmax;
+const Operator kArgmax{"argmax", infer, flow_cell, cost_of_traffic};
+}  // namespace stormcell

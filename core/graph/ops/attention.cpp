@@ -1,0 +1,54 @@
+// attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias + mask) v
+// among the cells of one parent (Q and K are dense children of the same space).
+// extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries
+// stand at this place, and keys up to it are valid).
+// attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 3 + extra_count(n), 3 + extra_count(n));
+  for (size_t i = 0; i < 3; ++i) expect_cells(g, n, i, 1);
+  const TensorType &q = input_type(g, n, 0), &k = input_type(g, n, 1), &v = input_type(g, n, 2);
+  expect_space(g, n, 2, k.space);
+  const CellSpace &qs = g.space(q.space), &ks = g.space(k.space);
+  if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense || qs.parent != ks.parent)
+    operator_error(g, n, "queries and keys that are dense children of one space", type_text(g, q) + " and " + type_text(g, k));
+  const int64_t heads = n.attributes.integer("heads"), kv_heads = n.attributes.integer("kv_heads");
+  const int64_t q_width = q.content[0].constant(), k_width = k.content[0].constant(), v_width = v.content[0].constant();
+  if (heads <= 0 || kv_heads <= 0 || heads % kv_heads != 0 || q_width % heads != 0 || k_width % kv_heads != 0 || v_width % kv_heads != 0 ||
+      q_width / heads != k_width / kv_heads)
+    operator_error(g, n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
+                   type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
+  if (const int i = extra_input(n, "bias", 3); i >= 0) expect_content(g, n, static_cast<size_t>(i), {n.attributes.integer("buckets"), heads});
+  if (const int i = extra_input(n, "mask", 3); i >= 0) {
+    expect_integer(g, n, static_cast<size_t>(i));
+    expect_space(g, n, static_cast<size_t>(i), k.space);
+  }
+  if (const int i = extra_input(n, "step", 3); i >= 0) {
+    expect_integer(g, n, static_cast<size_t>(i));
+    expect_space(g, n, static_cast<size_t>(i), kNone);
+  }
+  return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
+}
+Flow flow(const Graph& g, const Node& n, size_t index) {
+  const Value& v = g.value(n.inputs[index]);
+  if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
+  if (index == 0) return {Mix::cell};
+  const bool causal = n.attributes.integer("causal", 0) != 0 && input_type(g, n, 0).space == v.type.space;
+  return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
+}
+Cost cost(const CostContext& c, const Node& n) {
+  Cost cost = cost_of_traffic(c, n);
+  const Graph& g = c.graph;
+  const TensorType &q = g.value(n.inputs[0]).type, &k = g.value(n.inputs[1]).type;
+  const double keys = static_cast<double>(g.space(k.space).per_parent.evaluate(c.bindings));
+  const double width = static_cast<double>(q.content[0].constant()) + static_cast<double>(g.value(n.outputs[0]).type.content[0].constant());
+  cost.flops = 2 * c.rows(q.space) * keys * width;
+  return cost;
+}
+}  // namespace
+extern const Operator kAttention;
+const Operator kAttention{"attention", infer, flow, cost};
+}  // namespace stormcell

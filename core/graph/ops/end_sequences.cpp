@@ -1,0 +1,19 @@
+// end_sequences(next [S] i32, done [S] i32; end, pad) -> token [S], done [S]: a finished sequence writes `pad`; one that writes `end`
+// is finished from then on. end < 0: none ends.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 2, 2);
+  expect_integer(g, n, 0);
+  expect_integer(g, n, 1);
+  expect_space(g, n, 1, input_type(g, n, 0).space);
+  n.attributes.integer("end");
+  n.attributes.integer("pad");
+  return {{input_type(g, n, 0)}, {input_type(g, n, 0)}};
+}
+}  // namespace
+extern const Operator kEndSequences;
+const Operator kEndSequences{"end_sequences", infer, flow_cell, cost_elementwise};
+}  // namespace stormcell

@@ -1,0 +1,34 @@
+// gather(y_0, y_1, ...; extras otherwise [S, ...]) -> [S, ...]: joins values of one or of several routers in the space `space`, an
+// ancestor of all of them. mode: sum; weighted (each row times its choice's weight; direct children only); place (later inputs win).
+// Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its row.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  const size_t extra = extra_count(n);
+  expect_inputs(g, n, 1 + extra, 1u << 20);
+  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
+  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size())) operator_error(g, n, "a space to join in", std::to_string(space));
+  const std::string& mode = n.attributes.word("mode");
+  if (mode != "sum" && mode != "weighted" && mode != "place") operator_error(g, n, "mode sum, weighted or place", mode);
+  const TensorType& first = input_type(g, n, 0);
+  for (size_t i = 0; i + extra < n.inputs.size(); ++i) {
+    const TensorType& y = input_type(g, n, i);
+    if (y.content != first.content || y.dtype != first.dtype) operator_error(g, n, "rows alike, " + type_text(g, first), type_text(g, y));
+    if (!g.is_within(y.space, space)) operator_error(g, n, "cells below " + g.space(space).name, type_text(g, y));
+    for (SpaceId s = y.space; s != space; s = g.space(s).parent)
+      if (g.space(s).kind != SpaceKind::routed) operator_error(g, n, "only routed spaces between", g.space(s).name);
+    if (mode == "weighted" && (y.space == space || g.space(y.space).parent != space))
+      operator_error(g, n, "direct branches to weigh", type_text(g, y));
+  }
+  if (extra) {
+    expect_space(g, n, n.inputs.size() - 1, space);
+    expect_content(g, n, n.inputs.size() - 1, first.content);
+  }
+  return {{{first.dtype, space, first.content}}};
+}
+}  // namespace
+extern const Operator kGather;
+const Operator kGather{"gather", infer, flow_cell, cost_of_traffic};
+}  // namespace stormcell

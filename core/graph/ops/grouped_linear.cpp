@@ -1,0 +1,53 @@
+// grouped_linear(x, decision, w_0 [n, k], w_1, ...; extras multiply, residual) -> [slots, n]: one product for all branches of a
+// decision, each slot with its branch's weights. x lives over the slots, or over the decision's own cells: then each slot reads its
+// cell's row. attributes: branches (list: which branch each w belongs to; slots of absent ones are not written), activation.
+// extras: gain [k] with eps as in linear; multiply [slots, n].
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_cells(g, n, 0, 1);
+  expect_decision(g, n, 1);
+  const Value& decision = g.value(n.inputs[1]);
+  const auto& branches = n.attributes.list("branches");
+  const size_t weights = branches.size();
+  expect_inputs(g, n, 2 + weights + extra_count(n), 2 + weights + extra_count(n));
+  const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
+  if (slots < 0 || slots >= static_cast<SpaceId>(g.spaces.size()) || g.space(slots).decision != n.inputs[1] ||
+      g.space(slots).branch != kAllBranches)
+    operator_error(g, n, "the slots of its decision", "space " + std::to_string(slots));
+  const TensorType& x = input_type(g, n, 0);
+  if (x.space != slots && x.space != decision.type.space)
+    operator_error(g, n, "x over the decision's slots or cells", type_text(g, x));
+  if (weights == 0) operator_error(g, n, "at least one branch", "none");
+  const TensorType& first = input_type(g, n, 2);
+  for (size_t i = 0; i < weights; ++i) {
+    const TensorType& w = input_type(g, n, 2 + i);
+    if (branches[i] < 0 || branches[i] >= decision.branches)
+      operator_error(g, n, "branches below " + std::to_string(decision.branches), std::to_string(branches[i]));
+    if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0] || w.content != first.content)
+      operator_error(g, n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
+  }
+  if (const int i = extra_input(n, "multiply", 2 + weights); i >= 0) {
+    expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
+    expect_space(g, n, static_cast<size_t>(i), slots);
+  }
+  return {{{DType::f32, slots, {first.content[0]}}}};
+}
+Cost cost(const CostContext& c, const Node& n) {
+  // Only branches with rows are read; rows of a branch come from its space, where one exists, else the mean is assumed.
+  Cost cost;
+  const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
+  const TensorType& w = c.graph.value(n.inputs[2]).type;
+  const double rows = c.rows(slots), k = static_cast<double>(w.content[1].evaluate(c.bindings)), out = static_cast<double>(w.content[0].evaluate(c.bindings));
+  const double present = std::min(rows, static_cast<double>(n.attributes.list("branches").size()));
+  cost.flops = 2 * rows * k * out;
+  cost.weight_bytes = present * k * out * static_cast<double>(element_size(w.dtype));
+  cost.activation_bytes = rows * (k + out) * 4;
+  return cost;
+}
+}  // namespace
+extern const Operator kGroupedLinear;
+const Operator kGroupedLinear{"grouped_linear", infer, flow_cell, cost};
+}  // namespace stormcell

@@ -1,0 +1,34 @@
+// linear(x [S, k], w [n, k]; extras) -> [S, n]: activation(norm(x) w^T + bias) * multiply + residual.
+// extras: gain [k] (an RMS norm of x with `eps`, folded in), bias [n], multiply [S, n], residual [S, n].
+// attributes: activation (none relu gelu gelu_tanh silu), scale (of the product), precise=1: x is never rounded to the weights' format.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 2 + extra_count(n), 2 + extra_count(n));
+  expect_cells(g, n, 0, 1);
+  const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, 1);
+  if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0])
+    operator_error(g, n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
+  if (const int i = extra_input(n, "gain", 2); i >= 0) expect_content(g, n, static_cast<size_t>(i), {x.content[0]});
+  if (const int i = extra_input(n, "bias", 2); i >= 0) expect_content(g, n, static_cast<size_t>(i), {w.content[0]});
+  for (const char* extra : {"multiply", "residual"})
+    if (const int i = extra_input(n, extra, 2); i >= 0) {
+      expect_content(g, n, static_cast<size_t>(i), {w.content[0]});
+      expect_space(g, n, static_cast<size_t>(i), x.space);
+    }
+  return {{{DType::f32, x.space, {w.content[0]}}}};
+}
+Cost cost(const CostContext& c, const Node& n) {
+  Cost cost = cost_of_traffic(c, n);
+  const TensorType& w = c.graph.value(n.inputs[1]).type;
+  cost.flops = 2 * c.rows(c.graph.value(n.inputs[0]).type.space) * static_cast<double>(w.content[0].evaluate(c.bindings)) *
+               static_cast<double>(w.content[1].evaluate(c.bindings));
+  if (c.rows(c.graph.value(n.inputs[0]).type.space) == 0) cost = {};
+  return cost;
+}
+}  // namespace
+extern const Operator kLinear;
+const Operator kLinear{"linear", infer, flow_cell, cost};
+}  // namespace stormcell

@@ -1,0 +1,15 @@
+// multiply(a, b) -> elementwise, of one type.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 2, 2);
+  expect_space(g, n, 1, input_type(g, n, 0).space);
+  expect_content(g, n, 1, input_type(g, n, 0).content);
+  return {{input_type(g, n, 0)}};
+}
+}  // namespace
+extern const Operator kMultiply;
+const Operator kMultiply{"multiply", infer, flow_cell, cost_elementwise};
+}  // namespace stormcell

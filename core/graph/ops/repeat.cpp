@@ -1,0 +1,20 @@
+// repeat(; most = extent) {body}: runs the body until the scalar it yields is not 0, at most `most` times. What is carried from one
+// turn to the next is carried by states.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 0, 0);
+  Dim::parse(n.attributes.word("most"), g.symbols, "repeat \"" + n.name + "\"");
+  if (n.bodies.size() != 1 || n.yields.size() != 1 || n.yields[0].size() != 1)
+    operator_error(g, n, "one body that gives the stop predicate", std::to_string(n.bodies.size()) + " bodies");
+  const TensorType& stop = g.value(n.yields[0][0]).type;
+  if (stop.dtype != DType::i32 || stop.space != kNone || !stop.content.empty()) operator_error(g, n, "a scalar i32 as stop", type_text(g, stop));
+  return {};
+}
+Cost cost(const CostContext&, const Node&) { return {}; }
+}  // namespace
+extern const Operator kRepeat;
+const Operator kRepeat{"repeat", infer, flow_cell, cost, true};
+}  // namespace stormcell

@@ -1,0 +1,20 @@
+// rotary(x [S, heads*d], positions [S] i32; heads, theta) -> like x: each head's halves rotated by position-dependent angles (RoPE).
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 2, 2);
+  expect_cells(g, n, 0, 1);
+  expect_integer(g, n, 1);
+  expect_space(g, n, 1, input_type(g, n, 0).space);
+  const int64_t heads = n.attributes.integer("heads"), width = input_type(g, n, 0).content[0].constant();
+  n.attributes.real("theta");
+  if (heads <= 0 || width % (2 * heads) != 0)
+    operator_error(g, n, "a width of " + std::to_string(heads) + " even heads", std::to_string(width));
+  return {{input_type(g, n, 0)}};
+}
+}  // namespace
+extern const Operator kRotary;
+const Operator kRotary{"rotary", infer, flow_cell, cost_elementwise};
+}  // namespace stormcell

@@ -1,0 +1,15 @@
+// state_fill(state; value): every element becomes `value`.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 1);
+  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(g, n, "a state", type_text(g, input_type(g, n, 0)));
+  n.attributes.real("value");
+  return {};
+}
+}  // namespace
+extern const Operator kStateFill;
+const Operator kStateFill{"state_fill", infer, flow_cell, cost_of_traffic, true};
+}  // namespace stormcell

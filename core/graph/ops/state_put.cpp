@@ -1,0 +1,33 @@
+// state_put(state [C, ...], x [S, ...]; extras at scalar i32): C and S are dense children of one space, S no longer than C; the rows of
+// x become the rows of the state from place `at` (0 without) of each parent on. Key-value caches and generated ids are kept so.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 2 + extra_count(n), 2 + extra_count(n));
+  const TensorType &state = input_type(g, n, 0), &x = input_type(g, n, 1);
+  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(g, n, "a state", type_text(g, state));
+  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense || g.space(x.space).kind != SpaceKind::dense ||
+      g.space(state.space).parent != g.space(x.space).parent || state.content != x.content || state.dtype != x.dtype)
+    operator_error(g, n, "rows alike over dense children of one space", type_text(g, state) + " and " + type_text(g, x));
+  if (const int i = extra_input(n, "at", 2); i >= 0) {
+    expect_integer(g, n, static_cast<size_t>(i));
+    expect_space(g, n, static_cast<size_t>(i), kNone);
+  }
+  return {};
+}
+Flow flow(const Graph& g, const Node& n, size_t index) {
+  const TensorType& type = g.value(n.inputs[index]).type;
+  if (type.space == kNone) return {Mix::none};
+  return {index == 0 ? Mix::cell : Mix::within, g.space(type.space).parent};
+}
+Cost cost(const CostContext& c, const Node& n) {
+  Cost cost;
+  cost.activation_bytes = 2 * value_bytes(c, n.inputs[1]);
+  return cost;
+}
+}  // namespace
+extern const Operator kStatePut;
+const Operator kStatePut{"state_put", infer, flow, cost, true};
+}  // namespace stormcell

@@ -1,0 +1,16 @@
+// state_write(state, x): the state becomes x.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 2, 2);
+  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(g, n, "a state", type_text(g, input_type(g, n, 0)));
+  if (input_type(g, n, 0) != input_type(g, n, 1))
+    operator_error(g, n, type_text(g, input_type(g, n, 0)), type_text(g, input_type(g, n, 1)));
+  return {};
+}
+}  // namespace
+extern const Operator kStateWrite;
+const Operator kStateWrite{"state_write", infer, flow_cell, cost_of_traffic, true};
+}  // namespace stormcell

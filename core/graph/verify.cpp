@@ -1,0 +1,92 @@
+#include "core/graph/verify.h"
+
+#include "core/base/error.h"
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Graph& graph) : graph_(graph), defined_(graph.values.size(), false), placed_(graph.nodes.size(), false) {}
+
+  void run() {
+    spaces();
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const Value& v = graph_.values[i];
+      if (v.producer == kNone) {
+        if (v.kind == ValueKind::result || v.kind == ValueKind::decision) fail("value %" + v.name, "expected a producer, got none");
+        defined_[i] = true;
+      }
+      for (const Dim& d : v.type.content)
+        if (v.kind != ValueKind::input && !d.is_constant()) fail("value %" + v.name, "expected constant content extents, got " + d.to_text(graph_.symbols));
+    }
+    block(graph_.top);
+    for (const NamedValue& output : graph_.outputs) use(output.value, "output " + output.name);
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& where, const std::string& what) { bad_input(where, what); }
+
+  void spaces() {
+    for (size_t i = 0; i < graph_.spaces.size(); ++i) {
+      const CellSpace& s = graph_.spaces[i];
+      const std::string where = "space " + s.name;
+      if (s.parent >= static_cast<SpaceId>(i)) fail(where, "expected a parent declared before it, got space " + std::to_string(s.parent));
+      if ((s.kind == SpaceKind::root) != (s.parent == kNone)) fail(where, "expected a parent unless it is a root");
+      if (s.kind != SpaceKind::routed) continue;
+      if (s.decision < 0 || s.decision >= static_cast<ValueId>(graph_.values.size()) || graph_.value(s.decision).kind != ValueKind::decision)
+        fail(where, "expected a decision, got value " + std::to_string(s.decision));
+      const Value& d = graph_.value(s.decision);
+      if (d.type.space != s.parent) fail(where, "expected the parent that %" + d.name + " routes from");
+      if (s.branch != kAllBranches && (s.branch < 0 || s.branch >= d.branches))
+        fail(where, "expected a branch below " + std::to_string(d.branches) + ", got " + std::to_string(s.branch));
+    }
+  }
+
+  void use(ValueId v, const std::string& where) {
+    if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
+    if (!defined_[static_cast<size_t>(v)]) fail(where, "uses %" + graph_.value(v).name + " before it is defined, or outside of its body");
+  }
+
+  void block(const Block& block) {
+    std::vector<ValueId> here;
+    for (const NodeId id : block.nodes) {
+      if (id < 0 || id >= static_cast<NodeId>(graph_.nodes.size())) fail("graph", "expected a node, got number " + std::to_string(id));
+      const Node& node = graph_.node(id);
+      const std::string where = std::string(node.op->name) + " \"" + node.name + "\"";
+      if (placed_[static_cast<size_t>(id)]) fail(where, "stands in two places");
+      placed_[static_cast<size_t>(id)] = true;
+      for (const ValueId v : node.inputs) {
+        use(v, where);
+        // A value over a routed space needs its decision's cells.
+      }
+      for (size_t b = 0; b < node.bodies.size(); ++b) {
+        const std::vector<bool> outside = defined_;
+        this->block(node.bodies[b]);
+        for (const ValueId v : node.yields[b]) use(v, where);
+        defined_ = outside;
+      }
+      const std::vector<Result> results = node.op->infer(graph_, node);
+      if (results.size() != node.outputs.size())
+        fail(where, "expected " + std::to_string(results.size()) + " outputs, got " + std::to_string(node.outputs.size()));
+      for (size_t i = 0; i < results.size(); ++i) {
+        const ValueId v = node.outputs[i];
+        const Value& value = graph_.value(v);
+        if (value.producer != id) fail(where, "%" + value.name + " has another producer");
+        if (value.type != results[i].type || value.kind != results[i].kind)
+          fail(where, "expected %" + value.name + " as " + type_text(graph_, results[i].type) + ", got " + type_text(graph_, value.type));
+        defined_[static_cast<size_t>(v)] = true;
+      }
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<bool> defined_, placed_;
+};
+
+}  // namespace
+
+void verify(const Graph& graph) { Verifier(graph).run(); }
+
+}  // namespace stormcell
