@@ -1,0 +1,149 @@
+// What a run leaves behind: routers and steps once, then one BatchRecord for each executed batch.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cell/cell_space.h"
+#include "core/cell/decision.h"
+
+namespace stormcell {
+
+/// One router of the model that ran.
+struct RouterInfo {
+  std::string name;            ///< weight prefix, "encoder.block.1.layer.1.mlp"
+  int32_t branches = 1;
+  int32_t fan_out = 1;
+  std::string protocol;        ///< to_text(ProtocolKind)
+  int32_t space = 0;           ///< index into RunLayout::spaces
+  std::string stack;           ///< "encoder", "decoder", ...: routers of one stack follow each other in the order of RunLayout::routers
+  int32_t parent = -1;         ///< the router in one of whose branches this one is nested, -1: none
+  int32_t parent_branch = -1;
+  bool operator==(const RouterInfo&) const = default;
+};
+
+/// One step of the plan that ran.
+struct StepInfo {
+  std::string name;
+  std::string op;
+  int32_t router = -1;         ///< index into RunLayout::routers, -1: none
+  int32_t branch = -1;
+  double flops = 0, bytes = 0; ///< of one execution as planned, 0: not known
+  bool operator==(const StepInfo&) const = default;
+};
+
+/// What stays the same for all batches of a run.
+struct RunLayout {
+  std::vector<std::string> spaces;   ///< names of the cell spaces
+  std::vector<RouterInfo> routers;   ///< in the order in which cells meet them
+  std::vector<StepInfo> steps;
+  bool operator==(const RunLayout&) const = default;
+};
+
+/// One execution of a step. Times are of one monotonic clock.
+struct StepEvent {
+  uint64_t begin_ns = 0, end_ns = 0;
+  uint32_t step = 0;
+  uint16_t worker = 0;
+  bool operator==(const StepEvent&) const = default;
+};
+
+/// Outcomes of one guard on one batch.
+struct GuardCount {
+  int32_t step = 0;
+  int32_t hits = 0, misses = 0;
+  bool operator==(const GuardCount&) const = default;
+};
+
+/// One cell space on one batch.
+struct SpaceRecord {
+  int32_t space = 0;
+  CellTable cells;
+  std::span<const uint8_t> mask;     ///< [cells] 1: a real cell, 0: padding; empty: all are real
+  std::span<const int32_t> tokens;   ///< [cells] token ids, for loads by token; empty: none
+};
+
+/// One router's decision on one batch; choices as in DecisionView.
+struct DecisionRecord {
+  int32_t router = 0;
+  std::span<const int32_t> choice;    ///< [n, fan_out]
+  std::span<const float> weight;      ///< [n, fan_out], may be empty
+  std::span<const int32_t> padded;    ///< [branches] loads by the rule of supported capacities; empty: equal to the loads
+  std::span<const int32_t> ancestor;  ///< [n] row in the batch's table of the space, for routers that see a part of it; empty: cell i is row i
+  std::span<const float> scores;      ///< [n, branches], empty unless asked for
+  std::span<const float> margin;      ///< [n], empty unless asked for
+};
+
+/// Spans over a decision in host memory. Scores and ancestors are the caller's to add.
+DecisionRecord record_of(int32_t router, const DecisionView& decision);
+
+/// All that is recorded of one executed batch. Owns its memory and keeps it when cleared, so that filling it allocates only
+/// until the largest batch has been seen.
+class BatchRecord {
+ public:
+  int64_t number = 0;         ///< batches of a run are numbered from 0, each once
+  double latency_ms = 0;
+  std::vector<StepEvent> events;
+  std::vector<GuardCount> guards;
+
+  void clear();
+  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding).
+  void add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask = {}, std::span<const int32_t> tokens = {});
+  /// Copies; each router at most once.
+  void add_decision(const DecisionRecord& decision);
+  /// Of each sequence in order: its label (empty: none) and, where inputs are recorded, its text.
+  void add_sequence(std::string_view label, std::string_view text = {});
+
+  size_t spaces() const { return spaces_.size(); }
+  SpaceRecord space(size_t i) const;
+  size_t decisions() const { return decisions_.size(); }
+  DecisionRecord decision(size_t i) const;
+  size_t sequences() const { return sequences_.size(); }
+  std::string_view label(size_t sequence) const;
+  std::string_view text(size_t sequence) const;
+  /// Memory held, in use or not.
+  size_t bytes() const;
+
+ private:
+  struct Part {
+    size_t begin = 0, count = 0;
+  };
+  struct Space {
+    int32_t space;
+    CellTable cells;
+    Part mask, tokens;
+  };
+  struct Decision {
+    int32_t router;
+    Part choice, padded, ancestor, weight, scores, margin;
+  };
+  struct Sequence {
+    Part label, text;
+  };
+  Part keep(std::span<const int32_t> values);
+  Part keep(std::span<const float> values);
+  Part keep(std::string_view text);
+
+  std::vector<Space> spaces_;
+  std::vector<Decision> decisions_;
+  std::vector<Sequence> sequences_;
+  std::vector<int32_t> ints_;
+  std::vector<float> floats_;
+  std::vector<uint8_t> bits_;
+  std::vector<char> chars_;
+};
+
+/// Takes what a run leaves behind; sessions implement it. Called by one thread at a time.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  /// Takes one batch. Throws Error when it cannot be kept.
+  virtual void batch(const BatchRecord& batch) = 0;
+  /// Everything taken so far must now survive the end of this process.
+  virtual void commit() = 0;
+};
+
+}  // namespace stormcell

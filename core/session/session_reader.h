@@ -1,0 +1,78 @@
+// Answers questions about a session with plain values. Opening reads a few kilobytes, whatever the session's size.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/session/session_types.h"
+
+namespace stormcell {
+
+/// "S.storm#3" or "S.storm#name" -> file and run; a file whose whole name exists is taken as it is.
+struct SessionPath {
+  std::string file;
+  std::string run;  ///< empty: the newest
+};
+SessionPath parse_session_path(std::string_view text);
+
+/// Reads a session, also one that is being written or that a killed run left. Every method may throw Error. One thread at a time.
+class SessionReader {
+ public:
+  explicit SessionReader(const std::string& path);
+  ~SessionReader();  ///< the last to close a session whose writer is gone makes it one plain file
+  SessionReader(SessionReader&&) noexcept;
+  SessionReader& operator=(SessionReader&&) noexcept;
+
+  const SessionSummary& summary() const;
+  const std::string& path() const;
+
+  std::vector<RunSummary> runs() const;
+  RunSummary run(int64_t id) const;
+  /// By id or name; empty: the newest. An unknown one: Error(bad_input) that lists what there is.
+  RunSummary find_run(std::string_view selector) const;
+  RunLayout layout(int64_t run) const;
+
+  /// Finest level first; the last one has at most 256 windows.
+  std::vector<PyramidLevel> levels(int64_t run) const;
+  /// `count` windows of a level from window `first` on; fewer where the run ends.
+  std::vector<RouterLoads> loads(int64_t run, int32_t router, int32_t level, int64_t first, int64_t count) const;
+  /// Over the whole run.
+  RouterLoads total_loads(int64_t run, int32_t router) const;
+
+  std::vector<BatchSummary> batches(int64_t run, int64_t first, int64_t count) const;
+  std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
+  bool has_decisions(int64_t run) const;
+  /// Empty where the batch or the decision is not there.
+  std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
+  /// The routers that one cell met, in order. `cell.item` is not looked at. Routers of other cell spaces are left out: `space` is an index into RunLayout::spaces.
+  std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
+
+  /// From `router` to the next router of its stack, over batches [first, first + count); the next router's index, -1 if there is none.
+  /// Only real cells count, not padding.
+  int32_t next_router(int64_t run, int32_t router) const;
+  PairTable transitions(int64_t run, int32_t router, int64_t first, int64_t count) const;
+  /// Pairs (i < j) of branches that one cell got from this router.
+  PairTable coactivation(int64_t run, int32_t router, int64_t first, int64_t count) const;
+
+  std::vector<LabelLoads> label_loads(int64_t run, int32_t router) const;
+  /// The `most` tokens with the most cells.
+  std::vector<TokenLoads> token_loads(int64_t run, int32_t router, int64_t most) const;
+  std::vector<StepEvent> events(int64_t run, int64_t batch) const;
+  std::vector<GuardTotal> guards(int64_t run) const;
+  std::vector<SequenceInput> inputs(int64_t run, int64_t first, int64_t count) const;
+
+  /// Pages read from disk since opening.
+  int64_t pages_read() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A consistent copy of a session, also of one that is being written: one plain file. `to` must not exist.
+void copy_session(const std::string& from, const std::string& to, const Progress& progress = {});
+
+}  // namespace stormcell

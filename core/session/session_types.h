@@ -1,0 +1,130 @@
+// Values that sessions are written from and read into. No SQLite here.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cell/cell_space.h"
+#include "core/profile/loads.h"
+#include "core/profile/record.h"
+
+namespace stormcell {
+
+/// The model a session belongs to: a session holds runs of one model.
+struct ModelSummary {
+  std::string fingerprint;
+  std::string name;
+  std::string family;
+  std::string json = "{}";       ///< whatever else the writer knows: parameters, bytes, sizes
+};
+
+enum class RunStatus : uint8_t {
+  running,      ///< being written
+  finished,
+  interrupted,  ///< ended early by the user, or killed: everything up to the last finished batch is there
+  failed,
+};
+std::string_view to_text(RunStatus status);
+
+/// What is known when a run begins.
+struct RunStart {
+  std::string kind = "run";      ///< the verb or the part of it: "run", "profile", "baseline", "optimized", "generate", "import"
+  std::string name;              ///< free; "S.storm#name" finds it
+  std::string config = "{}";     ///< stormcell.config/1
+  std::string machine = "{}";    ///< device, threads, ceilings
+  std::string dataset = "{}";
+  RunLayout layout;
+  bool decisions = true;         ///< store decisions; windows are stored in any case
+  bool inputs = false;           ///< store texts and token ids
+};
+
+struct SessionSummary {
+  std::string id;                ///< random, made with the file
+  std::string created;           ///< ISO 8601, UTC
+  std::string program;           ///< version that made the file
+  int32_t schema = 0;
+  ModelSummary model;
+};
+
+struct RunSummary {
+  int64_t id = 0;
+  std::string kind, name, config, machine, dataset, summary;
+  std::string started, finished;  ///< ISO 8601, UTC; finished may be empty
+  RunStatus status = RunStatus::running;
+  int64_t batches = 0;
+};
+
+/// A level of the pyramid of windows: each window covers `batches_per_window` consecutive batches, the last one maybe fewer.
+struct PyramidLevel {
+  int32_t level = 0;
+  int64_t batches_per_window = 1;
+  int64_t windows = 0;
+};
+
+struct BatchSpace {
+  int32_t space = 0;
+  CellTable cells;
+  int64_t real_cells = 0;              ///< without padding
+  std::vector<uint8_t> mask;           ///< [cells] 1: real; empty: all real
+  std::vector<int32_t> tokens;         ///< empty unless inputs were recorded
+};
+
+struct BatchSummary {
+  int64_t number = 0;
+  double latency_ms = 0;
+  int64_t first_sequence = 0;
+  int32_t sequences = 0;
+  int64_t guard_hits = 0, guard_misses = 0;
+};
+
+/// A decision as it was stored.
+struct StoredDecision {
+  int32_t branches = 0, fan_out = 1;
+  int64_t cells = 0;
+  std::vector<int32_t> offsets;    ///< [branches + 1]
+  std::vector<int32_t> choice;     ///< [cells, fan_out] as in DecisionView
+  std::vector<float> weight;       ///< [cells, fan_out] or empty
+  std::vector<int32_t> padded;     ///< [branches]
+  std::vector<int32_t> ancestor;   ///< [cells] or empty: cell i is row i of the batch's table
+  std::vector<float> scores;       ///< [cells, branches] or empty
+  std::vector<float> margin;       ///< [cells] or empty
+  /// Cells of all branches one after another: those of branch b are [offsets[b], offsets[b + 1]).
+  std::vector<int32_t> cells_by_branch() const;
+  /// Spans over this value.
+  DecisionRecord record(int32_t router) const;
+};
+
+/// One router on the way of one cell.
+struct PathStep {
+  int64_t batch = 0;
+  int32_t router = 0;
+  std::vector<int32_t> choice;     ///< [fan_out]
+  std::vector<float> weight;
+};
+
+struct LabelLoads {
+  std::string label;
+  int64_t cells = 0;                 ///< real cells of sequences with this label
+  std::vector<int64_t> load;         ///< by branch
+};
+
+struct TokenLoads {
+  int32_t token = 0;
+  int64_t cells = 0;
+  std::vector<int64_t> load;
+};
+
+struct SequenceInput {
+  int64_t sequence = 0;
+  std::string label;
+  std::string text;                  ///< empty unless inputs were recorded
+};
+
+struct GuardTotal {
+  int32_t step = 0;
+  int64_t hits = 0, misses = 0;
+};
+
+}  // namespace stormcell

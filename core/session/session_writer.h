@@ -1,0 +1,54 @@
+// Writes sessions: one SQLite file, layout in docs/session-format.md.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/session/session_types.h"
+
+namespace stormcell {
+
+/// Records one run into a session; the sink of a Recorder. Made by SessionWriter::begin_run(), must not outlive it.
+/// Several runs may be recorded at a time, each with its own thread.
+class RunWriter : public RecordSink {
+ public:
+  ~RunWriter() override;  ///< a run that was not finished is marked interrupted
+  int64_t id() const;
+  void batch(const BatchRecord& batch) override;
+  void commit() override;
+  /// Replaces the run's configuration, where it is known only later.
+  void set_config(const std::string& json);
+  /// Writes what is pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder has finished.
+  void finish(RunStatus status, const std::string& summary = {});
+
+ private:
+  friend class SessionWriter;
+  struct State;
+  explicit RunWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// An open session to append to. Any method throws Error: bad_input for a file that is no session, of a newer version, or of
+/// another model; failed where disk or permission give out. Nothing that is in the file is ever overwritten.
+class SessionWriter {
+ public:
+  /// Creates the file, or appends to the session that is there.
+  SessionWriter(const std::string& path, const ModelSummary& model);
+  ~SessionWriter();  ///< close(), without its errors
+  SessionWriter(const SessionWriter&) = delete;
+  SessionWriter& operator=(const SessionWriter&) = delete;
+
+  std::unique_ptr<RunWriter> begin_run(const RunStart& start);
+  /// Replaces the summary of any run of this session.
+  void set_summary(int64_t run, const std::string& json);
+  /// Leaves one plain file. A reader that holds it is waited for, 2 s at most; then the file stays as it is, with its -wal beside it, and
+  /// the last reader converts it. Returns whether it is one plain file.
+  bool close();
+  const std::string& path() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  friend class RunWriter;
+};
+
+}  // namespace stormcell
