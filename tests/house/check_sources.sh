@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB.
+set -euo pipefail
+cd "$1"
+most_lines=800
+most_bytes=$((32 << 20))
+failures=0
+complain() { echo "$*"; failures=$((failures + 1)); }
+
+# What git knows or would add; without git (an unpacked archive) all but the build folders.
+list_files() {
+  git -c safe.directory='*' ls-files -co --exclude-standard 2>/dev/null ||
+    find . -type f -not -path './build*' -not -path './.git/*' | sed 's|^\./||'
+}
+mapfile -t files < <(list_files | sort -u | while IFS= read -r f; do if [ -f "$f" ]; then echo "$f"; fi; done)
+if [ ${#files[@]} -eq 0 ]; then echo "no files below $PWD"; exit 1; fi
+
+sources=() texts=()
+for f in "${files[@]}"; do
+  case $f in
+    *.h | *.cpp | *.cu | *.cuh | *.py | *.sh | *.cmake | *CMakeLists.txt | dev | .ci/run) sources+=("$f") texts+=("$f") ;;
+    *.md | *.json | *.jsonl | *.txt | *.yml | *.yaml | *.supp | *.in) texts+=("$f") ;;
+  esac
+done
+
+while read -r lines f; do
+  if [ "$f" != total ] && [ "$lines" -gt "$most_lines" ]; then complain "$f: $lines lines; at most $most_lines: split it by thought"; fi
+done < <(printf '%s\0' "${sources[@]}" | xargs -0 wc -l)
+
+while IFS= read -r hit; do complain "$hit: a path of one machine"; done < <(
+  printf '%s\0' "${texts[@]}" | xargs -0 grep -nHoE '(^|[^A-Za-z0-9_.}])/(home|root|work|Users)/[A-Za-z0-9_]+' || true)
+
+bytes=$(printf '%s\0' "${files[@]}" | xargs -0 stat -c %s | awk '{ sum += $1 } END { print sum }')
+if [ "$bytes" -gt "$most_bytes" ]; then complain "all files together: $bytes bytes, at most $most_bytes"; fi
+
+echo "${#files[@]} files looked at, $bytes bytes, $failures complaints"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The house checks must notice what they are there for: each case is a small tree with one defect.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0
+
+# clean_tree: a project of two files that breaks no rule.
+clean_tree() {
+  rm -rf "${tree:?}"/*
+  mkdir -p "$tree/core/base" "$tree/core/graph" "$tree/app/cli" "$tree/views/heatmap"
+  echo '#pragma once' >"$tree/core/base/error.h"
+  printf '#include <vector>\n#include "core/base/error.h"\n' >"$tree/core/graph/graph.h"
+}
+
+# expect WHICH VERDICT TEXT NAME: the check of the tree gives the verdict (passes, notices) and says TEXT.
+expect() {
+  local which=$1 verdict=$2 text=$3 name=$4 output status=0
+  output=$("$BASH" "$here/check_$which.sh" "$tree" 2>&1) || status=$?
+  case $verdict:$status in
+    passes:0 | notices:1) ;;
+    *) echo "FAIL $name: exit status $status, expected that it $verdict"; echo "$output"; failures=$((failures + 1)); return ;;
+  esac
+  if [[ $output != *"$text"* ]]; then echo "FAIL $name: expected '$text' in:"; echo "$output"; failures=$((failures + 1)); return; fi
+  echo "ok   $name"
+}
+
+# layers FILE INCLUDE VERDICT TEXT NAME
+layers() {
+  clean_tree
+  mkdir -p "$tree/$(dirname "$1")"
+  echo "#include $2" >"$tree/$1"
+  expect layers "$3" "$4" "$5"
+}
+
+clean_tree
+expect layers passes "0 not allowed" "a clean tree has no wrong arrows"
+expect sources passes "0 complaints" "a clean tree has clean sources"
+
+layers core/base/up.h '"core/graph/graph.h"' notices "core/base may not include core/graph" "an arrow that points up"
+layers core/data/side.cpp '"core/models/model.h"' notices "core/data may not include core/models" "an arrow between neighbours that the table does not have"
+layers core/experiment/down.h '"core/graph/graph.h"' passes "0 not allowed" "an arrow that points down"
+layers app/cli/deep.cpp '"core/graph/graph.h"' notices "app/cli may not include core/graph" "a program that reaches below the façade"
+layers views/heatmap/view.cpp '"core/experiment/experiment.h"' passes "0 not allowed" "a view on the façade"
+layers core/base/relative.h '"../graph/graph.h"' notices "from the top of the project" "a relative include"
+layers core/graph/widget.h '<QWidget>' notices "no Qt here" "Qt in the core"
+layers core/graph/qualified.cpp '<QtCore/qstring.h>' notices "no Qt here" "Qt in the core, by its module"
+layers core/cpu/device.cpp '<cuda_runtime.h>' notices "no CUDA here" "CUDA in the core"
+layers core/graph/sub/text.h '<nlohmann/json.hpp>' notices "sources only" "a heavy header in a header"
+layers core/graph/text.cpp '<nlohmann/json.hpp>' passes "0 not allowed" "a heavy header in a source"
+layers core/graph/store.cpp '<sqlite3.h>' notices "no SQLite here" "SQLite outside the session"
+layers core/session/store.cpp '<sqlite3.h>' passes "0 not allowed" "SQLite in the session"
+layers core/misc/thing.h '<vector>' notices "has no row" "a folder that the table does not know"
+
+clean_tree
+for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
+expect sources notices "long.cpp: 801 lines" "a source that is too long"
+
+clean_tree
+printf '// see /%s/somebody/model\n' home >"$tree/core/graph/path.cpp"
+expect sources notices "path.cpp:1" "a path of one machine"
+
+clean_tree
+head -c $(((32 << 20) + 1)) /dev/zero >"$tree/big.bin"
+expect sources notices "at most" "too many bytes"
+
+[ "$failures" -eq 0 ]
