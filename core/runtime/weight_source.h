@@ -1,0 +1,36 @@
+// Where weights come from: a mapped file, a seeded generator, a test. Bytes are held only as long as somebody reads them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace stormcell {
+
+struct WeightInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;  ///< row-major
+  int64_t elements() const {
+    int64_t n = 1;
+    for (const int64_t d : shape) n *= d;
+    return n;
+  }
+  int64_t bytes() const { return elements() * static_cast<int64_t>(element_size(dtype)); }
+};
+
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+  /// nullptr when there is no such weight.
+  virtual const WeightInfo* find(std::string_view name) const = 0;
+  /// The stored bytes, row-major. Letting go of the last handle gives the memory back (drops mapped pages, frees what was generated).
+  /// Thread-safe. Throws Error when there is no such weight.
+  virtual std::shared_ptr<const std::byte> bytes(std::string_view name) const = 0;
+};
+
+}  // namespace stormcell
