@@ -10,7 +10,7 @@ namespace stormcell {
 std::string read_file_text(const std::string& path, size_t limit);
 
 /// The text in double quotes, cut after about 80 bytes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// The offset of the first byte that does not belong to valid UTF-8 (RFC 3629), or npos.
 size_t find_invalid_utf8(std::string_view text);

@@ -1,0 +1,145 @@
+#include "core/formats/json_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/numbers.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::json;
+
+// Walks the text and tells how far the lexer has come, which its callbacks do not.
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    ++at_;
+    *furthest_ = at_;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator old = *this;
+    ++*this;
+    return old;
+  }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  const char** furthest_;
+};
+
+// Builds the value from the parser's events; keeps the first mistake.
+class Builder {
+ public:
+  Builder(const JsonLimits& limits, std::string& mistake) : limits_(limits), mistake_(mistake) {}
+  Json take() { return std::move(root_); }
+
+  bool null() { return place(Json()); }
+  bool boolean(bool v) { return place(Json(v)); }
+  bool number_integer(Json::number_integer_t v) { return place(Json(v)); }
+  bool number_unsigned(Json::number_unsigned_t v) { return place(Json(v)); }
+  bool number_float(Json::number_float_t v, const Json::string_t&) {
+    return std::isfinite(v) ? place(Json(v)) : refuse("a number is too large");
+  }
+  bool string(Json::string_t& v) { return place(Json(std::move(v))); }
+  bool binary(Json::binary_t&) { return refuse("binary value"); }
+  bool start_object(size_t) { return open(Json::object()); }
+  bool start_array(size_t) { return open(Json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(Json::string_t& name) {
+    if (stack_.back()->contains(name)) return refuse("the key " + in_quotes(name) + " occurs twice");
+    key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": the last part is what matters.
+    const std::string text = error.what();
+    const size_t syntax = text.find("syntax error"), bracket = text.find("] ");
+    return refuse(text.substr(syntax != std::string::npos ? syntax : bracket != std::string::npos ? bracket + 2 : 0));
+  }
+
+ private:
+  Json* store(Json&& value) {
+    if (stack_.empty()) return &(root_ = std::move(value));
+    Json& parent = *stack_.back();
+    if (parent.is_object()) return &(parent[key_] = std::move(value));
+    parent.push_back(std::move(value));
+    return &parent.back();
+  }
+  bool place(Json&& value) {
+    store(std::move(value));
+    return true;
+  }
+  bool open(Json&& value) {
+    if (static_cast<int>(stack_.size()) >= limits_.depth) return refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
+    stack_.push_back(store(std::move(value)));
+    return true;
+  }
+  bool close() {
+    stack_.pop_back();
+    return true;
+  }
+  bool refuse(std::string why) {
+    mistake_ = std::move(why);
+    return false;
+  }
+
+  const JsonLimits& limits_;
+  std::string& mistake_;
+  Json root_;
+  std::vector<Json*> stack_;  // the open containers; a container moves only while nothing in it is open
+  std::string key_;
+};
+
+std::string shortened(std::string text) {
+  constexpr size_t kLimit = 240;
+  if (text.size() > kLimit) {
+    size_t end = kLimit;
+    while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text = text.substr(0, end) + "...";
+  }
+  return text;
+}
+}  // namespace
+
+Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits) {
+  if (text.size() > limits.bytes)
+    bad_input(where, "the JSON is larger than " + to_text(Bytes(static_cast<int64_t>(limits.bytes))), "check that it is the right file");
+  const char* furthest = text.data();
+  std::string mistake;
+  Builder builder(limits, mistake);
+  const CountingIterator begin(text.data(), &furthest), end(text.data() + text.size(), &furthest);
+  if (!Json::sax_parse(begin, end, &builder)) {
+    const std::string_view read = text.substr(0, static_cast<size_t>(furthest - text.data()));
+    const size_t line = static_cast<size_t>(std::count(read.begin(), read.end(), '\n')) + 1;
+    const size_t line_begin = read.rfind('\n');
+    const size_t column = read.size() - (line_begin == std::string_view::npos ? 0 : line_begin + 1);
+    bad_input(
+        where,
+        "not valid JSON at line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + shortened(std::move(mistake)),
+        "mend the file or get it again");
+  }
+  return builder.take();
+}
+
+Json read_json_file(const std::string& path, const JsonLimits& limits) {
+  return parse_json_text(read_file_text(path, limits.bytes), path, limits);
+}
+
+}  // namespace stormcell
