@@ -71,8 +71,13 @@ class Dataset {
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
+  struct Prepared;
   Dataset() = default;
   void scan();
+  Prepared prepare(int64_t index) const;
+  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t index) const;
+  void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t index) const;
+  bool decoder_follows_encoder() const;
 
   std::string name_, fingerprint_;
   DataOptions options_;

@@ -1,0 +1,87 @@
+// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's), the same on every machine.
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/data/sequence_source.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+// Counter-based (SplitMix64's finaliser): an id depends on the seed and its place only, so batches are made in any order.
+uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+struct Sizes {
+  int64_t sequences = 0, length = 0, decoder_length = 0;
+};
+
+std::optional<Sizes> parse_sizes(std::string_view text) {
+  int64_t values[3] = {0, 0, 0};
+  size_t count = 0;
+  for (;;) {
+    if (count == 3) return {};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), values[count]);
+    if (error != std::errc() || values[count] < 1) return {};
+    ++count;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (text.empty()) break;
+    if (text.front() != 'x') return {};
+    text.remove_prefix(1);
+  }
+  if (count < 2) return {};
+  return Sizes{values[0], values[1], values[2]};
+}
+
+class RandomSource : public SequenceSource {
+ public:
+  RandomSource(std::string spec, const Sizes& sizes, const DataOptions& options)
+      : spec_(std::move(spec)), sizes_(sizes), seed_(mixed(options.seed)) {
+    // The first three ids are padding, end and unknown; a vocabulary without room for that is used whole.
+    lowest_ = options.vocabulary > 3 ? 3 : 0;
+    range_ = static_cast<uint64_t>(options.vocabulary - lowest_);
+  }
+  int64_t size() const override { return sizes_.sequences; }
+  Contents contents() const override { return {.decoder_ids = sizes_.decoder_length > 0}; }
+  const std::string& where() const override { return spec_; }
+  Sequence sequence(int64_t index) const override {
+    return {.ids = ids(index, 0, sizes_.length), .decoder_ids = ids(index, 1, sizes_.decoder_length)};
+  }
+
+ private:
+  std::vector<int32_t> ids(int64_t index, uint64_t side, int64_t length) const {
+    const uint64_t stream = mixed(seed_ ^ mixed(static_cast<uint64_t>(index) * 2 + side));
+    std::vector<int32_t> ids(static_cast<size_t>(length));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const uint64_t high_bits = mixed(stream + i) >> 32;
+      ids[i] = static_cast<int32_t>(lowest_ + static_cast<int64_t>(high_bits * range_ >> 32));
+    }
+    return ids;
+  }
+
+  std::string spec_;
+  Sizes sizes_;
+  uint64_t seed_;
+  int64_t lowest_ = 0;
+  uint64_t range_ = 1;
+};
+}  // namespace
+
+std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options) {
+  constexpr int64_t kMaxSequences = 100'000'000, kMaxLength = 1 << 24;
+  const auto sizes = parse_sizes(std::string_view(spec).substr(std::string_view("random:").size()));
+  if (!sizes) bad_input(spec, "is not random:NxT or random:NxTxU", "for example random:64x128: 64 sequences of 128 tokens");
+  if (sizes->sequences > kMaxSequences || sizes->length > kMaxLength || sizes->decoder_length > kMaxLength)
+    bad_input(spec, "is too large", "at most 100000000 sequences of 16777216 tokens");
+  if (options.vocabulary < 1 || options.vocabulary > std::numeric_limits<int32_t>::max())
+    bad_input(spec, "needs a model with a vocabulary", "name data that the model takes");
+  return std::make_unique<RandomSource>(spec, *sizes, options);
+}
+
+}  // namespace stormcell

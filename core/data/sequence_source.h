@@ -1,0 +1,50 @@
+// What a dataset is read or made from: one sequence at a time, as the data has it; dataset.cpp cuts, pads and batches.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/data/dataset.h"
+
+namespace stormcell {
+
+struct Sequence {
+  std::vector<int32_t> ids, decoder_ids;
+  std::vector<int32_t> mask, decoder_mask;  ///< empty: all ones
+  std::string text, target, label;
+  std::vector<int32_t> target_ids;
+};
+
+class SequenceSource {
+ public:
+  /// What every sequence of the source has.
+  struct Contents {
+    bool text = false, target = false, label = false, decoder_ids = false;
+    bool end_token = false;  ///< ids end with the end token, also when cut
+  };
+
+  virtual ~SequenceSource() = default;
+  virtual int64_t size() const = 0;
+  /// May be called by several threads at once.
+  virtual Sequence sequence(int64_t index) const = 0;
+  virtual Contents contents() const = 0;
+  /// Names the data in errors.
+  virtual const std::string& where() const = 0;
+  /// "line 17", "sequence 3".
+  virtual std::string place(int64_t index) const { return "sequence " + std::to_string(index); }
+};
+
+/// At most `limit` sequences are read. `path` "-" is standard input.
+std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit);
+std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer, const DataOptions& options,
+                                                      int64_t limit);
+std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path);
+std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path);
+/// `spec`: random:NxT[xU].
+std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options);
+
+/// The file behind demo:NAME; bad_input with what to run when it is not there.
+std::string find_demo_data(const std::string& spec, const DataOptions& options);
+
+}  // namespace stormcell

@@ -1,0 +1,154 @@
+#include "core/formats/npy.h"
+
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/mapped_file.h"
+
+namespace stormcell {
+namespace {
+constexpr std::string_view kSaveAgain = "save it again with numpy.save";
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+};
+
+// The header is a Python literal: {'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : rest_(text) {}
+
+  std::optional<Header> parse() {
+    Header header;
+    bool has_descr = false, has_order = false, has_shape = false;
+    if (!take("{")) return {};
+    while (!take("}")) {
+      const auto key = text();
+      if (!key || !take(":")) return {};
+      if (*key == "descr" && !has_descr) {
+        const auto descr = text();
+        if (!descr) return {};
+        header.descr = *descr;
+        has_descr = true;
+      } else if (*key == "fortran_order" && !has_order) {
+        header.fortran_order = take("True");
+        if (!header.fortran_order && !take("False")) return {};
+        has_order = true;
+      } else if (*key == "shape" && !has_shape) {
+        if (!shape(header.shape)) return {};
+        has_shape = true;
+      } else {
+        return {};
+      }
+      if (!take(",") && !at("}")) return {};
+    }
+    skip_space();
+    if (!rest_.empty() || !has_descr || !has_order || !has_shape) return {};
+    return header;
+  }
+
+ private:
+  void skip_space() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\t')) rest_.remove_prefix(1);
+  }
+  bool at(std::string_view word) {
+    skip_space();
+    return rest_.starts_with(word);
+  }
+  bool take(std::string_view word) {
+    if (!at(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  std::optional<std::string> text() {
+    skip_space();
+    if (rest_.empty() || (rest_.front() != '\'' && rest_.front() != '"')) return {};
+    const size_t end = rest_.find(rest_.front(), 1);
+    if (end == std::string_view::npos) return {};
+    std::string value(rest_.substr(1, end - 1));
+    if (value.find('\\') != std::string::npos) return {};
+    rest_.remove_prefix(end + 1);
+    return value;
+  }
+  bool shape(std::vector<int64_t>& sizes) {
+    if (!take("(")) return false;
+    while (!take(")")) {
+      skip_space();
+      int64_t size = 0;
+      const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
+      if (error != std::errc() || size < 0 || sizes.size() == 32) return false;  // NumPy allows 32 dimensions
+      rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+      sizes.push_back(size);
+      if (!take(",") && !at(")")) return false;
+    }
+    return true;
+  }
+
+  std::string_view rest_;
+};
+
+std::optional<DType> parse_descr(std::string_view descr) {
+  if (descr == "<i4") return DType::i32;
+  if (descr == "<i8") return DType::i64;
+  if (descr == "<f4") return DType::f32;
+  return {};
+}
+
+// The text of the header; `data_begin` is where the data starts.
+std::string_view header_text(std::string_view file, const std::string& path, size_t& data_begin) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  if (file.empty()) bad_input(path, "is empty", kSaveAgain);
+  if (!file.starts_with(kMagic)) bad_input(path, "is no .npy file", kSaveAgain);
+  if (file.size() < 10) bad_input(path, "is truncated", kSaveAgain);
+  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(file[i])); };
+  const size_t version = byte(6);
+  if (version < 1 || version > 3)
+    bad_input(path, "has version " + std::to_string(version) + " of the format, 1 to 3 are known", kSaveAgain);
+  const size_t size_bytes = version == 1 ? 2 : 4;
+  if (file.size() < 8 + size_bytes) bad_input(path, "is truncated", kSaveAgain);
+  size_t size = 0;
+  for (size_t i = 0; i < size_bytes; ++i) size |= byte(8 + i) << (8 * i);
+  constexpr size_t kMaxHeader = 1 << 20;
+  if (size > kMaxHeader) bad_input(path, "its header would have " + std::to_string(size) + " bytes", kSaveAgain);
+  data_begin = 8 + size_bytes + size;
+  if (data_begin > file.size()) bad_input(path, "is truncated in its header", kSaveAgain);
+  return file.substr(8 + size_bytes, size);
+}
+}  // namespace
+
+NpyArray open_npy(const std::string& path) {
+  NpyArray array;
+  array.file = MappedFile::open(path);
+  const std::span<const std::byte> bytes = array.file->bytes();
+  size_t data_begin = 0;
+  const std::string_view text = header_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, data_begin);
+  std::optional<Header> header = HeaderParser(text).parse();
+  if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
+  const auto type = parse_descr(header->descr);
+  if (!type)
+    bad_input(path, "holds " + in_quotes(header->descr) + ", expected '<i4', '<i8' or '<f4'", "numpy.save(FILE, array.astype('<i4'))");
+  if (header->fortran_order && header->shape.size() > 1)
+    bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
+  array.dtype = *type;
+  array.shape = std::move(header->shape);
+  size_t expected = element_size(*type);
+  for (const int64_t size : array.shape)
+    if (__builtin_mul_overflow(expected, static_cast<size_t>(size), &expected))
+      bad_input(path, "its shape has more than 2^64 bytes", kSaveAgain);
+  const size_t stored = bytes.size() - data_begin;
+  if (stored != expected)
+    bad_input(path,
+              "its shape takes " + std::to_string(expected) + " bytes, " + std::to_string(stored) + " are there" +
+                  (stored < expected ? " (it may be truncated)" : ""),
+              kSaveAgain);
+  array.bytes = bytes.subspan(data_begin);
+  return array;
+}
+
+}  // namespace stormcell
