@@ -1,0 +1,22 @@
+#include "core/runtime/device.h"
+
+namespace stormcell {
+
+RecordParts record_parts(const DecisionShape& bound) {
+  const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  RecordParts p{};
+  p.choice = 64;
+  p.weight = p.choice + aligned(bound.slots() * 4);
+  p.margin = p.weight + aligned(bound.slots() * 4);
+  p.ancestor = p.margin + aligned(bound.cells * 4);
+  p.padded = p.ancestor + aligned(bound.cells * 4);
+  p.bytes = p.padded + aligned(int64_t{bound.branches} * 4);
+  return p;
+}
+
+int64_t Executable::status_bytes() const {
+  const auto counters = static_cast<int64_t>(2 * program_->guards.size() + program_->routers.size());
+  return static_cast<int64_t>(sizeof(ExecutionStatus)) + (counters * 4 + 7) / 8 * 8 + 8;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,137 @@
+// What executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted synchronisation waits for it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/runtime/program.h"
+#include "core/runtime/weight_source.h"
+
+namespace stormcell {
+
+/// An address in a device's own memory. The host must not follow it.
+struct DeviceAddress {
+  uint64_t value = 0;
+  explicit operator bool() const { return value != 0; }
+  DeviceAddress operator+(int64_t bytes) const { return {value + static_cast<uint64_t>(bytes)}; }
+};
+
+/// Device memory that is freed with its handle. Aligned to 64 bytes at least.
+class DeviceBuffer {
+ public:
+  virtual ~DeviceBuffer() = default;
+  virtual DeviceAddress address() const = 0;
+  virtual int64_t bytes() const = 0;
+};
+
+/// Work in order. Host memory given to a copy must stay as it is until the next synchronisation.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
+  virtual void copy_to_host(void* to, DeviceAddress from, int64_t bytes) = 0;
+  /// Waits until everything put on the stream is done; throws what failed there. Counted by the device.
+  virtual void synchronize() = 0;
+};
+
+/// How a device wants a weight: which tensor, in which layout and number format, with which norm's gain folded in.
+struct WeightKey {
+  std::string tensor;
+  std::string layout;     ///< "plain", "panels", ...: the device's own words
+  DType dtype = DType::f32;
+  std::string gain;       ///< tensor of [k] factors for the columns, empty: none
+  auto operator<=>(const WeightKey&) const = default;
+};
+
+class WeightStore;
+class Executable;
+
+struct CompileOptions {
+  Bindings bounds;       ///< largest value of each symbol: memory is planned for it
+};
+
+struct DeviceInfo {
+  std::string name, backend;
+  int threads = 1;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceInfo info() const = 0;
+  virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
+  virtual std::unique_ptr<Stream> create_stream() = 0;
+  /// Brings one weight into the device's memory in the layout the key names.
+  virtual std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) = 0;
+  /// Turns a program into something to submit; requests its weights from the store, loading none.
+  virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) = 0;
+  /// Synchronisations since the device was made.
+  virtual int64_t synchronizations() const = 0;
+};
+
+/// Where a submission's results lie in a device's memory, at planned places.
+struct ExecutableLayout {
+  MemoryPlan memory;
+  int64_t scratch_bytes = 0, record_bytes = 0;
+  std::vector<int32_t> always;                ///< weight handles that must be loaded before a submission
+  std::vector<std::vector<int32_t>> lazy;     ///< by guard: handles that only its fallback reads
+  std::vector<int64_t> record_offset;         ///< by router: its first record
+  std::vector<int64_t> record_size;           ///< by router: bytes of one record
+  std::vector<int64_t> record_cells;          ///< by router: the bound on cells its parts are laid out for
+};
+
+/// What the device leaves at status(): read back together with the results.
+struct ExecutionStatus {
+  enum Code : int32_t { done = 0, needs_weights = 1 };
+  int32_t code = done;
+  int32_t resume = 0;     ///< needs_weights: step to go on from once they are loaded
+  int32_t guard = -1;     ///< needs_weights: whose fallback
+  int32_t events = 0;     ///< events written
+  int32_t lost_events = 0;
+};
+/// Followed in memory by int32 hits[guards], misses[guards], executions[routers], then the events.
+struct DeviceEvent {
+  uint64_t begin_ns, end_ns;
+  int32_t step, worker;
+};
+inline constexpr int32_t kMostEvents = 1 << 14;
+
+/// One execution's decision as a record step leaves it; the arrays follow in this order, each as large as the router's bound.
+struct RecordHeader {
+  int32_t cells = 0, turn = 0;
+};
+/// Byte offsets of the parts of one record: choice i32, weight f32, margin f32 [cells], ancestor i32 [cells], padded i32 [branches].
+struct RecordParts {
+  int64_t choice, weight, margin, ancestor, padded, bytes;
+};
+RecordParts record_parts(const DecisionShape& bound);
+
+struct Submission {
+  Bindings bindings;                     ///< value of each symbol, at most its bound
+  std::vector<DeviceAddress> inputs;     ///< in the order of Program::inputs
+  std::vector<DeviceAddress> forced;     ///< by router: choices [executions][cells, fan_out] to replay, none where 0; may be empty
+  bool record = false, events = false;
+  int32_t resume = 0;                    ///< step to begin at; not 0 only after needs_weights
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  virtual const ExecutableLayout& layout() const = 0;
+  /// Puts one execution on the stream. Nothing is allocated, nothing synchronised.
+  virtual void submit(Stream& stream, const Submission& submission) = 0;
+  /// Where an operand that is not routed lies.
+  virtual DeviceAddress address(int32_t operand) const = 0;
+  virtual DeviceAddress status() const = 0;
+  virtual DeviceAddress records() const = 0;
+  int64_t status_bytes() const;
+  const Program& program() const { return *program_; }
+
+ protected:
+  explicit Executable(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+  std::shared_ptr<const Program> program_;
+};
+
+}  // namespace stormcell

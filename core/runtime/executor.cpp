@@ -1,0 +1,193 @@
+#include "core/runtime/executor.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+
+Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds, const Progress& progress)
+    : device_(device), weights_(weights), program_(std::move(program)) {
+  CompileOptions options;
+  options.bounds = bounds;
+  executable_ = device_.compile(program_, weights_, options);
+  stream_ = device_.create_stream();
+  weights_.load(executable_->layout().always, progress);
+  for (const int32_t input : program_->inputs) {
+    const Operand& o = program_->operands[static_cast<size_t>(input)];
+    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(bounds);
+    input_buffers_.push_back(device_.allocate(bytes, "input " + program_->graph->value(o.value).name));
+    submission_.inputs.push_back(input_buffers_.back()->address());
+  }
+  forced_buffers_.resize(program_->routers.size());
+  submission_.forced.resize(program_->routers.size());
+  const auto events = static_cast<size_t>(kMostEvents) * sizeof(DeviceEvent);
+  status_.resize(static_cast<size_t>(executable_->status_bytes()) + events);
+}
+
+Executor::~Executor() = default;
+
+void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings) {
+  for (size_t i = 0; i < program_->inputs.size(); ++i) {
+    const Operand& o = program_->operands[static_cast<size_t>(program_->inputs[i])];
+    const std::string& name = program_->graph->value(o.value).name;
+    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(bindings);
+    const void* data = nullptr;
+    size_t came = 0;
+    if (o.dtype == DType::i32) {
+      const auto at = inputs.integers.find(name);
+      if (at != inputs.integers.end()) data = at->second.data(), came = at->second.size() * 4;
+    } else {
+      const auto at = inputs.reals.find(name);
+      if (at != inputs.reals.end()) data = at->second.data(), came = at->second.size() * 4;
+    }
+    if (!data && bytes > 0) bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got none");
+    if (static_cast<int64_t>(came) != bytes)
+      bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got " + std::to_string(came / 4));
+    stream_->copy_to_device(submission_.inputs[i], data, bytes);
+  }
+}
+
+void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
+  submission_.bindings = bindings;
+  submission_.record = options.record;
+  submission_.events = options.events;
+  submission_.resume = 0;
+  result.late_loads = 0;
+  result.outputs.clear();
+  result.decisions.clear();
+  result.events.clear();
+  stage_inputs(inputs, bindings);
+  std::vector<std::vector<int32_t>> staged;
+  for (size_t r = 0; r < program_->routers.size(); ++r) {
+    submission_.forced[r] = {};
+    if (!options.forced || r >= options.forced->size() || (*options.forced)[r].empty()) continue;
+    // Executions lie at the stride of the router's bound, so that the device finds the turn's choices without the host.
+    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
+    const int64_t stride = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(bindings) * d.fan_out;
+    const auto& turns = (*options.forced)[r];
+    std::vector<int32_t>& all = staged.emplace_back(static_cast<size_t>(stride) * turns.size(), kNoBranch);
+    for (size_t t = 0; t < turns.size(); ++t) {
+      if (static_cast<int64_t>(turns[t].size()) > stride) bad_input("replay of " + program_->routers[r].name, "more choices than cells");
+      std::copy(turns[t].begin(), turns[t].end(), all.begin() + static_cast<int64_t>(t) * stride);
+    }
+    const auto bytes = static_cast<int64_t>(all.size() * 4);
+    if (!forced_buffers_[r] || forced_buffers_[r]->bytes() < bytes) forced_buffers_[r] = device_.allocate(bytes, "replayed decisions");
+    submission_.forced[r] = forced_buffers_[r]->address();
+    stream_->copy_to_device(submission_.forced[r], all.data(), bytes);
+  }
+
+  ExecutionStatus status;
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    executable_->submit(*stream_, submission_);
+    stream_->copy_to_host(status_.data(), executable_->status(), executable_->status_bytes());
+    stream_->synchronize();
+    std::memcpy(&status, status_.data(), sizeof status);
+    if (status.code == ExecutionStatus::done) break;
+    weights_.load(executable_->layout().lazy[static_cast<size_t>(status.guard)]);
+    submission_.resume = status.resume;
+    ++result.late_loads;
+  }
+  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+
+  const auto* counters = reinterpret_cast<const int32_t*>(status_.data() + sizeof(ExecutionStatus));
+  const size_t guards = program_->guards.size();
+  result.guard_hits.assign(counters, counters + guards);
+  result.guard_misses.assign(counters + guards, counters + 2 * guards);
+  bool more = false;
+  if (options.events && status.events > 0) {
+    result.events.resize(static_cast<size_t>(status.events));
+    stream_->copy_to_host(result.events.data(), executable_->status() + executable_->status_bytes(),
+                          status.events * static_cast<int64_t>(sizeof(DeviceEvent)));
+    more = true;
+  }
+  if (options.record) {
+    records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
+    stream_->copy_to_host(records_.data(), executable_->records(), executable_->layout().record_bytes);
+    more = true;
+  }
+  if (options.outputs) {
+    read_outputs(bindings, result);
+    more = true;
+  }
+  if (more) stream_->synchronize();
+  if (options.record) read_records(result);
+}
+
+void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
+  for (size_t i = 0; i < program_->outputs.size(); ++i) {
+    const Operand& o = program_->operands[static_cast<size_t>(program_->outputs[i])];
+    OutputValue& out = result.outputs.emplace_back();
+    out.name = program_->graph->outputs[i].name;
+    out.dtype = o.dtype;
+    for (const Dim& d : program_->graph->shape(o.value)) out.shape.push_back(d.evaluate(bindings));
+    int64_t elements = 1;
+    for (const int64_t d : out.shape) elements *= d;
+    void* to = nullptr;
+    if (o.dtype == DType::i32) {
+      out.integers.resize(static_cast<size_t>(elements));
+      to = out.integers.data();
+    } else {
+      out.reals.resize(static_cast<size_t>(elements));
+      to = out.reals.data();
+    }
+    stream_->copy_to_host(to, executable_->address(program_->outputs[i]), elements * 4);
+  }
+}
+
+void Executor::read_records(ExecutionResult& result) {
+  const auto* executions = reinterpret_cast<const int32_t*>(status_.data() + sizeof(ExecutionStatus)) + 2 * program_->guards.size();
+  const ExecutableLayout& layout = executable_->layout();
+  for (size_t r = 0; r < program_->routers.size(); ++r) {
+    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
+    for (int32_t e = 0; e < executions[r]; ++e) {
+      const std::byte* record = records_.data() + layout.record_offset[r] + e * layout.record_size[r];
+      RecordHeader header;
+      std::memcpy(&header, record, sizeof header);
+      const int64_t bound = layout.record_cells[r];
+      const RecordParts parts = record_parts({bound, d.fan_out, d.branches});
+      ExecutedDecision& out = result.decisions.emplace_back();
+      out.router = static_cast<int32_t>(r);
+      out.turn = header.turn;
+      out.shape = {header.cells, d.fan_out, d.branches};
+      const int64_t n = int64_t{header.cells} * d.fan_out;
+      const auto ints = [&](int64_t at, int64_t count) {
+        const auto* p = reinterpret_cast<const int32_t*>(record + at);
+        return std::vector<int32_t>(p, p + count);
+      };
+      const auto floats = [&](int64_t at, int64_t count) {
+        const auto* p = reinterpret_cast<const float*>(record + at);
+        return std::vector<float>(p, p + count);
+      };
+      out.choice = ints(parts.choice, n);
+      out.weight = floats(parts.weight, n);
+      out.margin = floats(parts.margin, header.cells);
+      out.ancestor = ints(parts.ancestor, header.cells);
+      out.padded = ints(parts.padded, d.branches);
+    }
+  }
+}
+
+int64_t Executor::activation_bytes() const {
+  const ExecutableLayout& l = executable_->layout();
+  return l.memory.arena_bytes + l.memory.state_bytes + l.scratch_bytes;
+}
+int64_t Executor::weight_bytes() const {
+  int64_t bytes = 0;
+  for (const int32_t h : executable_->layout().always) bytes += weights_.bytes(h);
+  for (const auto& group : executable_->layout().lazy)
+    for (const int32_t h : group)
+      if (weights_.loaded(h)) bytes += weights_.bytes(h);
+  return bytes;
+}
+int64_t Executor::unloaded_weight_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& group : executable_->layout().lazy)
+    for (const int32_t h : group)
+      if (!weights_.loaded(h)) bytes += weights_.bytes(h);
+  return bytes;
+}
+
+}  // namespace stormcell

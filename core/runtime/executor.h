@@ -1,0 +1,85 @@
+// Runs one plan batch by batch on one device: binds inputs, submits once, reads results back with one synchronisation. Only a guard
+// that misses without its weights costs another.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/runtime/weight_store.h"
+
+namespace stormcell {
+
+/// Graph inputs by name, row-major; i32 values for integer inputs, f32 for the others.
+struct InputValues {
+  std::map<std::string, std::vector<int32_t>, std::less<>> integers;
+  std::map<std::string, std::vector<float>, std::less<>> reals;
+};
+
+struct OutputValue {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  std::vector<float> reals;
+  std::vector<int32_t> integers;
+};
+
+/// One decision of one execution, in host memory.
+struct ExecutedDecision {
+  int32_t router = 0;   ///< index into Program::routers
+  int32_t turn = 0;     ///< turn of the repeat it stands in
+  DecisionShape shape;  ///< cells that came, fan-out, branches
+  std::vector<int32_t> choice, ancestor, padded;
+  std::vector<float> weight, margin;
+};
+
+struct ExecutionResult {
+  double milliseconds = 0;  ///< from submission to completion, results not yet read back
+  std::vector<OutputValue> outputs;
+  std::vector<ExecutedDecision> decisions;
+  std::vector<DeviceEvent> events;
+  std::vector<int32_t> guard_hits, guard_misses;
+  int64_t late_loads = 0;  ///< times that a miss had to load weights
+};
+
+struct ExecuteOptions {
+  bool outputs = false, record = false, events = false;
+  /// By router index, then execution: choices [cells, fan_out] to replay. Empty: free.
+  const std::vector<std::vector<std::vector<int32_t>>>* forced = nullptr;
+};
+
+class Executor {
+ public:
+  /// Compiles the program for `bounds` and loads what it needs at once.
+  Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds, const Progress& progress = {});
+  ~Executor();
+
+  /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.
+  void run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
+
+  const Program& program() const { return *program_; }
+  const ExecutableLayout& layout() const { return executable_->layout(); }
+  /// Arena, states and scratch as planned.
+  int64_t activation_bytes() const;
+  /// Weights loaded for this plan, lazy ones only where a miss has loaded them.
+  int64_t weight_bytes() const;
+  /// Weights that the plan left unloaded.
+  int64_t unloaded_weight_bytes() const;
+
+ private:
+  void stage_inputs(const InputValues& inputs, const Bindings& bindings);
+  void read_records(ExecutionResult& result);
+  void read_outputs(const Bindings& bindings, ExecutionResult& result);
+
+  Device& device_;
+  WeightStore& weights_;
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<Executable> executable_;
+  std::unique_ptr<Stream> stream_;
+  std::vector<std::unique_ptr<DeviceBuffer>> input_buffers_, forced_buffers_;
+  Submission submission_;
+  std::vector<std::byte> status_, records_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,124 @@
+// What a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards, repeats) are steps that the
+// device decides itself; nothing in a program needs the host between its first and its last step.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/cell/decision.h"
+#include "core/graph/graph.h"
+
+namespace stormcell {
+
+enum class BufferKind : uint8_t {
+  arena,   ///< planned scratch memory, reused by liveness
+  input,   ///< bound at submission
+  weight,  ///< in the weight store
+  state,   ///< outlives the steps; never overlaid
+};
+
+/// One planned piece of memory.
+struct ProgramBuffer {
+  std::string name;
+  BufferKind kind = BufferKind::arena;
+  Dim bytes;                 ///< at the submission's extents
+  int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
+};
+
+/// A value as steps see it: where it lies and how many rows it has. A routed value is the slice of its buffer that its branch's slots
+/// take; start and rows are read from the decision, on the device.
+struct Operand {
+  ValueId value = kNone;
+  BufferKind kind = BufferKind::arena;
+  int32_t buffer = -1;        ///< arena, input, state: index into buffers; weight: index into Program::weights
+  DType dtype = DType::f32;
+  int32_t rows = -1;          ///< index into Program::dims; -1: one row (no cells)
+  int32_t decision = -1;      ///< routed: operand of the decision that gives start and rows
+  int32_t branch = kAllBranches;
+  int64_t width = 1;          ///< elements of one row
+  bool is_decision = false;
+  int32_t decision_cells = -1;  ///< a decision: index into dims of its bound on cells
+  int32_t branches = 0, fan_out = 0;
+  int64_t row_bytes() const { return width * static_cast<int64_t>(element_size(dtype)); }
+};
+
+enum class StepKind : uint8_t {
+  kernel,        ///< an operator
+  copy,          ///< operand inputs[0] to outputs[0], whole buffers
+  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell
+  guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
+  need_weights,  ///< end the submission with `needs_weights` unless the weights of guard `index` are loaded
+  jump,          ///< to target
+  repeat_begin,  ///< resets the turn counter of repeat `index`
+  repeat_end,    ///< jump to target unless scalar inputs[0] is not 0 or `most` turns are done
+  record,        ///< copy decision inputs[0] of router `index` to the record area
+};
+std::string_view to_text(StepKind kind);
+
+struct Step {
+  StepKind kind = StepKind::kernel;
+  NodeId node = kNone;
+  std::vector<int32_t> inputs, outputs;  ///< operands
+  int32_t target = -1;                   ///< step to jump to
+  int32_t branch = -1;                   ///< skip_empty
+  int32_t index = -1;                    ///< guard, repeat, router
+  int32_t most = -1;                     ///< repeat_end: index into dims
+};
+
+struct ProgramWeight {
+  ValueId value = kNone;
+  std::string name;
+  int32_t guard = -1;  ///< only the fallback of this guard reads it: loaded when it first misses
+};
+
+struct ProgramRouter {
+  NodeId node = kNone;
+  std::string name;
+  int32_t decision = -1;     ///< operand
+  SpaceId dense_space = kNone;  ///< the dense space whose cells the decision's cells are
+  int32_t executions = -1;   ///< index into dims: most executions in one submission (turns of a repeat)
+  int32_t repeat = -1;       ///< the repeat it stands in, or -1
+};
+
+struct ProgramGuard {
+  NodeId node = kNone;
+  std::string name;
+};
+struct ProgramRepeat {
+  NodeId node = kNone;
+  int32_t most = -1;  ///< index into dims
+};
+
+/// One rank's program.
+struct Program {
+  std::shared_ptr<const Graph> graph;
+  std::vector<Dim> dims;  ///< every extent that a step needs, once
+  std::vector<ProgramBuffer> buffers;
+  std::vector<Operand> operands;
+  std::vector<Step> steps;
+  std::vector<ProgramWeight> weights;
+  std::vector<ProgramRouter> routers;
+  std::vector<ProgramGuard> guards;
+  std::vector<ProgramRepeat> repeats;
+  std::vector<int32_t> inputs;   ///< operand of each graph input, in value order
+  std::vector<int32_t> outputs;  ///< operand of each graph output
+
+  /// One line a step, for people and goldens.
+  std::string to_text() const;
+};
+
+/// Turns a graph into steps: branches one after another on their exact rows, absent ones skipped. `recording` adds record steps.
+Program lower(std::shared_ptr<const Graph> graph);
+
+/// Where each arena and state buffer lies when every symbol is at its bound.
+struct MemoryPlan {
+  std::vector<int64_t> offset;     ///< by buffer; -1 for inputs
+  int64_t arena_bytes = 0;
+  int64_t state_bytes = 0;
+  int64_t live_set_bytes = 0;      ///< the largest sum of sizes live at one step: no plan can need less
+};
+/// Best-fit by decreasing size over the live intervals; every offset is a multiple of 64.
+MemoryPlan plan_memory(const Program& program, const Bindings& bounds);
+
+}  // namespace stormcell
