@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes switch-names/: what the reference implementation writes with the demo's committed weights.
 
-    make_switch_names.py TEST_JSONL
+    make_switch_names.py [TEST_JSONL]
 
-TEST_JSONL is the test.jsonl that stormcell-prepare-switch-names makes. No text is stored, only token
-ids: first.safetensors for the first 64 lines, spread.safetensors for 64 lines over all languages.
+TEST_JSONL is what `./dev data` makes. No text is stored, only token ids: first.safetensors for its
+first 64 lines, spread.safetensors for 64 lines over all languages.
 """
 import argparse
 import json
@@ -17,7 +17,9 @@ from transformers import SwitchTransformersForConditionalGeneration
 
 import fixture
 
-MODEL = fixture.HERE.parent.parent / "resources" / "demos" / "switch-names"
+PROJECT = fixture.HERE.parent.parent
+MODEL = PROJECT / "resources" / "demos" / "switch-names"
+DATA = PROJECT / "build" / "data" / "switch-names" / "test.jsonl"
 PAD, EOS = 0, 1
 COUNT = 64
 BATCH = 8
@@ -63,8 +65,10 @@ def make(path, model, tokenizer, names, lines):
 @torch.no_grad()
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("test_jsonl", type=pathlib.Path)
+    parser.add_argument("test_jsonl", type=pathlib.Path, nargs="?", default=DATA)
     arguments = parser.parse_args()
+    if not arguments.test_jsonl.exists():
+        raise SystemExit(f"{arguments.test_jsonl}: missing (run ./dev data)")
     with open(arguments.test_jsonl, encoding="utf-8") as lines:
         names = [json.loads(line) for line in lines]
     model = SwitchTransformersForConditionalGeneration.from_pretrained(MODEL, dtype=torch.float32)
