@@ -1,0 +1,151 @@
+// All (branch, row block, panel) units of a call lie on one line, weighted by their cost; each thread takes one contiguous piece of it.
+// Pieces are found by counting, so nothing is allocated, empty branches cost a comparison, and every thread knows which panel it reads next
+// and can prefetch it, across branches. Claiming units dynamically was measured no better even beside a competing process.
+#include "core/cpu/kernels/grouped_linear.h"
+
+#include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/row_blocks.h"
+
+namespace stormcell::cpu {
+namespace {
+
+/// Below this many elements a second fork-join costs more than rounding the rows on one thread.
+constexpr int64_t kRoundAlone = 8192;
+
+struct Call {
+  const GroupedRows& rows;
+  const Epilogue& epilogue;
+  float* y;
+  int64_t ldy;
+  int64_t n, k;
+  DType dtype;
+  const void* x;  // rows as the kernel reads them: f32 of the caller, or bf16 by slot
+  int64_t ldx;
+  const int32_t* row_of_slot;
+  std::byte* tiles;
+  int threads;
+
+  bool present(int32_t branch) const { return rows.weights[branch] && rows.offsets[branch + 1] > rows.offsets[branch]; }
+  ProductUnits units(int32_t branch) const { return {rows.offsets[branch + 1] - rows.offsets[branch], n, threads}; }
+  const std::byte* panel(int32_t branch, int64_t panel) const {
+    return rows.weights[branch]->data + static_cast<size_t>(panel) * panel_bytes(k, dtype);
+  }
+};
+
+void run_unit(const Call& call, const KernelTable& table, int32_t branch, const ProductUnits& units, int64_t unit, const std::byte* next,
+              float* tile) {
+  const int64_t part = unit / units.panels, panel = unit % units.panels;
+  const int64_t begin = units.row_begin(part), rows = units.row_begin(part + 1) - begin;
+  const int64_t slot = call.rows.offsets[branch] + begin, column = panel * kPanelColumns;
+
+  ProductTask product;
+  product.ldx = call.ldx;
+  product.row_of = call.row_of_slot ? call.row_of_slot + slot : nullptr;
+  const size_t x_size = call.x == call.rows.x ? sizeof(float) : sizeof(uint16_t);
+  product.x = static_cast<const std::byte*>(call.x) + (call.row_of_slot ? 0 : static_cast<size_t>(slot * call.ldx) * x_size);
+  product.rows = rows;
+  product.k = call.k;
+  product.panel = call.panel(branch, panel);
+  product.next = next;
+  product.tile = tile;
+  (call.dtype == DType::bf16 ? table.product_bf16 : table.product_f32)(product);
+
+  const Epilogue& e = call.epilogue;
+  const float* bias = call.rows.biases ? call.rows.biases[branch] : e.bias;
+  const int64_t extra = slot * e.ld_extra + column;
+  EpilogueTask finish;
+  finish.tile = tile;
+  finish.rows = rows;
+  finish.columns = std::min(kPanelColumns, call.n - column);
+  finish.scale = e.scale;
+  finish.row_of = call.rows.row_of_slot ? call.rows.row_of_slot + slot : nullptr;
+  finish.row_scale = e.row_scale && !finish.row_of ? e.row_scale + slot : e.row_scale;
+  finish.bias = bias ? bias + column : nullptr;
+  finish.activation = e.activation;
+  finish.multiply = e.multiply ? e.multiply + extra : nullptr;
+  finish.residual = e.residual ? e.residual + extra : nullptr;
+  finish.ld_extra = e.ld_extra;
+  finish.y = call.y + slot * call.ldy + column;
+  finish.ldy = call.ldy;
+  table.epilogue(finish);
+}
+
+/// The units whose beginning on the line lies in [begin, end).
+void run_piece(const Call& call, const KernelTable& table, int64_t begin, int64_t end, float* tile) {
+  struct Unit {
+    int32_t branch = -1;
+    ProductUnits units{0, 0, 1};
+    int64_t unit = 0;
+  } waiting;  // runs as soon as its successor is known
+  const auto flush = [&](const std::byte* next) {
+    if (waiting.branch >= 0) run_unit(call, table, waiting.branch, waiting.units, waiting.unit, next, tile);
+  };
+  int64_t at = 0;
+  for (int32_t b = 0; b < call.rows.branches && at < end; ++b) {
+    if (!call.present(b)) continue;
+    const ProductUnits units = call.units(b);
+    const int64_t cost = units.cost(), first = begin > at ? (begin - at + cost - 1) / cost : 0;
+    for (int64_t u = first; u < units.count() && at + u * cost < end; ++u) {
+      flush(call.panel(b, u % units.panels));
+      waiting = {b, units, u};
+    }
+    at += units.count() * cost;
+  }
+  flush(nullptr);
+}
+
+/// Rounds the rows of all present branches to bf16, slot by slot.
+void round_rows(ThreadTeam& team, const KernelTable& table, const Call& call, uint16_t* to, int64_t ld) {
+  const GroupedRows& rows = call.rows;
+  const int64_t slots = rows.offsets[rows.branches];
+  const auto round = [&](int64_t begin, int64_t end, int) {
+    for (int32_t b = 0; b < rows.branches; ++b) {
+      if (!call.present(b)) continue;
+      for (int64_t s = std::max<int64_t>(begin, rows.offsets[b]); s < std::min<int64_t>(end, rows.offsets[b + 1]); ++s)
+        table.round_row(rows.x + (rows.row_of_slot ? rows.row_of_slot[s] : s) * rows.ldx, call.k, to + s * ld);
+    }
+  };
+  if (slots * call.k <= kRoundAlone)
+    round(0, slots, 0);
+  else
+    team.split(slots, 1, round);
+}
+
+int64_t rounded_ld(int64_t k) { return (k + 31) / 32 * 32; }  // whole cache lines
+
+}  // namespace
+
+size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype, int threads) {
+  return static_cast<size_t>(threads) * kTileBytes +
+         (weight_dtype == DType::bf16 ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
+}
+
+void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, float* y, int64_t ldy, std::byte* scratch) {
+  const PackedWeight* weight = nullptr;
+  for (int32_t b = 0; b < rows.branches && !weight; ++b)
+    if (rows.offsets[b + 1] > rows.offsets[b]) weight = rows.weights[b];
+  if (!weight) return;
+
+  const KernelTable& table = kernels();
+  const int threads = team.size();
+  Call call{rows, epilogue, y, ldy, weight->n, weight->k, weight->dtype, rows.x, rows.ldx, rows.row_of_slot, scratch, threads};
+  if (call.dtype == DType::bf16 && table.product_bf16_rounds_x) {
+    uint16_t* rounded = reinterpret_cast<uint16_t*>(scratch + static_cast<size_t>(threads) * kTileBytes);
+    round_rows(team, table, call, rounded, rounded_ld(call.k));
+    call.x = rounded;
+    call.ldx = rounded_ld(call.k);
+    call.row_of_slot = nullptr;
+  }
+  int64_t total = 0;
+  for (int32_t b = 0; b < rows.branches; ++b)
+    if (call.present(b)) {
+      const ProductUnits units = call.units(b);
+      total += units.count() * units.cost();
+    }
+  team.run([&](int member) {
+    run_piece(call, table, total * member / threads, total * (member + 1) / threads,
+              reinterpret_cast<float*>(call.tiles + static_cast<size_t>(member) * kTileBytes));
+  });
+}
+
+}  // namespace stormcell::cpu
