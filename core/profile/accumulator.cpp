@@ -1,0 +1,250 @@
+#include "core/profile/accumulator.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/profile/pyramid.h"
+#include "core/profile/statistics.h"
+
+namespace stormcell {
+namespace {
+constexpr size_t kMostLabels = 4096;
+constexpr size_t kMostTokenCounts = size_t{1} << 18;  // 2 MiB a router; 32,768 tokens at 8 branches
+constexpr int32_t kLargestToken = 1 << 24;
+}  // namespace
+
+struct ProfileAccumulator::Router {
+  RouterLoads total, batch;
+  BranchActivity activity;
+  LoadPyramid pyramid;
+  std::unique_ptr<PairPyramid> transitions, coactivation;  // of transitions: those that arrive here
+  KeyedLoads labels, tokens;
+};
+
+struct ProfileAccumulator::Space {
+  std::vector<int32_t> tokens;  // by key
+  std::vector<int32_t> keys;    // by token, -1: not seen
+  std::vector<int32_t> key;     // of each cell of this batch, -1: none
+};
+
+ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows)
+    : layout_(std::move(layout)), windows_(windows), previous_(previous_routers(layout_)) {
+  routers_.resize(layout_.routers.size());
+  spaces_.resize(layout_.spaces.size());
+  for (size_t r = 0; r < routers_.size(); ++r) {
+    const RouterInfo& info = layout_.routers[r];
+    const auto branches = static_cast<size_t>(info.branches);
+    Router& router = routers_[r];
+    router.total = router.batch = RouterLoads(info.branches);
+    router.activity = {std::vector<int64_t>(branches), std::vector<int64_t>(branches)};
+    router.labels.rest.resize(branches);
+    router.tokens.rest.resize(branches);
+    if (previous_[r] >= 0)
+      router.transitions = std::make_unique<PairPyramid>(layout_.routers[static_cast<size_t>(previous_[r])].branches, info.branches);
+    if (info.fan_out > 1) router.coactivation = std::make_unique<PairPyramid>(info.branches, info.branches);
+  }
+  decision_of_router_.resize(routers_.size());
+  space_of_.resize(spaces_.size());
+}
+
+ProfileAccumulator::~ProfileAccumulator() = default;
+
+const RouterLoads& ProfileAccumulator::loads(int32_t router) const { return routers_[static_cast<size_t>(router)].total; }
+const BranchActivity& ProfileAccumulator::activity(int32_t router) const { return routers_[static_cast<size_t>(router)].activity; }
+const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].labels; }
+const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].tokens; }
+const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[static_cast<size_t>(space)].tokens; }
+
+PairTable ProfileAccumulator::transitions_from(int32_t router) const {
+  for (size_t r = 0; r < previous_.size(); ++r)
+    if (previous_[r] == router) return routers_[r].transitions->total();
+  return {};
+}
+PairTable ProfileAccumulator::coactivation(int32_t router) const {
+  const Router& r = routers_[static_cast<size_t>(router)];
+  return r.coactivation ? r.coactivation->total() : PairTable{};
+}
+
+void ProfileAccumulator::check(const BatchRecord& batch) const {
+  const auto wrong = [](const std::string& what) { failed("recorder", what); };
+  if (batch.number <= last_) wrong("batch " + std::to_string(batch.number) + " came after batch " + std::to_string(last_));
+  for (size_t i = 0; i < batch.spaces(); ++i) {
+    const SpaceRecord s = batch.space(i);
+    const auto cells = static_cast<size_t>(s.cells.cells());
+    if (s.space < 0 || static_cast<size_t>(s.space) >= spaces_.size()) wrong("cell space " + std::to_string(s.space) + " is not in the layout");
+    if ((!s.mask.empty() && s.mask.size() != cells) || (!s.tokens.empty() && s.tokens.size() != cells))
+      wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(cells) + " cells, its mask " +
+            std::to_string(s.mask.size()) + ", its tokens " + std::to_string(s.tokens.size()));
+  }
+  for (size_t i = 0; i < batch.decisions(); ++i) {
+    const DecisionRecord d = batch.decision(i);
+    if (d.router < 0 || static_cast<size_t>(d.router) >= routers_.size()) wrong("router " + std::to_string(d.router) + " is not in the layout");
+    const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
+    const int32_t at = space_of_[static_cast<size_t>(info.space)];
+    if (at < 0) wrong("the cells of " + info.name + " are not in the batch");
+    const int64_t rows = batch.space(static_cast<size_t>(at)).cells.cells();
+    const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k, branches = static_cast<size_t>(info.branches);
+    const auto is = [](auto span, size_t n) { return span.empty() || span.size() == n; };
+    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) || !is(d.scores, cells * branches) ||
+        !is(d.margin, cells) || (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
+      wrong("the parts of a decision of " + info.name + " do not fit each other: " + std::to_string(d.choice.size()) + " choices of " +
+            std::to_string(rows) + " cells");
+    for (const int32_t row : d.ancestor)
+      if (row < 0 || row >= rows) wrong(info.name + " decided on row " + std::to_string(row) + " of " + std::to_string(rows));
+    for (const int32_t choice : d.choice)
+      if (choice != kNoBranch && (is_kept(choice) ? choice : ~choice) >= info.branches)
+        wrong(info.name + " chose branch " + std::to_string(is_kept(choice) ? choice : ~choice) + " of " + std::to_string(info.branches));
+  }
+}
+
+void ProfileAccumulator::find_labels(const BatchRecord& batch) {
+  sequence_label_.clear();
+  for (size_t i = 0; i < batch.sequences(); ++i) {
+    std::string_view label = batch.label(i);
+    if (label.empty()) {
+      sequence_label_.push_back(-1);
+      continue;
+    }
+    auto found = label_index_.find(label);
+    if (found == label_index_.end() && labels_.size() >= kMostLabels) {
+      label = "(other)";
+      found = label_index_.find(label);
+    }
+    if (found == label_index_.end()) {
+      found = label_index_.emplace(label, static_cast<int32_t>(labels_.size())).first;
+      labels_.emplace_back(label);
+    }
+    sequence_label_.push_back(found->second);
+  }
+}
+
+void ProfileAccumulator::find_tokens(const BatchRecord& batch) {
+  for (size_t i = 0; i < batch.spaces(); ++i) {
+    const SpaceRecord s = batch.space(i);
+    Space& space = spaces_[static_cast<size_t>(s.space)];
+    space.key.resize(s.tokens.size());
+    for (size_t c = 0; c < s.tokens.size(); ++c) {
+      const int32_t token = s.tokens[c];
+      if (token < 0 || token >= kLargestToken || (!s.mask.empty() && !s.mask[c])) {
+        space.key[c] = -1;
+        continue;
+      }
+      if (static_cast<size_t>(token) >= space.keys.size()) space.keys.resize(static_cast<size_t>(token) + 1, -1);
+      int32_t& key = space.keys[static_cast<size_t>(token)];
+      if (key < 0) {
+        key = static_cast<int32_t>(space.tokens.size());
+        space.tokens.push_back(token);
+      }
+      space.key[c] = key;
+    }
+  }
+}
+
+void ProfileAccumulator::count_keys(Router& router, const DecisionRecord& d, const SpaceRecord& space) {
+  const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
+  const auto k = static_cast<size_t>(info.fan_out), branches = static_cast<size_t>(info.branches);
+  const size_t cells = d.choice.size() / k;
+  const std::vector<int32_t>& keys = spaces_[static_cast<size_t>(info.space)].key;
+  const bool with_labels = !labels_.empty() && space.cells.per_sequence > 0, with_tokens = !space.tokens.empty();
+  if (!with_labels && !with_tokens) return;
+  router.labels.cells.resize(labels_.size());
+  router.labels.load.resize(labels_.size() * branches);
+  if (with_tokens) {
+    const size_t most = std::max<size_t>(1024, kMostTokenCounts / branches);
+    const size_t known = std::min(spaces_[static_cast<size_t>(info.space)].tokens.size(), most);
+    router.tokens.cells.resize(known);
+    router.tokens.load.resize(known * branches);
+  }
+  const auto count = [&](KeyedLoads& to, size_t key, const int32_t* choice) {
+    const bool known = key < to.cells.size();
+    if (known) ++to.cells[key];
+    int64_t* load = known ? to.load.data() + key * branches : to.rest.data();
+    for (size_t j = 0; j < k; ++j)
+      if (is_kept(choice[j])) ++load[choice[j]];
+  };
+  for (size_t c = 0; c < cells; ++c) {
+    const size_t row = d.ancestor.empty() ? c : static_cast<size_t>(d.ancestor[c]);
+    if (!space.mask.empty() && !space.mask[row]) continue;
+    if (with_tokens && keys[row] >= 0) count(router.tokens, static_cast<size_t>(keys[row]), d.choice.data() + c * k);
+    if (!with_labels) continue;
+    const size_t sequence = row / static_cast<size_t>(space.cells.per_sequence);
+    const int32_t label = sequence < sequence_label_.size() ? sequence_label_[sequence] : -1;
+    if (label >= 0) count(router.labels, static_cast<size_t>(label), d.choice.data() + c * k);
+  }
+}
+
+void ProfileAccumulator::count_pairs(const BatchRecord& batch, const DecisionRecord& d, const SpaceRecord& space) {
+  Router& router = routers_[static_cast<size_t>(d.router)];
+  const int32_t k = layout_.routers[static_cast<size_t>(d.router)].fan_out;
+  const auto choices = static_cast<int64_t>(d.choice.size());
+  const auto out = [&](PairKind kind, int32_t from) {
+    return [this, kind, from, to = d.router](int32_t level, int64_t window, int64_t batches, const PairTable& table) {
+      if (windows_) windows_->pairs(kind, {from, level, window}, to, batches, table);
+    };
+  };
+  if (router.transitions) {
+    const int32_t from = previous_[static_cast<size_t>(d.router)];
+    const int32_t at = decision_of_router_[static_cast<size_t>(from)];
+    router.transitions->begin(batch.number, choices, out(PairKind::transition, from));
+    if (at >= 0)
+      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[static_cast<size_t>(from)].fan_out}, {d, k}, space.mask, scratch_,
+                      router.transitions->counter());
+  }
+  if (router.coactivation) {
+    router.coactivation->begin(batch.number, choices, out(PairKind::coactivation, d.router));
+    add_coactivation({d, k}, space.mask, router.coactivation->counter());
+  }
+}
+
+void ProfileAccumulator::batch(const BatchRecord& batch) {
+  std::fill(space_of_.begin(), space_of_.end(), -1);
+  for (size_t i = 0; i < batch.spaces(); ++i) {
+    const int32_t space = batch.space(i).space;
+    if (space >= 0 && static_cast<size_t>(space) < space_of_.size()) space_of_[static_cast<size_t>(space)] = static_cast<int32_t>(i);
+  }
+  check(batch);
+  last_ = batch.number;
+  ++batches_;
+  std::fill(decision_of_router_.begin(), decision_of_router_.end(), -1);
+  for (size_t i = 0; i < batch.decisions(); ++i) decision_of_router_[static_cast<size_t>(batch.decision(i).router)] = static_cast<int32_t>(i);
+  find_labels(batch);
+  find_tokens(batch);
+  for (size_t i = 0; i < batch.decisions(); ++i) {
+    const DecisionRecord d = batch.decision(i);
+    const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
+    const SpaceRecord space = batch.space(static_cast<size_t>(space_of_[static_cast<size_t>(info.space)]));
+    Router& router = routers_[static_cast<size_t>(d.router)];
+    router.batch.clear();
+    add_loads(d, info.fan_out, space.mask, router.batch);
+    router.total.add(router.batch);
+    for (size_t b = 0; b < router.batch.load.size(); ++b) {
+      router.activity.batches[b] += router.batch.load[b] > 0;
+      router.activity.most[b] = std::max(router.activity.most[b], router.batch.load[b]);
+    }
+    if (windows_)
+      router.pyramid.add(batch.number, router.batch, [&](int32_t level, int64_t window, const RouterLoads& loads) {
+        windows_->loads({d.router, level, window}, loads);
+      });
+    count_keys(router, d, space);
+    count_pairs(batch, d, space);
+  }
+}
+
+void ProfileAccumulator::finish() {
+  if (!windows_) return;
+  for (size_t r = 0; r < routers_.size(); ++r) {
+    const auto id = static_cast<int32_t>(r);
+    Router& router = routers_[r];
+    router.pyramid.finish([&](int32_t level, int64_t window, const RouterLoads& loads) { windows_->loads({id, level, window}, loads); });
+    const auto out = [&](PairKind kind, int32_t from) {
+      return [this, kind, from, id](int32_t level, int64_t window, int64_t batches, const PairTable& table) {
+        windows_->pairs(kind, {from, level, window}, id, batches, table);
+      };
+    };
+    if (router.transitions) router.transitions->finish(out(PairKind::transition, previous_[r]));
+    if (router.coactivation) router.coactivation->finish(out(PairKind::coactivation, id));
+  }
+}
+
+}  // namespace stormcell

@@ -1,0 +1,98 @@
+// Builds the profile of a run batch by batch: totals, the pyramid of windows, transitions, loads by label and by token.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/profile/loads.h"
+#include "core/profile/pair_counter.h"
+#include "core/profile/record.h"
+
+namespace stormcell {
+
+enum class PairKind : uint8_t { transition = 0, coactivation = 1 };
+
+/// A finished window, or at the end of the run an unfinished one.
+struct WindowKey {
+  int32_t router = 0;   ///< of a transition: the router that cells come from
+  int32_t level = 0;
+  int64_t window = 0;
+};
+
+/// Takes windows as they are finished. Every level is written from the first batch on; those above coarsest_level() are never asked for.
+class WindowSink {
+ public:
+  virtual ~WindowSink() = default;
+  virtual void loads(const WindowKey& key, const RouterLoads& loads) = 0;
+  /// `to`: the router that cells go to, or the router itself. `batches`: how many batches of the window were counted.
+  virtual void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) = 0;
+};
+
+/// Over all batches of a run: what a pass asks when it decides what may be left out.
+struct BranchActivity {
+  std::vector<int64_t> batches;   ///< batches in which the branch had load
+  std::vector<int64_t> most;      ///< largest load in one batch
+};
+
+/// Counts of branches for each of a bounded number of keys; later keys are counted together in `rest`.
+struct KeyedLoads {
+  std::vector<int64_t> cells;     ///< by key, in order of first appearance
+  std::vector<int64_t> load;      ///< [keys, branches]
+  std::vector<int64_t> rest;      ///< [branches]
+};
+
+class ProfileAccumulator : public RecordSink {
+ public:
+  /// `windows` may be null: totals only.
+  explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr);
+  ~ProfileAccumulator() override;
+
+  /// Batches come in ascending numbers. Error(failed) on a record that contradicts the layout; nothing of it is counted then.
+  void batch(const BatchRecord& batch) override;
+  void commit() override {}
+  /// Hands the unfinished windows out; no batch may follow.
+  void finish();
+
+  const RunLayout& layout() const { return layout_; }
+  int64_t batches() const { return batches_; }
+  const RouterLoads& loads(int32_t router) const;
+  const BranchActivity& activity(int32_t router) const;
+  /// Over the whole run; empty for a router without a predecessor.
+  PairTable transitions_from(int32_t router) const;
+  PairTable coactivation(int32_t router) const;
+
+  /// Labels in order of first appearance; those after the 4096th count as "(other)".
+  const std::vector<std::string>& labels() const { return labels_; }
+  const KeyedLoads& label_loads(int32_t router) const;
+  /// Token ids in order of first appearance in the router's space; about 2^18 / branches of them, the later ones in `rest`.
+  const std::vector<int32_t>& tokens(int32_t space) const;
+  const KeyedLoads& token_loads(int32_t router) const;
+
+ private:
+  struct Pyramid;
+  struct Pairs;
+  struct Router;
+  struct Space;
+  void check(const BatchRecord& batch) const;
+  void count_keys(Router& router, const DecisionRecord& decision, const SpaceRecord& space);
+  void count_pairs(const BatchRecord& batch, const DecisionRecord& decision, const SpaceRecord& space);
+  void find_labels(const BatchRecord& batch);
+  void find_tokens(const BatchRecord& batch);
+
+  RunLayout layout_;
+  WindowSink* windows_;
+  std::vector<int32_t> previous_;
+  std::vector<Router> routers_;
+  std::vector<Space> spaces_;
+  std::vector<std::string> labels_;
+  std::map<std::string, int32_t, std::less<>> label_index_;
+  std::vector<int32_t> sequence_label_;                 // of this batch
+  std::vector<int32_t> decision_of_router_, space_of_;  // of this batch, -1: none
+  std::vector<int32_t> scratch_;
+  int64_t batches_ = 0, last_ = -1;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,63 @@
+#include "core/profile/loads.h"
+
+#include <algorithm>
+
+namespace stormcell {
+
+RouterLoads::RouterLoads(int32_t branches) {
+  const auto n = static_cast<size_t>(branches);
+  for (auto* counts : {&load, &padding, &dropped, &padded}) counts->assign(n, 0);
+  weight.assign(n, 0);
+}
+
+void RouterLoads::add(const RouterLoads& other) {
+  batches += other.batches;
+  cells += other.cells;
+  for (size_t b = 0; b < load.size(); ++b) {
+    load[b] += other.load[b];
+    padding[b] += other.padding[b];
+    dropped[b] += other.dropped[b];
+    padded[b] += other.padded[b];
+    weight[b] += other.weight[b];
+  }
+}
+
+void RouterLoads::clear() {
+  batches = cells = 0;
+  for (auto* counts : {&load, &padding, &dropped, &padded}) std::fill(counts->begin(), counts->end(), 0);
+  std::fill(weight.begin(), weight.end(), 0);
+}
+
+int64_t PairTable::total() const {
+  int64_t sum = 0;
+  for (const PairCount& e : entries) sum += e.count;
+  return sum;
+}
+
+std::vector<int64_t> PairTable::dense() const {
+  std::vector<int64_t> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
+  for (const PairCount& e : entries) out[static_cast<size_t>(e.from) * static_cast<size_t>(columns) + static_cast<size_t>(e.to)] = e.count;
+  return out;
+}
+
+void PairTable::add(const PairTable& other) {
+  if (entries.empty()) {
+    entries = other.entries;
+    return;
+  }
+  std::vector<PairCount> sum;
+  sum.reserve(entries.size() + other.entries.size());
+  const auto before = [](const PairCount& a, const PairCount& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; };
+  auto a = entries.begin();
+  auto b = other.entries.begin();
+  while (a != entries.end() && b != other.entries.end()) {
+    if (before(*a, *b)) sum.push_back(*a++);
+    else if (before(*b, *a)) sum.push_back(*b++);
+    else sum.push_back({a->from, a->to, a++->count + b++->count});
+  }
+  sum.insert(sum.end(), a, entries.end());
+  sum.insert(sum.end(), b, other.entries.end());
+  entries = std::move(sum);
+}
+
+}  // namespace stormcell

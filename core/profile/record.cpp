@@ -1,0 +1,92 @@
+#include "core/profile/record.h"
+
+namespace stormcell {
+namespace {
+template <class T>
+std::span<const T> part(const std::vector<T>& all, size_t begin, size_t count) {
+  return {all.data() + begin, count};
+}
+}  // namespace
+
+DecisionRecord record_of(int32_t router, const DecisionView& d) {
+  const auto choices = static_cast<size_t>(*d.cells) * static_cast<size_t>(d.fan_out);
+  DecisionRecord r;
+  r.router = router;
+  r.choice = {d.choice, choices};
+  r.weight = {d.choice_weight, choices};
+  r.padded = {d.padded, static_cast<size_t>(d.branches)};
+  return r;
+}
+
+void BatchRecord::clear() {
+  number = 0;
+  latency_ms = 0;
+  events.clear();
+  guards.clear();
+  spaces_.clear();
+  decisions_.clear();
+  sequences_.clear();
+  ints_.clear();
+  floats_.clear();
+  bits_.clear();
+  chars_.clear();
+}
+
+BatchRecord::Part BatchRecord::keep(std::span<const int32_t> values) {
+  const Part part{ints_.size(), values.size()};
+  ints_.insert(ints_.end(), values.begin(), values.end());
+  return part;
+}
+BatchRecord::Part BatchRecord::keep(std::span<const float> values) {
+  const Part part{floats_.size(), values.size()};
+  floats_.insert(floats_.end(), values.begin(), values.end());
+  return part;
+}
+BatchRecord::Part BatchRecord::keep(std::string_view text) {
+  const Part part{chars_.size(), text.size()};
+  chars_.insert(chars_.end(), text.begin(), text.end());
+  return part;
+}
+
+void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask, std::span<const int32_t> tokens) {
+  const Part bits{bits_.size(), mask.size()};
+  bits_.resize(bits.begin + mask.size());
+  for (size_t i = 0; i < mask.size(); ++i) bits_[bits.begin + i] = mask[i] != 0;
+  spaces_.push_back({space, cells, bits, keep(tokens)});
+}
+
+void BatchRecord::add_decision(const DecisionRecord& d) {
+  decisions_.push_back({d.router, keep(d.choice), keep(d.padded), keep(d.ancestor), keep(d.weight), keep(d.scores), keep(d.margin)});
+}
+
+void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
+  const Part first = keep(label);
+  sequences_.push_back({first, keep(text)});
+}
+
+SpaceRecord BatchRecord::space(size_t i) const {
+  const Space& s = spaces_[i];
+  return {s.space, s.cells, part(bits_, s.mask.begin, s.mask.count), part(ints_, s.tokens.begin, s.tokens.count)};
+}
+
+DecisionRecord BatchRecord::decision(size_t i) const {
+  const Decision& d = decisions_[i];
+  return {d.router,
+          part(ints_, d.choice.begin, d.choice.count),
+          part(floats_, d.weight.begin, d.weight.count),
+          part(ints_, d.padded.begin, d.padded.count),
+          part(ints_, d.ancestor.begin, d.ancestor.count),
+          part(floats_, d.scores.begin, d.scores.count),
+          part(floats_, d.margin.begin, d.margin.count)};
+}
+
+std::string_view BatchRecord::label(size_t i) const { return {chars_.data() + sequences_[i].label.begin, sequences_[i].label.count}; }
+std::string_view BatchRecord::text(size_t i) const { return {chars_.data() + sequences_[i].text.begin, sequences_[i].text.count}; }
+
+size_t BatchRecord::bytes() const {
+  return events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + spaces_.capacity() * sizeof(Space) +
+         decisions_.capacity() * sizeof(Decision) + sequences_.capacity() * sizeof(Sequence) + (ints_.capacity() + floats_.capacity()) * 4 +
+         bits_.capacity() + chars_.capacity();
+}
+
+}  // namespace stormcell

@@ -1,0 +1,162 @@
+#include "core/profile/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+double sum_of(std::span<const int64_t> loads) { return static_cast<double>(std::accumulate(loads.begin(), loads.end(), int64_t{0})); }
+
+bool is_real(std::span<const uint8_t> mask, size_t row) { return mask.empty() || mask[row] != 0; }
+size_t row_of(const DecisionRecord& d, size_t cell) { return d.ancestor.empty() ? cell : static_cast<size_t>(d.ancestor[cell]); }
+}  // namespace
+
+double imbalance(std::span<const int64_t> loads) {
+  const double sum = sum_of(loads);
+  if (sum <= 0) return 0;
+  return static_cast<double>(*std::max_element(loads.begin(), loads.end())) * static_cast<double>(loads.size()) / sum - 1;
+}
+
+double entropy_bits(std::span<const int64_t> loads) {
+  const double sum = sum_of(loads);
+  double bits = 0;
+  for (const int64_t load : loads)
+    if (load > 0) bits -= static_cast<double>(load) / sum * std::log2(static_cast<double>(load) / sum);
+  return bits;
+}
+
+double gini(std::span<const int64_t> loads) {
+  const double sum = sum_of(loads);
+  if (sum <= 0) return 0;
+  // With sorted x: sum_ij |x_i - x_j| = 2 sum_i (2i - n + 1) x_i, i from 0.
+  std::vector<int64_t> sorted(loads.begin(), loads.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto n = static_cast<double>(sorted.size());
+  double differences = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) differences += (2 * static_cast<double>(i) - n + 1) * static_cast<double>(sorted[i]);
+  return differences / (n * sum);
+}
+
+int32_t touched(std::span<const int64_t> loads) {
+  return static_cast<int32_t>(std::count_if(loads.begin(), loads.end(), [](int64_t load) { return load > 0; }));
+}
+
+double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns) {
+  std::vector<double> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));
+  double all = 0;
+  for (size_t r = 0; r < row.size(); ++r)
+    for (size_t c = 0; c < column.size(); ++c) {
+      const auto count = static_cast<double>(table[r * column.size() + c]);
+      row[r] += count;
+      column[c] += count;
+      all += count;
+    }
+  double bits = 0;
+  for (size_t r = 0; r < row.size(); ++r)
+    for (size_t c = 0; c < column.size(); ++c) {
+      const auto count = static_cast<double>(table[r * column.size() + c]);
+      if (count > 0) bits += count / all * std::log2(count * all / (row[r] * column[c]));
+    }
+  return std::max(0.0, bits);
+}
+
+void add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads) {
+  const int32_t branches = loads.branches();
+  const auto k = static_cast<size_t>(fan_out);
+  const size_t cells = d.choice.size() / k;
+  for (size_t c = 0; c < cells; ++c) {
+    const bool padding = !is_real(mask, row_of(d, c));
+    for (size_t i = c * k; i < (c + 1) * k; ++i) {
+      const int32_t choice = d.choice[i];
+      if (choice == kNoBranch) continue;
+      const int32_t branch = is_kept(choice) ? choice : ~choice;
+      if (branch >= branches)
+        failed("recorder", "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " + std::to_string(branches));
+      const auto b = static_cast<size_t>(branch);
+      if (!is_kept(choice)) {
+        ++loads.dropped[b];
+        continue;
+      }
+      ++loads.load[b];
+      loads.padding[b] += padding;
+      if (!d.weight.empty()) loads.weight[b] += d.weight[i];
+      if (d.padded.empty()) ++loads.padded[b];
+    }
+  }
+  for (size_t b = 0; b < d.padded.size(); ++b) loads.padded[b] += d.padded[b];
+  loads.cells += static_cast<int64_t>(cells);
+  ++loads.batches;
+}
+
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts) {
+  const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
+  const size_t from_cells = from.decision.choice.size() / from_k, to_cells = to.decision.choice.size() / to_k;
+  // Where the first decision saw a part of the cells: the cell that it had for each row, -1 for the others.
+  const bool partial = !from.decision.ancestor.empty();
+  if (partial) {
+    scratch.clear();
+    for (size_t c = 0; c < from_cells; ++c) {
+      const size_t row = row_of(from.decision, c);
+      if (row >= scratch.size()) scratch.resize(row + 1, -1);
+      scratch[row] = static_cast<int32_t>(c);
+    }
+  }
+  for (size_t c = 0; c < to_cells; ++c) {
+    const size_t row = row_of(to.decision, c);
+    if (!is_real(mask, row)) continue;
+    size_t source = row;
+    if (partial) {
+      if (row >= scratch.size() || scratch[row] < 0) continue;
+      source = static_cast<size_t>(scratch[row]);
+    } else if (row >= from_cells) {
+      continue;
+    }
+    for (size_t i = 0; i < from_k; ++i) {
+      const int32_t a = from.decision.choice[source * from_k + i];
+      if (!is_kept(a)) continue;
+      for (size_t j = 0; j < to_k; ++j) {
+        const int32_t b = to.decision.choice[c * to_k + j];
+        if (is_kept(b)) counts.add(a, b);
+      }
+    }
+  }
+}
+
+void add_coactivation(DecisionOfRouter d, std::span<const uint8_t> mask, PairCounter& counts) {
+  const auto k = static_cast<size_t>(d.fan_out);
+  const size_t cells = d.decision.choice.size() / k;
+  for (size_t c = 0; c < cells; ++c) {
+    if (!is_real(mask, row_of(d.decision, c))) continue;
+    const int32_t* choice = d.decision.choice.data() + c * k;
+    for (size_t i = 0; i < k; ++i) {
+      if (!is_kept(choice[i])) continue;
+      for (size_t j = i + 1; j < k; ++j)
+        if (is_kept(choice[j])) counts.add(std::min(choice[i], choice[j]), std::max(choice[i], choice[j]));
+    }
+  }
+}
+
+std::vector<int32_t> previous_routers(const RunLayout& layout) {
+  std::vector<int32_t> previous(layout.routers.size(), -1);
+  for (size_t r = 0; r < previous.size(); ++r)
+    for (size_t before = r; before-- > 0;) {
+      const RouterInfo &a = layout.routers[before], &b = layout.routers[r];
+      if (a.stack == b.stack && a.space == b.space) {
+        previous[r] = static_cast<int32_t>(before);
+        break;
+      }
+    }
+  return previous;
+}
+
+int32_t coarsest_level(int64_t batches) {
+  int32_t level = 0;
+  while (window_count(batches, level) > kMostCoarseWindows) ++level;
+  return level;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,50 @@
+// What is computed from loads and decisions: plain functions, each with its formula.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/profile/loads.h"
+#include "core/profile/pair_counter.h"
+#include "core/profile/record.h"
+
+namespace stormcell {
+
+/// max / mean - 1 over the branches: 0 is even, branches - 1 is all in one. 0 without load.
+double imbalance(std::span<const int64_t> loads);
+/// -sum p log2 p of the loads' shares, in bits; log2(branches) is even.
+double entropy_bits(std::span<const int64_t> loads);
+/// Gini coefficient sum_ij |x_i - x_j| / (2 n^2 mean): 0 even, 1 - 1/n all in one.
+double gini(std::span<const int64_t> loads);
+/// Branches with any load.
+int32_t touched(std::span<const int64_t> loads);
+/// Mutual information of a table of counts [rows, columns], in bits: how much the row (a label) tells about the column (a branch).
+/// No correction for small samples: a table of few counts looks informative.
+double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns);
+
+/// Adds one decision to `loads` (as one batch) and checks that every choice is a branch: Error(failed) otherwise.
+/// `mask` is that of the decision's space, empty where all cells are real.
+void add_loads(const DecisionRecord& decision, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads);
+
+/// Who follows whom: one decision and the next of the same cell space, cells matched by their rows in the batch's table.
+/// Every pair of kept choices counts, k x k of them for each cell; padding does not count. `scratch` is kept between calls.
+struct DecisionOfRouter {
+  const DecisionRecord& decision;
+  int32_t fan_out;
+};
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts);
+/// Pairs i < j of kept choices of one cell; padding does not count.
+void add_coactivation(DecisionOfRouter decision, std::span<const uint8_t> mask, PairCounter& counts);
+
+/// The router before each router in its stack and cell space, -1 for the first.
+std::vector<int32_t> previous_routers(const RunLayout& layout);
+
+/// Windows of the pyramid: level l has windows of 4^l batches.
+inline constexpr int32_t kWindowBits = 2;
+inline constexpr int64_t kMostCoarseWindows = 256;
+inline int64_t window_of(int64_t batch, int32_t level) { return batch >> (kWindowBits * level); }
+inline int64_t window_count(int64_t batches, int32_t level) { return batches == 0 ? 0 : window_of(batches - 1, level) + 1; }
+/// The coarsest level that is worth showing: the first with at most 256 windows.
+int32_t coarsest_level(int64_t batches);
+
+}  // namespace stormcell
