@@ -30,7 +30,7 @@ class Lowering {
       outlives_.insert(program_.outputs.back());
     }
     liveness();
-    lazy_weights();
+    mark_fallbacks();
     return std::move(program_);
   }
 
@@ -374,20 +374,11 @@ class Lowering {
       if (b.last < 0) b.first = b.last = 0;
   }
 
-  void lazy_weights() {
-    std::vector<int32_t> guard(program_.weights.size(), -2);  // -2 unused, -1 needed always, else only by that guard's fallback
-    for (int32_t s = 0; s < here(); ++s) {
-      int32_t inside = -1;
-      for (const Range& f : fallbacks_)
-        if (s >= f.begin && s < f.end) inside = f.index;
-      for (const int32_t o : program_.steps[static_cast<size_t>(s)].inputs) {
-        const Operand& x = program_.operands[static_cast<size_t>(o)];
-        if (x.kind != BufferKind::weight) continue;
-        int32_t& g = guard[static_cast<size_t>(x.buffer)];
-        g = g == -2 || g == inside ? inside : -1;
-      }
-    }
-    for (size_t w = 0; w < guard.size(); ++w) program_.weights[w].guard = std::max(guard[w], -1);
+  // Steps know the outermost fallback they belong to: weights that only one fallback reads are loaded when its guard misses.
+  void mark_fallbacks() {
+    for (const Range& f : fallbacks_)
+      for (int32_t s = f.begin; s < f.end; ++s)
+        if (int32_t& mark = program_.steps[static_cast<size_t>(s)].fallback; mark < 0) mark = f.index;
   }
 
   struct Range {

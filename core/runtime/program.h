@@ -64,12 +64,12 @@ struct Step {
   int32_t branch = -1;                   ///< skip_empty
   int32_t index = -1;                    ///< guard, repeat, router
   int32_t most = -1;                     ///< repeat_end: index into dims
+  int32_t fallback = -1;                 ///< the guard whose fallback it belongs to, -1: none
 };
 
 struct ProgramWeight {
   ValueId value = kNone;
   std::string name;
-  int32_t guard = -1;  ///< only the fallback of this guard reads it: loaded when it first misses
 };
 
 struct ProgramRouter {

@@ -1,0 +1,47 @@
+// The CPU as a device: one team of threads, memory of the process, streams that run at once on the calling thread.
+#pragma once
+#include <memory>
+
+#include "core/base/thread_team.h"
+#include "core/runtime/device.h"
+
+namespace stormcell::cpu {
+
+/// Memory for the CPU executor: the process's own, or, for the emulated device of the tests, memory that only it may touch.
+class MemorySpace {
+ public:
+  virtual ~MemorySpace() = default;
+  virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
+};
+
+/// Aligned to 64 bytes, in huge pages where they are large. Memory that the control group does not have is an Error, not a kill.
+std::unique_ptr<MemorySpace> process_memory();
+
+/// Packs or converts a weight into memory of `space`: layouts plain, plain_f32, panels, conv_panels/GROUPS/CHANNELS.
+std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team);
+
+/// Compiles a program for the CPU kernels, all its memory from `space`.
+std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
+                                            MemorySpace& space, ThreadTeam& team);
+
+/// Runs an executable made by compile_for_cpu now, on this thread.
+void run_on_cpu(Executable& executable, const Submission& submission);
+
+class CpuDevice : public Device {
+ public:
+  explicit CpuDevice(int threads);
+  DeviceInfo info() const override;
+  std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
+  std::unique_ptr<Stream> create_stream() override;
+  std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
+  std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
+  int64_t synchronizations() const override { return synchronizations_; }
+  ThreadTeam& team() { return team_; }
+
+ private:
+  ThreadTeam team_;
+  std::unique_ptr<MemorySpace> memory_;
+  int64_t synchronizations_ = 0;
+};
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,283 @@
+// Steps to kernels and memory, once; then one loop over the steps for each submission, which allocates nothing.
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/cpu/cpu_device.h"
+#include "core/cpu/cpu_kernel.h"
+
+namespace stormcell::cpu {
+namespace {
+
+uint64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+class CpuExecutable : public Executable {
+ public:
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space, ThreadTeam& team)
+      : Executable(std::move(program)), weights_(weights), team_(team) {
+    layout_.memory = plan_memory(*program_, options.bounds);
+    compile_steps(options.bounds);
+    collect_weights();
+    lay_out_records(options.bounds);
+    arena_ = space.allocate(layout_.memory.arena_bytes + layout_.scratch_bytes, "activations");
+    states_ = space.allocate(layout_.memory.state_bytes, "states");
+    records_ = space.allocate(layout_.record_bytes, "recorded decisions");
+    status_ = space.allocate(status_bytes() + int64_t{kMostEvents} * static_cast<int64_t>(sizeof(DeviceEvent)), "execution status");
+    place_operands(options.bounds);
+    dims_.resize(program_->dims.size());
+    turns_.resize(program_->repeats.size());
+  }
+
+  const ExecutableLayout& layout() const override { return layout_; }
+  void submit(Stream&, const Submission& submission) override { run(submission); }
+  DeviceAddress address(int32_t operand) const override { return {reinterpret_cast<uint64_t>(base_[static_cast<size_t>(operand)])}; }
+  DeviceAddress status() const override { return status_->address(); }
+  DeviceAddress records() const override { return records_->address(); }
+
+  void run(const Submission& s) {
+    const Program& p = *program_;
+    for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = p.dims[i].evaluate(s.bindings);
+    for (size_t i = 0; i < p.inputs.size(); ++i) base_[static_cast<size_t>(p.inputs[i])] = reinterpret_cast<std::byte*>(s.inputs[i].value);
+    auto* state = reinterpret_cast<std::byte*>(status_->address().value);
+    auto& status = *reinterpret_cast<ExecutionStatus*>(state);
+    auto* hits = reinterpret_cast<int32_t*>(state + sizeof(ExecutionStatus));
+    int32_t* misses = hits + p.guards.size();
+    int32_t* executions = misses + p.guards.size();
+    auto* events = reinterpret_cast<DeviceEvent*>(state + status_bytes());
+    if (s.resume == 0) {
+      std::memset(state, 0, static_cast<size_t>(status_bytes()));
+    } else {
+      status.code = ExecutionStatus::done;
+    }
+
+    const auto steps = static_cast<int32_t>(p.steps.size());
+    for (int32_t at = s.resume; at < steps;) {
+      const Step& step = p.steps[static_cast<size_t>(at)];
+      const uint64_t begin = s.events ? now_ns() : 0;
+      int32_t next = at + 1;
+      switch (step.kind) {
+        case StepKind::kernel: {
+          const int32_t* forced = nullptr;
+          const int32_t router = router_of_[static_cast<size_t>(at)];
+          if (router >= 0 && static_cast<size_t>(router) < s.forced.size() && s.forced[static_cast<size_t>(router)])
+            forced = reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + executions[router] * forced_stride(router);
+          run_kernel(at, s.bindings, forced);
+          break;
+        }
+        case StepKind::copy: {
+          const Rows from = resolve(step.inputs[0]), to = resolve(step.outputs[0]);
+          const Operand& o = p.operands[static_cast<size_t>(step.inputs[0])];
+          std::memmove(to.data, from.data, static_cast<size_t>(from.rows * o.row_bytes()));
+          break;
+        }
+        case StepKind::skip_empty:
+          if (decision(step.inputs[0]).load(step.branch) == 0) next = step.target;
+          break;
+        case StepKind::guard:
+          if (*resolve(step.inputs[0]).integers() != 0) {
+            ++hits[step.index];
+          } else {
+            ++misses[step.index];
+            next = step.target;
+          }
+          break;
+        case StepKind::need_weights:
+          for (const int32_t handle : layout_.lazy[static_cast<size_t>(step.index)])
+            if (!weights_.loaded(handle)) {
+              status.code = ExecutionStatus::needs_weights;
+              status.resume = at;
+              status.guard = step.index;
+              return;
+            }
+          break;
+        case StepKind::jump: next = step.target; break;
+        case StepKind::repeat_begin:
+          turns_[static_cast<size_t>(step.index)] = 0;
+          if (dims_[static_cast<size_t>(step.most)] <= 0) next = step.target;
+          break;
+        case StepKind::repeat_end:
+          if (++turns_[static_cast<size_t>(step.index)] < dims_[static_cast<size_t>(step.most)] && *resolve(step.inputs[0]).integers() == 0)
+            next = step.target;
+          break;
+        case StepKind::record:
+          if (s.record) record(step, executions[step.index]);
+          ++executions[step.index];
+          break;
+      }
+      if (s.events && step.kind == StepKind::kernel) {
+        if (status.events < kMostEvents) {
+          events[status.events++] = {begin, now_ns(), at, 0};
+        } else {
+          ++status.lost_events;
+        }
+      }
+      at = next;
+    }
+  }
+
+ private:
+  void compile_steps(const Bindings& bounds) {
+    const Program& p = *program_;
+    kernels_.resize(p.steps.size());
+    requested_.resize(p.steps.size());
+    router_of_.assign(p.steps.size(), -1);
+    ins_.resize(p.steps.size());
+    outs_.resize(p.steps.size());
+    for (size_t i = 0; i < p.steps.size(); ++i) {
+      const Step& step = p.steps[i];
+      if (step.kind != StepKind::kernel) continue;
+      ins_[i].resize(step.inputs.size());
+      outs_[i].resize(step.outputs.size());
+      const Node& node = p.graph->node(step.node);
+      const Making making{p, step, weights_, bounds, team_.size(), requested_[i]};
+      for (const KernelRow& row : kernel_list()) {
+        if (row.op != node.op->name) continue;
+        if ((kernels_[i] = row.make(making))) break;
+      }
+      if (!kernels_[i]) failed(std::string(node.op->name) + " \"" + node.name + "\"", "no CPU kernel");
+      layout_.scratch_bytes = std::max(layout_.scratch_bytes, (kernels_[i]->scratch_bytes() + 63) / 64 * 64);
+      for (size_t r = 0; r < p.routers.size(); ++r)
+        if (p.routers[r].node == step.node) router_of_[i] = static_cast<int32_t>(r);
+    }
+  }
+
+  // A handle that only steps of one guard's fallback read is loaded when that guard first misses.
+  void collect_weights() {
+    const Program& p = *program_;
+    layout_.lazy.resize(p.guards.size());
+    std::map<int32_t, int32_t> guard;
+    for (size_t i = 0; i < p.steps.size(); ++i)
+      for (const int32_t handle : requested_[i]) {
+        const auto [at, fresh] = guard.emplace(handle, p.steps[i].fallback);
+        if (!fresh && at->second != p.steps[i].fallback) at->second = -1;
+      }
+    for (const auto& [handle, g] : guard) (g < 0 ? layout_.always : layout_.lazy[static_cast<size_t>(g)]).push_back(handle);
+  }
+
+  void lay_out_records(const Bindings& bounds) {
+    const Program& p = *program_;
+    for (const ProgramRouter& r : p.routers) {
+      const Operand& d = p.operands[static_cast<size_t>(r.decision)];
+      const int64_t cells = p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds);
+      const int64_t bytes = record_parts({cells, d.fan_out, d.branches}).bytes;
+      layout_.record_offset.push_back(layout_.record_bytes);
+      layout_.record_size.push_back(bytes);
+      layout_.record_cells.push_back(cells);
+      layout_.record_bytes += bytes * p.dims[static_cast<size_t>(r.executions)].evaluate(bounds);
+    }
+  }
+
+  void place_operands(const Bindings& bounds) {
+    const Program& p = *program_;
+    auto* arena = reinterpret_cast<std::byte*>(arena_->address().value);
+    auto* states = reinterpret_cast<std::byte*>(states_->address().value);
+    scratch_ = arena + layout_.memory.arena_bytes;
+    base_.assign(p.operands.size(), nullptr);
+    decisions_.resize(p.operands.size());
+    for (size_t i = 0; i < p.operands.size(); ++i) {
+      const Operand& o = p.operands[i];
+      if (o.kind == BufferKind::arena) base_[i] = arena + layout_.memory.offset[static_cast<size_t>(o.buffer)];
+      if (o.kind == BufferKind::state) base_[i] = states + layout_.memory.offset[static_cast<size_t>(o.buffer)];
+      if (o.is_decision)
+        decisions_[i] = decision_view(base_[i], {p.dims[static_cast<size_t>(o.decision_cells)].evaluate(bounds), o.fan_out, o.branches});
+    }
+  }
+
+  const DecisionView& decision(int32_t operand) const { return decisions_[static_cast<size_t>(operand)]; }
+
+  Rows resolve(int32_t index) const {
+    const Operand& o = program_->operands[static_cast<size_t>(index)];
+    Rows r;
+    r.data = base_[static_cast<size_t>(index)];
+    r.width = o.width;
+    if (o.is_decision) {
+      r.decision = &decision(index);
+      r.rows = *r.decision->cells;
+      return r;
+    }
+    if (o.rows < 0) return r;
+    if (o.decision < 0) {
+      r.rows = dims_[static_cast<size_t>(o.rows)];
+      return r;
+    }
+    const DecisionView& d = decision(o.decision);
+    if (o.branch == kAllBranches) {
+      r.rows = d.offsets[d.branches];
+    } else {
+      r.rows = d.load(o.branch);
+      r.data += d.offsets[o.branch] * o.row_bytes();
+    }
+    return r;
+  }
+
+  int64_t forced_stride(int32_t router) const {
+    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[static_cast<size_t>(router)].decision)];
+    return dims_[static_cast<size_t>(d.decision_cells)] * d.fan_out;
+  }
+
+  void run_kernel(int32_t at, const Bindings& bindings, const int32_t* forced) {
+    const Step& step = program_->steps[static_cast<size_t>(at)];
+    std::vector<Rows>& in = ins_[static_cast<size_t>(at)];
+    std::vector<Rows>& out = outs_[static_cast<size_t>(at)];
+    for (size_t i = 0; i < in.size(); ++i) in[i] = resolve(step.inputs[i]);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = resolve(step.outputs[i]);
+    kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, bindings, forced});
+  }
+
+  void record(const Step& step, int32_t execution) {
+    const auto router = static_cast<size_t>(step.index);
+    const int64_t most = dims_[static_cast<size_t>(program_->routers[router].executions)];
+    if (execution >= most) return;
+    auto* to = reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] + execution * layout_.record_size[router];
+    const DecisionView& d = decision(step.inputs[0]);
+    const RecordParts parts = record_parts({layout_.record_cells[router], d.fan_out, d.branches});
+    const auto cells = static_cast<size_t>(*d.cells);
+    *reinterpret_cast<RecordHeader*>(to) = {*d.cells, program_->routers[router].repeat >= 0 ? execution : 0};
+    std::memcpy(to + parts.choice, d.choice, cells * static_cast<size_t>(d.fan_out) * 4);
+    std::memcpy(to + parts.weight, d.choice_weight, cells * static_cast<size_t>(d.fan_out) * 4);
+    std::memcpy(to + parts.margin, d.margin, cells * 4);
+    std::memcpy(to + parts.padded, d.padded, static_cast<size_t>(d.branches) * 4);
+    auto* ancestor = reinterpret_cast<int32_t*>(to + parts.ancestor);
+    const Graph& g = *program_->graph;
+    for (size_t c = 0; c < cells; ++c) ancestor[c] = static_cast<int32_t>(c);
+    SpaceId space = g.value(program_->operands[static_cast<size_t>(step.inputs[0])].value).type.space;
+    for (size_t link = 1; link < step.inputs.size(); ++link) {
+      const DecisionView& up = decision(step.inputs[link]);
+      const int32_t branch = g.space(space).branch, first = branch == kAllBranches ? 0 : up.offsets[branch];
+      for (size_t c = 0; c < cells; ++c) ancestor[c] = up.cell[first + ancestor[c]];
+      space = g.space(space).parent;
+    }
+  }
+
+  WeightStore& weights_;
+  ThreadTeam& team_;
+  ExecutableLayout layout_;
+  std::vector<std::vector<int32_t>> requested_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::vector<int32_t> router_of_;
+  std::vector<std::vector<Rows>> ins_, outs_;
+  std::unique_ptr<DeviceBuffer> arena_, states_, records_, status_;
+  std::vector<std::byte*> base_;
+  std::vector<DecisionView> decisions_;
+  std::vector<int64_t> dims_;
+  std::vector<int64_t> turns_;
+  std::byte* scratch_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
+                                            MemorySpace& space, ThreadTeam& team) {
+  return std::make_unique<CpuExecutable>(std::move(program), weights, options, space, team);
+}
+
+void run_on_cpu(Executable& executable, const Submission& submission) { static_cast<CpuExecutable&>(executable).run(submission); }
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,78 @@
+#include <array>
+
+#include "core/base/error.h"
+#include "core/cpu/cpu_kernel.h"
+
+namespace stormcell::cpu {
+
+// One file in ops/ each.
+std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_grouped_linear(const Making&), make_conv2d(const Making&),
+    make_rms_norm(const Making&), make_activation(const Making&), make_add(const Making&), make_multiply(const Making&), make_scale(const Making&),
+    make_attention(const Making&), make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&),
+    make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_gather_one(const Making&),
+    make_gather(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
+    make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
+    make_state_put(const Making&);
+
+namespace {
+constexpr std::array kKernels = {
+    KernelRow{"embedding", "embedding.rows", make_embedding},
+    KernelRow{"linear", "linear.panels", make_linear},
+    KernelRow{"grouped_linear", "grouped_linear.panels", make_grouped_linear},
+    KernelRow{"conv2d", "conv2d.panels", make_conv2d},
+    KernelRow{"rms_norm", "rms_norm", make_rms_norm},
+    KernelRow{"activation", "activation", make_activation},
+    KernelRow{"add", "add", make_add},
+    KernelRow{"multiply", "multiply", make_multiply},
+    KernelRow{"scale", "scale", make_scale},
+    KernelRow{"attention", "attention", make_attention},
+    KernelRow{"rotary", "rotary.halves", make_rotary},
+    KernelRow{"positions", "positions", make_positions},
+    KernelRow{"pool", "pool", make_pool},
+    KernelRow{"reduce", "reduce", make_reduce},
+    KernelRow{"broadcast", "broadcast", make_broadcast},
+    KernelRow{"argmax", "argmax", make_argmax},
+    KernelRow{"route", "route", make_route},
+    KernelRow{"scatter", "scatter.rows", make_scatter},
+    KernelRow{"gather", "gather.slots", make_gather_one},
+    KernelRow{"gather", "gather.chains", make_gather},
+    KernelRow{"extent", "extent", make_extent},
+    KernelRow{"add_constant", "add_constant", make_add_constant},
+    KernelRow{"end_sequences", "end_sequences", make_end_sequences},
+    KernelRow{"all_set", "all_set", make_all_set},
+    KernelRow{"branches_empty", "branches_empty", make_branches_empty},
+    KernelRow{"state_fill", "state_fill", make_state_fill},
+    KernelRow{"state_write", "state_write", make_state_write},
+    KernelRow{"state_put", "state_put", make_state_put},
+};
+}  // namespace
+
+std::span<const KernelRow> kernel_list() { return kKernels; }
+
+Activation parse_activation(std::string_view word) {
+  if (word == "none") return Activation::none;
+  if (word == "relu") return Activation::relu;
+  if (word == "gelu") return Activation::gelu_erf;
+  if (word == "gelu_tanh") return Activation::gelu_tanh;
+  if (word == "silu") return Activation::silu;
+  bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(word));
+}
+
+int32_t Making::weight(size_t index, std::string layout, DType dtype, std::string gain) const {
+  const int32_t handle = weights.request({value(index).name, std::move(layout), dtype, std::move(gain)});
+  requested.push_back(handle);
+  return handle;
+}
+int32_t Making::plain_weight(size_t index) const { return weight(index, "plain", type(index).dtype); }
+int32_t Making::f32_weight(size_t index) const { return weight(index, "plain_f32", DType::f32); }
+int32_t Making::panel_weight(size_t index, bool precise, std::string_view gain) const {
+  // The stored number format, but f16, which has no dot product here, and what must not round its input.
+  return weight(index, "panels", type(index).dtype == DType::bf16 && !precise ? DType::bf16 : DType::f32, std::string(gain));
+}
+
+int64_t Making::most_rows(size_t index) const {
+  const Operand& o = program.operands[static_cast<size_t>(step.inputs[index])];
+  return o.rows < 0 ? 1 : program.dims[static_cast<size_t>(o.rows)].evaluate(bounds);
+}
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,99 @@
+#include "core/cpu/kernels/attention.h"
+
+#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/rotary.h"
+
+namespace stormcell::cpu {
+namespace {
+
+class Attention : public Kernel {
+ public:
+  explicit Attention(const Making& m)
+      : bias_(extra_input(m.node(), "bias", 3)),
+        mask_(extra_input(m.node(), "mask", 3)),
+        step_(extra_input(m.node(), "step", 3)),
+        sequences_(m.graph().space(m.graph().space(m.type(0).space).parent).count),
+        q_length_(m.graph().space(m.type(0).space).per_parent),
+        k_length_(m.graph().space(m.type(1).space).per_parent) {
+    const Attributes& a = m.node().attributes;
+    problem_.heads = static_cast<int32_t>(a.integer("heads"));
+    problem_.kv_heads = static_cast<int32_t>(a.integer("kv_heads"));
+    problem_.head_dim = static_cast<int32_t>(m.type(0).content[0].constant() / problem_.heads);
+    problem_.value_dim = static_cast<int32_t>(m.type(2).content[0].constant() / problem_.kv_heads);
+    problem_.scale = static_cast<float>(a.real("scale", 1));
+    problem_.causal = a.integer("causal", 0) != 0;
+    problem_.window = static_cast<int32_t>(a.integer("window", 0));
+    problem_.buckets = static_cast<int32_t>(a.integer("buckets", 32));
+    problem_.max_distance = static_cast<int32_t>(a.integer("max_distance", 128));
+    problem_.bidirectional = a.integer("bidirectional", 1) != 0;
+    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    AttentionProblem most = problem_;
+    most.sequences = sequences_.evaluate(m.bounds);
+    most.q_length = q_length_.evaluate(m.bounds);
+    most.k_length = most.k_valid = k_length_.evaluate(m.bounds);
+    if (bias_ >= 0) most.bias_table = reinterpret_cast<const float*>(this);  // only its presence counts for the size
+    scratch_ = static_cast<int64_t>(attention_scratch_bytes(most, m.threads));
+  }
+  int64_t scratch_bytes() const override { return scratch_; }
+  void run(const Call& c) const override {
+    AttentionProblem p = problem_;
+    p.sequences = sequences_.evaluate(c.bindings);
+    p.q_length = q_length_.evaluate(c.bindings);
+    p.k_length = p.k_valid = k_length_.evaluate(c.bindings);
+    if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
+    if (bias_ >= 0) p.bias_table = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (mask_ >= 0) p.key_mask = c.in[static_cast<size_t>(mask_)].integers();
+    if (step_ >= 0) {
+      p.q_offset = *c.in[static_cast<size_t>(step_)].integers();
+      p.k_valid = std::min(p.k_length, p.q_offset + p.q_length);
+    }
+    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].reals(),
+              c.out[0].width, c.scratch);
+  }
+
+ private:
+  int bias_, mask_, step_;
+  int32_t bias_handle_ = -1;
+  Dim sequences_, q_length_, k_length_;
+  AttentionProblem problem_;
+  int64_t scratch_ = 0;
+};
+
+class Rotary : public Kernel {
+ public:
+  explicit Rotary(const Making& m)
+      : heads_(static_cast<int32_t>(m.node().attributes.integer("heads"))), theta_(static_cast<float>(m.node().attributes.real("theta"))) {}
+  void run(const Call& c) const override {
+    std::copy_n(c.in[0].reals(), c.in[0].elements(), c.out[0].reals());
+    rotate_halves(c.team, c.out[0].reals(), c.out[0].width, c.out[0].rows, heads_, static_cast<int32_t>(c.out[0].width / heads_), c.in[1].integers(),
+                  theta_);
+  }
+
+ private:
+  int32_t heads_;
+  float theta_;
+};
+
+class Positions : public Kernel {
+ public:
+  explicit Positions(const Making& m) : per_parent_(m.graph().space(m.type(0).space).per_parent) {}
+  void run(const Call& c) const override {
+    const int64_t length = per_parent_.evaluate(c.bindings);
+    const int32_t* mask = c.in[0].integers();
+    int32_t* out = c.out[0].integers();
+    int32_t seen = 0;
+    for (int64_t i = 0; i < c.in[0].rows; ++i) {
+      if (i % length == 0) seen = 0;
+      out[i] = mask[i] ? seen++ : 1;
+    }
+  }
+
+ private:
+  Dim per_parent_;
+};
+
+}  // namespace
+std::unique_ptr<Kernel> make_attention(const Making& m) { return std::make_unique<Attention>(m); }
+std::unique_ptr<Kernel> make_rotary(const Making& m) { return std::make_unique<Rotary>(m); }
+std::unique_ptr<Kernel> make_positions(const Making& m) { return std::make_unique<Positions>(m); }
+}  // namespace stormcell::cpu

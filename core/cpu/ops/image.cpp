@@ -1,0 +1,83 @@
+#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/pool.h"
+
+namespace stormcell::cpu {
+namespace {
+
+class Conv2d : public Kernel {
+ public:
+  explicit Conv2d(const Making& m) : bias_(extra_input(m.node(), "bias", 2)) {
+    const TensorType &x = m.type(0), &w = m.type(1);
+    const Attributes& a = m.node().attributes;
+    shape_.height = x.content[0].constant();
+    shape_.width = x.content[1].constant();
+    shape_.in_channels = x.content[2].constant();
+    shape_.out_channels = w.content[0].constant();
+    shape_.kernel_height = w.content[1].constant();
+    shape_.kernel_width = w.content[2].constant();
+    shape_.stride_height = shape_.stride_width = a.integer("stride", 1);
+    shape_.pad_height = shape_.pad_width = a.integer("padding", 0);
+    shape_.groups = a.integer("groups", 1);
+    activation_ = parse_activation(a.word("activation", "none"));
+    dtype_ = w.dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
+    weight_ = m.weight(1, "conv_panels/" + std::to_string(shape_.groups) + "/" + std::to_string(shape_.in_channels), dtype_);
+    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    Conv2dShape most = shape_;
+    most.images = m.most_rows(0);
+    scratch_ = static_cast<int64_t>(conv2d_scratch_bytes(most, dtype_, m.threads));
+  }
+  int64_t scratch_bytes() const override { return scratch_; }
+  void run(const Call& c) const override {
+    Conv2dShape shape = shape_;
+    shape.images = c.in[0].rows;
+    if (shape.images == 0) return;
+    Epilogue e;
+    e.activation = activation_;
+    if (bias_ >= 0) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), dtype_, e, c.out[0].reals(), c.scratch);
+  }
+
+ private:
+  int bias_;
+  int32_t bias_handle_ = -1, weight_ = -1;
+  Conv2dShape shape_;
+  Activation activation_ = Activation::none;
+  DType dtype_ = DType::f32;
+  int64_t scratch_ = 0;
+};
+
+class Pool : public Kernel {
+ public:
+  explicit Pool(const Making& m) : kind_(m.node().attributes.word("kind")) {
+    const TensorType& x = m.type(0);
+    shape_.height = x.content[0].constant();
+    shape_.width = x.content[1].constant();
+    shape_.channels = x.content[2].constant();
+    if (kind_ != "global_average") {
+      shape_.kernel_height = shape_.kernel_width = m.node().attributes.integer("size");
+      shape_.stride_height = shape_.stride_width = m.node().attributes.integer("stride");
+    }
+  }
+  void run(const Call& c) const override {
+    Pool2dShape shape = shape_;
+    shape.images = c.in[0].rows;
+    if (shape.images == 0) return;
+    if (kind_ == "global_average") {
+      global_average_pool(c.team, c.in[0].reals(), shape.images, shape.height * shape.width, shape.channels, c.out[0].reals());
+    } else if (kind_ == "max") {
+      max_pool2d(c.team, shape, c.in[0].reals(), c.out[0].reals());
+    } else {
+      average_pool2d(c.team, shape, c.in[0].reals(), true, c.out[0].reals());
+    }
+  }
+
+ private:
+  std::string kind_;
+  Pool2dShape shape_;
+};
+
+}  // namespace
+std::unique_ptr<Kernel> make_conv2d(const Making& m) { return std::make_unique<Conv2d>(m); }
+std::unique_ptr<Kernel> make_pool(const Making& m) { return std::make_unique<Pool>(m); }
+}  // namespace stormcell::cpu

@@ -1,0 +1,63 @@
+#include "core/cpu/cpu_kernel.h"
+#include "core/graph/protocol_attributes.h"
+
+namespace stormcell::cpu {
+namespace {
+
+class Route : public Kernel {
+ public:
+  explicit Route(const Making& m)
+      : protocol_(protocol_of(m.node().attributes)),
+        by_label_(protocol_.kind == ProtocolKind::label || protocol_.kind == ProtocolKind::hash),
+        bias_(extra_input(m.node(), "bias", 1)),
+        branches_(m.graph().value(m.node().outputs[0]).branches) {
+    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    const CellSpace& space = m.graph().space(m.type(0).space);
+    dense_ = space.kind == SpaceKind::dense;
+    if (dense_) per_parent_ = space.per_parent;
+  }
+  void run(const Call& c) const override {
+    ScoreView scores;
+    scores.cells = c.in[0].rows;
+    scores.branches = static_cast<int32_t>(by_label_ ? branches_ : c.in[0].width);
+    if (by_label_) {
+      scores.label = c.in[0].integers();
+    } else {
+      scores.data = c.in[0].reals();
+    }
+    if (bias_ >= 0) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (dense_) scores.parents.per_parent = per_parent_.evaluate(c.bindings);
+    DecisionView d = *c.out[0].decision;
+    if (c.forced) {
+      replay(scores, protocol_, c.forced, d);
+    } else {
+      stormcell::route(scores, protocol_, d);
+    }
+  }
+
+ private:
+  Protocol protocol_;
+  bool by_label_;
+  int bias_;
+  int32_t bias_handle_ = -1, branches_;
+  bool dense_ = false;
+  Dim per_parent_;
+};
+
+class BranchesEmpty : public Kernel {
+ public:
+  explicit BranchesEmpty(const Making& m) : branches_(m.node().attributes.list("branches")) {}
+  void run(const Call& c) const override {
+    int32_t empty = 1;
+    for (const int64_t b : branches_) empty &= c.in[0].decision->load(static_cast<int32_t>(b)) == 0;
+    *c.out[0].integers() = empty;
+  }
+
+ private:
+  std::vector<int64_t> branches_;
+};
+
+}  // namespace
+std::unique_ptr<Kernel> make_route(const Making& m) { return std::make_unique<Route>(m); }
+std::unique_ptr<Kernel> make_branches_empty(const Making& m) { return std::make_unique<BranchesEmpty>(m); }
+}  // namespace stormcell::cpu
