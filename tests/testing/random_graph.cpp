@@ -1,0 +1,163 @@
+#include "tests/testing/random_graph.h"
+
+#include <cmath>
+
+#include "tests/testing/random_routers.h"
+
+namespace stormcell::testing {
+namespace {
+
+class Generator : public RandomRouters {
+ public:
+  Generator(uint64_t seed, const RandomOptions& options) : RandomRouters(seed, options) {}
+
+  RandomCase make() {
+    const double kind = random.uniform();
+    if (kind < 0.35) return tokens(false);
+    if (kind < 0.6) return encoder_decoder();
+    if (kind < 0.75) return images();
+    if (kind < 0.9) return patches();
+    return tokens(true);
+  }
+
+ private:
+  ValueId embedded(std::string_view name, SpaceId space, int64_t width) {
+    const int64_t vocabulary = 19;
+    const ValueId ids = integers(name, space, vocabulary);
+    return value("embedding", {ids, drawn("embedding", {vocabulary, width}, 1)}, {}, std::string(name) + ".embedded");
+  }
+
+  /// Attention of `x` among `memory`, which is x itself or another sequence's rows.
+  ValueId attention(ValueId x, ValueId memory, ValueId mask, bool causal, const std::string& name) {
+    const int64_t width = width_of(x), heads = random.chance(0.5) ? 2 : 4, kv_heads = random.chance(0.5) ? heads : heads / 2;
+    const int64_t head = 4;
+    const bool self = x == memory;
+    const ValueId from = norm(x, name + ".norm"), keys_from = self ? from : memory;
+    ValueId q = linear(from, heads * head, name + ".q", "none", random.chance(0.5)),
+            k = linear(keys_from, kv_heads * head, name + ".k", "none", false);
+    const ValueId v = linear(keys_from, kv_heads * head, name + ".v", "none", random.chance(0.5));
+    if (self && mask != kNone && random.chance(0.4)) {
+      const ValueId places = value("positions", {mask}, {}, name + ".places");
+      q = value("rotary", {q, places}, {{"heads", heads}, {"theta", 100.0}}, name + ".q.turned");
+      k = value("rotary", {k, places}, {{"heads", kv_heads}, {"theta", 100.0}}, name + ".k.turned");
+    }
+    std::vector<ValueId> inputs{q, k, v};
+    Attributes attributes{{"heads", heads}, {"kv_heads", kv_heads}, {"scale", 1 / std::sqrt(static_cast<double>(head))}};
+    if (causal) attributes.set("causal", int64_t{1});
+    if (causal && random.chance(0.2)) {
+      attributes.set("window", int64_t{3});
+      exact = false;
+    }
+    std::string extras;
+    if (self && random.chance(0.5)) {
+      const bool both = !causal;
+      inputs.push_back(drawn(name + ".bias", {8, heads}, 0.5));
+      attributes.set("buckets", int64_t{8});
+      attributes.set("max_distance", int64_t{6});
+      attributes.set("bidirectional", int64_t{both});
+      extras = "bias";
+    }
+    if (mask != kNone && random.chance(0.8)) {
+      inputs.push_back(mask);
+      extras += extras.empty() ? "mask" : "+mask";
+    }
+    if (!extras.empty()) attributes.set("extras", extras);
+    const ValueId mixed = value("attention", std::move(inputs), std::move(attributes), name);
+    return residual(x, linear(mixed, width, name + ".o", "none", false), name);
+  }
+
+  /// A stack of blocks over dense cells.
+  ValueId stack(ValueId x, ValueId mask, bool causal, bool attends, ValueId memory, ValueId memory_mask, const std::string& name) {
+    const int64_t blocks = random.between(1, 3);
+    for (int64_t i = 0; i < blocks; ++i) {
+      const std::string block = name + "." + std::to_string(i);
+      if (attends && random.chance(0.75)) x = attention(x, x, mask, causal, block + ".attention");
+      if (memory != kNone && (i == 0 || random.chance(0.5))) x = attention(x, memory, memory_mask, false, block + ".cross");
+      x = random.chance(0.8) ? mixture(x, 0, block + ".mlp") : dense_block(x, block + ".mlp");
+      if (random.chance(0.15)) x = twins(x, block + ".twins");
+    }
+    if (random.chance(0.35)) x = exits(x, block_count(2), name + ".exits");
+    return x;
+  }
+  int64_t block_count(int64_t most) { return random.between(1, most); }
+
+  void outputs(ValueId x, const std::string& name) {
+    const ValueId normed = norm(x, name + ".final");
+    output(name, normed);
+    if (random.chance(0.3)) output(name + ".choice", value("argmax", {linear(normed, 7, name + ".vocabulary")}, {}, name + ".argmax"));
+  }
+
+  void spaces() {
+    sequences_ = root_space("sequences", bound_symbol("N", random.between(1, 4)));
+    tokens_ = dense_space("tokens", sequences_, bound_symbol("T", random.chance(0.1) ? 1 : random.between(2, 7)));
+  }
+  int64_t width() { return random.chance(0.5) ? 8 : 12; }
+
+  RandomCase tokens(bool pooled) {
+    spaces();
+    ValueId x = embedded("ids", tokens_, width());
+    const ValueId flags = random.chance(0.6) ? mask("mask", tokens_, random.chance(0.5)) : kNone;
+    const bool causal = random.chance(0.5);
+    x = stack(x, flags, causal, true, kNone, kNone, "encoder");
+    if (pooled) {
+      const bool last = random.chance(0.3);
+      exact = exact && !last;
+      ValueId whole = value("reduce", {x}, {{"mode", std::string(last ? "last" : "mean")}}, "pooled");
+      whole = mixture(whole, 0, "sequence.mlp");
+      output("sequence", whole);
+      x = residual(x, value("broadcast", {whole}, {{"space", int64_t{tokens_}}}, "spread"), "spread");
+      if (random.chance(0.5)) x = mixture(x, 0, "late.mlp");
+    }
+    outputs(x, "hidden");
+    return take(std::string(pooled ? "tokens, pooled" : "tokens") + (causal ? ", causal" : ""));
+  }
+
+  RandomCase encoder_decoder() {
+    spaces();
+    const SpaceId targets = dense_space("targets", sequences_, bound_symbol("U", random.between(1, 5)));
+    const int64_t d = width();
+    const ValueId flags = random.chance(0.6) ? mask("mask", tokens_, random.chance(0.5)) : kNone;
+    ValueId x = stack(embedded("ids", tokens_, d), flags, false, true, kNone, kNone, "encoder");
+    x = norm(x, "encoder.final");
+    output("encoder_hidden", x);
+    outputs(stack(embedded("target_ids", targets, d), kNone, true, true, x, flags, "decoder"), "decoder_hidden");
+    return take("encoder and decoder");
+  }
+
+  RandomCase images() {
+    const SpaceId images = root_space("images", bound_symbol("N", random.between(1, 6)));
+    ValueId maps = conv(floats("pixels", images, {8, 8, 3}), 6, 3, 1, "stem", "silu");
+    maps = value("pool", {maps}, {{"kind", std::string("average")}, {"size", int64_t{2}}, {"stride", int64_t{2}}}, "stem.pool");
+    if (random.chance(0.7)) maps = conv_mixture(maps, "conv");
+    ValueId x = value("pool", {maps}, {{"kind", std::string("global_average")}}, "pooled");
+    x = mixture(linear(x, 8, "features"), 0, "mlp");
+    if (random.chance(0.6)) x = exits(x, block_count(3), "exits");
+    outputs(x, "features.last");
+    return take("images");
+  }
+
+  RandomCase patches() {
+    const SpaceId images = root_space("images", bound_symbol("N", random.between(1, 3)));
+    const SpaceId patches = dense_space("patches", images, Dim(random.between(2, 6)));
+    ValueId maps = conv(floats("patch_pixels", patches, {6, 6, 3}), 6, 3, 2, "stem", "gelu");
+    if (random.chance(0.6)) maps = conv_mixture(maps, "conv");
+    ValueId x = linear(value("pool", {maps}, {{"kind", std::string("global_average")}}, "pooled"), 8, "features");
+    x = stack(x, kNone, false, random.chance(0.7), kNone, kNone, "mixer");
+    const ValueId whole = value("reduce", {x}, {{"mode", std::string("mean")}}, "whole");
+    output("patch_features", x);
+    outputs(whole, "image_features");
+    return take("patches");
+  }
+
+  SpaceId sequences_ = kNone, tokens_ = kNone;
+};
+
+}  // namespace
+
+RandomCase make_random_case(uint64_t seed, const RandomOptions& options) {
+  RandomCase made = Generator(seed, options).make();
+  made.name += ", seed " + std::to_string(seed);
+  return made;
+}
+
+}  // namespace stormcell::testing

@@ -1,0 +1,18 @@
+// Random valid graphs over the whole range of operators and protocols. A router's nodes stand together and in this order: its scatters, the
+// chain of each branch, one after the other, the gather (of an exit chain: the gather of all its routers at the very end).
+#pragma once
+#include "tests/testing/graph_case.h"
+
+namespace stormcell::testing {
+
+/// What a random graph may hold beyond the operators that every model has.
+struct RandomOptions {
+  bool guards = true;   ///< a guard around a mixture, with a fallback for the branch it leaves out
+  bool grouped = true;  ///< experts as one grouped product over slots
+  bool bf16 = true;     ///< some graphs store their matrices as bf16
+};
+
+/// The same seed makes the same graph, weights and inputs everywhere.
+RandomCase make_random_case(uint64_t seed, const RandomOptions& options = {});
+
+}  // namespace stormcell::testing
