@@ -1,0 +1,228 @@
+#include "core/formats/tokenizer_json.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/base64.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::json;
+
+constexpr std::string_view kUseModel = "use the model's spiece.model instead, if it has one";
+constexpr int64_t kMaxId = 1 << 24;
+
+class Parser {
+ public:
+  explicit Parser(const std::string& where) : where_(where) {}
+
+  TokenizerJson parse(const Json& root) {
+    if (!root.is_object()) refuse("is not a JSON object");
+    parse_model(member(root, "model", "the file"));
+    parse_added(root);
+    add_normalizer(optional_member(root, "normalizer"));
+    add_pre_tokenizer(optional_member(root, "pre_tokenizer"));
+    parse_post_processor(optional_member(root, "post_processor"));
+    parse_decoder(optional_member(root, "decoder"));
+    if (const Json& padding = optional_member(root, "padding"); padding.is_object() && padding.contains("pad_id"))
+      result_.pad_id = id_of(padding["pad_id"], "padding");
+    else if (const auto id = id_of_token("<pad>"))
+      result_.pad_id = *id;
+    return std::move(result_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const { bad_input(where_, what, "get the file again"); }
+  [[noreturn]] void unsupported(const std::string& part, const std::string& what) const {
+    bad_input(where_, part + " " + in_quotes(what) + " is not in this version", kUseModel);
+  }
+
+  const Json& member(const Json& object, const char* key, const std::string& part) const {
+    if (!object.is_object()) refuse(part + " is not an object");
+    const auto it = object.find(key);
+    if (it == object.end()) refuse(part + " has no " + in_quotes(key));
+    return *it;
+  }
+  static const Json& optional_member(const Json& object, const char* key) {
+    static const Json kNull;
+    const auto it = object.find(key);
+    return it == object.end() ? kNull : *it;
+  }
+  const std::string& text(const Json& object, const char* key, const std::string& part) const {
+    const Json& value = member(object, key, part);
+    if (!value.is_string()) refuse(part + ": " + in_quotes(key) + " is not a text");
+    return value.get_ref<const std::string&>();
+  }
+  bool flag(const Json& object, const char* key, bool otherwise) const {
+    const auto it = object.find(key);
+    if (it == object.end() || it->is_null()) return otherwise;
+    if (!it->is_boolean()) refuse(in_quotes(key) + " is neither true nor false");
+    return it->get<bool>();
+  }
+  int32_t id_of(const Json& value, const std::string& part) const {
+    const int64_t id = value.is_number_integer() ? value.get<int64_t>() : -1;
+    if (id < 0 || id >= kMaxId) refuse(part + ": " + in_quotes(value.dump()) + " is no token id");
+    return static_cast<int32_t>(id);
+  }
+  std::optional<int32_t> id_of_token(std::string_view content) const {
+    for (const AddedToken& token : result_.added)
+      if (token.content == content) return token.id;
+    for (size_t i = 0; i < result_.pieces.size(); ++i)
+      if (result_.pieces[i].text == content) return static_cast<int32_t>(i);
+    return {};
+  }
+  const Json& list(const Json& object, const char* key, const std::string& part) const {
+    const Json& value = member(object, key, part);
+    if (!value.is_array()) refuse(part + ": " + in_quotes(key) + " is not a list");
+    return value;
+  }
+
+  void parse_model(const Json& model) {
+    if (const std::string& type = text(model, "type", "the model"); type != "Unigram") unsupported("the model", type);
+    for (const Json& entry : list(model, "vocab", "the model")) {
+      const std::string name = "piece " + std::to_string(result_.pieces.size());
+      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) refuse(name + " is not [text, score]");
+      result_.pieces.push_back({entry[0].get<std::string>(), static_cast<float>(entry[1].get<double>()), PieceType::normal});
+    }
+    if (result_.pieces.empty()) refuse("the model has no pieces");
+    if (result_.pieces.size() >= kMaxId) refuse("the model has too many pieces");
+    result_.byte_fallback = flag(model, "byte_fallback", false);
+    const Json& unknown = optional_member(model, "unk_id");
+    if (unknown.is_null()) return;
+    result_.unknown_id = id_of(unknown, "unk_id");
+    if (static_cast<size_t>(*result_.unknown_id) >= result_.pieces.size()) refuse("unk_id is outside the vocabulary");
+  }
+
+  void parse_added(const Json& root) {
+    const Json& tokens = optional_member(root, "added_tokens");
+    if (tokens.is_null()) return;
+    if (!tokens.is_array()) refuse("added_tokens is not a list");
+    for (const Json& entry : tokens) {
+      const std::string part = "an added token";
+      AddedToken token;
+      token.id = id_of(member(entry, "id", part), part);
+      token.content = text(entry, "content", part);
+      if (token.content.empty()) refuse(part + " is empty");
+      if (flag(entry, "single_word", false)) unsupported("for added tokens", "single_word");
+      token.special = flag(entry, "special", false);
+      token.strip_left = flag(entry, "lstrip", false);
+      token.strip_right = flag(entry, "rstrip", false);
+      token.in_normalized_text = flag(entry, "normalized", !token.special);
+      result_.added.push_back(std::move(token));
+    }
+  }
+
+  void add_normalizer(const Json& step) {
+    if (step.is_null()) return;
+    const std::string part = "the normalizer";
+    const std::string& type = text(step, "type", part);
+    if (type == "Sequence") {
+      for (const Json& inner : list(step, "normalizers", part)) add_normalizer(inner);
+    } else if (type == "Precompiled") {
+      const auto table = decode_base64(text(step, "precompiled_charsmap", part));
+      if (!table) refuse("precompiled_charsmap is not base64");
+      result_.normalizations.push_back(precompiled_normalization(CharsMap(*table, where_)));
+    } else if (type == "Strip") {
+      result_.normalizations.push_back(strip_normalization(flag(step, "strip_left", true), flag(step, "strip_right", true)));
+    } else if (type == "Prepend") {
+      result_.normalizations.push_back(prepend_normalization(text(step, "prepend", part)));
+    } else if (type == "Replace") {
+      add_replace(step);
+    } else {
+      unsupported(part, type);
+    }
+  }
+  void add_replace(const Json& step) {
+    const std::string part = "the normalizer Replace";
+    const Json& pattern = member(step, "pattern", part);
+    const std::string& content = text(step, "content", part);
+    if (pattern.is_object() && pattern.contains("String")) {
+      result_.normalizations.push_back(replace_normalization(text(pattern, "String", part), content));
+    } else {
+      const std::string& regex = text(pattern, "Regex", part);
+      if (regex != " {2,}") unsupported(part + " with the pattern", regex);
+      result_.normalizations.push_back(replace_space_runs_normalization(content));
+    }
+  }
+
+  void add_pre_tokenizer(const Json& step) {
+    if (step.is_null()) return;
+    const std::string part = "the pre-tokenizer";
+    const std::string& type = text(step, "type", part);
+    PreTokenization& words = result_.pre_tokenization;
+    if (type == "Sequence") {
+      for (const Json& inner : list(step, "pretokenizers", part)) add_pre_tokenizer(inner);
+    } else if (type == "WhitespaceSplit" && !words.metaspace) {
+      words.split_white_space = true;
+    } else if (type == "Metaspace" && !words.metaspace) {
+      words.metaspace = true;
+      words.replacement = metaspace_replacement(step);
+      words.prepend = prepend_scheme(step);
+      words.split_words = flag(step, "split", true);
+    } else {
+      unsupported(part, type);
+    }
+  }
+  std::string metaspace_replacement(const Json& step) const {
+    const std::string& replacement = text(step, "replacement", "Metaspace");
+    if (replacement.empty() || replacement.size() > 4) refuse("the replacement of Metaspace is not one character");
+    return replacement;
+  }
+  PrependScheme prepend_scheme(const Json& step) const {
+    if (step.contains("prepend_scheme")) {
+      const std::string& scheme = text(step, "prepend_scheme", "Metaspace");
+      if (scheme == "always") return PrependScheme::always;
+      if (scheme == "first") return PrependScheme::first;
+      if (scheme == "never") return PrependScheme::never;
+      unsupported("Metaspace with the prepend_scheme", scheme);
+    }
+    return flag(step, "add_prefix_space", true) ? PrependScheme::always : PrependScheme::never;
+  }
+
+  // T5's: the text, then the end token.
+  void parse_post_processor(const Json& step) {
+    if (step.is_null()) {
+      result_.end_id = id_of_token("</s>").value_or(-1);
+      return;
+    }
+    const std::string part = "the post-processor";
+    if (const std::string& type = text(step, "type", part); type != "TemplateProcessing") unsupported(part, type);
+    const Json& single = list(step, "single", part);
+    if (single.empty() || !single[0].is_object() || !single[0].contains("Sequence")) unsupported(part, "tokens before the text");
+    if (single.size() == 1) return;
+    const std::string& name = text(member(single[1], "SpecialToken", part), "id", part);
+    if (single.size() > 2) unsupported(part, "several tokens after the text");
+    const Json& ids = list(member(member(step, "special_tokens", part), name.c_str(), part), "ids", part);
+    if (ids.size() != 1) unsupported(part, "several ids for one token");
+    result_.end_id = id_of(ids[0], part);
+  }
+
+  void parse_decoder(const Json& step) {
+    if (step.is_null()) return;
+    const std::string part = "the decoder";
+    const std::string& type = text(step, "type", part);
+    static constexpr std::array<std::string_view, 4> kHarmless = {"ByteFallback", "Fuse", "Strip", "Replace"};
+    if (type == "Sequence") {
+      for (const Json& inner : list(step, "decoders", part)) parse_decoder(inner);
+    } else if (type == "Metaspace") {
+      result_.drop_first_space = prepend_scheme(step) != PrependScheme::never;
+    } else if (std::find(kHarmless.begin(), kHarmless.end(), type) == kHarmless.end()) {
+      unsupported(part, type);
+    }
+  }
+
+  const std::string& where_;
+  TokenizerJson result_;
+};
+}  // namespace
+
+TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where) {
+  return Parser(where).parse(parse_json_text(json, where));
+}
+
+}  // namespace stormcell
