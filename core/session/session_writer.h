@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "core/profile/accumulator.h"
 #include "core/session/session_types.h"
 
 namespace stormcell {
@@ -15,6 +16,8 @@ class RunWriter : public RecordSink {
   int64_t id() const;
   void batch(const BatchRecord& batch) override;
   void commit() override;
+  /// What was counted so far. Look at it when the run's Recorder has finished or is flushed.
+  const ProfileAccumulator& profile() const;
   /// Replaces the run's configuration, where it is known only later.
   void set_config(const std::string& json);
   /// Writes what is pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder has finished.

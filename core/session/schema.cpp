@@ -1,0 +1,174 @@
+#include "core/session/schema.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+
+// One entry a version; entry i brings version i to i + 1. Entries that were released are never changed.
+constexpr std::array kMigrations = {R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE model(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, name TEXT NOT NULL, family TEXT NOT NULL, json TEXT NOT NULL);
+CREATE TABLE run(id INTEGER PRIMARY KEY, model INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
+  started TEXT NOT NULL, finished TEXT, decisions INTEGER NOT NULL, inputs INTEGER NOT NULL, counted_through INTEGER NOT NULL DEFAULT -1,
+  writer TEXT NOT NULL, config TEXT NOT NULL, machine TEXT NOT NULL, dataset TEXT NOT NULL, summary TEXT NOT NULL DEFAULT '');
+CREATE TABLE space(run INTEGER, ordinal INTEGER, name TEXT NOT NULL, PRIMARY KEY(run, ordinal)) WITHOUT ROWID;
+CREATE TABLE router(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, ordinal INTEGER NOT NULL, name TEXT NOT NULL, branches INTEGER NOT NULL,
+  fan_out INTEGER NOT NULL, protocol TEXT NOT NULL, space INTEGER NOT NULL, stack TEXT NOT NULL, parent INTEGER, parent_branch INTEGER,
+  batches INTEGER, cells INTEGER, total BLOB);
+CREATE TABLE step(run INTEGER, ordinal INTEGER, name TEXT NOT NULL, op TEXT NOT NULL, router INTEGER, branch INTEGER, flops REAL, bytes REAL,
+  PRIMARY KEY(run, ordinal)) WITHOUT ROWID;
+CREATE TABLE batch(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, number INTEGER NOT NULL, latency_ms REAL NOT NULL, first_sequence INTEGER NOT NULL,
+  sequences INTEGER NOT NULL, guard_hits INTEGER NOT NULL, guard_misses INTEGER NOT NULL);
+CREATE INDEX batch_by_sequence ON batch(run, first_sequence);
+CREATE TABLE batch_space(id INTEGER PRIMARY KEY, batch INTEGER NOT NULL, space INTEGER NOT NULL, first_sequence INTEGER NOT NULL,
+  sequences INTEGER NOT NULL, per_sequence INTEGER NOT NULL, step INTEGER NOT NULL, phase INTEGER NOT NULL, real_cells INTEGER NOT NULL,
+  mask BLOB, tokens BLOB);
+CREATE TABLE decision(id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE event(batch INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE sequence(run INTEGER, number INTEGER, label TEXT, text TEXT, PRIMARY KEY(run, number)) WITHOUT ROWID;
+CREATE TABLE guard(run INTEGER, step INTEGER, hits INTEGER NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY(run, step)) WITHOUT ROWID;
+CREATE TABLE guard_miss(batch INTEGER, step INTEGER, misses INTEGER NOT NULL, PRIMARY KEY(batch, step)) WITHOUT ROWID;
+CREATE TABLE load_window(router INTEGER, level INTEGER, number INTEGER, batches INTEGER NOT NULL, cells INTEGER NOT NULL, data BLOB NOT NULL,
+  PRIMARY KEY(router, level, number)) WITHOUT ROWID;
+CREATE TABLE pair_window(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, router INTEGER NOT NULL, level INTEGER NOT NULL, number INTEGER NOT NULL,
+  next INTEGER NOT NULL, batches INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number);
+CREATE TABLE label_load(router INTEGER, label TEXT, cells INTEGER NOT NULL, load BLOB NOT NULL, PRIMARY KEY(router, label)) WITHOUT ROWID;
+CREATE TABLE token_load(router INTEGER, token INTEGER, cells INTEGER NOT NULL, load BLOB NOT NULL, PRIMARY KEY(router, token)) WITHOUT ROWID;
+CREATE VIEW decisions AS SELECT id >> 44 AS run, (id >> 12) & 4294967295 AS batch, id & 4095 AS router, data FROM decision;
+CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level, number, batches, cells, data FROM load_window;
+)sql"};
+static_assert(kMigrations.size() == kSchemaVersion);
+
+uint32_t big_endian(const char* at) {
+  uint32_t v = 0;
+  for (int i = 0; i < 4; ++i) v = v << 8 | static_cast<uint8_t>(at[i]);
+  return v;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// Field 22 of /proc/PID/stat; the name in field 2 may hold spaces and brackets, so count from the last bracket.
+std::string start_time(long pid) {
+  const std::string stat = first_line("/proc/" + std::to_string(pid) + "/stat");
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return {};
+  std::istringstream rest(stat.substr(name_end + 1));
+  std::string field;
+  rest >> field;  // field 3, the state
+  if (field == "Z" || field == "X") return {};
+  for (int i = 4; i <= 22; ++i) rest >> field;
+  return field;
+}
+
+std::string boot_id() { return first_line("/proc/sys/kernel/random/boot_id"); }
+
+std::string random_id() {
+  std::random_device device;
+  std::string id;
+  for (int i = 0; i < 4; ++i) {
+    char part[9];
+    std::snprintf(part, sizeof part, "%08x", static_cast<unsigned>(device()));
+    id += part;
+  }
+  return id;
+}
+
+}  // namespace
+
+FileState look_at(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return FileState::missing;
+    bad_input(path, std::strerror(errno));
+  }
+  if (S_ISDIR(status.st_mode)) bad_input(path, "is a folder, not a session");
+  if (!S_ISREG(status.st_mode)) bad_input(path, "is not a regular file, so it cannot be a session");
+  if (status.st_size == 0) return FileState::empty;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) bad_input(path, std::strerror(errno));
+  char header[100] = {};
+  const ssize_t size = ::pread(file, header, sizeof header, 0);
+  ::close(file);
+  if (size < static_cast<ssize_t>(sizeof header) || std::memcmp(header, "SQLite format 3", 16) != 0) bad_input(path, "not a session");
+  if (big_endian(header + 68) != kApplicationId) bad_input(path, "an SQLite file, but not a session");
+  const auto version = static_cast<int32_t>(big_endian(header + 60));
+  if (version > kSchemaVersion)
+    bad_input(path, "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
+              "use a newer Stormcell");
+  return FileState::session;
+}
+
+void migrate(sqlite::Database& db) {
+  db.execute("BEGIN IMMEDIATE");
+  try {
+    const int64_t version = db.number("PRAGMA user_version");
+    if (version > kSchemaVersion)
+      bad_input(db.path(), "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
+                "use a newer Stormcell");
+    for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kMigrations[static_cast<size_t>(v)]);
+    if (version == 0) {
+      db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+      sqlite::Statement meta(db, "INSERT INTO meta(key, value) VALUES(?, ?)");
+      const std::string id = random_id(), created = now_utc();
+      meta.bind(1, std::string_view("id")).bind(2, std::string_view(id)).run();
+      meta.bind(1, std::string_view("created")).bind(2, std::string_view(created)).run();
+      meta.bind(1, std::string_view("program")).bind(2, std::string_view(STORMCELL_VERSION)).run();
+    }
+    if (version < kSchemaVersion) db.execute(("PRAGMA user_version=" + std::to_string(kSchemaVersion)).c_str());
+    db.execute("COMMIT");
+  } catch (...) {
+    if (db.in_transaction()) {
+      try {
+        db.execute("ROLLBACK");
+      } catch (const Error&) {
+      }
+    }
+    throw;
+  }
+}
+
+std::string this_writer() { return boot_id() + " " + std::to_string(::getpid()) + " " + start_time(::getpid()); }
+
+bool is_alive(const std::string& writer) {
+  std::istringstream in(writer);
+  std::string boot, start;
+  long pid = 0;
+  in >> boot >> pid >> start;
+  return pid > 0 && !boot.empty() && boot == boot_id() && start == start_time(pid);
+}
+
+std::string now_utc() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[40];
+  const size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  std::snprintf(text + n, sizeof text - n, ".%03dZ", static_cast<int>(ms));
+  return text;
+}
+
+}  // namespace stormcell

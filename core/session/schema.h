@@ -1,0 +1,33 @@
+// The tables of a session, their versions, and how a file is recognised as one. Documented in docs/session-format.md.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "core/session/sqlite.h"
+
+namespace stormcell {
+
+inline constexpr int32_t kApplicationId = 0x53744365;  // "StCe"
+inline constexpr int32_t kSchemaVersion = 1;
+
+// Keys are computed, so that neither a decision nor a batch needs an index.
+inline constexpr int64_t kMostRouters = 4096, kMostSpaces = 64, kMostBatches = int64_t{1} << 32, kMostRuns = int64_t{1} << 19;
+inline constexpr int64_t batch_key(int64_t run, int64_t number) { return run * kMostBatches + number; }
+inline constexpr int64_t decision_key(int64_t batch, int64_t router) { return batch * kMostRouters + router; }
+inline constexpr int64_t space_key(int64_t batch, int64_t space) { return batch * kMostSpaces + space; }
+inline constexpr int64_t router_key(int64_t run, int64_t router) { return run * kMostRouters + router; }
+
+enum class FileState : uint8_t { missing, empty, session };
+/// Looks at the first bytes only. Throws Error(bad_input) for anything that is no session, a folder, a session of a newer version.
+FileState look_at(const std::string& path);
+
+/// Brings an empty database or an older session to this version, in one transaction.
+void migrate(sqlite::Database& db);
+
+/// Who writes a run: "boot-id pid start-time", so that a reader sees whether a run that is marked as running still is.
+std::string this_writer();
+bool is_alive(const std::string& writer);
+/// ISO 8601 with milliseconds, UTC.
+std::string now_utc();
+
+}  // namespace stormcell
