@@ -1,0 +1,83 @@
+// A model: its architecture as a graph, its weights, its tokenizer. Immutable once opened, shared as shared_ptr<const Model>.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/dtype.h"
+#include "core/base/progress.h"
+#include "core/graph/graph.h"
+#include "core/runtime/weight_source.h"
+
+namespace stormcell {
+
+class Tokenizer;
+
+enum class WeightOrigin : uint8_t { trained, calibrated, seeded };
+std::string_view to_text(WeightOrigin origin);
+
+/// What a decoder-only or encoder-decoder model needs to write text.
+struct TokenIds {
+  int32_t pad = 0, end = 1, decoder_start = 0;
+};
+
+/// What an input of the graph is called; a model has those that it needs.
+inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask", kDecoderInputIds = "decoder_input_ids",
+                                  kDecoderAttentionMask = "decoder_attention_mask";
+/// And its outputs.
+inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden", kLogits = "logits", kGenerated = "generated";
+/// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new tokens.
+inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U";
+
+struct Model {
+  std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME
+  std::string family;       ///< "switch_transformers", "mixtral"
+  std::string path;         ///< of the folder or file; empty for presets
+  std::string config;       ///< canonical JSON text: keys sorted, no white space
+  std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of each tensor
+  WeightOrigin origin = WeightOrigin::trained;
+
+  int64_t parameters = 0;
+  int64_t weight_bytes = 0;          ///< as stored
+  DType dtype = DType::f32;          ///< of most of the stored bytes
+  int64_t vocabulary = 0;
+  int64_t max_length = 0;            ///< longest sequence it takes; 0: unlimited
+  TokenIds tokens;
+  bool has_encoder = false;          ///< reads its input with an encoder; else input_ids are the decoder's
+  bool has_decoder = false;          ///< with has_encoder: needs decoder inputs
+  bool generates = false;            ///< has a head and a decoder
+
+  std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
+  std::shared_ptr<const WeightSource> weights;
+  std::shared_ptr<const Graph> forward;
+  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
+  std::function<std::shared_ptr<const Graph>()> generate;
+
+  std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
+  std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like
+};
+
+struct ModelOptions {
+  bool check_weights = true;     ///< read every weight once and refuse NaN and infinity; inspecting does not
+  bool allow_nonfinite = false;  ///< NaN and infinite weights become a warning
+  uint64_t seed = 0;             ///< of seeded weights
+  DType preset_dtype = DType::f32;
+  std::string resources;         ///< folder with demos/; empty: resources_folder()
+  Progress progress;
+};
+
+/// Opens FOLDER, FILE.safetensors, preset:NAME or demo:NAME. Reads headers, configuration and tokenizer; weights only to check them,
+/// and presets generate none. Everything wrong is an Error(bad_input) that names the file, what was expected and what came.
+std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options = {});
+
+/// $STORMCELL_RESOURCES, else ../share/stormcell beside the program, else the source tree of the build.
+std::string resources_folder();
+
+/// Reads every weight once, giving each back at once, and names the first that holds NaN or infinity: refused unless allowed, then
+/// returned as a warning. Empty when all are finite. Takes about as long as reading the weights from disk.
+std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress);
+
+}  // namespace stormcell
