@@ -1,7 +1,11 @@
 // Every hot loop of one instruction set, gathered into its table.
 #pragma once
+#include "core/cpu/kernels/attention.simd.h"
 #include "core/cpu/kernels/epilogue.simd.h"
+#include "core/cpu/kernels/norm.simd.h"
+#include "core/cpu/kernels/peak.simd.h"
 #include "core/cpu/kernels/product.simd.h"
+#include "core/cpu/kernels/rows.simd.h"
 
 namespace stormcell::cpu::STORMCELL_ISA {
 
@@ -16,7 +20,25 @@ inline KernelTable all_kernels(Isa isa) {
   table.product_bf16 = multiply_panel_widened;
 #endif
   table.epilogue = finish_product;
+  table.attention = attend;
+  table.rms_norm = rms_norm;
+  table.rms_row_scale = rms_row_scale;
+  table.layer_norm = layer_norm;
+  table.softmax_rows = softmax_rows;
+  table.argmax_rows = argmax_rows;
+  table.activate = activate_all;
+  table.add = add;
+  table.multiply = multiply;
+  table.max = larger_of;
+  table.scale = scale;
   table.round_row = round_row;
+  table.widen_row = widen_row;
+  table.combine_row = combine_row;
+  table.rotate = rotate;
+  table.depthwise = depthwise;
+  table.peak_f32 = peak_f32;
+  table.peak_bf16 = peak_bf16;
+  table.sum = sum;
   return table;
 }
 

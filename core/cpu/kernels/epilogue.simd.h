@@ -10,7 +10,7 @@ namespace stormcell::cpu::STORMCELL_ISA {
 inline void finish_product(const EpilogueTask& task) {
   with_activation(task.activation, [&](auto activation) {
     for (int64_t r = 0; r < task.rows; ++r) {
-      const float* product = task.tile + r * 64;
+      const float* product = task.tile + r * task.ld_tile;
       const Floats scale = splat(task.row_scale ? task.scale * task.row_scale[task.row_of ? task.row_of[r] : r] : task.scale);
       for_vectors(task.columns, [&](int64_t c, auto count) {
         Floats v = load(product + c) * scale;

@@ -83,9 +83,10 @@ struct ProductTimer {
   }
 };
 
-/// Whether the bf16 dot instruction beats widening to f32 and multiplying there. Having it does not mean that: against f32 it has twice the FLOP
-/// rate on Zen 5 but half on Sapphire and Emerald Rapids (105 against 200 GFLOP/s a core), and it rounds x besides. So it is measured, about
-/// 0.1 ms; the two cases lie a factor of four apart, and each time is the shortest of 24 alternated ones, so that noise does not decide.
+/// Whether the bf16 dot instruction beats widening to f32 and multiplying there. Having it does not mean that: against f32 it has twice the
+/// FLOP rate on Zen 5 but half on Sapphire and Emerald Rapids (105 against 200 GFLOP/s a core), and it rounds x besides. So it is measured,
+/// about 0.1 ms; the two cases lie a factor of four apart, and each time is the shortest of 24 alternated ones, so that noise does not
+/// decide.
 bool dot_products_are_faster(const KernelTable& with, const KernelTable& without) {
   ProductTimer timer;
   double dot = 1e18, widened = 1e18;

@@ -23,7 +23,8 @@ struct ProductTask {
 
 /// The finished product of a block, on its way to y. Pointers are to the block's first row and column.
 struct EpilogueTask {
-  const float* tile = nullptr;  ///< [rows][64]
+  const float* tile = nullptr;  ///< [rows][ld_tile], readable up to the next multiple of 16 columns
+  int64_t ld_tile = 64;
   int64_t rows = 0, columns = 0;
   float scale = 1;
   const float* row_scale = nullptr;
@@ -37,13 +38,71 @@ struct EpilogueTask {
   int64_t ldy = 0;
 };
 
+/// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of each.
+struct AttentionTask {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  int64_t ldq = 0, ldk = 0, ldv = 0;
+  int32_t heads = 1, head_dim = 0, value_dim = 0;
+  int64_t queries = 0, keys = 0;
+  int64_t position = 0;  ///< of the first query
+  float scale = 1;
+  bool causal = false;
+  int32_t window = 0;
+  const float* bias = nullptr;  ///< head h, distance d = key - query: bias[h * ld_bias + d + bias_origin]; or null
+  int64_t ld_bias = 0, bias_origin = 0;
+  const int32_t* key_mask = nullptr;  ///< [keys] or null
+  float* out = nullptr;
+  int64_t ldo = 0;
+  float* scratch = nullptr;  ///< attention_task_floats()
+};
+/// Query rows (queries times heads) of a task at most, unless one query of all heads is more; and keys that it takes at a time.
+inline constexpr int64_t kAttentionRows = 128, kAttentionKeys = 256;
+inline int64_t attention_task_floats(int64_t rows, int64_t head_dim, int64_t value_dim) {
+  const int64_t value_columns = (value_dim + 63) / 64 * 64;
+  return kAttentionKeys * head_dim + kAttentionKeys * value_columns  // packed keys and values
+         + rows * (kAttentionKeys + 16) + rows * value_columns       // scores and sums
+         + kAttentionKeys + 2 * ((rows + 15) / 16 * 16);             // mask, largest score and total of each row
+}
+
 struct KernelTable {
   Isa isa = Isa::generic;
+
   void (*product_f32)(const ProductTask&) = nullptr;
   void (*product_bf16)(const ProductTask&) = nullptr;
   bool product_bf16_rounds_x = false;  ///< product_bf16 wants x in bf16, rows padded with a zero to an even k
   void (*epilogue)(const EpilogueTask&) = nullptr;
-  void (*round_row)(const float* from, int64_t n, uint16_t* to) = nullptr;  ///< f32 to bf16; an odd n gets one zero more
+  void (*attention)(const AttentionTask&) = nullptr;
+
+  // Rows of d floats; see norm.h and elementwise.h.
+  void (*rms_norm)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, float* y) = nullptr;
+  void (*rms_row_scale)(const float* x, int64_t rows, int64_t d, float eps, float* out) = nullptr;
+  void (*layer_norm)(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y) = nullptr;
+  void (*softmax_rows)(const float* x, int64_t rows, int64_t d, float* y) = nullptr;
+  void (*argmax_rows)(const float* x, int64_t rows, int64_t d, int32_t* index, float* value) = nullptr;
+
+  // n floats.
+  void (*activate)(Activation, const float* x, int64_t n, float* y) = nullptr;
+  void (*add)(const float* a, const float* b, int64_t n, float* y) = nullptr;
+  void (*multiply)(const float* a, const float* b, int64_t n, float* y) = nullptr;
+  void (*max)(const float* a, const float* b, int64_t n, float* y) = nullptr;
+  void (*scale)(const float* x, float factor, int64_t n, float* y) = nullptr;
+
+  /// f32 to bf16; an odd n gets one zero more.
+  void (*round_row)(const float* from, int64_t n, uint16_t* to) = nullptr;
+  /// bf16 to f32, times scale.
+  void (*widen_row)(const uint16_t* from, float scale, int64_t n, float* to) = nullptr;
+  /// out = residual + sum of weight[j] * y[slot_of[j]] over rows of d; see dispatch_combine.h.
+  void (*combine_row)(const float* y, int64_t d, const int32_t* slot_of, const float* weight, int32_t fan_out, const float* residual,
+                      float* out) = nullptr;
+  /// (a, b) = (a cos - b sin, b cos + a sin) for the two halves of a head.
+  void (*rotate)(float* a, float* b, const float* cosines, const float* sines, int64_t half) = nullptr;
+  /// out[c] = sum over taps of x[tap][c] * weights[tap * channels + c]; null taps (padding) are left out.
+  void (*depthwise)(const float* const* taps, int64_t count, const float* weights, int64_t channels, float* out) = nullptr;
+
+  /// FLOP done by one call of a loop that only multiplies and adds in registers, about 20 us; the sum of n floats. For the probes.
+  double (*peak_f32)() = nullptr;
+  double (*peak_bf16)() = nullptr;
+  float (*sum)(const float* x, int64_t n) = nullptr;
 };
 
 /// The table of active_isa().

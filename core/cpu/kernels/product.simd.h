@@ -99,18 +99,18 @@ struct Ahead {
   int64_t stride;
 };
 
-/// Rows x 64 columns over `steps` steps: tile[r][c] = (first ? 0 : tile[r][c]) + sum. `Lines` cache lines are prefetched a step.
+/// Rows x 64 columns over `steps` steps of 64 weights: tile[r * ld + c] = (first ? 0 : tile[r][c]) + sum. `Lines` cache lines are
+/// prefetched a step.
 template <class Steps, int Rows, int Lines>
 __attribute__((noinline)) void multiply_tile(const typename Steps::X* const* rows, const float* weights, int64_t steps, bool half,
-                                             bool first, float* tile, Ahead ahead) {
+                                             bool first, float* tile, int64_t ld, Ahead ahead) {
   constexpr int kVectors = tile_vectors(Rows), kColumns = kVectors * kLanes;
   const typename Steps::X* x[Rows];
   static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED { x[r] = rows[r]; });
   for (int column = 0; column < kPanel; column += kColumns) {
     Floats sum[Rows][kVectors];
     static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED {
-      static_for<0, kVectors>([&](auto v)
-                                  STORMCELL_UNROLLED { sum[r][v] = first ? splat(0) : load(tile + r * kPanel + column + v * kLanes); });
+      static_for<0, kVectors>([&](auto v) STORMCELL_UNROLLED { sum[r][v] = first ? splat(0) : load(tile + r * ld + column + v * kLanes); });
     });
     const float* w = weights + column;
     int64_t k = 0;
@@ -121,16 +121,16 @@ __attribute__((noinline)) void multiply_tile(const typename Steps::X* const* row
     }
     if (half) Steps::template half_step<Rows, kVectors>(sum, x, k, w);
     static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED {
-      static_for<0, kVectors>([&](auto v) STORMCELL_UNROLLED { store(tile + r * kPanel + column + v * kLanes, sum[r][v]); });
+      static_for<0, kVectors>([&](auto v) STORMCELL_UNROLLED { store(tile + r * ld + column + v * kLanes, sum[r][v]); });
     });
   }
 }
 
 template <class Steps, int Lines>
 STORMCELL_INLINE void multiply_rows(int64_t count, const typename Steps::X* const* rows, const float* weights, int64_t steps, bool half,
-                                    bool first, float* tile, Ahead ahead) {
+                                    bool first, float* tile, int64_t ld, Ahead ahead) {
   static_for<1, kTileRows + 1>([&](auto r) STORMCELL_UNROLLED {
-    if (count == r) multiply_tile<Steps, r, Lines>(rows, weights, steps, half, first, tile, ahead);
+    if (count == r) multiply_tile<Steps, r, Lines>(rows, weights, steps, half, first, tile, ld, ahead);
   });
 }
 
@@ -150,13 +150,13 @@ STORMCELL_INLINE void multiply_chunk(const ProductTask& task, int64_t k_begin, c
     const int64_t walks = blocks * (kPanel / (tile_vectors(static_cast<int>(count)) * kLanes)) * larger(steps, 1);
     const Ahead ahead{next + next_bytes * b / blocks, next_bytes / walks};
     if (!next)
-      multiply_rows<Steps, 0>(count, x, weights, steps, half, first, tile, ahead);
+      multiply_rows<Steps, 0>(count, x, weights, steps, half, first, tile, kPanel, ahead);
     else if (ahead.stride > 128)
-      multiply_rows<Steps, 4>(count, x, weights, steps, half, first, tile, ahead);
+      multiply_rows<Steps, 4>(count, x, weights, steps, half, first, tile, kPanel, ahead);
     else if (ahead.stride > 64)
-      multiply_rows<Steps, 2>(count, x, weights, steps, half, first, tile, ahead);
+      multiply_rows<Steps, 2>(count, x, weights, steps, half, first, tile, kPanel, ahead);
     else
-      multiply_rows<Steps, 1>(count, x, weights, steps, half, first, tile, ahead);
+      multiply_rows<Steps, 1>(count, x, weights, steps, half, first, tile, kPanel, ahead);
   }
 }
 

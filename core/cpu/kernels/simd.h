@@ -111,6 +111,13 @@ STORMCELL_INLINE Floats load_some(const float* p, Index<kLanes>) { return load(p
 STORMCELL_INLINE Floats load_some(const float* p, int64_t count) { return load_part(p, count); }
 STORMCELL_INLINE void store_some(float* p, Floats a, Index<kLanes>) { store(p, a); }
 STORMCELL_INLINE void store_some(float* p, Floats a, int64_t count) { store_part(p, a, count); }
+/// The first `count` lanes of v, the others from `rest`.
+STORMCELL_INLINE Floats keep_lanes(Floats v, Floats, Index<kLanes>) { return v; }
+STORMCELL_INLINE Floats keep_lanes(Floats v, Floats rest, int64_t count) {
+  Ints lane;
+  for (int i = 0; i < kLanes; ++i) lane[i] = i;
+  return lane < splat_int(static_cast<int32_t>(count)) ? v : rest;
+}
 
 /// Sums and maxima over the lanes, halving: the order does not depend on where the row lies.
 STORMCELL_INLINE float sum_lanes(Floats a) {

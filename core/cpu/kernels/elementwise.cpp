@@ -1,0 +1,55 @@
+#include "core/cpu/kernels/elementwise.h"
+
+#include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/kernels/split_work.h"
+
+namespace stormcell::cpu {
+
+void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, float* y) {
+  const KernelTable& table = kernels();
+  const int64_t cost = activation == Activation::none || activation == Activation::relu ? 1 : 4;
+  split_rows(team, n, cost, [&](int64_t begin, int64_t end) { table.activate(activation, x + begin, end - begin, y + begin); });
+}
+
+void add(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.add(a + begin, b + begin, end - begin, y + begin); });
+}
+
+void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.multiply(a + begin, b + begin, end - begin, y + begin); });
+}
+
+void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.scale(x + begin, factor, end - begin, y + begin); });
+}
+
+void add_row(ThreadTeam& team, const float* x, const float* row, int64_t rows, int64_t d, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, rows, d, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) table.add(x + r * d, row, d, y + r * d);
+  });
+}
+
+void multiply_row(ThreadTeam& team, const float* x, const float* row, int64_t rows, int64_t d, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, rows, d, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) table.multiply(x + r * d, row, d, y + r * d);
+  });
+}
+
+void softmax_rows(ThreadTeam& team, const float* x, int64_t rows, int64_t d, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, rows, 4 * d, [&](int64_t begin, int64_t end) { table.softmax_rows(x + begin * d, end - begin, d, y + begin * d); });
+}
+
+void argmax_rows(ThreadTeam& team, const float* x, int64_t rows, int64_t d, int32_t* index, float* value) {
+  const KernelTable& table = kernels();
+  split_rows(team, rows, d, [&](int64_t begin, int64_t end) {
+    table.argmax_rows(x + begin * d, end - begin, d, index + begin, value ? value + begin : nullptr);
+  });
+}
+
+}  // namespace stormcell::cpu
