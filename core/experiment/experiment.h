@@ -1,0 +1,74 @@
+// The façade: opens model, weights and data once, then runs, verifies and measures configurations of it. A verb of the command line is a
+// thin client, the Studio another.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/experiment/results.h"
+
+namespace stormcell {
+
+struct ExperimentOptions {
+  std::string model, data;
+  int64_t batch = 8, batches = -1, length = 0;
+  bool truncate = false, allow_nonfinite = false;
+  std::string field = "text", target_field, label_field;
+  uint64_t seed = 0;
+  int threads = 0;                ///< 0: all cores this process may use
+  std::string device = "cpu";
+  std::string dtype;              ///< empty: as stored
+  double verify_seconds = 10;
+  bool record_inputs = false, record_scores = false;
+  int64_t most_new_tokens = 64;   ///< generate
+};
+
+/// Which passes a plan has.
+struct PlanChoice {
+  std::vector<std::string> enable, disable, only;
+};
+
+struct RunOptions {
+  std::string session;            ///< file to append to; empty: none
+  bool decisions = false;         ///< record every decision
+  std::string config;             ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
+  std::string outputs;            ///< safetensors file for hidden states, logits and decisions
+  double measure_seconds = 3;     ///< batches are run again until this long, at least twice each
+};
+
+struct OptimizeOptions {
+  PlanChoice passes;
+  std::string session;
+  double measure_seconds = 8;     ///< alternated measuring of all plans together
+};
+
+class Experiment {
+ public:
+  /// Opens and checks everything. Throws Error.
+  static std::unique_ptr<Experiment> open(const ExperimentOptions& options, const Progress& progress = {});
+  ~Experiment();
+
+  const ExperimentOptions& options() const;
+  /// One forward pass a batch, measured; with a session recorded; verified against the oracle.
+  std::shared_ptr<const RunSummaryFigures> run(const RunOptions& options, const Progress& progress = {});
+  /// The main job: profile, passes one by one and together, verification, alternated measuring, session.
+  std::shared_ptr<const RunSummaryFigures> optimize(const OptimizeOptions& options, const Progress& progress = {});
+  /// Greedy decoding.
+  std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {});
+
+ private:
+  struct State;
+  explicit Experiment(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Architecture and static cell flow of a model, without reading weights.
+ModelStructure inspect_model(const std::string& model);
+
+/// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1", "stormcell.inspect/1".
+std::string to_json(const RunSummaryFigures& figures);
+std::string to_json(const GenerateFigures& figures);
+std::string to_json(const ModelStructure& structure);
+
+}  // namespace stormcell
