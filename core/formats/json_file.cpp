@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -116,6 +117,13 @@ std::string shortened(std::string text) {
   }
   return text;
 }
+
+// Line and column, both from 1, of the last character read.
+std::pair<size_t, size_t> place_of(std::string_view read) {
+  const size_t line_begin = read.rfind('\n');
+  return {static_cast<size_t>(std::count(read.begin(), read.end(), '\n')) + 1,
+          read.size() - (line_begin == std::string_view::npos ? 0 : line_begin + 1)};
+}
 }  // namespace
 
 Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits) {
@@ -124,12 +132,15 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
   const char* furthest = text.data();
   std::string mistake;
   Builder builder(limits, mistake);
-  const CountingIterator begin(text.data(), &furthest), end(text.data() + text.size(), &furthest);
-  if (!Json::sax_parse(begin, end, &builder)) {
-    const std::string_view read = text.substr(0, static_cast<size_t>(furthest - text.data()));
-    const size_t line = static_cast<size_t>(std::count(read.begin(), read.end(), '\n')) + 1;
-    const size_t line_begin = read.rfind('\n');
-    const size_t column = read.size() - (line_begin == std::string_view::npos ? 0 : line_begin + 1);
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {  // the lexer would take it for the end
+    furthest += zero + 1;
+    mistake = "a zero byte";
+  } else {
+    const CountingIterator begin(text.data(), &furthest), end(text.data() + text.size(), &furthest);
+    Json::sax_parse(begin, end, &builder);
+  }
+  if (!mistake.empty()) {
+    const auto [line, column] = place_of(text.substr(0, static_cast<size_t>(furthest - text.data())));
     bad_input(
         where,
         "not valid JSON at line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + shortened(std::move(mistake)),

@@ -1,0 +1,117 @@
+#include <cstring>
+
+#include "core/data/dataset.h"
+#include "core/formats/safetensors_writer.h"
+#include "tests/core/data/letters.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+class DatasetBadInputTest : public QObject {
+  Q_OBJECT
+
+  static void row(const char* name, const char* file, const std::string& content, const char* words) {
+    QTest::newRow(name) << QString(file) << QByteArray(content.data(), static_cast<qsizetype>(content.size())) << QByteArray(words);
+  }
+
+ private slots:
+  void broken_data_is_refused_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QByteArray>("content");
+    QTest::addColumn<QByteArray>("words");
+    row("empty text", "x.txt", "", "no sequence");
+    row("white space only", "x.txt", " \n\t\n\n", "no sequence");
+    row("invalid UTF-8", "x.txt", "ab\na\xffz\n", "line 2: byte 2 is not valid UTF-8");
+    row("empty JSON lines", "x.jsonl", "\n", "no sequence");
+    row("not JSON", "x.jsonl", "{\"text\":\"a\"}\n{\n", "line 2: not valid JSON");
+    row("not an object", "x.jsonl", "[1]\n", "line 1: is not a JSON object");
+    row("missing text", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n\n{\"txt\":\"a\"}\n",
+        "line 3: has no field \"text\" (choose another with --field)");
+    row("missing target", "x.jsonl", "{\"text\":\"a\"}\n", "line 1: has no field \"out\" (choose another with --target-field)");
+    row("missing label", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\"}\n", "has no field \"label\" (choose another with --label-field)");
+    row("text that is a number", "x.jsonl", "{\"text\":1}\n", "is not a text");
+    row("a key twice", "x.jsonl", "{\"text\":\"a\",\"text\":\"b\"}\n", "occurs twice");
+    row("deeply nested line", "x.jsonl", "{\"text\":" + std::string(1000, '['), "nested deeper");
+    row("empty array file", "x.npy", "", "is empty");
+    row("no sequences", "x.npy", npy_bytes("(0, 4)", {}), "is empty: [0, 4]");
+    row("no tokens", "x.npy", npy_bytes("(4, 0)", {}), "is empty: [4, 0]");
+    row("one dimension", "x.npy", npy_bytes("(2,)", {1, 2}), "expected [sequences, length]");
+    row("id outside the vocabulary", "x.npy", npy_bytes("(2, 2)", {1, 2, 3, 30}),
+        "sequence 1, position 1 of the input: id 30 is outside the model's vocabulary of 30");
+    row("negative id", "x.npy", npy_bytes("(1, 2)", {1, -1}), "position 1 of the input: id -1");
+    row("too long", "x.npy", npy_bytes("(1, 9)", {1, 1, 1, 1, 1, 1, 1, 1, 1}), "the model takes at most 8 (--truncate cuts it)");
+    row("unknown kind", "x.csv", "1,2", "is no data this version reads");
+  }
+  void broken_data_is_refused() {
+    QFETCH(QString, file);
+    QFETCH(QByteArray, content);
+    QFETCH(QByteArray, words);
+    const Scratch scratch;
+    const std::string path = scratch.write(file.toStdString(), std::string_view(content.constData(), static_cast<size_t>(content.size())));
+    const DataOptions options{.max_length = 8, .target_field = "out", .label_field = "label", .vocabulary = 30};
+    VERIFY_BAD_INPUT(Dataset::open(path, letters(), options), path, words.toStdString());
+  }
+
+  void broken_tensors_are_refused() {
+    const Scratch scratch;
+    const std::string path = scratch.path("x.safetensors");
+    const std::vector<int64_t> values = {1, 1, 1, 1, 1, 5'000'000'000};
+    const auto refuse = [&](const std::vector<TensorToWrite>& tensors, const char* words) {
+      write_safetensors(path, tensors);
+      VERIFY_BAD_INPUT(Dataset::open(path, nullptr, {.needs_decoder = true}), path, words);
+    };
+    refuse({{"ids", DType::i64, {1, 2}, values.data()}}, "has no tensor input_ids");
+    refuse({{"input_ids", DType::f32, {1, 2}, values.data()}}, "input_ids holds f32, expected integers");
+    refuse({{"input_ids", DType::i64, {2}, values.data()}}, "expected [sequences, length]");
+    refuse({{"input_ids", DType::i64, {2, 3}, values.data()}}, "sequence 1, position 2: 5000000000 is no token id");
+    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"attention_mask", DType::i64, {2, 1}, values.data()}},
+           "attention_mask has the shape [2, 1]");
+    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"attention_mask", DType::i64, {1, 2}, values.data() + 4}},
+           "expected 0 or 1");
+    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"decoder_input_ids", DType::i64, {2, 2}, values.data()}}, "has 2 rows");
+    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"decoder_attention_mask", DType::i64, {1, 2}, values.data()}},
+           "but no decoder_input_ids");
+  }
+
+  void a_wrong_spec_is_refused_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QByteArray>("words");
+    for (const char* spec : {"random:", "random:8", "random:0x8", "random:8x0", "random:-1x8", "random:8x8x8x8", "random:8x", "random:x8",
+                             "random:8 x8", "random:99999999999999999999x1"})
+      QTest::newRow(spec) << QString(spec) << QByteArray("is not random:NxT");
+    QTest::newRow("too many") << QString("random:1000000000000x1") << QByteArray("too large");
+    QTest::newRow("too long") << QString("random:1x1000000000") << QByteArray("too large");
+    QTest::newRow("missing") << QString("/none/x.txt") << QByteArray("check the path");
+    QTest::newRow("unknown") << QString("/none/x") << QByteArray("no such data");
+    QTest::newRow("demo that is not there") << QString("demo:other") << QByteArray("no such demo");
+  }
+  void a_wrong_spec_is_refused() {
+    QFETCH(QString, spec);
+    QFETCH(QByteArray, words);
+    VERIFY_BAD_INPUT(Dataset::open(spec.toStdString(), letters(), {.vocabulary = 100}), spec.toStdString(), words.toStdString());
+  }
+
+  void wrong_options_are_refused() {
+    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.batch = 0, .vocabulary = 9}), "--batch", "1 to");
+    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.batches = 0, .vocabulary = 9}), "--batches", "at least 1");
+    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.length = -1, .vocabulary = 9}), "--length", "-1 tokens");
+    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {}), "random:2x2", "vocabulary");
+    VERIFY_BAD_INPUT(Dataset::open("", nullptr, {}), "--data", "no such data");
+    VERIFY_BAD_INPUT(Dataset::open("random:1024x16777216", nullptr, {.batch = 1024, .batches = 1, .vocabulary = 9}), "random:1024x16777216",
+                     "choose a smaller --batch");
+    const Scratch scratch;
+    const std::string text = scratch.write("x.txt", "a");
+    VERIFY_BAD_INPUT(Dataset::open(text, nullptr, {}), text, "the model has no tokenizer");
+  }
+
+  void text_with_another_models_tokenizer_is_noticed() {
+    const Scratch scratch;
+    const std::string text = scratch.write("x.txt", "a\nz");
+    VERIFY_BAD_INPUT(Dataset::open(text, letters(), {.vocabulary = 20}), text, "line 2, position 0 of the input: id 28 is outside");
+  }
+};
+
+STORMCELL_TEST(DatasetBadInputTest)
+#include "dataset_bad_input_test.moc"

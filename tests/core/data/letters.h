@@ -1,0 +1,46 @@
+// A tokenizer for tests: one id a letter, and files to feed it.
+#pragma once
+#include <string>
+
+#include "core/formats/tokenizer.h"
+
+namespace stormcell::testing {
+
+/// a is 3, b is 4, ...; pad 0, end 1.
+class Letters : public Tokenizer {
+ public:
+  std::vector<int32_t> encode(std::string_view text, bool add_end) const override {
+    std::vector<int32_t> ids;
+    for (const char c : text) ids.push_back(c - 'a' + 3);
+    if (add_end) ids.push_back(1);
+    return ids;
+  }
+  std::string decode(std::span<const int32_t> ids) const override {
+    std::string text;
+    for (const int32_t id : ids)
+      if (id >= 3) text += static_cast<char>('a' + id - 3);
+    return text;
+  }
+  std::string piece(int32_t) const override { return {}; }
+  int32_t pad_id() const override { return 0; }
+  int32_t end_id() const override { return 1; }
+  int32_t vocabulary_size() const override { return 29; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  std::string path_ = "letters";
+};
+
+inline std::shared_ptr<const Tokenizer> letters() { return std::make_shared<Letters>(); }
+
+/// An .npy file of i32.
+inline std::string npy_bytes(const std::string& shape, const std::vector<int32_t>& values) {
+  std::string header = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + "}\n";
+  std::string bytes("\x93NUMPY\x01\0", 8);
+  bytes += static_cast<char>(header.size() & 0xFF);
+  bytes += static_cast<char>(header.size() >> 8);
+  bytes += header;
+  return bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int32_t));
+}
+
+}  // namespace stormcell::testing
