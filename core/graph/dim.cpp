@@ -9,6 +9,8 @@
 namespace stormcell {
 namespace {
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+// Far above any model's; they keep a hostile text from growing polynomials without end.
+constexpr size_t kMostTerms = 256, kMostFactors = 64, kMostText = 1024;
 int64_t saturated_product(int64_t a, int64_t b) {
   int64_t r = 0;
   return __builtin_mul_overflow(a, b, &r) ? kMost : r;
@@ -32,6 +34,7 @@ Dim Dim::symbol(SymbolId id) {
 void Dim::add(const Term& term) {
   const auto at = std::lower_bound(terms_.begin(), terms_.end(), term, [](const Term& a, const Term& b) { return a.symbols < b.symbols; });
   if (at == terms_.end() || at->symbols != term.symbols) {
+    if (terms_.size() >= kMostTerms || term.symbols.size() > kMostFactors) bad_input("extent", "expected at most 256 terms of 64 symbols");
     terms_.insert(at, term);
   } else if ((at->factor = saturated_sum(at->factor, term.factor)) == 0) {
     terms_.erase(at);
@@ -88,10 +91,12 @@ std::string Dim::to_text(std::span<const std::string> symbols) const {
 
 Dim Dim::parse(std::string_view text, std::span<const std::string> symbols, std::string_view where) {
   Dim sum;
+  if (text.empty() || text.back() == '+' || text.size() > kMostText) bad_input(where, "expected an extent as \"8*N*T\" or \"P+T\"");
   while (!text.empty()) {
     const size_t plus = std::min(text.find('+'), text.size());
     std::string_view product = text.substr(0, plus);
     text.remove_prefix(std::min(plus + 1, text.size()));
+    if (product.empty() || product.back() == '*') bad_input(where, "expected an extent as \"8*N*T\" or \"P+T\"");
     Dim term(1);
     while (!product.empty()) {
       const size_t star = std::min(product.find('*'), product.size());

@@ -56,6 +56,11 @@ void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId sp
                    type_text(graph, type));
 }
 
+void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {
+  expect_space(graph, node, index, kNone);
+  expect_content(graph, node, index, content);
+}
+
 void expect_integer(const Graph& graph, const Node& node, size_t index) {
   const TensorType& type = input_type(graph, node, index);
   if (type.dtype != DType::i32) operator_error(graph, node, "input " + std::to_string(index) + " as i32", type_text(graph, type));

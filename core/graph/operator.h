@@ -71,6 +71,8 @@ void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t mo
 void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank);
 void expect_content(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space);
+/// Input `index` is the same for all cells (a weight) and has this content.
+void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
 void expect_integer(const Graph& graph, const Node& node, size_t index);
 void expect_decision(const Graph& graph, const Node& node, size_t index);
 

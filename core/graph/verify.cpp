@@ -18,8 +18,9 @@ class Verifier {
         if (v.kind == ValueKind::result || v.kind == ValueKind::decision) fail("value %" + v.name, "expected a producer, got none");
         defined_[i] = true;
       }
-      for (const Dim& d : v.type.content)
-        if (v.kind != ValueKind::input && !d.is_constant()) fail("value %" + v.name, "expected constant content extents, got " + d.to_text(graph_.symbols));
+      if (v.type.space < kNone || v.type.space >= static_cast<SpaceId>(graph_.spaces.size()))
+        fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
+      content(v);
     }
     block(graph_.top);
     for (const NamedValue& output : graph_.outputs) use(output.value, "output " + output.name);
@@ -28,14 +29,33 @@ class Verifier {
  private:
   [[noreturn]] static void fail(const std::string& where, const std::string& what) { bad_input(where, what); }
 
+  void content(const Value& v) {
+    int64_t elements = 1;
+    for (const Dim& d : v.type.content) {
+      if (!d.is_constant()) {
+        if (v.kind == ValueKind::input) continue;
+        fail("value %" + v.name, "expected constant content extents, got " + d.to_text(graph_.symbols));
+      }
+      if (d.constant() < 1 || d.constant() > kMostContent || __builtin_mul_overflow(elements, d.constant(), &elements) ||
+          elements > kMostElements)
+        fail("value %" + v.name, "expected content extents of 1 or more and at most 2^46 elements, got " + type_text(graph_, v.type));
+    }
+  }
+
   void spaces() {
     for (size_t i = 0; i < graph_.spaces.size(); ++i) {
       const CellSpace& s = graph_.spaces[i];
       const std::string where = "space " + s.name;
-      if (s.parent >= static_cast<SpaceId>(i)) fail(where, "expected a parent declared before it, got space " + std::to_string(s.parent));
+      if (s.parent < kNone || s.parent >= static_cast<SpaceId>(i))
+        fail(where, "expected a parent declared before it, got space " + std::to_string(s.parent));
       if ((s.kind == SpaceKind::root) != (s.parent == kNone)) fail(where, "expected a parent unless it is a root");
+      if (s.count.is_constant() && s.count.constant() < 0) fail(where, "expected 0 or more cells, got " + s.count.to_text(graph_.symbols));
+      if (s.kind == SpaceKind::dense && s.count != graph_.space(s.parent).count * s.per_parent)
+        fail(where, "expected " + (graph_.space(s.parent).count * s.per_parent).to_text(graph_.symbols) + " cells, got " +
+                        s.count.to_text(graph_.symbols));
       if (s.kind != SpaceKind::routed) continue;
-      if (s.decision < 0 || s.decision >= static_cast<ValueId>(graph_.values.size()) || graph_.value(s.decision).kind != ValueKind::decision)
+      if (s.decision < 0 || s.decision >= static_cast<ValueId>(graph_.values.size()) ||
+          graph_.value(s.decision).kind != ValueKind::decision)
         fail(where, "expected a decision, got value " + std::to_string(s.decision));
       const Value& d = graph_.value(s.decision);
       if (d.type.space != s.parent) fail(where, "expected the parent that %" + d.name + " routes from");
@@ -47,6 +67,17 @@ class Verifier {
   void use(ValueId v, const std::string& where) {
     if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
     if (!defined_[static_cast<size_t>(v)]) fail(where, "uses %" + graph_.value(v).name + " before it is defined, or outside of its body");
+    cells(v, where);
+  }
+
+  /// Cells of a routed space are there only where their decisions are known.
+  void cells(ValueId v, const std::string& where) {
+    for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) {
+      const CellSpace& space = graph_.space(s);
+      if (space.kind == SpaceKind::routed && !defined_[static_cast<size_t>(space.decision)])
+        fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where their decision %" +
+                        graph_.value(space.decision).name + " is not known");
+    }
   }
 
   void block(const Block& block) {
@@ -57,10 +88,10 @@ class Verifier {
       const std::string where = std::string(node.op->name) + " \"" + node.name + "\"";
       if (placed_[static_cast<size_t>(id)]) fail(where, "stands in two places");
       placed_[static_cast<size_t>(id)] = true;
-      for (const ValueId v : node.inputs) {
-        use(v, where);
-        // A value over a routed space needs its decision's cells.
-      }
+      for (const ValueId v : node.inputs) use(v, where);
+      const size_t bodies = node.op->name == "guard" ? 2 : node.op->name == "repeat" ? 1 : 0;
+      if (node.bodies.size() != bodies || node.yields.size() != bodies)
+        fail(where, "expected " + std::to_string(bodies) + " bodies, got " + std::to_string(node.bodies.size()));
       for (size_t b = 0; b < node.bodies.size(); ++b) {
         const std::vector<bool> outside = defined_;
         this->block(node.bodies[b]);
@@ -72,11 +103,14 @@ class Verifier {
         fail(where, "expected " + std::to_string(results.size()) + " outputs, got " + std::to_string(node.outputs.size()));
       for (size_t i = 0; i < results.size(); ++i) {
         const ValueId v = node.outputs[i];
+        if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
         const Value& value = graph_.value(v);
         if (value.producer != id) fail(where, "%" + value.name + " has another producer");
-        if (value.type != results[i].type || value.kind != results[i].kind)
+        if (value.type != results[i].type || value.kind != results[i].kind || value.branches != results[i].branches ||
+            value.fan_out != results[i].fan_out)
           fail(where, "expected %" + value.name + " as " + type_text(graph_, results[i].type) + ", got " + type_text(graph_, value.type));
         defined_[static_cast<size_t>(v)] = true;
+        cells(v, where);
       }
     }
   }

@@ -12,10 +12,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (w.space != kNone || w.content.size() != 4) operator_error(g, n, "weights [O, kh, kw, C/groups]", type_text(g, w));
   const int64_t h = x.content[0].constant(), width = x.content[1].constant(), c = x.content[2].constant();
   const int64_t o = w.content[0].constant(), kh = w.content[1].constant(), kw = w.content[2].constant();
-  if (stride < 1 || padding < 0 || groups < 1 || c % groups != 0 || o % groups != 0 || w.content[3].constant() != c / groups ||
+  constexpr int64_t kMostPadding = 1 << 20;
+  if (stride < 1 || padding < 0 || padding > kMostPadding || groups < 1 || c % groups != 0 || o % groups != 0 || w.content[3].constant() != c / groups ||
       h + 2 * padding < kh || width + 2 * padding < kw)
     operator_error(g, n, "a kernel that fits " + type_text(g, x), type_text(g, w));
-  if (const int i = extra_input(n, "bias", 2); i >= 0) expect_content(g, n, static_cast<size_t>(i), {o});
+  if (const int i = extra_input(n, "bias", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {o});
   return {{{DType::f32, x.space, {(h + 2 * padding - kh) / stride + 1, (width + 2 * padding - kw) / stride + 1, o}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {

@@ -29,6 +29,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0] || w.content != first.content)
       operator_error(g, n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
   }
+  if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
   if (const int i = extra_input(n, "multiply", 2 + weights); i >= 0) {
     expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
     expect_space(g, n, static_cast<size_t>(i), slots);

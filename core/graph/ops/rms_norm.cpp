@@ -6,7 +6,7 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 2, 2);
   expect_cells(g, n, 0, 1);
-  expect_content(g, n, 1, input_type(g, n, 0).content);
+  expect_shared(g, n, 1, input_type(g, n, 0).content);
   n.attributes.real("eps");
   return {{input_type(g, n, 0)}};
 }

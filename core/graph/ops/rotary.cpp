@@ -10,7 +10,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_space(g, n, 1, input_type(g, n, 0).space);
   const int64_t heads = n.attributes.integer("heads"), width = input_type(g, n, 0).content[0].constant();
   n.attributes.real("theta");
-  if (heads <= 0 || width % (2 * heads) != 0)
+  if (heads <= 0 || heads > width || width % (2 * heads) != 0)
     operator_error(g, n, "a width of " + std::to_string(heads) + " even heads", std::to_string(width));
   return {{input_type(g, n, 0)}};
 }

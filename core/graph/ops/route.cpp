@@ -16,6 +16,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& scores = input_type(g, n, 0);
   if (scores.space == kNone) operator_error(g, n, "scores over cells", type_text(g, scores));
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content[0].constant();
+  if (const int i = extra_input(n, "bias", 1); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {columns});
+  if (const int i = extra_input(n, "label", 1); i >= 0) {
+    expect_integer(g, n, static_cast<size_t>(i));
+    expect_space(g, n, static_cast<size_t>(i), scores.space);
+  }
   const bool two_way = protocol.kind == ProtocolKind::exit_threshold || protocol.kind == ProtocolKind::residual_threshold;
   const int64_t branches = two_way ? 2 : columns;
   const int32_t fan_out = protocol.fan_out(static_cast<int32_t>(branches));
