@@ -12,12 +12,13 @@ namespace {
 
 struct Cut {
   int64_t group;    // query heads of a key head
+  int64_t room;     // queries that scratch is for: never falls when the problem grows
   int64_t queries;  // of a task at most
   int64_t parts;    // tasks of a (sequence, key head)
   int64_t tasks;
 
   Cut(const AttentionProblem& p, int threads) : group(p.heads / p.kv_heads) {
-    queries = std::max<int64_t>(1, std::min(p.q_length, kAttentionRows / group));
+    room = queries = std::max<int64_t>(1, std::min(p.q_length, kAttentionRows / group));
     const int64_t pairs = p.sequences * p.kv_heads;
     // Few heads, many threads: smaller tasks, though each packs the keys again.
     while (pairs * ((p.q_length + queries - 1) / queries) < 2 * threads && queries * group > 24) queries = (queries + 1) / 2;
@@ -33,10 +34,10 @@ struct Scratch {
   int64_t ld_bias;
   Scratch(const AttentionProblem& p, const Cut& cut) {
     const size_t f = sizeof(float);
-    ld_bias = cut.queries + p.k_valid;
+    ld_bias = cut.room + p.k_valid;
     buckets = p.bias_table ? aligned(static_cast<size_t>(p.q_length + p.k_valid) * sizeof(int32_t)) : 0;
     bias = p.bias_table ? aligned(static_cast<size_t>(cut.group * ld_bias) * f) : 0;
-    task = aligned(static_cast<size_t>(attention_task_floats(cut.queries * cut.group, p.head_dim, p.value_dim)) * f);
+    task = aligned(static_cast<size_t>(attention_task_floats(cut.room * cut.group, p.head_dim, p.value_dim)) * f);
   }
 };
 

@@ -10,7 +10,7 @@ struct Pool2dShape {
   int64_t images = 1, height = 0, width = 0, channels = 0;
   int64_t kernel_height = 1, kernel_width = 1;
   int64_t stride_height = 1, stride_width = 1;
-  int64_t pad_height = 0, pad_width = 0;
+  int64_t pad_height = 0, pad_width = 0;  ///< at most half the kernel: every window holds a pixel
 
   int64_t out_height() const { return (height + 2 * pad_height - kernel_height) / stride_height + 1; }
   int64_t out_width() const { return (width + 2 * pad_width - kernel_width) / stride_width + 1; }

@@ -19,8 +19,12 @@ inline void add(const float* a, const float* b, int64_t n, float* y) {
 inline void multiply(const float* a, const float* b, int64_t n, float* y) {
   for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) * load_some(b + i, count), count); });
 }
+/// NaN wins, as in PyTorch's pooling.
 inline void larger_of(const float* a, const float* b, int64_t n, float* y) {
-  for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, max(load_some(a + i, count), load_some(b + i, count)), count); });
+  for_vectors(n, [&](int64_t i, auto count) {
+    const Floats x = load_some(a + i, count), z = load_some(b + i, count);
+    store_some(y + i, (x > z || x != x) ? x : z, count);
+  });
 }
 inline void scale(const float* x, float factor, int64_t n, float* y) {
   for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(x + i, count) * splat(factor), count); });
