@@ -1,0 +1,72 @@
+#include <chrono>
+
+#include "core/base/error.h"
+#include "core/experiment/state.h"
+#include "core/formats/tokenizer.h"
+
+namespace stormcell {
+
+std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
+  State& s = *state_;
+  if (!s.model->generates) bad_input(s.options.model, "this model cannot generate", "it has no decoder with a head; use run");
+  auto result = std::make_shared<GenerateFigures>();
+  GenerateFigures& r = *result;
+  r.model = s.model_figures();
+  r.dataset = s.dataset_figures();
+  r.device = s.device_figures();
+  r.session = session;
+  std::shared_ptr<const Graph> graph = s.model->generate();
+  if (s.dtype != s.model->dtype) {
+    // The same conversion as the forward graph's, on the decoding graph.
+    const ConvertedModel converted = convert_weights(graph, s.model->weights, s.dtype);
+    graph = converted.graph;
+  }
+  const int64_t most = s.options.most_new_tokens;
+  if (most < 1 || most > 1 << 16) bad_input("--max-new-tokens", std::to_string(most), "use 1 to 65536");
+  s.check_memory(*graph, bounds_of(*graph, *s.data, most), s.options.model);
+  std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
+  RoutingTotals totals;
+  std::vector<double> milliseconds;
+  int64_t exact = 0, judged = 0;
+  for (int64_t b = 0; b < s.data->batch_count(); ++b) {
+    progress.report("generating", b, s.data->batch_count());
+    const Batch batch = s.data->batch(b);
+    ExecuteOptions execute;
+    execute.outputs = execute.record = true;
+    s.run_batch(*plan, batch, execute, most);
+    milliseconds.push_back(plan->result.milliseconds);
+    s.add_routing(*plan, batch, totals);
+    const OutputValue* generated = nullptr;
+    for (const OutputValue& out : plan->result.outputs)
+      if (out.name == kGenerated) generated = &out;
+    for (int64_t i = 0; i < batch.sequences; ++i) {
+      std::vector<int32_t> ids;
+      bool ended = false;
+      for (int64_t t = 0; t < most && !ended; ++t) {
+        const int32_t id = generated->integers[static_cast<size_t>(i * most + t)];
+        if (id < 0) break;
+        ++r.tokens;
+        ended = id == s.model->tokens.end;
+        ids.push_back(id);
+      }
+      ++(ended ? r.stopped_eos : r.stopped_length);
+      if (s.model->tokenizer) r.texts.push_back(s.model->tokenizer->decode(ids));
+      if (!batch.targets.empty() && s.model->tokenizer) {
+        ++judged;
+        exact += r.texts.back() == batch.targets[static_cast<size_t>(i)];
+      }
+      r.ids.push_back(std::move(ids));
+    }
+    r.sequences += batch.sequences;
+    ++r.batches;
+  }
+  r.latency_ms = latency_of(milliseconds);
+  double total = 0;
+  for (const double ms : milliseconds) total += ms;
+  r.tokens_per_s = total > 0 ? static_cast<double>(r.tokens) / (total * 1e-3) : 0;
+  if (judged > 0) r.accuracy = static_cast<double>(exact) / static_cast<double>(judged);
+  r.routing = totals.routers;
+  return result;
+}
+
+}  // namespace stormcell

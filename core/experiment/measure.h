@@ -1,0 +1,32 @@
+// Timing that can be trusted: plans alternate, ratios are of medians, intervals come from a bootstrap over rounds.
+#pragma once
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/experiment/results.h"
+
+namespace stormcell {
+
+double median(std::vector<double> values);
+double quantile(std::vector<double> values, double q);
+/// Median, 95th percentile (nearest rank), smallest.
+Latency latency_of(const std::vector<double>& milliseconds);
+
+struct Ratio {
+  double value = 1;
+  std::array<double, 2> ci95{1, 1};
+};
+/// median(slow) / median(fast) with a 95 % percentile-bootstrap interval over paired rounds (2,000 draws, fixed seed).
+Ratio ratio_of_medians(const std::vector<double>& slow, const std::vector<double>& fast);
+
+/// Runs `plans` functions in rounds, each round in rotated order, until `seconds` are over and at least `least` rounds are done.
+/// A function runs its plan over the same batches and returns the batches' milliseconds. The first round warms up and is not kept.
+struct Rounds {
+  std::vector<std::vector<double>> total;                 ///< [plan][round] sum of a round
+  std::vector<std::vector<double>> batches;               ///< [plan] every batch of every round
+};
+Rounds alternate(const std::vector<std::function<std::vector<double>()>>& plans, double seconds, int least, const Progress& progress);
+
+}  // namespace stormcell

@@ -1,0 +1,92 @@
+#include "core/experiment/recording.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/profile/statistics.h"
+
+namespace stormcell {
+namespace {
+class Nowhere : public RecordSink {
+ public:
+  void batch(const BatchRecord&) override {}
+  void commit() override {}
+};
+}  // namespace
+
+SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, bool decisions,
+                       const std::string& config)
+    : state_(state),
+      plan_(plan),
+      record_plan_(record_plan(*plan.program)),
+      decisions_(decisions),
+      inputs_(state.options.record_inputs || state.options.data.starts_with("demo:")) {
+  if (path.empty()) return;
+  ModelSummary model;
+  model.fingerprint = state.model->fingerprint;
+  model.name = state.model->name;
+  model.family = state.model->family;
+  model.json = nlohmann::json{{"parameters", state.model->parameters},
+                              {"weight_bytes", state.model->weight_bytes},
+                              {"weights", std::string(to_text(state.model->origin))}}
+                   .dump();
+  session_ = std::make_unique<SessionWriter>(path, model);
+  RunStart start;
+  start.kind = kind;
+  start.config = config;
+  const DeviceFigures device = state.device_figures();
+  start.machine = nlohmann::json{{"name", device.name},
+                                 {"backend", device.backend},
+                                 {"threads", device.threads},
+                                 {"core_placement", device.core_placement},
+                                 {"isa", device.isa},
+                                 {"peak_gflops", device.peak_gflops},
+                                 {"read_gbps", device.read_gbps}}
+                      .dump();
+  start.dataset = nlohmann::json{{"name", state.data->name()}, {"fingerprint", state.data->fingerprint()}, {"sequences", state.data->sequences()}}.dump();
+  start.layout = record_plan_.layout;
+  start.decisions = decisions;
+  start.inputs = inputs_;
+  writer_ = session_->begin_run(start);
+  recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
+}
+
+// An interrupted run keeps what was recorded: the recorder writes what it has, the run is marked interrupted, the session closed.
+SessionRun::~SessionRun() = default;
+
+void SessionRun::add(const Batch& batch) {
+  ++batches_;
+  for (const ExecutedDecision& d : plan_.result.decisions) decisions_made_ += d.turn == 0;
+  if (!recorder_) return;
+  BatchRecord& record = recorder_->begin_batch();
+  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, decisions_, inputs_, record);
+  recorder_->submit();
+}
+
+void SessionRun::measure_recording(const Batch& batch) {
+  if (!discarding_) {
+    nowhere_ = std::make_unique<Nowhere>();
+    discarding_ = std::make_unique<Recorder>(std::vector<RecordSink*>{nowhere_.get()});
+  }
+  BatchRecord& record = discarding_->begin_batch();
+  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, true, inputs_, record);
+  discarding_->submit();
+}
+
+int64_t SessionRun::windows() const {
+  int64_t windows = 0;
+  for (int32_t level = 0; level <= coarsest_level(batches_); ++level) windows += window_count(batches_, level);
+  return windows;
+}
+
+int64_t SessionRun::finish(const std::string& summary) {
+  if (!writer_) return 0;
+  recorder_->finish();
+  const int64_t id = writer_->id();
+  writer_->finish(RunStatus::finished, summary);
+  recorder_.reset();
+  writer_.reset();
+  session_->close();
+  return id;
+}
+
+}  // namespace stormcell

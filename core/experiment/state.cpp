@@ -1,0 +1,249 @@
+#include "core/experiment/state.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/numbers.h"
+#include "core/graph/operator.h"
+#include "core/profile/statistics.h"
+
+namespace stormcell {
+
+ModelFigures Experiment::State::model_figures() const {
+  ModelFigures m;
+  m.name = model->name;
+  m.family = model->family;
+  m.weights = std::string(to_text(model->origin));
+  m.parameters = model->parameters;
+  m.weight_bytes = model->weight_bytes;
+  m.fingerprint = model->fingerprint;
+  model->forward->for_each_node([&](NodeId id, int) {
+    const Node& n = model->forward->node(id);
+    if (n.op->name != "route") return;
+    ++m.routers;
+    m.branches += model->forward->value(n.outputs[0]).branches;
+  });
+  return m;
+}
+
+DatasetFigures Experiment::State::dataset_figures() const {
+  DatasetFigures d;
+  d.name = data->name();
+  d.batches = data->batch_count();
+  d.sequences = data->sequences();
+  d.truncated = data->truncated();
+  d.cells = data->cells().encoder + data->cells().decoder;
+  d.cells_without_padding = data->cells().encoder_without_padding + data->cells().decoder_without_padding;
+  return d;
+}
+
+DeviceFigures Experiment::State::device_figures() const {
+  DeviceFigures d;
+  d.name = cpu::describe_processor().model;
+  d.backend = device->info().backend;
+  d.threads = device->info().threads;
+  d.core_placement = to_text(placement.placement);
+  d.isa = std::string(to_text(ceilings.isa));
+  d.peak_gflops = dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops;
+  d.peak_bf16_gflops = ceilings.bf16_gflops;
+  d.read_gbps = ceilings.read_gbs;
+  return d;
+}
+
+MachineModel Experiment::State::machine_model() const {
+  MachineModel m;
+  m.peak_f32_gflops = ceilings.f32_gflops;
+  m.peak_bf16_gflops = ceilings.bf16_gflops;
+  m.read_gbps = ceilings.read_gbs;
+  m.step_microseconds = 0.5 + placement.hand_off_ns * 1e-3;
+  return m;
+}
+
+std::string Experiment::State::settings_json() const {
+  const nlohmann::json j = {{"model", options.model},
+                            {"data", options.data},
+                            {"batch", options.batch},
+                            {"batches", options.batches},
+                            {"length", options.length},
+                            {"truncate", options.truncate},
+                            {"threads", device->info().threads},
+                            {"device", options.device},
+                            {"dtype", std::string(to_text(dtype))},
+                            {"seed", options.seed},
+                            {"verify_seconds", options.verify_seconds},
+                            {"version", STORMCELL_VERSION}};
+  return j.dump();
+}
+
+void Experiment::State::check_memory(const Graph& g, const Bindings& bounds, const std::string& what) const {
+  Program program = lower(std::make_shared<Graph>(g));
+  const MemoryPlan plan = plan_memory(program, bounds);
+  int64_t weights_bytes = 0;
+  for (const ProgramWeight& w : program.weights)
+    if (const WeightInfo* info = weights->find(w.name)) weights_bytes += info->bytes();
+  const int64_t need = weights_bytes + plan.arena_bytes + plan.state_bytes, have = available_memory();
+  if (need <= have) return;
+  // Half the bytes where bf16 would do; nothing smaller exists in this version.
+  const bool fits = dtype == DType::f32 && weights_bytes / 2 + plan.arena_bytes + plan.state_bytes <= have;
+  bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(have)) + " are available",
+            fits ? "use --dtype bf16, which fits" : "no --dtype of this version fits; take a smaller batch or model");
+}
+
+std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
+                                                        const Progress& progress) {
+  auto plan = std::make_unique<ReadyPlan>();
+  plan->name = name;
+  plan->graph = g;
+  auto program = std::make_shared<Program>(lower(g));
+  plan->program = program;
+  plan->executor = std::make_unique<Executor>(*device, *store, program, bounds_of(*g, *data, new_tokens), progress);
+  plan->guard_hits.assign(program->guards.size(), 0);
+  plan->guard_misses.assign(program->guards.size(), 0);
+  return plan;
+}
+
+void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& execute, int64_t new_tokens) {
+  plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, new_tokens), execute, plan.result);
+  for (size_t i = 0; i < plan.guard_hits.size(); ++i) {
+    plan.guard_hits[i] += plan.result.guard_hits[i];
+    plan.guard_misses[i] += plan.result.guard_misses[i];
+  }
+}
+
+void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals) const {
+  const Program& program = *plan.program;
+  if (totals.routers.empty()) {
+    totals.routers.resize(program.routers.size());
+    totals.by_label.resize(program.routers.size());
+    for (size_t r = 0; r < program.routers.size(); ++r) {
+      const Operand& d = program.operands[static_cast<size_t>(program.routers[r].decision)];
+      totals.routers[r].router = program.routers[r].name;
+      totals.routers[r].branches = d.branches;
+      totals.routers[r].fan_out = d.fan_out;
+      totals.routers[r].load.assign(static_cast<size_t>(d.branches), 0);
+    }
+  }
+  for (const ExecutedDecision& d : plan.result.decisions) {
+    RouterFigures& figures = totals.routers[static_cast<size_t>(d.router)];
+    figures.cells += d.shape.cells;
+    const CellSpace& space = plan.graph->space(program.routers[static_cast<size_t>(d.router)].dense_space);
+    const bool decoder = space.name.starts_with("decoder");
+    const auto& mask = decoder ? batch.decoder_attention_mask : batch.attention_mask;
+    const int64_t per_sequence = batch.sequences > 0 ? static_cast<int64_t>(mask.size()) / batch.sequences : 0;
+    for (int64_t c = 0; c < d.shape.cells; ++c) {
+      const int64_t row = d.ancestor[static_cast<size_t>(c)];
+      const bool real = row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0;
+      for (int32_t k = 0; k < d.shape.fan_out; ++k) {
+        const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + k)];
+        if (is_dropped(choice)) ++figures.dropped;
+        if (!is_kept(choice)) continue;
+        ++figures.load[static_cast<size_t>(choice)];
+        if (real && !batch.labels.empty() && per_sequence > 0) {
+          auto& loads = totals.by_label[static_cast<size_t>(d.router)][batch.labels[static_cast<size_t>(row / per_sequence)]];
+          if (loads.empty()) loads.assign(figures.load.size(), 0);
+          ++loads[static_cast<size_t>(choice)];
+        }
+      }
+    }
+    figures.imbalance = imbalance(figures.load);
+    figures.entropy = entropy_bits(figures.load);
+    const auto& labels = totals.by_label[static_cast<size_t>(d.router)];
+    if (!labels.empty()) {
+      std::vector<int64_t> table;
+      for (const auto& [label, loads] : labels) table.insert(table.end(), loads.begin(), loads.end());
+      figures.label_information = mutual_information_bits(table, static_cast<int64_t>(labels.size()), d.shape.branches);
+    }
+  }
+}
+
+LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t batches) const {
+  LoadProfile profile;
+  for (const RouterFigures& r : totals.routers) profile.routers[r.router] = {r.load, r.cells, batches};
+  return profile;
+}
+
+double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, double>* by_operator) const {
+  // Rows that really came, from the decisions of the last run; without them, even loads.
+  const Graph& g = *plan.graph;
+  std::map<ValueId, const ExecutedDecision*> decided;
+  for (const ExecutedDecision& d : plan.result.decisions)
+    if (d.turn == 0) decided[g.node(plan.program->routers[static_cast<size_t>(d.router)].node).outputs[0]] = &d;
+  std::function<double(SpaceId)> rows = [&](SpaceId id) -> double {
+    const CellSpace& s = g.space(id);
+    if (s.kind != SpaceKind::routed) return static_cast<double>(s.count.evaluate(bindings));
+    const auto at = decided.find(s.decision);
+    if (at == decided.end()) {
+      const Value& d = g.value(s.decision);
+      const double slots = rows(s.parent) * d.fan_out;
+      return s.branch == kAllBranches ? slots : slots / d.branches;
+    }
+    int64_t count = 0;
+    for (const int32_t c : at->second->choice) count += s.branch == kAllBranches ? is_kept(c) : c == s.branch;
+    return static_cast<double>(count);
+  };
+  const CostContext context{g, rows, bindings};
+  double total = 0;
+  const auto add = [&](const Node& n) {
+    const Cost cost = n.op->cost(context, n);
+    const bool low = !n.inputs.empty() && n.inputs.size() > 1 && g.value(n.inputs[1]).type.dtype == DType::bf16 && n.attributes.integer("precise", 0) == 0;
+    const double peak = (low || n.op->name == "grouped_linear" ? (dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops) : ceilings.f32_gflops);
+    const double ms = std::max(cost.bytes() / (ceilings.read_gbs * 1e6), cost.flops / (peak * 1e6));
+    total += ms;
+    if (by_operator) (*by_operator)[std::string(n.op->name)] += ms;
+  };
+  std::function<void(const Block&)> walk = [&](const Block& block) {
+    for (const NodeId id : block.nodes) {
+      const Node& n = g.node(id);
+      add(n);
+      if (n.op->name == "guard") walk(n.bodies[0]);
+      if (n.op->name == "repeat") walk(n.bodies[0]);
+    }
+  };
+  walk(g.top);
+  return total;
+}
+
+PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const std::vector<double>& ms) const {
+  PlanFigures f;
+  f.latency_ms = latency_of(ms);
+  const double rounds = static_cast<double>(ms.size()) / std::max<double>(1, static_cast<double>(data->batch_count()));
+  double total = 0;
+  for (const double m : ms) total += m;
+  const auto& c = data->cells();
+  if (total > 0) f.cells_per_s = static_cast<double>(c.encoder + c.decoder) * rounds / (total * 1e-3);
+  f.peak_weight_bytes = plan.executor->weight_bytes();
+  f.peak_activation_bytes = plan.executor->activation_bytes();
+  return f;
+}
+
+std::vector<OperatorTime> Experiment::State::operator_times(ReadyPlan& plan, const Progress& progress) {
+  std::map<std::string, OperatorTime> times;
+  const int64_t batches = std::min<int64_t>(data->batch_count(), 8);
+  for (int64_t b = 0; b < batches; ++b) {
+    progress.report("time by operator", b, batches);
+    const Batch batch = data->batch(b);
+    ExecuteOptions execute;
+    execute.events = true;
+    execute.record = true;
+    run_batch(plan, batch, execute);
+    for (const DeviceEvent& e : plan.result.events) {
+      const Node& node = plan.graph->node(plan.program->steps[static_cast<size_t>(e.step)].node);
+      OperatorTime& t = times[std::string(node.op->name)];
+      ++t.steps;
+      t.milliseconds += static_cast<double>(e.end_ns - e.begin_ns) * 1e-6 / static_cast<double>(batches);
+    }
+    std::map<std::string, double> limits;
+    limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), &limits);
+    for (const auto& [op, ms] : limits) times[op].limit_milliseconds += ms / static_cast<double>(batches);
+  }
+  std::vector<OperatorTime> list;
+  for (auto& [op, t] : times) {
+    t.op = op;
+    if (t.steps > 0) list.push_back(t);
+  }
+  std::sort(list.begin(), list.end(), [](const OperatorTime& a, const OperatorTime& b) { return a.milliseconds > b.milliseconds; });
+  return list;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,74 @@
+// What an open experiment holds; shared by the façade's parts.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cpu/cpu_device.h"
+#include "core/cpu/machine.h"
+#include "core/cpu/oracle.h"
+#include "core/experiment/experiment.h"
+#include "core/experiment/measure.h"
+#include "core/experiment/plan.h"
+#include "core/passes/pass.h"
+#include "core/profile/loads.h"
+
+namespace stormcell {
+
+/// A graph compiled for the device, with the figures of its runs.
+struct ReadyPlan {
+  std::string name;                       ///< "baseline", "optimized", or a pass
+  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const Program> program;
+  std::unique_ptr<Executor> executor;
+  ExecutionResult result;                 ///< of the last batch
+  std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made
+};
+
+/// Loads of the routers summed over batches, in host memory.
+struct RoutingTotals {
+  std::vector<RouterFigures> routers;
+  std::vector<std::map<std::string, std::vector<int64_t>>> by_label;  ///< [router][label][branch], padding left out
+};
+
+struct Experiment::State {
+  ExperimentOptions options;
+  std::shared_ptr<const Model> model;
+  std::shared_ptr<const Dataset> data;
+  std::unique_ptr<cpu::CpuDevice> device;
+  std::shared_ptr<const Graph> graph;            ///< forward, in the number format that runs
+  std::shared_ptr<const WeightSource> weights;
+  std::unique_ptr<WeightStore> store;
+  cpu::Ceilings ceilings;
+  cpu::PlacementProbe placement;
+  DType dtype = DType::f32;
+  double tolerance = 1e-4;
+
+  ModelFigures model_figures() const;
+  DatasetFigures dataset_figures() const;
+  DeviceFigures device_figures() const;
+  MachineModel machine_model() const;
+  std::string settings_json() const;
+
+  /// Refuses before allocation what does not fit.
+  void check_memory(const Graph& graph, const Bindings& bounds, const std::string& what) const;
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens, const Progress& progress);
+  /// Runs one batch; the result stays in plan.result.
+  void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options, int64_t new_tokens = 0);
+  /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
+  double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, double>* by_operator) const;
+
+  void add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals) const;
+  LoadProfile load_profile(const RoutingTotals& totals, int64_t batches) const;
+
+  /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.
+  Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
+  /// Figures of a plan from its batch times.
+  PlanFigures plan_figures(const ReadyPlan& plan, const std::vector<double>& milliseconds) const;
+  /// Time by operator over the first batches, with step events on.
+  std::vector<OperatorTime> operator_times(ReadyPlan& plan, const Progress& progress);
+};
+
+}  // namespace stormcell
