@@ -13,6 +13,11 @@ constexpr int32_t kMostChoices = 64, kMostBranches = 4096;
 
 // NaN compares below everything, so that a broken score never wins.
 float usable(float score) { return std::isnan(score) ? kLowest : score; }
+// How far a choice was from going the other way; where a broken score makes that no number, it could have gone any way.
+float distance(float chosen, float other) {
+  const float d = std::fabs(chosen - other);
+  return std::isnan(d) ? 0 : d;
+}
 
 // The k largest of n scores, the lowest index winning ties, in descending order. Returns the best score not taken.
 template <class Score>
@@ -55,7 +60,7 @@ void choose_argmax(const ScoreView& in, DecisionView& out) {
   for (int64_t c = 0; c < in.cells; ++c) {
     const float* s = in.data + c * in.branches;
     const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, 1, out.choice + c);
-    out.margin[c] = in.branches > 1 ? usable(s[out.choice[c]]) - rest : std::numeric_limits<float>::infinity();
+    out.margin[c] = in.branches > 1 ? distance(usable(s[out.choice[c]]), rest) : std::numeric_limits<float>::infinity();
   }
 }
 
@@ -66,7 +71,7 @@ void choose_top_k(const ScoreView& in, const Protocol& protocol, DecisionView& o
     const float* s = in.data + c * in.branches;
     int32_t* chosen = out.choice + c * out.fan_out;
     const float rest = select_top([&](int32_t b) { return usable(s[b]); }, in.branches, protocol.k, chosen);
-    out.margin[c] = in.branches > protocol.k ? usable(s[chosen[protocol.k - 1]]) - rest : std::numeric_limits<float>::infinity();
+    out.margin[c] = in.branches > protocol.k ? distance(usable(s[chosen[protocol.k - 1]]), rest) : std::numeric_limits<float>::infinity();
   }
 }
 
@@ -83,7 +88,7 @@ void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, Dec
   // The most confident cells of the whole batch are served first; equal confidence: the earlier cell. choice_weight holds the
   // confidence until weigh_choices writes the weights.
   for (int64_t c = 0; c < in.cells; ++c) {
-    out.choice_weight[c] = softmax_at(in.data + c * in.branches, in.branches, out.choice[c]);
+    out.choice_weight[c] = usable(softmax_at(in.data + c * in.branches, in.branches, out.choice[c]));
     out.scratch[c] = static_cast<int32_t>(c);
   }
   std::sort(out.scratch, out.scratch + in.cells, [&](int32_t a, int32_t b) {
@@ -112,12 +117,15 @@ void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, Decisi
       for (int32_t i = 0; i < take; ++i) sum += corrected(g * per_group + two[i]);
       return sum;
     };
-    select_top(group_score, protocol.groups, protocol.groups_kept, kept);
+    const float group_rest = select_top(group_score, protocol.groups, protocol.groups_kept, kept);
     bool allowed[kMostBranches] = {};
     for (int32_t i = 0; i < protocol.groups_kept; ++i) std::fill_n(allowed + kept[i] * per_group, per_group, true);
     int32_t* chosen = out.choice + c * out.fan_out;
     const float rest = select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches, protocol.k, chosen);
-    out.margin[c] = corrected(chosen[protocol.k - 1]) - rest;
+    // Both cuts count. A group's score moves by up to twice what a branch's does.
+    const float branch_margin = distance(corrected(chosen[protocol.k - 1]), rest);
+    const bool all_groups = protocol.groups_kept >= protocol.groups;
+    out.margin[c] = all_groups ? branch_margin : std::min(branch_margin, distance(group_score(kept[protocol.groups_kept - 1]), group_rest) / 2);
   }
 }
 
@@ -146,7 +154,7 @@ void choose_residual_threshold(const ScoreView& in, const Protocol& protocol, De
     float sum = 0;
     for (int32_t b = 0; b < in.branches; ++b) sum += in.data[c * in.branches + b];
     out.choice[c] = sum < protocol.threshold || std::isnan(sum) ? residual : 1 - residual;
-    out.margin[c] = std::fabs(sum - protocol.threshold);
+    out.margin[c] = distance(sum, protocol.threshold);
   }
 }
 
@@ -158,7 +166,7 @@ void choose_exit_threshold(const ScoreView& in, const Protocol& protocol, Decisi
     select_top([&](int32_t b) { return usable(s[b]); }, in.branches, 1, &best);
     const float confidence = softmax_at(s, in.branches, best);
     out.choice[c] = confidence >= protocol.threshold ? exit : 1 - exit;  // NaN goes on: never exit on a broken score
-    out.margin[c] = std::fabs(confidence - protocol.threshold);
+    out.margin[c] = distance(confidence, protocol.threshold);
   }
 }
 
@@ -197,10 +205,12 @@ void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& 
     float most = kLowest, sum = 0;
     const bool over_all = protocol.kind == ProtocolKind::switch_top1 || protocol.kind == ProtocolKind::batch_prioritized ||
                           (protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::before);
+    // A NaN among the scores makes the weights NaN, as it does in every framework: a broken router must show.
+    const bool over_chosen = protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::after;
     if (over_all) {
       for (int32_t b = 0; b < in.branches; ++b) most = std::max(most, s[b]);
       for (int32_t b = 0; b < in.branches; ++b) sum += std::exp(s[b] - most);
-    } else if (protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::after) {
+    } else if (over_chosen) {
       for (int32_t j = 0; j < k; ++j)
         if (used(j)) most = std::max(most, s[branch(j)]);
       for (int32_t j = 0; j < k; ++j)
@@ -214,7 +224,7 @@ void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& 
         case ProtocolKind::top_k:
         case ProtocolKind::switch_top1:
         case ProtocolKind::batch_prioritized:
-          weight[j] = sum > 0 ? std::exp(s[branch(j)] - most) / sum : s[branch(j)];
+          weight[j] = over_all || over_chosen ? std::exp(s[branch(j)] - most) / sum : s[branch(j)];
           break;
         case ProtocolKind::sigmoid_groups: weight[j] = sigmoid(s[branch(j)]); break;
         case ProtocolKind::threshold: weight[j] = s[branch(j)]; break;
