@@ -168,13 +168,21 @@ Dataset::Prepared Dataset::prepare(int64_t index) const {
   return prepared;
 }
 
+void Dataset::check_batch_size(int64_t sequences, int64_t length) const {
+  constexpr int64_t kMaxCells = int64_t{1} << 31;  // more could not be run, and fewer overflow nothing here
+  if (sequences * length > kMaxCells)
+    bad_input(source_->where(),
+              "a batch of " + std::to_string(sequences) + " sequences of " + std::to_string(length) + " tokens is too large",
+              "choose a smaller --batch");
+}
+
 // Reads everything once: checks it, finds the sizes, counts the cells.
 void Dataset::scan() {
-  constexpr int64_t kMaxCells = int64_t{1} << 31;  // of one batch; more could not be run and overflows nothing here
   Fingerprint fingerprint;
   fingerprint.add(options_.batch);
   for (int64_t first = 0; first < sequences_; first += options_.batch) {
     const int64_t end = std::min(first + options_.batch, sequences_);
+    const int64_t sequences = end - first;
     int64_t length = options_.length, decoder_length = 0;
     for (int64_t i = first; i < end; ++i) {
       const Prepared prepared = prepare(i);
@@ -184,6 +192,7 @@ void Dataset::scan() {
       check_ids(s.target_ids, "target", i);
       length = std::max(length, static_cast<int64_t>(s.ids.size()));
       decoder_length = std::max(decoder_length, static_cast<int64_t>(s.decoder_ids.size()));
+      check_batch_size(sequences, std::max(length, decoder_length));
       cells_.encoder_without_padding += count_ones(s.mask);
       cells_.decoder_without_padding += count_ones(s.decoder_mask);
       truncated_ += prepared.cut;
@@ -191,12 +200,6 @@ void Dataset::scan() {
     }
     // Without decoder ids of its own the decoder sees the encoder's matrix, padding included.
     if (decoder_follows_encoder()) decoder_length = length;
-    const int64_t sequences = end - first;
-    if (sequences * std::max(length, decoder_length) > kMaxCells)
-      bad_input(source_->where(),
-                "a batch of " + std::to_string(sequences) + " sequences of " + std::to_string(std::max(length, decoder_length)) +
-                    " tokens is too large",
-                "choose a smaller --batch");
     fingerprint.add(length);
     cells_.encoder += sequences * length;
     cells_.decoder += sequences * decoder_length;

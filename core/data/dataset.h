@@ -77,6 +77,7 @@ class Dataset {
   Prepared prepare(int64_t index) const;
   bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t index) const;
   void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t index) const;
+  void check_batch_size(int64_t sequences, int64_t length) const;
   bool decoder_follows_encoder() const;
 
   std::string name_, fingerprint_;

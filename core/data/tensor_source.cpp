@@ -72,8 +72,8 @@ class IntegerMatrix {
       if (value != static_cast<int32_t>(value))
         bad_input(where_,
                   name_ + ": sequence " + std::to_string(index) + ", position " + std::to_string(i) + ": " + std::to_string(value) +
-                      " is no token id",
-                  "ids are counts below the model's vocabulary");
+                      " is out of range",
+                  "expected 32-bit token ids");
       values[i] = static_cast<int32_t>(value);
     }
     return values;

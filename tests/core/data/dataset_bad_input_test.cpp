@@ -25,7 +25,7 @@ class DatasetBadInputTest : public QObject {
     row("white space only", "x.txt", " \n\t\n\n", "no sequence");
     row("invalid UTF-8", "x.txt", "ab\na\xffz\n", "line 2: byte 2 is not valid UTF-8");
     row("empty JSON lines", "x.jsonl", "\n", "no sequence");
-    row("not JSON", "x.jsonl", "{\"text\":\"a\"}\n{\n", "line 2: not valid JSON");
+    row("not JSON", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n{\n", "line 2: not valid JSON");
     row("not an object", "x.jsonl", "[1]\n", "line 1: is not a JSON object");
     row("missing text", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n\n{\"txt\":\"a\"}\n",
         "line 3: has no field \"text\" (choose another with --field)");
@@ -57,7 +57,7 @@ class DatasetBadInputTest : public QObject {
   void broken_tensors_are_refused() {
     const Scratch scratch;
     const std::string path = scratch.path("x.safetensors");
-    const std::vector<int64_t> values = {1, 1, 1, 1, 1, 5'000'000'000};
+    const std::vector<int64_t> values = {1, 1, 1, 1, 2, 5'000'000'000};
     const auto refuse = [&](const std::vector<TensorToWrite>& tensors, const char* words) {
       write_safetensors(path, tensors);
       VERIFY_BAD_INPUT(Dataset::open(path, nullptr, {.needs_decoder = true}), path, words);
@@ -65,10 +65,10 @@ class DatasetBadInputTest : public QObject {
     refuse({{"ids", DType::i64, {1, 2}, values.data()}}, "has no tensor input_ids");
     refuse({{"input_ids", DType::f32, {1, 2}, values.data()}}, "input_ids holds f32, expected integers");
     refuse({{"input_ids", DType::i64, {2}, values.data()}}, "expected [sequences, length]");
-    refuse({{"input_ids", DType::i64, {2, 3}, values.data()}}, "sequence 1, position 2: 5000000000 is no token id");
+    refuse({{"input_ids", DType::i64, {2, 3}, values.data()}}, "sequence 1, position 2: 5000000000 is out of range");
     refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"attention_mask", DType::i64, {2, 1}, values.data()}},
            "attention_mask has the shape [2, 1]");
-    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"attention_mask", DType::i64, {1, 2}, values.data() + 4}},
+    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"attention_mask", DType::i64, {1, 2}, values.data() + 3}},
            "expected 0 or 1");
     refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"decoder_input_ids", DType::i64, {2, 2}, values.data()}}, "has 2 rows");
     refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"decoder_attention_mask", DType::i64, {1, 2}, values.data()}},
