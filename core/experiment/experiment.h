@@ -57,8 +57,8 @@ class Experiment {
   /// Greedy decoding.
   std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {});
 
+  struct State;  ///< of the implementation
  private:
-  struct State;
   explicit Experiment(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -1,0 +1,158 @@
+// Any valid graph gives the oracle's outputs and decisions, on the CPU and on the emulated device, with one synchronisation.
+#include <cmath>
+
+#include "core/cpu/oracle.h"
+#include "core/runtime/executor.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/random_graph.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+namespace stormcell::testing {
+namespace {
+
+InputValues values_of(const RandomCase& c) {
+  InputValues v;
+  for (const auto& [name, values] : c.inputs) {
+    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
+  }
+  return v;
+}
+
+OracleResult<float> oracle_of(const RandomCase& c) {
+  OracleInputs<float> inputs;
+  for (const auto& [name, values] : c.inputs) {
+    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
+  }
+  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings);
+}
+
+struct Ran {
+  ExecutionResult result;
+  int64_t synchronizations = 0;
+  double arena_over_bound = 0;
+};
+
+// Bounds are larger than the case, as they are with batches of several sizes.
+Bindings larger(Bindings b) {
+  for (int64_t& x : b) x += 1;
+  return b;
+}
+
+Ran run_on(Device& device, const RandomCase& c, const std::vector<std::vector<std::vector<int32_t>>>* forced) {
+  WeightStore store(device, c.weights);
+  auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
+  Executor executor(device, store, program, larger(c.bindings));
+  ExecuteOptions options;
+  options.outputs = options.record = options.events = true;
+  options.forced = forced;
+  Ran ran;
+  executor.run(values_of(c), c.bindings, options, ran.result);  // a first time, so that leftovers of a run would show in the second
+  const int64_t before = device.synchronizations();
+  executor.run(values_of(c), c.bindings, options, ran.result);
+  ran.synchronizations = device.synchronizations() - before;
+  const MemoryPlan& plan = executor.layout().memory;
+  ran.arena_over_bound = static_cast<double>(plan.arena_bytes) / static_cast<double>(std::max<int64_t>(1, plan.live_set_bytes));
+  return ran;
+}
+
+std::vector<std::vector<std::vector<int32_t>>> decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
+  const Program program = lower(std::make_shared<Graph>(graph));
+  std::vector<std::vector<std::vector<int32_t>>> forced(program.routers.size());
+  for (size_t r = 0; r < forced.size(); ++r)
+    for (const OracleDecision& d : reference.decisions)
+      if (d.router == program.routers[r].name) forced[r].push_back(d.choice);
+  return forced;
+}
+
+// One comparison at the run's end, and one after the results were read.
+constexpr int64_t kSynchronizations = 2;
+
+}  // namespace
+
+class RandomGraphsTest : public QObject {
+  Q_OBJECT
+ private:
+  void cases() {
+    QTest::addColumn<int>("seed");
+    for (int seed = 0; seed < 120; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
+    QTest::newRow("exit chain toy") << -1;
+    QTest::newRow("iterated router toy") << -2;
+  }
+  static RandomCase make(int seed) {
+    if (seed == -1) return exit_chain_toy();
+    if (seed == -2) return iterated_router_toy();
+    return make_random_case(static_cast<uint64_t>(seed));
+  }
+
+ private slots:
+  void the_cpu_agrees_with_the_oracle_data() { cases(); }
+  void the_cpu_agrees_with_the_oracle() {
+    QFETCH(int, seed);
+    const RandomCase c = make(seed);
+    const OracleResult<float> reference = oracle_of(c);
+    const auto forced = decisions_by_router(reference, c.graph);
+    cpu::CpuDevice device(2);
+    const Ran ran = run_on(device, c, &forced);
+    const double tolerance = c.weight_dtype == DType::bf16 ? 2e-2 : 1e-4;
+    for (const OutputValue& out : ran.result.outputs) {
+      const OracleTensor<float>& expected = reference.output(out.name);
+      double most = 0, scale = 0;
+      for (size_t i = 0; i < expected.reals.size(); ++i) {
+        QVERIFY2(std::isfinite(out.reals[i]) == std::isfinite(expected.reals[i]), qPrintable(QString::fromStdString(c.name + ": " + out.name)));
+        most = std::max(most, std::fabs(double(out.reals[i]) - expected.reals[i]));
+        scale = std::max(scale, std::fabs(double(expected.reals[i])));
+      }
+      QVERIFY2(most <= tolerance * std::max(scale, 1e-30),
+               qPrintable(QString("%1: %2 differs by %3 of %4").arg(QString::fromStdString(c.name), QString::fromStdString(out.name)).arg(most).arg(scale)));
+      QCOMPARE(out.integers, expected.integers);
+    }
+    // Decisions, and where nested cells come from.
+    QCOMPARE(ran.result.decisions.size(), reference.decisions.size());
+    for (const ExecutedDecision& d : ran.result.decisions)
+      for (const OracleDecision& r : reference.decisions) {
+        if (r.router != c.graph.node(lower(std::make_shared<Graph>(c.graph)).routers[size_t(d.router)].node).name || r.execution != d.turn) continue;
+        QCOMPARE(d.shape.cells, r.shape.cells);
+        QCOMPARE(d.choice, r.choice);
+        if (!r.ancestor.empty()) QCOMPARE(d.ancestor, r.ancestor);
+      }
+  }
+
+  void the_emulated_device_gives_the_same_bits_without_host_synchronisation_data() { cases(); }
+  void the_emulated_device_gives_the_same_bits_without_host_synchronisation() {
+    QFETCH(int, seed);
+    const RandomCase c = make(seed);
+    cpu::CpuDevice cpu_device(2);
+    EmulatedDevice emulated(2);
+    const Ran here = run_on(cpu_device, c, nullptr), there = run_on(emulated, c, nullptr);
+    QCOMPARE(there.synchronizations, kSynchronizations);
+    QCOMPARE(here.result.outputs.size(), there.result.outputs.size());
+    for (size_t i = 0; i < here.result.outputs.size(); ++i) {
+      const OutputValue &a = here.result.outputs[i], &b = there.result.outputs[i];
+      QCOMPARE(a.integers, b.integers);
+      QVERIFY2(a.reals.size() == b.reals.size() && std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0,
+               qPrintable(QString::fromStdString(c.name + ": " + a.name)));
+    }
+    QCOMPARE(here.result.decisions.size(), there.result.decisions.size());
+    for (size_t i = 0; i < here.result.decisions.size(); ++i) QCOMPARE(here.result.decisions[i].choice, there.result.decisions[i].choice);
+  }
+
+  void planned_memory_is_near_its_bound() {
+    // Over all cases: a single tiny graph may be unlucky by one aligned buffer.
+    double worst = 0;
+    for (int seed = 0; seed < 120; ++seed) {
+      const RandomCase c = make_random_case(static_cast<uint64_t>(seed));
+      const MemoryPlan plan = plan_memory(lower(std::make_shared<Graph>(c.graph)), c.bindings);
+      if (plan.live_set_bytes < 1 << 14) continue;
+      worst = std::max(worst, double(plan.arena_bytes) / double(plan.live_set_bytes));
+    }
+    QVERIFY2(worst <= 1.15, qPrintable(QString("planned peak %1 times the live-set bound").arg(worst)));
+  }
+};
+
+STORMCELL_TEST(RandomGraphsTest)
+
+}  // namespace stormcell::testing
+#include "random_graphs_test.moc"
