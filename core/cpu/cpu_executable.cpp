@@ -78,7 +78,16 @@ class CpuExecutable : public Executable {
           break;
         }
         case StepKind::skip_empty:
-          if (decision(step.inputs[0]).load(step.branch) == 0) next = step.target;
+          if (decision(step.inputs[0]).load(step.branch) == 0) {
+            next = step.target;
+            for (int32_t inner = at + 1; inner < step.target && !step.outputs.empty(); ++inner)
+              if (const Step& skipped = p.steps[static_cast<size_t>(inner)]; skipped.kind == StepKind::record) {
+                DecisionView d = decision(skipped.inputs[0]);
+                index_decision(d, 0);
+                if (s.record) record(skipped, executions[skipped.index]);
+                ++executions[skipped.index];
+              }
+          }
           break;
         case StepKind::guard:
           if (*resolve(step.inputs[0]).integers() != 0) {

@@ -173,7 +173,11 @@ class Lowering {
   }
   void leave_branches(size_t keep) {
     while (open_.size() > keep) {
-      program_.steps[static_cast<size_t>(open_.back().second)].target = here();
+      // Decisions made inside a skipped branch are empty, not left over from the last batch: gathers outside follow them.
+      Step& skip = program_.steps[static_cast<size_t>(open_.back().second)];
+      skip.target = here();
+      for (int32_t s = open_.back().second; s < here(); ++s)
+        if (program_.steps[static_cast<size_t>(s)].kind == StepKind::record) skip.outputs.push_back(program_.steps[static_cast<size_t>(s)].inputs[0]);
       open_.pop_back();
     }
   }

@@ -46,7 +46,7 @@ struct Operand {
 enum class StepKind : uint8_t {
   kernel,        ///< an operator
   copy,          ///< operand inputs[0] to outputs[0], whole buffers
-  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell
+  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions `outputs`, made in between, become empty
   guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
   need_weights,  ///< end the submission with `needs_weights` unless the weights of guard `index` are loaded
   jump,          ///< to target
