@@ -218,6 +218,9 @@ class Checker {
       } else if (field.number == trainer_field::byte_fallback) {
         message.expect(field, WireType::varint);
         byte_fallback_ = field.value != 0;
+      } else if (field.number == trainer_field::unknown_surface) {
+        message.expect(field, WireType::bytes);
+        if (find_invalid_utf8(field.bytes) != std::string_view::npos) refuse("what it writes for the unknown is not valid UTF-8");
       }
     }
   }
