@@ -1,0 +1,129 @@
+#include "core/graph/router_flow.h"
+
+#include <algorithm>
+
+#include "core/graph/operator.h"
+#include "core/graph/protocol_attributes.h"
+
+namespace stormcell {
+namespace {
+
+bool is_route(const Node& n) { return n.op->name == "route"; }
+
+/// States that a block's nodes write, bodies included.
+void written_states(const Graph& g, const Block& block, std::vector<ValueId>& states) {
+  const auto visit = [&](NodeId id, int) {
+    const Node& n = g.node(id);
+    if (n.op->name.starts_with("state_")) states.push_back(n.inputs[0]);
+  };
+  g.for_each_node(block, 0, visit);
+}
+
+/// How a route node itself mixes cells.
+void own_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
+  const Flow flow = n.op->flow(g, n, 0);
+  if (flow.mix == Mix::cell || flow.mix == Mix::none) return;
+  const bool priority = protocol_of(n.attributes).mixes_batch();
+  mixes.push_back({priority ? "priority" : "capacity", flow.mix == Mix::batch ? kNone : flow.space, flow.mix == Mix::before});
+}
+
+void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
+  for (size_t i = 0; i < n.inputs.size() && n.op->flow; ++i) {
+    const Flow flow = n.op->flow(g, n, i);
+    if (flow.mix == Mix::cell || flow.mix == Mix::none) continue;
+    // What only hands a parent's row to its cells mixes nothing.
+    if (flow.mix == Mix::within && flow.space == g.value(n.inputs[i]).type.space) continue;
+    const Mixing mixing{std::string(n.op->name), flow.mix == Mix::batch ? kNone : flow.space, flow.mix == Mix::before};
+    if (std::find(mixes.begin(), mixes.end(), mixing) == mixes.end()) mixes.push_back(mixing);
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<ValueId>> value_successors(const Graph& g) {
+  std::vector<std::vector<ValueId>> next(g.values.size());
+  const auto link = [&](ValueId from, ValueId to) {
+    if (g.value(from).kind != ValueKind::weight) next[static_cast<size_t>(from)].push_back(to);
+  };
+  g.for_each_node([&](NodeId id, int) {
+    const Node& n = g.node(id);
+    const std::string_view op = n.op->name;
+    if (op == "guard") {
+      for (const auto& yield : n.yields)
+        for (size_t i = 0; i < n.outputs.size(); ++i) link(yield[i], n.outputs[i]);
+      return;
+    }
+    if (op == "repeat") {
+      std::vector<ValueId> states;
+      written_states(g, n.bodies[0], states);
+      for (const ValueId state : states) link(n.yields[0][0], state);
+      return;
+    }
+    if (op.starts_with("state_")) {
+      for (size_t i = 1; i < n.inputs.size(); ++i) link(n.inputs[i], n.inputs[0]);
+      return;
+    }
+    for (const ValueId out : n.outputs) {
+      for (const ValueId in : n.inputs) link(in, out);
+      if (op != "gather") continue;
+      for (const ValueId in : n.inputs)
+        for (SpaceId s = g.value(in).type.space; s != kNone && s != g.value(out).type.space; s = g.space(s).parent)
+          if (g.space(s).kind == SpaceKind::routed) link(g.space(s).decision, out);
+    }
+  });
+  return next;
+}
+
+std::vector<RouterFlow> router_flows(const Graph& g) {
+  std::vector<NodeId> order;
+  g.for_each_node([&](NodeId id, int) { order.push_back(id); });
+  const std::vector<std::vector<ValueId>> next = value_successors(g);
+  std::vector<RouterFlow> flows;
+  for (size_t at = 0; at < order.size(); ++at) {
+    const Node& route = g.node(order[at]);
+    if (!is_route(route)) continue;
+    RouterFlow flow;
+    flow.router = order[at];
+    flow.decision = route.outputs[0];
+    flow.name = route.name;
+    std::vector<bool> reached(g.values.size(), false);
+    std::vector<ValueId> open{flow.decision};
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      for (const ValueId w : next[static_cast<size_t>(v)]) {
+        if (reached[static_cast<size_t>(w)]) continue;
+        reached[static_cast<size_t>(w)] = true;
+        open.push_back(w);
+      }
+    }
+    for (const NodeId id : order) {
+      const Node& n = g.node(id);
+      for (const ValueId v : n.outputs)
+        if (reached[static_cast<size_t>(v)]) flow.values.push_back(v);
+      if (is_route(n) && reached[static_cast<size_t>(n.outputs[0])]) flow.routers.push_back(n.name);
+    }
+    for (const NamedValue& o : g.outputs)
+      if (reached[static_cast<size_t>(o.value)]) flow.outputs.push_back(o.name);
+
+    own_mixing(g, route, flow.mixes);
+    // The next router is the first one behind that is no part of a branch of this one.
+    const SpaceId from = g.value(flow.decision).type.space;
+    const auto inside = [&](SpaceId s) {
+      for (; s != kNone && s != from; s = g.space(s).parent)
+        if (g.space(s).kind == SpaceKind::routed && g.space(s).decision == flow.decision) return true;
+      return false;
+    };
+    for (size_t i = at + 1; i < order.size(); ++i) {
+      const Node& n = g.node(order[i]);
+      if (is_route(n) && reached[static_cast<size_t>(n.outputs[0])] && !inside(g.value(n.outputs[0]).type.space)) break;
+      if (is_route(n)) continue;
+      const auto routed = [&](ValueId v) { return reached[static_cast<size_t>(v)]; };
+      if (std::any_of(n.inputs.begin(), n.inputs.end(), routed)) add_mixing(g, n, flow.mixes);
+    }
+    flows.push_back(std::move(flow));
+  }
+  return flows;
+}
+
+}  // namespace stormcell
