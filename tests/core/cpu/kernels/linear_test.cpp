@@ -120,6 +120,7 @@ class LinearTest : public QObject {
                  row_scale = random_floats(rows, 5, 2);
     const Floats multiply = random_floats(static_cast<size_t>(rows * extra), 6),
                  residual = random_floats(static_cast<size_t>(rows * extra), 7);
+    ThreadTeam team(2);
     for_each_isa([&](Isa isa) {
       for (const DType dtype : {DType::f32, DType::bf16}) {
         const Packed w(n, k, dtype, 8);
@@ -132,7 +133,6 @@ class LinearTest : public QObject {
             if (parts & 2) e.multiply = multiply.data();
             if (parts & 4) e.residual = residual.data();
             if (parts & 8) e.row_scale = row_scale.data();
-            ThreadTeam team(2);
             const QString error = check_product(w, reference, rows, e, x, k + 2, team,
                                                 QString("%1 activation %2 parts %3").arg(to_text(isa).data()).arg(int(a)).arg(parts));
             QVERIFY2(error.isEmpty(), qPrintable(error));

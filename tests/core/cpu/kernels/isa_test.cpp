@@ -1,0 +1,77 @@
+#include "core/cpu/kernels/isa.h"
+
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTest>
+#include <algorithm>
+
+#include "core/cpu/kernels/kernel_table.h"
+#include "core/cpu/machine.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::cpu::testing {
+
+class IsaTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_list_goes_from_special_to_generic() {
+    const auto isas = available_isas();
+    QVERIFY(!isas.empty());
+    QCOMPARE(isas.back(), Isa::generic);
+    QVERIFY(std::is_sorted(isas.begin(), isas.end(), std::greater<>()));
+  }
+
+  void the_environment_sets_an_upper_bound() {
+    for (const Isa isa : available_isas()) {
+      qputenv("STORMCELL_ISA", to_text(isa).data());
+      set_isa_for_test({});
+      QCOMPARE(active_isa(), isa);
+      set_isa_for_test(Isa::generic);
+      QCOMPARE(active_isa(), Isa::generic);
+    }
+    qunsetenv("STORMCELL_ISA");
+    set_isa_for_test({});
+    const auto isas = available_isas();
+    QVERIFY(std::find(isas.begin(), isas.end(), active_isa()) != isas.end());
+  }
+
+  // An inline function that such an object shares with baseline code could replace the baseline copy at link time, and the program would
+  // stop with an illegal instruction on older processors.
+  // Hence every symbol that might be shared must carry the name of its instruction set.
+  void special_objects_share_no_functions_with_baseline_code() {
+    const QString nm = QStandardPaths::findExecutable("nm"), library = QString(STORMCELL_BUILD_DIR) + "/libstormcell_cpu.a";
+    if (nm.isEmpty() || !QFile::exists(library)) QSKIP("needs nm and the static library");
+    QProcess process;
+    process.start(nm, {"-C", "--defined-only", library});
+    QVERIFY(process.waitForFinished());
+    QString object;
+    int symbols = 0;
+    for (const QString& line : QString::fromLocal8Bit(process.readAllStandardOutput()).split('\n')) {
+      if (line.endsWith(':')) object = line;
+      const QString kind = line.section(' ', 1, 1), name = line.section(' ', 2);
+      if (!object.contains(".avx") || !QString("WVuw").contains(kind) || kind.isEmpty()) continue;
+      ++symbols;
+      QVERIFY2(name.contains("avx", Qt::CaseInsensitive), qPrintable(object + " " + name));
+    }
+    QVERIFY(symbols > 0);
+  }
+
+  void probes_give_figures() {
+    const Processor processor = describe_processor();
+    QVERIFY(processor.cores >= 1 && processor.logical_processors >= 1);
+    for (const int threads : {1, 2}) {
+      ThreadTeam team(threads);
+      const PlacementProbe placement = probe_placement(team);
+      QVERIFY(!to_text(placement.placement).empty());
+      QCOMPARE(placement.placement == Placement::one_thread, threads == 1);
+      const Ceilings ceilings = probe_ceilings(team);
+      QVERIFY(ceilings.f32_gflops > 0 && ceilings.bf16_gflops >= ceilings.f32_gflops && ceilings.read_gbs > 0);
+    }
+  }
+};
+
+}  // namespace stormcell::cpu::testing
+
+using stormcell::cpu::testing::IsaTest;
+STORMCELL_TEST(IsaTest)
+#include "isa_test.moc"
