@@ -128,7 +128,7 @@ std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const Weight
   failed("weights", "no layout \"" + key.layout + "\" on the CPU");
 }
 
-CpuDevice::CpuDevice(int threads) : team_(threads), memory_(process_memory()) {}
+CpuDevice::CpuDevice(int threads, Communicator* communicator) : team_(threads), communicator_(communicator), memory_(process_memory()) {}
 DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size()}; }
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
 std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<CpuStream>(synchronizations_); }
@@ -136,7 +136,7 @@ std::unique_ptr<DeviceBuffer> CpuDevice::load_weight(const WeightKey& key, const
   return load_cpu_weight(key, source, *memory_, team_);
 }
 std::unique_ptr<Executable> CpuDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
-  auto inner = compile_for_cpu(program, weights, options, *memory_, team_);
+  auto inner = compile_for_cpu(program, weights, options, *memory_, team_, communicator_);
   return std::make_unique<CpuExecutableOnStream>(std::move(program), std::move(inner));
 }
 

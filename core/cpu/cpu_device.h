@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/base/thread_team.h"
+#include "core/runtime/communicator.h"
 #include "core/runtime/device.h"
 
 namespace stormcell::cpu {
@@ -22,14 +23,15 @@ std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const Weight
 
 /// Compiles a program for the CPU kernels, all its memory from `space`.
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                            MemorySpace& space, ThreadTeam& team);
+                                            MemorySpace& space, ThreadTeam& team, Communicator* communicator = nullptr);
 
 /// Runs an executable made by compile_for_cpu now, on this thread.
 void run_on_cpu(Executable& executable, const Submission& submission);
 
 class CpuDevice : public Device {
  public:
-  explicit CpuDevice(int threads);
+  /// `communicator`, where the device runs one rank of a distributed plan, must outlive it.
+  explicit CpuDevice(int threads, Communicator* communicator = nullptr);
   DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
@@ -40,6 +42,7 @@ class CpuDevice : public Device {
 
  private:
   ThreadTeam team_;
+  Communicator* communicator_;
   std::unique_ptr<MemorySpace> memory_;
   int64_t synchronizations_ = 0;
 };

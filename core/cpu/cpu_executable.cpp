@@ -20,8 +20,9 @@ uint64_t now_ns() {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space, ThreadTeam& team)
-      : Executable(std::move(program)), weights_(weights), team_(team) {
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space, ThreadTeam& team,
+                Communicator* communicator)
+      : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator) {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
     collect_weights();
@@ -237,7 +238,7 @@ class CpuExecutable : public Executable {
     std::vector<Rows>& out = outs_[static_cast<size_t>(at)];
     for (size_t i = 0; i < in.size(); ++i) in[i] = resolve(step.inputs[i]);
     for (size_t i = 0; i < out.size(); ++i) out[i] = resolve(step.outputs[i]);
-    kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, bindings, forced});
+    kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, bindings, forced, communicator_});
   }
 
   void record(const Step& step, int32_t execution) {
@@ -267,6 +268,7 @@ class CpuExecutable : public Executable {
 
   WeightStore& weights_;
   ThreadTeam& team_;
+  Communicator* communicator_;
   ExecutableLayout layout_;
   std::vector<std::vector<int32_t>> requested_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -283,8 +285,8 @@ class CpuExecutable : public Executable {
 }  // namespace
 
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                            MemorySpace& space, ThreadTeam& team) {
-  return std::make_unique<CpuExecutable>(std::move(program), weights, options, space, team);
+                                            MemorySpace& space, ThreadTeam& team, Communicator* communicator) {
+  return std::make_unique<CpuExecutable>(std::move(program), weights, options, space, team, communicator);
 }
 
 void run_on_cpu(Executable& executable, const Submission& submission) { static_cast<CpuExecutable&>(executable).run(submission); }

@@ -12,6 +12,10 @@
 #include "core/runtime/device.h"
 #include "core/runtime/weight_store.h"
 
+namespace stormcell {
+class Communicator;
+}
+
 namespace stormcell::cpu {
 
 /// An operand as a kernel sees it: rows that came, and where they lie.
@@ -32,6 +36,7 @@ struct Call {
   std::byte* scratch;
   std::span<const int64_t> bindings;
   const int32_t* forced = nullptr;  ///< route: choices to replay
+  Communicator* communicator = nullptr;  ///< of a distributed plan
 };
 
 class Kernel {

@@ -12,7 +12,7 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_gather_one(const Making&),
     make_gather(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
     make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
-    make_state_put(const Making&);
+    make_state_put(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&), make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -44,6 +44,9 @@ constexpr std::array kKernels = {
     KernelRow{"state_fill", "state_fill", make_state_fill},
     KernelRow{"state_write", "state_write", make_state_write},
     KernelRow{"state_put", "state_put", make_state_put},
+    KernelRow{"exchange_decision", "exchange_decision", make_exchange_decision},
+    KernelRow{"exchange_rows", "exchange_rows", make_exchange_rows},
+    KernelRow{"exchange_back", "exchange_back", make_exchange_back},
 };
 }  // namespace
 

@@ -208,7 +208,7 @@ std::unique_ptr<Kernel> make_gather_one(const Making& m) {
         for (const int64_t b : n.attributes.list("branches")) present[static_cast<size_t>(b)] = 1;
         break;
       }
-      if (n.inputs.empty() || n.op->name == "scatter") break;
+      if (n.inputs.empty() || n.op->name == "scatter" || n.op->name == "exchange_back") break;  // computed here, or by all ranks
       producer = g.value(n.inputs[0]).producer;
     }
   }
