@@ -1,7 +1,5 @@
 #include "core/session/schema.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,12 +54,6 @@ CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level,
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
-uint32_t big_endian(const char* at) {
-  uint32_t v = 0;
-  for (int i = 0; i < 4; ++i) v = v << 8 | static_cast<uint8_t>(at[i]);
-  return v;
-}
-
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -105,28 +97,24 @@ FileState look_at(const std::string& path) {
   }
   if (S_ISDIR(status.st_mode)) bad_input(path, "is a folder, not a session");
   if (!S_ISREG(status.st_mode)) bad_input(path, "is not a regular file, so it cannot be a session");
-  if (status.st_size == 0) return FileState::empty;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) bad_input(path, std::strerror(errno));
-  char header[100] = {};
-  const ssize_t size = ::pread(file, header, sizeof header, 0);
-  ::close(file);
-  if (size < static_cast<ssize_t>(sizeof header) || std::memcmp(header, "SQLite format 3", 16) != 0) bad_input(path, "not a session");
-  if (big_endian(header + 68) != kApplicationId) bad_input(path, "an SQLite file, but not a session");
-  const auto version = static_cast<int32_t>(big_endian(header + 60));
+  if (::access(path.c_str(), R_OK) != 0) bad_input(path, std::strerror(errno));
+  return status.st_size == 0 ? FileState::empty : FileState::something;
+}
+
+void check_session(sqlite::Database& db) {
+  if (db.number("PRAGMA application_id") != kApplicationId) bad_input(db.path(), "an SQLite file, but not a session");
+  const int64_t version = db.number("PRAGMA user_version");
+  if (version < 1) bad_input(db.path(), "an SQLite file, but not a session");
   if (version > kSchemaVersion)
-    bad_input(path, "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
+    bad_input(db.path(), "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
               "use a newer Stormcell");
-  return FileState::session;
 }
 
 void migrate(sqlite::Database& db) {
   db.execute("BEGIN IMMEDIATE");
   try {
     const int64_t version = db.number("PRAGMA user_version");
-    if (version > kSchemaVersion)
-      bad_input(db.path(), "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
-                "use a newer Stormcell");
+    if (version > 0 || db.number("SELECT count(*) FROM sqlite_schema") > 0) check_session(db);
     for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kMigrations[static_cast<size_t>(v)]);
     if (version == 0) {
       db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());

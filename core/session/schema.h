@@ -17,9 +17,12 @@ inline constexpr int64_t decision_key(int64_t batch, int64_t router) { return ba
 inline constexpr int64_t space_key(int64_t batch, int64_t space) { return batch * kMostSpaces + space; }
 inline constexpr int64_t router_key(int64_t run, int64_t router) { return run * kMostRouters + router; }
 
-enum class FileState : uint8_t { missing, empty, session };
-/// Looks at the first bytes only. Throws Error(bad_input) for anything that is no session, a folder, a session of a newer version.
+enum class FileState : uint8_t { missing, empty, something };
+/// Throws Error(bad_input) for a folder and the like. Does not open the file: closing it would drop the locks that SQLite holds
+/// on it elsewhere in this process (POSIX locks belong to process and file).
 FileState look_at(const std::string& path);
+/// Throws Error(bad_input) for a database that is no session, or one of a newer version.
+void check_session(sqlite::Database& db);
 
 /// Brings an empty database or an older session to this version, in one transaction.
 void migrate(sqlite::Database& db);

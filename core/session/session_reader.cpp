@@ -110,9 +110,10 @@ SessionReader::SessionReader(const std::string& path) : state_(std::make_unique<
   switch (look_at(path)) {
     case FileState::missing: bad_input(path, "no such file");
     case FileState::empty: bad_input(path, "is empty, not a session");
-    case FileState::session: break;
+    case FileState::something: break;
   }
   s.db = sqlite::open_to_read(path);
+  check_session(s.db);
   Statement meta(s.db, "SELECT key, value FROM meta");
   while (meta.step()) {
     if (meta.text(0) == "id") s.summary.id = meta.text(1);

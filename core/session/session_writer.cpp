@@ -101,7 +101,9 @@ struct RunWriter::State : WindowSink {
 void SessionWriter::State::open(const ModelSummary& summary) {
   const FileState state = look_at(path);
   db = sqlite::Database(path, sqlite::OpenMode::create);
-  if (state != FileState::session) db.execute("PRAGMA page_size=8192");
+  // SQLite opens a file that may not be written without a word, and its BEGIN IMMEDIATE then only reads.
+  if (sqlite3_db_readonly(db.handle(), "main") == 1) bad_input(path, "no permission to write");
+  if (state != FileState::something) db.execute("PRAGMA page_size=8192");
   migrate(db);
   // Fails over to the file's own mode where shared memory cannot be had; that only makes readers wait.
   try {

@@ -40,10 +40,22 @@ std::string immutable_uri(const std::string& path) {
   }
   return uri + "?immutable=1";
 }
+// What the system said last about the database or its journal: sqlite3_system_errno() does not know it for a commit.
+int last_errno(sqlite3* db) {
+  int error = 0;
+  if (!db) return error;
+  if ((error = sqlite3_system_errno(db)) != 0) return error;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &error) == SQLITE_OK && error != 0) return error;
+  sqlite3_file* journal = nullptr;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal) == SQLITE_OK && journal && journal->pMethods &&
+      journal->pMethods->xFileControl)
+    journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error);
+  return error;
+}
 }  // namespace
 
 void fail(sqlite3* db, int code, const std::string& path) {
-  const int system = db ? sqlite3_system_errno(db) : 0;
+  const int system = last_errno(db);
   switch (code & 0xff) {
     case SQLITE_NOTADB: bad_input(path, "not a session");
     case SQLITE_CORRUPT: bad_input(path, "the file is damaged", "copy it again from where it was recorded");
