@@ -12,6 +12,7 @@
 #include "core/experiment/recording.h"
 #include "core/experiment/state.h"
 #include "core/formats/tokenizer.h"
+#include "core/passes/pipeline.h"
 
 namespace stormcell {
 
@@ -212,7 +213,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   r.dataset = s.dataset_figures();
   r.settings = s.settings_json();
   r.warnings = s.model->warnings;
-  const std::vector<const Pass*> chosen = choose_passes(optimize.passes.enable, optimize.passes.disable, optimize.passes.only);
+  const std::vector<const Pass*> chosen = select_passes({optimize.passes.enable, optimize.passes.disable, optimize.passes.only});
 
   // 1. Profile the baseline over all batches.
   std::unique_ptr<ReadyPlan> baseline = s.make_plan("baseline", s.graph, 0, progress);

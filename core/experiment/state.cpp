@@ -71,6 +71,9 @@ std::string Experiment::State::settings_json() const {
                             {"device", options.device},
                             {"dtype", std::string(to_text(dtype))},
                             {"seed", options.seed},
+                            {"field", options.field},
+                            {"target_field", options.target_field},
+                            {"label_field", options.label_field},
                             {"verify_seconds", options.verify_seconds},
                             {"version", STORMCELL_VERSION}};
   return j.dump();
