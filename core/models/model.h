@@ -77,7 +77,8 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
 std::string resources_folder();
 
 /// Reads every weight once, giving each back at once, and names the first that holds NaN or infinity: refused unless allowed, then
-/// returned as a warning. Empty when all are finite. Takes about as long as reading the weights from disk.
-std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress);
+/// returned as a warning; `where` begins the message. Empty when all are finite. Takes about as long as reading the weights from disk.
+std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress,
+                                      std::string_view where = "weights");
 
 }  // namespace stormcell

@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/safetensors.h"
+#include "core/models/model.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kBlock = 1 << 16;  // elements between two polls: under 1 ms
+
+// True when any exponent of the block is all ones. No early way out, so that the loop vectorises.
+template <class Word>
+bool any_nonfinite(const std::byte* bytes, int64_t n, Word exponent) {
+  Word found = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    Word bits;
+    std::memcpy(&bits, bytes + i * static_cast<int64_t>(sizeof(Word)), sizeof(Word));
+    found |= static_cast<Word>((bits & exponent) == exponent);
+  }
+  return found != 0;
+}
+
+bool block_is_finite(const std::byte* bytes, DType type, int64_t n) {
+  switch (type) {
+    case DType::f32: return !any_nonfinite<uint32_t>(bytes, n, 0x7f800000u);
+    case DType::bf16: return !any_nonfinite<uint16_t>(bytes, n, 0x7f80);
+    case DType::f16: return !any_nonfinite<uint16_t>(bytes, n, 0x7c00);
+    default: return true;
+  }
+}
+
+// Index of the first element that is not finite, or -1.
+int64_t first_nonfinite(const std::byte* bytes, const WeightInfo& info, const Progress& progress) {
+  const auto size = static_cast<int64_t>(element_size(info.dtype));
+  for (int64_t at = 0; at < info.elements(); at += kBlock) {
+    progress.cancel.check();
+    const int64_t n = std::min(kBlock, info.elements() - at);
+    if (block_is_finite(bytes + at * size, info.dtype, n)) continue;
+    for (int64_t i = at; i < at + n; ++i)
+      if (!block_is_finite(bytes + i * size, info.dtype, 1)) return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress, std::string_view where) {
+  int64_t total = 0, done = 0;
+  for (const Value& v : graph.values)
+    if (v.kind == ValueKind::weight)
+      if (const WeightInfo* info = weights.find(v.name)) total += info->bytes();
+  std::vector<std::string> warnings;
+  for (const Value& v : graph.values) {
+    const WeightInfo* info = v.kind == ValueKind::weight ? weights.find(v.name) : nullptr;
+    if (!info) continue;
+    progress.report("checking the weights", done, total);
+    const std::shared_ptr<const std::byte> bytes = weights.bytes(v.name);
+    if (const int64_t at = first_nonfinite(bytes.get(), *info, progress); at >= 0) {
+      float value = 0;
+      to_f32(bytes.get() + at * static_cast<int64_t>(element_size(info->dtype)), info->dtype, &value, 1);
+      const std::string what = "the weight " + in_quotes(v.name) + " holds " + (value != value ? "NaN" : value > 0 ? "infinity" : "-infinity") +
+                               " at element " + std::to_string(at) + " of shape " + shape_text(info->shape);
+      if (!allow) bad_input(where, what, "use --allow-nonfinite to run it all the same");
+      warnings.push_back(what);
+    }
+    done += info->bytes();
+  }
+  return warnings;
+}
+
+}  // namespace stormcell

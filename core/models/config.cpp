@@ -1,0 +1,104 @@
+#include "core/models/config.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+std::string number_text(double value) {
+  std::string text = nlohmann::json(value).dump();
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+}  // namespace
+
+const nlohmann::json* Config::at(std::string_view key) const {
+  const auto found = object_.find(std::string(key));
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+bool Config::has(std::string_view key) const { return at(key) != nullptr; }
+
+void Config::refuse(std::string_view key, std::string_view expected) const {
+  const nlohmann::json* value = at(key);
+  std::string came = value ? value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "nothing";
+  if (came.size() > 80) came = came.substr(0, 77) + "...";
+  bad_input(where_, in_quotes(key) + ": expected " + std::string(expected) + ", got " + came);
+}
+
+int64_t Config::integer(std::string_view key, int64_t otherwise, int64_t least, int64_t most) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return otherwise;
+  const std::string expected = "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+  if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))) refuse(key, expected);
+  const auto n = value->get<int64_t>();
+  if (n < least || n > most) refuse(key, expected);
+  return n;
+}
+
+double Config::real(std::string_view key, double otherwise, double least, double most) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return otherwise;
+  const std::string expected = "a number from " + number_text(least) + " to " + number_text(most);
+  if (!value->is_number()) refuse(key, expected);
+  const double x = value->get<double>();
+  if (!(x >= least && x <= most)) refuse(key, expected);
+  return x;
+}
+
+bool Config::boolean(std::string_view key, bool otherwise) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return otherwise;
+  if (!value->is_boolean()) refuse(key, "true or false");
+  return value->get<bool>();
+}
+
+std::string Config::word(std::string_view key, std::string_view otherwise) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return std::string(otherwise);
+  if (!value->is_string()) refuse(key, "a text");
+  return value->get<std::string>();
+}
+
+std::string Config::word(std::string_view key, std::string_view otherwise, const std::vector<std::string_view>& known) const {
+  std::string came = word(key, otherwise);
+  std::string list;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (came == known[i]) return came;
+    list += (i == 0 ? "" : i + 1 == known.size() ? " or " : ", ") + std::string(known[i]);
+  }
+  refuse(key, list);
+}
+
+std::vector<int32_t> Config::ids(std::string_view key, int64_t below) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return {};
+  std::vector<int32_t> list;
+  const auto add = [&](const nlohmann::json& id) {
+    if (!id.is_number_integer() || (id.is_number_unsigned() && id.get<uint64_t>() > static_cast<uint64_t>(INT32_MAX)) || id.get<int64_t>() < -1 ||
+        id.get<int64_t>() >= below)
+      refuse(key, "token ids below " + std::to_string(below));
+    list.push_back(static_cast<int32_t>(id.get<int64_t>()));
+  };
+  if (value->is_array()) {
+    for (const nlohmann::json& id : *value) add(id);
+  } else {
+    add(*value);
+  }
+  return list;
+}
+
+std::vector<std::string> Config::words(std::string_view key) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return {};
+  if (!value->is_array()) refuse(key, "a list of texts");
+  std::vector<std::string> list;
+  for (const nlohmann::json& word : *value) {
+    if (!word.is_string()) refuse(key, "a list of texts");
+    list.push_back(word.get<std::string>());
+  }
+  return list;
+}
+
+}  // namespace stormcell

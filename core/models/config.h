@@ -1,0 +1,38 @@
+// Reading a model's config.json: every key checked, with the defaults that transformers gives it.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell {
+
+/// A view of a JSON object; `where` is the file, for errors. The object must outlive it.
+class Config {
+ public:
+  Config(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
+
+  const std::string& where() const { return where_; }
+  /// False also where the key is null.
+  bool has(std::string_view key) const;
+  /// An integer between `least` and `most`, `otherwise` when the key is absent or null.
+  int64_t integer(std::string_view key, int64_t otherwise, int64_t least, int64_t most) const;
+  double real(std::string_view key, double otherwise, double least, double most) const;
+  bool boolean(std::string_view key, bool otherwise) const;
+  std::string word(std::string_view key, std::string_view otherwise) const;
+  /// One of the words listed; the error lists them.
+  std::string word(std::string_view key, std::string_view otherwise, const std::vector<std::string_view>& known) const;
+  /// An integer or a list of integers; empty when absent or null.
+  std::vector<int32_t> ids(std::string_view key, int64_t below) const;
+  std::vector<std::string> words(std::string_view key) const;
+  [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;
+
+ private:
+  const nlohmann::json* at(std::string_view key) const;
+  const nlohmann::json& object_;
+  std::string where_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,53 @@
+// The visible list of families. A new one: its file, its row here, its cases in tests/core/models.
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/models/family.h"
+
+namespace stormcell {
+
+std::unique_ptr<const Architecture> configure_switch_transformer(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_mixtral(const Config&, const Config&, const WeightCatalog*);
+
+namespace {
+constexpr Family kFamilies[] = {
+    {"switch_transformers", configure_switch_transformer},
+    {"mixtral", configure_mixtral},
+};
+}  // namespace
+
+std::span<const Family> families() { return kFamilies; }
+
+const Family& family_of(const Config& config) {
+  std::string list;
+  for (const Family& f : kFamilies) list += (list.empty() ? "" : ", ") + std::string(f.name);
+  const std::string name = config.word("model_type", "");
+  if (name.empty()) bad_input(config.where(), "has no \"model_type\"", "known families: " + list);
+  for (const Family& f : kFamilies)
+    if (f.name == name) return f;
+  bad_input(config.where(), "\"model_type\" " + in_quotes(name) + " is not in this version", "known families: " + list);
+}
+
+std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary) {
+  for (const Config* c : {&generation, &config})
+    if (std::vector<int32_t> ids = c->ids("eos_token_id", vocabulary); !ids.empty()) return ids;
+  return {otherwise};
+}
+
+int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary) {
+  for (const Config* c : {&generation, &config})
+    if (c->has(key)) return static_cast<int32_t>(c->integer(key, otherwise, -1, vocabulary - 1));
+  return otherwise;
+}
+
+std::string activation_word(const Config& config, std::string_view key, std::string_view otherwise) {
+  static const std::vector<std::pair<std::string_view, std::string_view>> kWords = {
+      {"relu", "relu"}, {"gelu", "gelu"}, {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"}, {"silu", "silu"}, {"swish", "silu"}};
+  std::vector<std::string_view> known;
+  for (const auto& [theirs, ours] : kWords) known.push_back(theirs);
+  const std::string came = config.word(key, otherwise, known);
+  for (const auto& [theirs, ours] : kWords)
+    if (came == theirs) return std::string(ours);
+  return came;
+}
+
+}  // namespace stormcell

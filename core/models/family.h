@@ -1,0 +1,47 @@
+// A family of models: from config.json to graphs. One family a file, one row in families.cpp.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/graph/graph.h"
+#include "core/models/config.h"
+#include "core/models/model.h"
+#include "core/models/seeded_weights.h"
+#include "core/models/weight_catalog.h"
+
+namespace stormcell {
+
+/// One configured model of a family.
+class Architecture {
+ public:
+  virtual ~Architecture() = default;
+  /// Fills what the configuration says: vocabulary, lengths, token ids, what parts there are.
+  virtual void describe(Model& model) const = 0;
+  virtual Graph forward(WeightCatalog& weights) const = 0;
+  /// Decodes greedily; called only where describe() says that the model generates.
+  virtual Graph generate(WeightCatalog& weights) const = 0;
+  /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
+  virtual Spread spread(std::string_view weight) const = 0;
+  /// True for tensors that files of this family hold and nobody reads: a second name of a tied weight, a table that is computed.
+  virtual bool is_spare(std::string_view weight) const = 0;
+};
+
+struct Family {
+  std::string_view name;  ///< "model_type" of config.json
+  std::unique_ptr<const Architecture> (*configure)(const Config& config, const Config& generation, const WeightCatalog* stored);
+};
+
+/// All families, in the order of families.cpp.
+std::span<const Family> families();
+/// The family that the configuration names; the error lists those that there are.
+const Family& family_of(const Config& config);
+
+/// The token ids by which decoding ends, and the others, from generation_config.json where it has them, else config.json.
+std::vector<int32_t> end_ids(const Config& config, const Config& generation, int32_t otherwise, int64_t vocabulary);
+int32_t token_id(const Config& config, const Config& generation, std::string_view key, int32_t otherwise, int64_t vocabulary);
+/// An activation of transformers by the name that our operators give it.
+std::string activation_word(const Config& config, std::string_view key, std::string_view otherwise);
+
+}  // namespace stormcell

@@ -1,0 +1,72 @@
+#include "core/models/layers.h"
+
+#include <numeric>
+
+namespace stormcell {
+
+ValueId LayerBuilder::stored(const std::string& name, std::vector<int64_t> shape) {
+  const WeightInfo& info = catalog_.need(name, shape);
+  return weight(name, info.dtype, std::move(shape));
+}
+
+ValueId LayerBuilder::linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes, bool bias) {
+  std::vector<ValueId> inputs{x, stored(prefix + ".weight", {outputs, width(x)})};
+  if (bias) {
+    inputs.push_back(stored(prefix + ".bias", {outputs}));
+    attributes.set("extras", std::string("bias"));
+  }
+  return value("linear", std::move(inputs), std::move(attributes), prefix);
+}
+
+ValueId LayerBuilder::rms_norm(ValueId x, const std::string& prefix, double eps) {
+  return value("rms_norm", {x, stored(prefix + ".weight", {width(x)})}, {{"eps", eps}}, prefix);
+}
+
+ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::string& name) { return value("activation", {x}, {{"kind", kind}}, name); }
+
+ValueId LayerBuilder::mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name,
+                              const std::function<ValueId(ValueId, int32_t)>& expert) {
+  std::vector<int32_t> branches(static_cast<size_t>(graph().value(decision).branches));
+  std::iota(branches.begin(), branches.end(), 0);
+  const std::vector<ValueId> parts = scatter(x, decision, branches);
+  std::vector<ValueId> results;
+  for (const int32_t b : branches) results.push_back(expert(parts[static_cast<size_t>(b)], b));
+  return gather(std::move(results), space_of(x), "weighted", scaled_input ? x : kNone, name);
+}
+
+ValueId LayerBuilder::attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes, const std::string& name) {
+  std::vector<ValueId> inputs{q, k, v};
+  std::string words;
+  for (const auto& [word, input] : {std::pair{"bias", extras.bias}, {"mask", extras.mask}, {"step", extras.step}}) {
+    if (input == kNone) continue;
+    inputs.push_back(input);
+    words += (words.empty() ? "" : "+") + std::string(word);
+  }
+  if (!words.empty()) attributes.set("extras", words);
+  return value("attention", std::move(inputs), std::move(attributes), name);
+}
+
+void LayerBuilder::put(ValueId state, ValueId rows, ValueId at, const std::string& name) {
+  if (at == kNone) {
+    add("state_put", {state, rows}, {}, name);
+  } else {
+    add("state_put", {state, rows, at}, {{"extras", std::string("at")}}, name);
+  }
+}
+
+void LayerBuilder::count(ValueId state, const std::string& name) {
+  write(state, value("add_constant", {state}, {{"value", int64_t{1}}}, name + ".next"), name);
+}
+
+LayerBuilder::Ended LayerBuilder::end(ValueId next, ValueId done, const std::vector<int32_t>& ends, int32_t pad) {
+  const auto node = [&](ValueId finished, int32_t end, int32_t fill, const char* name) {
+    return graph().node(add("end_sequences", {next, finished}, {{"end", int64_t{end}}, {"pad", int64_t{fill}}}, name)).outputs;
+  };
+  const ValueId read = node(done, ends.front(), pad, "read")[0];
+  const std::vector<ValueId> first = node(done, ends.front(), -1, "written");
+  ValueId finished = first[1];
+  for (size_t i = 1; i < ends.size(); ++i) finished = node(finished, ends[i], -1, "ended")[1];
+  return {first[0], read, finished};
+}
+
+}  // namespace stormcell

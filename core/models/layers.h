@@ -1,0 +1,60 @@
+// What transformers of every family are made of: a graph under construction together with the weights it asks for.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/graph/builder.h"
+#include "core/models/weight_catalog.h"
+
+namespace stormcell {
+
+class LayerBuilder : public GraphBuilder {
+ public:
+  explicit LayerBuilder(WeightCatalog& catalog) : catalog_(catalog) {}
+
+  int64_t width(ValueId x) const { return graph().value(x).type.content.back().constant(); }
+  SpaceId space_of(ValueId x) const { return graph().value(x).type.space; }
+  WeightCatalog& catalog() { return catalog_; }
+
+  /// A weight in the format that it is stored in.
+  ValueId stored(const std::string& name, std::vector<int64_t> shape);
+  /// PREFIX.weight, and PREFIX.bias with `bias`; the node is named PREFIX.
+  ValueId linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes = {}, bool bias = false);
+  ValueId rms_norm(ValueId x, const std::string& prefix, double eps);
+  ValueId activation(ValueId x, const std::string& kind, const std::string& name);
+  ValueId add(ValueId a, ValueId b, const std::string& name) { return value("add", {a, b}, {}, name); }
+  using GraphBuilder::add;
+  /// The rows of `x` through one branch each, joined by weight. The chain of a branch stands in one piece behind the scatter, branch
+  /// after branch: lowering skips it as a whole where nothing came.
+  ValueId mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name, const std::function<ValueId(ValueId x, int32_t branch)>& expert);
+
+  /// An attention node; bias and mask may be kNone, step too.
+  struct Extras {
+    ValueId bias = kNone, mask = kNone, step = kNone;
+  };
+  ValueId attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes, const std::string& name);
+
+  /// State helpers: puts rows at place `at` of each parent, or from the first place on.
+  void put(ValueId state, ValueId rows, ValueId at, const std::string& name);
+  void write(ValueId state, ValueId x, const std::string& name) { add("state_write", {state, x}, {}, name); }
+  void fill(ValueId state, double with, const std::string& name) { add("state_fill", {state}, {{"value", with}}, name); }
+  /// A scalar state that counts up by one.
+  void count(ValueId state, const std::string& name);
+  ValueId spread(ValueId x, SpaceId space, const std::string& name) { return value("broadcast", {x}, {{"space", int64_t{space}}}, name); }
+  ValueId last(ValueId x, const std::string& name) { return value("reduce", {x}, {{"mode", std::string("last")}}, name); }
+
+  /// What is written next and what is read next, given the best token: a finished sequence writes -1 and reads `pad`; one that writes
+  /// any of `ends` is finished from then on. Returns {written, read, done}.
+  struct Ended {
+    ValueId written, read, done;
+  };
+  Ended end(ValueId next, ValueId done, const std::vector<int32_t>& ends, int32_t pad);
+
+ private:
+  WeightCatalog& catalog_;
+};
+
+}  // namespace stormcell

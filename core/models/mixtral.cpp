@@ -1,0 +1,220 @@
+// Mixtral in the Hugging Face layout: a decoder with rotary positions, grouped-query attention, and in every layer a softmax top-k
+// router, renormalised, over gated experts. On token ids. Reference: transformers 4.56.2, models/mixtral.
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/models/family.h"
+#include "core/models/layers.h"
+
+namespace stormcell {
+namespace {
+
+struct Settings {
+  int64_t vocabulary, width, ffn_width, layers, heads, kv_heads, head_width, experts, chosen, window, max_length;
+  double eps, theta, deviation;
+  std::string activation;
+  bool tied, head;
+  TokenIds tokens;
+  std::vector<int32_t> ends;
+};
+
+Settings read_settings(const Config& config, const Config& generation, const WeightCatalog* stored) {
+  Settings s;
+  s.vocabulary = config.integer("vocab_size", 32000, 1, 1 << 24);
+  s.width = config.integer("hidden_size", 4096, 1, 1 << 16);
+  s.ffn_width = config.integer("intermediate_size", 14336, 1, 1 << 20);
+  s.layers = config.integer("num_hidden_layers", 32, 1, 1024);
+  s.heads = config.integer("num_attention_heads", 32, 1, 1 << 12);
+  s.kv_heads = config.integer("num_key_value_heads", config.has("num_attention_heads") ? s.heads : 8, 1, s.heads);
+  if (s.heads % s.kv_heads != 0) config.refuse("num_key_value_heads", "a divisor of num_attention_heads (" + std::to_string(s.heads) + ")");
+  s.head_width = config.integer("head_dim", s.width / s.heads, 2, 1 << 14);
+  if (s.head_width % 2 != 0) config.refuse("head_dim", "an even number");
+  s.experts = config.integer("num_local_experts", 8, 1, 4096);
+  s.chosen = config.integer("num_experts_per_tok", 2, 1, std::min<int64_t>(64, s.experts));
+  s.window = config.integer("sliding_window", 0, 1, 1 << 30);
+  s.max_length = config.integer("max_position_embeddings", 4096 * 32, 1, 1 << 30);
+  s.eps = config.real("rms_norm_eps", 1e-5, 0, 1);
+  s.theta = config.real("rope_theta", 1e6, 1e-3, 1e12);
+  if (config.has("rope_scaling")) config.refuse("rope_scaling", "null: scaled rotary positions are not in this version");
+  s.deviation = config.real("initializer_range", 0.02, 0, 1);
+  s.activation = activation_word(config, "hidden_act", "silu");
+  s.tied = config.boolean("tie_word_embeddings", false);
+  s.head = true;
+  const std::vector<std::string> architectures = config.words("architectures");
+  if (!architectures.empty()) {
+    s.head = architectures[0].ends_with("ForCausalLM");
+  } else if (stored) {
+    s.head = s.tied || stored->has("lm_head.weight");
+  }
+  s.ends = end_ids(config, generation, 2, s.vocabulary);
+  s.tokens.end = s.ends.front();
+  // As generate does for a model without one: finished sequences read their end token.
+  s.tokens.pad = token_id(config, generation, "pad_token_id", std::max(0, s.tokens.end), s.vocabulary);
+  s.tokens.decoder_start = token_id(config, generation, "bos_token_id", 1, s.vocabulary);
+  return s;
+}
+
+class MixtralBuilder : public LayerBuilder {
+ public:
+  MixtralBuilder(const Settings& s, WeightCatalog& weights) : LayerBuilder(weights), s_(s) {
+    sequences_ = root_space("sequence", symbol(kSequences));
+    tokens_ = dense_space("token", sequences_, symbol(kLength));
+    ids_ = input(kInputIds, DType::i32, tokens_);
+    mask_ = input(kAttentionMask, DType::i32, tokens_);
+  }
+
+  /// Positions count every cell, padding too, as the reference's forward pass without a cache does.
+  Graph forward() {
+    const ValueId every = state("every_place", DType::i32, tokens_);
+    fill(every, 1, "every_place.fill");
+    places_ = value("positions", {every}, {}, "positions");
+    ValueId x = embedded(ids_);
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, nullptr, "forward");
+    x = rms_norm(x, "model.norm", s_.eps);
+    output(kDecoderHidden, x);
+    if (s_.head) output(kLogits, logits(x));
+    return finish();
+  }
+
+  /// The prompt in one pass, which gives the first token, then one token a turn. Positions count what the mask lets through, as the
+  /// reference's generate does: the first new token stands behind the unmasked ones.
+  Graph generate() {
+    const Dim length = symbol(kLength), most = symbol(kDecoderLength);
+    const SpaceId step = dense_space("step", sequences_, 1), cache = dense_space("cache", sequences_, length + most),
+                  written = dense_space("generated", sequences_, most), next_too = dense_space("token_and_next", sequences_, length + 1);
+    const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
+    const ValueId at = state("cache_place", DType::i32, kNone), place = state("place", DType::i32, kNone),
+                  position = state("position", DType::i32, sequences_);
+    const ValueId generated = state("written_tokens", DType::i32, written), known = state("cache_mask", DType::i32, cache),
+                  counted = state("counted", DType::i32, next_too);
+    for (int64_t i = 0; i < s_.layers; ++i) {
+      const std::string name = "model.layers." + std::to_string(i) + ".cache.";
+      const int64_t width = s_.kv_heads * s_.head_width;
+      caches_.push_back({state(name + "k", DType::f32, cache, {width}), state(name + "v", DType::f32, cache, {width})});
+    }
+    fill(known, 1, "cache_mask.fill");
+    put(known, mask_, kNone, "cache_mask.put");
+    fill(counted, 1, "counted.fill");
+    put(counted, mask_, kNone, "counted.put");
+    write(position, last(value("positions", {counted}, {}, "positions.counted"), "position.first"), "position.start");
+    fill(done, 0, "done.start");
+    fill(place, 0, "place.start");
+    fill(generated, -1, "written.start");
+    write(at, value("extent", {}, {{"extent", std::string(kLength)}}, "prompt_length"), "cache_place.start");
+
+    places_ = value("positions", {mask_}, {}, "positions");
+    ValueId x = embedded(ids_);
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, &caches_[static_cast<size_t>(i)], "prefill");
+    ValueId finished = emit(last(x, "prompt.hidden"), token, done, place, generated, step);
+
+    begin_body();
+    places_ = spread(position, step, "position.cell");
+    x = embedded(spread(token, step, "token.cell"));
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, known, at}, &caches_[static_cast<size_t>(i)], "decode");
+    finished = emit(last(x, "step.hidden"), token, done, place, generated, step);
+    count(at, "cache_place.keep");
+    count(position, "position.keep");
+    end_body({finished});
+    add_region("repeat", {}, {{"most", std::string(kDecoderLength) + "+-1"}}, "decode");
+    output(kGenerated, generated);
+    return finish();
+  }
+
+ private:
+  struct Memory {
+    ValueId k, v;
+  };
+
+  ValueId table() { return stored("model.embed_tokens.weight", {s_.vocabulary, s_.width}); }
+  ValueId embedded(ValueId ids) { return value("embedding", {ids, table()}, {}, "model.embed_tokens"); }
+  ValueId logits(ValueId hidden) {
+    const ValueId head = s_.tied ? table() : stored("lm_head.weight", {s_.vocabulary, s_.width});
+    return value("linear", {hidden, head}, {}, "lm_head");
+  }
+
+  /// The best next token of each sequence: written, kept to be read, and whether all have ended.
+  ValueId emit(ValueId hidden, ValueId token, ValueId done, ValueId place, ValueId generated, SpaceId step) {
+    const ValueId next = value("argmax", {logits(rms_norm(hidden, "model.norm", s_.eps))}, {}, "next");
+    const Ended ended = end(next, done, s_.ends, std::max(0, s_.tokens.pad));
+    put(generated, spread(ended.written, step, "written.cell"), place, "write");
+    write(token, ended.read, "token.keep");
+    write(done, ended.done, "done.keep");
+    count(place, "place.keep");
+    return value("all_set", {ended.done}, {}, "all_done");
+  }
+
+  /// With a cache: keys and values go there, and a step (extras.step) attends to what stands in it.
+  ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache, const std::string& phase) {
+    const std::string prefix = "model.layers." + std::to_string(index), name = prefix + ".self_attn";
+    const ValueId normed = rms_norm(x, prefix + ".input_layernorm", s_.eps);
+    const ValueId q = rotated(linear(normed, name + ".q_proj", s_.heads * s_.head_width), s_.heads, name + ".q");
+    ValueId k = rotated(linear(normed, name + ".k_proj", s_.kv_heads * s_.head_width), s_.kv_heads, name + ".k");
+    ValueId v = linear(normed, name + ".v_proj", s_.kv_heads * s_.head_width);
+    if (cache) {
+      put(cache->k, k, extras.step, name + ".k.keep");
+      put(cache->v, v, extras.step, name + ".v.keep");
+      if (extras.step != kNone) k = cache->k, v = cache->v;
+    }
+    Attributes attributes{{"heads", s_.heads},
+                          {"kv_heads", s_.kv_heads},
+                          {"scale", 1 / std::sqrt(static_cast<double>(s_.head_width))},
+                          {"causal", int64_t{1}}};
+    if (s_.window > 0) attributes.set("window", s_.window);
+    const ValueId mixed = attention(q, k, v, extras, std::move(attributes), name);
+    x = add(x, linear(mixed, name + ".o_proj", s_.width), prefix + ".attended");
+    return add(x, experts(rms_norm(x, prefix + ".post_attention_layernorm", s_.eps), prefix + ".block_sparse_moe", phase), prefix);
+  }
+  ValueId rotated(ValueId x, int64_t heads, const std::string& name) {
+    return value("rotary", {x, places_}, {{"heads", heads}, {"theta", s_.theta}}, name + ".rotated");
+  }
+
+  ValueId experts(ValueId x, const std::string& name, const std::string& phase) {
+    const ValueId scores = linear(x, name + ".gate", s_.experts, {{"precise", int64_t{1}}});
+    Protocol protocol;
+    protocol.k = static_cast<int32_t>(s_.chosen);
+    protocol.softmax = SoftmaxPlace::before;
+    protocol.renormalize = true;
+    const ValueId decision = route(scores, protocol, name);
+    Attributes& attributes = graph().node(graph().value(decision).producer).attributes;
+    attributes.set("stack", std::string("decoder"));
+    attributes.set("phase", phase);
+    return mixture(x, decision, false, name + ".joined", [&](ValueId part, int32_t b) {
+      const std::string expert = name + ".experts." + std::to_string(b);
+      const ValueId gate = activation(linear(part, expert + ".w1", s_.ffn_width), s_.activation, expert + ".act");
+      return linear(value("multiply", {gate, linear(part, expert + ".w3", s_.ffn_width)}, {}, expert + ".gated"), expert + ".w2", s_.width);
+    });
+  }
+
+  const Settings& s_;
+  SpaceId sequences_, tokens_;
+  ValueId ids_, mask_, places_ = kNone;
+  std::vector<Memory> caches_;
+};
+
+class Mixtral final : public Architecture {
+ public:
+  explicit Mixtral(Settings settings) : s_(std::move(settings)) {}
+
+  void describe(Model& model) const override {
+    model.vocabulary = s_.vocabulary;
+    model.max_length = s_.max_length;
+    model.tokens = s_.tokens;
+    model.has_decoder = true;
+    model.generates = s_.head;
+  }
+  Graph forward(WeightCatalog& weights) const override { return MixtralBuilder(s_, weights).forward(); }
+  Graph generate(WeightCatalog& weights) const override { return MixtralBuilder(s_, weights).generate(); }
+  Spread spread(std::string_view name) const override { return name.ends_with("norm.weight") ? Spread{1, 0} : Spread{0, s_.deviation}; }
+  bool is_spare(std::string_view name) const override { return name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq"); }
+
+ private:
+  Settings s_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Architecture> configure_mixtral(const Config& config, const Config& generation, const WeightCatalog* stored) {
+  return std::make_unique<Mixtral>(read_settings(config, generation, stored));
+}
+
+}  // namespace stormcell

@@ -1,0 +1,165 @@
+// From what a user names to a Model.
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_file.h"
+#include "core/formats/safetensors.h"
+#include "core/formats/tokenizer.h"
+#include "core/models/family.h"
+#include "core/models/fingerprint.h"
+#include "core/models/presets.h"
+
+namespace stormcell {
+namespace {
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+bool present(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+// Parameters, bytes and format of the weights that the graph uses.
+void count_weights(Model& model) {
+  std::map<DType, int64_t> bytes_of;
+  for (const Value& v : model.forward->values) {
+    if (v.kind != ValueKind::weight) continue;
+    const WeightInfo* info = model.weights->find(v.name);
+    model.parameters += info->elements();
+    model.weight_bytes += info->bytes();
+    bytes_of[info->dtype] += info->bytes();
+  }
+  int64_t most = 0;
+  for (const auto& [dtype, bytes] : bytes_of)
+    if (bytes > most) most = bytes, model.dtype = dtype;
+}
+
+void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, std::shared_ptr<WeightCatalog> catalog) {
+  architecture->describe(model);
+  model.forward = std::make_shared<const Graph>(architecture->forward(*catalog));
+  model.weights = catalog->source();
+  if (model.generates)
+    model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog)); };
+  count_weights(model);
+}
+
+void warn_of_strangers(Model& model, const Architecture& architecture, const WeightFiles& files) {
+  std::vector<std::string> strangers;
+  for (const StoredTensor& t : files.tensors())
+    if (!architecture.is_spare(t.name) && model.forward->find_value(t.name) == kNone) strangers.push_back(t.name);
+  if (strangers.empty()) return;
+  std::string text = std::to_string(strangers.size()) + " tensors that this family does not know are not used: ";
+  for (size_t i = 0; i < std::min<size_t>(3, strangers.size()); ++i) text += (i ? ", " : "") + in_quotes(strangers[i]);
+  model.warnings.push_back(text + (strangers.size() > 3 ? ", ..." : ""));
+}
+
+Json read_object(const std::string& path) {
+  Json object = read_json_file(path, {size_t{16} << 20, 64});
+  if (!object.is_object()) bad_input(path, "expected a JSON object", "config.json of a Hugging Face model is one");
+  return object;
+}
+
+std::shared_ptr<Model> open_files(const std::string& path) {
+  const bool folder = fs::is_directory(path);
+  const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
+  const std::string config_path = (place / "config.json").string(), generation_path = (place / "generation_config.json").string();
+  if (!present(config_path)) {
+    // A folder that has no usable weights either has the greater lack: WeightFiles says which.
+    WeightFiles::open(path);
+    bad_input(config_path, "does not exist", "a model is config.json and its *.safetensors in one folder");
+  }
+  const Json config_json = read_object(config_path), generation_json = present(generation_path) ? read_object(generation_path) : Json::object();
+  const Config config(config_json, config_path), generation(generation_json, generation_path);
+  const Family& family = family_of(config);
+  const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
+  const auto catalog = std::make_shared<StoredCatalog>(files);
+
+  auto model = std::make_shared<Model>();
+  model->family = family.name;
+  model->path = path;
+  model->config = config_json.dump();
+  const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
+  add_graphs(*model, architecture, catalog);
+  warn_of_strangers(*model, *architecture, *files);
+  const std::string origin = config.word("stormcell_weights", "trained", {"trained", "calibrated", "seeded"});
+  model->origin = origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
+  model->fingerprint = fingerprint_of(model->config, *files);
+  model->tokenizer = Tokenizer::open_if_present(place.empty() ? "." : place.string());
+  return model;
+}
+
+std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& options) {
+  const Json config_json = preset_config(name), none = Json::object();
+  const Config config(config_json, "preset:" + name), generation(none, "preset:" + name);
+  const Family& family = family_of(config);
+  const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, nullptr);
+  auto model = std::make_shared<Model>();
+  model->family = family.name;
+  model->config = config_json.dump();
+  model->origin = WeightOrigin::seeded;
+  add_graphs(*model, architecture, std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, [architecture](std::string_view weight) {
+               return architecture->spread(weight);
+             }));
+  model->fingerprint =
+      fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
+  return model;
+}
+
+std::string demo_folder(const std::string& name, const std::string& resources) {
+  const fs::path demos = fs::path(resources) / "demos";
+  if (!name.empty() && name.find('/') == std::string::npos && name[0] != '.')
+    for (const fs::path& place : {demos / name, demos / name / "model"})
+      if (present(place / "config.json")) return place.string();
+  std::string list;
+  std::error_code error;
+  for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
+    if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
+      list += (list.empty() ? "" : ", ") + it->path().filename().string();
+  bad_input("demo:" + name, "no demo model of this name in " + demos.string(), list.empty() ? "there is none" : "known demos: " + list);
+}
+
+}  // namespace
+
+std::string_view to_text(WeightOrigin origin) {
+  static constexpr std::array<std::string_view, 3> kNames = {"trained", "calibrated", "seeded"};
+  return kNames[static_cast<size_t>(origin)];
+}
+
+std::string resources_folder() {
+  if (const char* given = std::getenv("STORMCELL_RESOURCES"); given && *given) return given;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path installed = program.parent_path().parent_path() / "share" / "stormcell";
+    if (present(installed)) return installed.string();
+  }
+  return std::string(STORMCELL_SOURCE_DIR) + "/resources";
+}
+
+std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options) {
+  options.progress.report("opening the model", 0, 0);
+  std::shared_ptr<Model> model;
+  if (spec.starts_with("preset:")) {
+    model = open_preset(spec.substr(7), options);
+  } else if (spec.starts_with("demo:")) {
+    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources));
+  } else {
+    if (spec.empty() || !present(spec))
+      bad_input(spec.empty() ? "MODEL" : spec, "no such model", "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
+    model = open_files(spec);
+  }
+  model->name = spec;
+  // What a seed gives is finite.
+  if (options.check_weights && !model->path.empty()) {
+    std::vector<std::string> warnings = check_finite(*model->forward, *model->weights, options.allow_nonfinite, options.progress, spec);
+    model->warnings.insert(model->warnings.end(), warnings.begin(), warnings.end());
+  }
+  return model;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,55 @@
+// Weights drawn from a seed, tensor by tensor, when they are asked for: what presets have. Nothing is held.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/models/weight_catalog.h"
+
+namespace stormcell {
+
+/// Mean and standard deviation of a weight's elements.
+struct Spread {
+  double mean = 0, deviation = 0;
+};
+
+/// Elements depend on seed, name and index alone, so that a tensor is the same whatever is drawn before it, in whatever order.
+class SeededWeights final : public WeightSource {
+ public:
+  explicit SeededWeights(uint64_t seed) : seed_(seed) {}
+  void add(WeightInfo info, Spread spread) {
+    std::string name = info.name;
+    drawn_.insert_or_assign(std::move(name), Drawn{std::move(info), spread});
+  }
+  const WeightInfo* find(std::string_view name) const override;
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
+
+ private:
+  struct Drawn {
+    WeightInfo info;
+    Spread spread;
+  };
+  uint64_t seed_;
+  std::map<std::string, Drawn, std::less<>> drawn_;
+};
+
+/// Promises every weight that a family asks for.
+class SeededCatalog final : public WeightCatalog {
+ public:
+  SeededCatalog(uint64_t seed, DType dtype, std::function<Spread(std::string_view name)> spread)
+      : weights_(std::make_shared<SeededWeights>(seed)), dtype_(dtype), spread_(std::move(spread)) {}
+  bool has(std::string_view name) const override { return weights_->find(name) != nullptr; }
+  bool has_prefix(std::string_view) const override { return true; }
+  const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
+  std::shared_ptr<const WeightSource> source() const override { return weights_; }
+
+ private:
+  std::shared_ptr<SeededWeights> weights_;
+  DType dtype_;
+  std::function<Spread(std::string_view)> spread_;
+};
+
+}  // namespace stormcell

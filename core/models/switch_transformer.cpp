@@ -1,0 +1,283 @@
+// Switch Transformers as google/switch-base-* are laid out: T5's encoder and decoder, RMS norms before each layer, relative positions
+// from layer 0 of each stack, no biases, every sparse layer a softmax top-1 router whose capacity is counted in each sequence.
+// Reference: transformers 4.56.2, models/switch_transformers.
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/models/family.h"
+#include "core/models/layers.h"
+
+namespace stormcell {
+namespace {
+
+struct Settings {
+  int64_t vocabulary, width, key_width, ffn_width, heads, experts, capacity, buckets, max_distance;
+  int64_t layers, decoder_layers, sparse_step, decoder_sparse_step;
+  double eps;
+  std::string activation;
+  bool router_bias, tied, scaled_input, decoder, head;
+  TokenIds tokens;
+  std::vector<int32_t> ends;
+};
+
+/// Layer i is sparse where i % step is 1; step 1: every layer, step 0: none.
+bool is_sparse(int64_t layer, int64_t step) { return step > 0 && (layer % step == 1 || step == 1); }
+
+/// The step in the configuration wins. Without it the reference derives it from the count of sparse layers; a count of zero gives the
+/// number of layers, which makes the layer of index 1 sparse.
+int64_t sparse_step(const Config& config, const char* step, const char* count, int64_t layers) {
+  const int64_t sparse = config.integer(count, 3, 0, layers);
+  return config.integer(step, sparse > 0 ? layers / sparse : layers, 0, 1024);
+}
+
+Settings read_settings(const Config& config, const Config& generation, const WeightCatalog* stored) {
+  Settings s;
+  s.vocabulary = config.integer("vocab_size", 32128, 1, 1 << 24);
+  s.width = config.integer("d_model", 768, 1, 1 << 16);
+  s.key_width = config.integer("d_kv", 64, 1, 1 << 14);
+  s.ffn_width = config.integer("d_ff", 2048, 1, 1 << 20);
+  s.heads = config.integer("num_heads", 12, 1, 1 << 12);
+  s.experts = config.integer("num_experts", 8, 1, 4096);
+  s.capacity = config.integer("expert_capacity", 64, 1, 1 << 30);
+  s.buckets = config.integer("relative_attention_num_buckets", 32, 4, 1 << 16);
+  s.max_distance = config.integer("relative_attention_max_distance", 128, 2, 1 << 24);
+  // The causal stack halves its buckets once: from that distance on places are logarithmic.
+  if (s.max_distance <= s.buckets / 2)
+    config.refuse("relative_attention_max_distance", "more than half of relative_attention_num_buckets (" + std::to_string(s.buckets) + ")");
+  s.layers = config.integer("num_layers", 12, 1, 1024);
+  s.decoder_layers = config.integer("num_decoder_layers", config.has("num_layers") ? s.layers : 12, 1, 1024);
+  s.sparse_step = sparse_step(config, "encoder_sparse_step", "num_sparse_encoder_layers", s.layers);
+  s.decoder_sparse_step = sparse_step(config, "decoder_sparse_step", "num_sparse_decoder_layers", s.decoder_layers);
+  s.eps = config.real("layer_norm_epsilon", 1e-6, 0, 1);
+  s.activation = activation_word(config, "dense_act_fn", "relu");
+  config.word("router_dtype", "float32", {"float32"});
+  s.router_bias = config.boolean("router_bias", false);
+  s.tied = config.boolean("tie_word_embeddings", true);
+  // Releases before spring 2025 add the scaled input of dropped tokens; the files do not say by which one a model was trained.
+  s.scaled_input = config.word("stormcell_dropped", "zero", {"zero", "scaled_input"}) == "scaled_input";
+  s.decoder = s.head = true;
+  const std::vector<std::string> architectures = config.words("architectures");
+  if (!architectures.empty()) {
+    s.decoder = !architectures[0].ends_with("EncoderModel");
+    s.head = architectures[0].ends_with("ForConditionalGeneration");
+  } else if (stored) {
+    s.decoder = stored->has_prefix("decoder.");
+    s.head = s.decoder;
+  }
+  s.tokens.pad = token_id(config, generation, "pad_token_id", 0, s.vocabulary);
+  s.tokens.decoder_start = token_id(config, generation, "decoder_start_token_id", s.tokens.pad, s.vocabulary);
+  s.ends = end_ids(config, generation, 1, s.vocabulary);
+  s.tokens.end = s.ends.front();
+  return s;
+}
+
+/// One graph under construction.
+class SwitchBuilder : public LayerBuilder {
+ public:
+  SwitchBuilder(const Settings& s, WeightCatalog& weights) : LayerBuilder(weights), s_(s) {
+    sequences_ = root_space("sequence", symbol(kSequences));
+    tokens_ = dense_space("token", sequences_, symbol(kLength));
+  }
+
+  /// Keys and values of self-attention: of the cells themselves, or of a cache up to the step.
+  struct Memory {
+    ValueId k = kNone, v = kNone;
+  };
+
+  void encoder() {
+    const ValueId ids = input(kInputIds, DType::i32, tokens_);
+    encoder_mask_ = input(kAttentionMask, DType::i32, tokens_);
+    ValueId x = value("embedding", {ids, table("encoder")}, {}, "encoder.embed_tokens");
+    for (int64_t i = 0; i < s_.layers; ++i) {
+      const std::string block = "encoder.block." + std::to_string(i);
+      x = self_attention(x, "encoder", block, encoder_mask_, kNone);
+      x = feed_forward(x, block + ".layer.1", is_sparse(i, s_.sparse_step), "encoder", "forward");
+    }
+    encoder_hidden_ = rms_norm(x, "encoder.final_layer_norm", s_.eps);
+  }
+
+  Graph forward() {
+    encoder();
+    output(kEncoderHidden, encoder_hidden_);
+    if (!s_.decoder) return finish();
+    const SpaceId targets = dense_space("decoder_token", sequences_, symbol(kDecoderLength));
+    const ValueId ids = input(kDecoderInputIds, DType::i32, targets), mask = input(kDecoderAttentionMask, DType::i32, targets);
+    ValueId x = value("embedding", {ids, table("decoder")}, {}, "decoder.embed_tokens");
+    for (int64_t i = 0; i < s_.decoder_layers; ++i) {
+      const std::string block = "decoder.block." + std::to_string(i);
+      x = self_attention(x, "decoder", block, mask, kNone);
+      x = cross_attention(x, block, cross_memory(block));
+      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder", "forward");
+    }
+    x = rms_norm(x, "decoder.final_layer_norm", s_.eps);
+    output(kDecoderHidden, x);
+    if (s_.head) output(kLogits, logits(x));
+    return finish();
+  }
+
+  Graph generate() {
+    encoder();
+    step_space_ = dense_space("step", sequences_, 1);
+    const SpaceId cache = dense_space("cache", sequences_, symbol(kDecoderLength)),
+                  written = dense_space("generated", sequences_, symbol(kDecoderLength));
+    std::vector<Memory> cross;
+    for (int64_t i = 0; i < s_.decoder_layers; ++i) cross.push_back(cross_memory("decoder.block." + std::to_string(i)));
+    const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
+    const ValueId step = state("place", DType::i32, kNone), generated = state("written_tokens", DType::i32, written);
+    for (int64_t i = 0; i < s_.decoder_layers; ++i) {
+      const std::string name = "decoder.block." + std::to_string(i) + ".cache.";
+      const int64_t inner = s_.heads * s_.key_width;
+      caches_.push_back({state(name + "k", DType::f32, cache, {inner}), state(name + "v", DType::f32, cache, {inner})});
+    }
+    fill(token, s_.tokens.decoder_start, "start");
+    fill(done, 0, "start.done");
+    fill(step, 0, "start.place");
+    fill(generated, -1, "start.written");
+
+    begin_body();
+    ValueId x = value("embedding", {spread(token, step_space_, "token.cell"), table("decoder")}, {}, "decoder.embed_tokens");
+    for (int64_t i = 0; i < s_.decoder_layers; ++i) {
+      const std::string block = "decoder.block." + std::to_string(i);
+      x = self_attention(x, "decoder", block, kNone, step, &caches_[static_cast<size_t>(i)]);
+      x = cross_attention(x, block, cross[static_cast<size_t>(i)]);
+      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder", "decode");
+    }
+    x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");
+    const ValueId next = value("argmax", {logits(x)}, {}, "next");
+    const Ended ended = end(next, done, s_.ends, std::max(0, s_.tokens.pad));
+    put(generated, spread(ended.written, step_space_, "written.cell"), step, "write");
+    write(token, ended.read, "token.keep");
+    write(done, ended.done, "done.keep");
+    count(step, "place.keep");
+    end_body({value("all_set", {ended.done}, {}, "all_done")});
+    add_region("repeat", {}, {{"most", std::string(kDecoderLength)}}, "decode");
+    output(kGenerated, generated);
+    return finish();
+  }
+
+ private:
+  /// The embedding table of a stack: of its own where embeddings are not tied and the files have it, else the shared one, under any
+  /// of the names that it was saved by.
+  ValueId table(const std::string& stack) {
+    const std::string own = stack + ".embed_tokens.weight";
+    if (!s_.tied && catalog().has(own)) return stored(own, {s_.vocabulary, s_.width});
+    return stored(shared_name(), {s_.vocabulary, s_.width});
+  }
+  std::string shared_name() {
+    std::vector<std::string> names{"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"};
+    if (s_.tied) names.push_back("lm_head.weight");
+    return catalog().first_of(names);
+  }
+  ValueId logits(ValueId hidden) {
+    const std::string name = s_.tied ? shared_name() : "lm_head.weight";
+    if (s_.tied) hidden = value("scale", {hidden}, {{"factor", 1 / std::sqrt(static_cast<double>(s_.width))}}, "decoder.scaled");
+    return value("linear", {hidden, stored(name, {s_.vocabulary, s_.width})}, {}, "lm_head");
+  }
+
+  ValueId self_attention(ValueId x, const std::string& stack, const std::string& block, ValueId mask, ValueId step, const Memory* cache = nullptr) {
+    const std::string layer = block + ".layer.0", name = layer + ".SelfAttention";
+    const int64_t inner = s_.heads * s_.key_width;
+    const bool decoder = stack == "decoder";
+    const ValueId normed = rms_norm(x, layer + ".layer_norm", s_.eps);
+    const ValueId q = linear(normed, name + ".q", inner);
+    ValueId k = linear(normed, name + ".k", inner), v = linear(normed, name + ".v", inner);
+    if (cache) {
+      put(cache->k, k, step, name + ".k.keep");
+      put(cache->v, v, step, name + ".v.keep");
+      k = cache->k;
+      v = cache->v;
+    }
+    const ValueId bias = stored(stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight", {s_.buckets, s_.heads});
+    Attributes attributes = attention_attributes();
+    attributes.set("causal", int64_t{decoder});
+    attributes.set("bidirectional", int64_t{!decoder});
+    attributes.set("buckets", s_.buckets);
+    attributes.set("max_distance", s_.max_distance);
+    const ValueId mixed = attention(q, k, v, {bias, mask, step}, std::move(attributes), name);
+    return add(x, linear(mixed, name + ".o", s_.width), layer);
+  }
+
+  Memory cross_memory(const std::string& block) {
+    const std::string name = block + ".layer.1.EncDecAttention";
+    const int64_t inner = s_.heads * s_.key_width;
+    const ValueId k = linear(encoder_hidden_, name + ".k", inner);
+    return {k, linear(encoder_hidden_, name + ".v", inner)};
+  }
+  ValueId cross_attention(ValueId x, const std::string& block, const Memory& memory) {
+    const std::string layer = block + ".layer.1", name = layer + ".EncDecAttention";
+    const ValueId q = linear(rms_norm(x, layer + ".layer_norm", s_.eps), name + ".q", s_.heads * s_.key_width);
+    const ValueId mixed = attention(q, memory.k, memory.v, {kNone, encoder_mask_, kNone}, attention_attributes(), name);
+    return add(x, linear(mixed, name + ".o", s_.width), layer);
+  }
+  Attributes attention_attributes() const { return {{"heads", s_.heads}, {"kv_heads", s_.heads}, {"scale", 1.0}}; }
+
+  ValueId dense(ValueId x, const std::string& name) {
+    const ValueId up = linear(x, name + ".wi", s_.ffn_width);
+    return linear(activation(up, s_.activation, name + ".act"), name + ".wo", s_.width);
+  }
+  ValueId feed_forward(ValueId x, const std::string& layer, bool sparse, const std::string& stack, const std::string& phase) {
+    const std::string name = layer + ".mlp";
+    const ValueId normed = rms_norm(x, layer + ".layer_norm", s_.eps);
+    if (!sparse) return add(x, dense(normed, name), layer);
+    const ValueId scores = linear(normed, name + ".router.classifier", s_.experts, {{"precise", int64_t{1}}}, s_.router_bias);
+    Protocol protocol;
+    protocol.kind = ProtocolKind::switch_top1;
+    protocol.capacity = static_cast<int32_t>(s_.capacity);
+    protocol.dropped = s_.scaled_input ? DroppedCells::scaled_input : DroppedCells::zero;
+    const ValueId decision = route(scores, protocol, name);
+    Attributes& attributes = graph().node(graph().value(decision).producer).attributes;
+    attributes.set("stack", stack);
+    attributes.set("phase", phase);
+    const auto expert = [&](ValueId part, int32_t b) { return dense(part, name + ".experts.expert_" + std::to_string(b)); };
+    return add(x, mixture(normed, decision, s_.scaled_input, name + ".joined", expert), layer);
+  }
+
+  const Settings& s_;
+  SpaceId sequences_, tokens_, step_space_ = kNone;
+  ValueId encoder_mask_ = kNone, encoder_hidden_ = kNone;
+  std::vector<Memory> caches_;
+};
+
+class SwitchTransformer final : public Architecture {
+ public:
+  explicit SwitchTransformer(Settings settings) : s_(std::move(settings)) {}
+
+  void describe(Model& model) const override {
+    model.vocabulary = s_.vocabulary;
+    model.tokens = s_.tokens;
+    model.has_encoder = true;
+    model.has_decoder = s_.decoder;
+    model.generates = s_.decoder && s_.head;
+  }
+  Graph forward(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).forward(); }
+  Graph generate(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).generate(); }
+
+  /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of deviation
+  /// sqrt(width) = 28, every probability 0 or 1. Here logits have deviation 2.5, so that the weights of branches differ.
+  Spread spread(std::string_view name) const override {
+    const auto d = static_cast<double>(s_.width), inner = static_cast<double>(s_.heads * s_.key_width);
+    const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
+    if (ends("layer_norm.weight")) return {1, 0};
+    if (ends("classifier.weight")) return {0, 2.5 / std::sqrt(d)};
+    if (ends("classifier.bias")) return {0, 0.1};
+    if (ends(".q.weight")) return {0, 1 / std::sqrt(d * static_cast<double>(s_.key_width))};
+    if (ends(".o.weight")) return {0, 1 / std::sqrt(inner)};
+    if (ends(".wo.weight") && name.find(".experts.") == std::string_view::npos) return {0, 1 / std::sqrt(static_cast<double>(s_.ffn_width))};
+    if (ends("shared.weight") || ends("embed_tokens.weight") || ends("lm_head.weight")) return {0, 1};
+    return {0, 1 / std::sqrt(d)};  // k, v, wi, the experts' wo, relative_attention_bias
+  }
+  bool is_spare(std::string_view name) const override {
+    return name == "shared.weight" || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" || name == "lm_head.weight";
+  }
+
+ private:
+  Settings s_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Architecture> configure_switch_transformer(const Config& config, const Config& generation, const WeightCatalog* stored) {
+  return std::make_unique<SwitchTransformer>(read_settings(config, generation, stored));
+}
+
+}  // namespace stormcell

@@ -1,0 +1,46 @@
+// What a family asks for its weights by name and shape: the tensors of files, checked, or seeded ones, promised.
+#pragma once
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/weight_source.h"
+
+namespace stormcell {
+
+class WeightFiles;
+class SeededWeights;
+
+class WeightCatalog {
+ public:
+  virtual ~WeightCatalog() = default;
+  virtual bool has(std::string_view name) const = 0;
+  /// True when there is any weight whose name begins so.
+  virtual bool has_prefix(std::string_view prefix) const = 0;
+  /// Throws Error(bad_input) when there is no such weight, when it has another shape, or a format that is not computed with.
+  virtual const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) = 0;
+  /// The first of the names that exists; the first of all when none does.
+  std::string first_of(const std::vector<std::string>& names) const;
+  virtual std::shared_ptr<const WeightSource> source() const = 0;
+};
+
+/// The tensors of a model's files.
+class StoredCatalog final : public WeightCatalog {
+ public:
+  explicit StoredCatalog(std::shared_ptr<const WeightFiles> files);
+  bool has(std::string_view name) const override { return source_->find(name) != nullptr; }
+  bool has_prefix(std::string_view prefix) const override;
+  const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
+  std::shared_ptr<const WeightSource> source() const override { return source_; }
+
+ private:
+  std::shared_ptr<const WeightFiles> files_;
+  std::shared_ptr<const WeightSource> source_;
+};
+
+/// Weights of mapped files: bytes point into the mapping, and its pages are dropped when the last handle goes.
+std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files);
+
+}  // namespace stormcell

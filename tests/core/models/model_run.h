@@ -1,0 +1,95 @@
+// Running a model through the oracle on the inputs of a fixture, or of a test.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/cpu/oracle.h"
+#include "core/formats/safetensors.h"
+#include "core/models/model.h"
+
+namespace stormcell::testing {
+
+/// Token ids and masks [sequences, length] by the inputs' names.
+struct ModelInputs {
+  std::map<std::string, std::vector<int32_t>, std::less<>> values;
+  int64_t sequences = 0, length = 0, decoder_length = 0;
+};
+
+inline std::vector<int32_t> integers_of(const StoredTensor& t) {
+  std::vector<int32_t> list(static_cast<size_t>(t.elements()));
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (t.dtype == DType::i64) {
+      int64_t wide = 0;
+      std::memcpy(&wide, t.bytes.data() + 8 * i, 8);
+      list[i] = static_cast<int32_t>(wide);
+    } else {
+      std::memcpy(&list[i], t.bytes.data() + 4 * i, 4);
+    }
+  }
+  return list;
+}
+inline std::vector<float> reals_of(const StoredTensor& t) {
+  std::vector<float> list(static_cast<size_t>(t.elements()));
+  std::memcpy(list.data(), t.bytes.data(), list.size() * 4);
+  return list;
+}
+
+/// The inputs of a fixture; masks that it lacks are ones.
+inline ModelInputs read_inputs(const std::string& path) {
+  const auto file = SafetensorsFile::open(path);
+  ModelInputs in;
+  for (const StoredTensor& t : file->tensors()) in.values[t.name] = integers_of(t);
+  const StoredTensor& ids = *file->find("input_ids");
+  in.sequences = ids.shape[0];
+  in.length = ids.shape[1];
+  if (const StoredTensor* decoder = file->find("decoder_input_ids")) in.decoder_length = decoder->shape[1];
+  for (const auto& [ids_name, mask] : {std::pair{"input_ids", "attention_mask"}, {"decoder_input_ids", "decoder_attention_mask"}})
+    if (in.values.contains(ids_name) && !in.values.contains(mask)) in.values[mask].assign(in.values[ids_name].size(), 1);
+  return in;
+}
+
+inline Bindings bindings_for(const Graph& graph, const ModelInputs& in, int64_t new_tokens = 0) {
+  Bindings b(graph.symbols.size(), 0);
+  const auto bind = [&](std::string_view name, int64_t value) {
+    if (const SymbolId id = graph.find_symbol(name); id != kNone) b[static_cast<size_t>(id)] = value;
+  };
+  bind(kSequences, in.sequences);
+  bind(kLength, in.length);
+  bind(kDecoderLength, new_tokens > 0 ? new_tokens : in.decoder_length);
+  return b;
+}
+
+template <class Scalar>
+OracleResult<Scalar> run_oracle(const Model& model, const Graph& graph, const ModelInputs& in, int64_t new_tokens = 0, OracleOptions options = {}) {
+  OracleInputs<Scalar> inputs;
+  for (const Value& v : graph.values)
+    if (v.kind == ValueKind::input) inputs[v.name].integers = in.values.at(v.name);
+  return Oracle<Scalar>(graph, *model.weights).run(inputs, bindings_for(graph, in, new_tokens), options);
+}
+
+/// max |a - b| / max |b|
+template <class A, class B>
+double relative_difference(const std::vector<A>& a, const std::vector<B>& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double d = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (!(d <= difference)) difference = d;  // NaN stays
+    size = std::max(size, std::fabs(static_cast<double>(b[i])));
+  }
+  return difference == 0 ? 0 : difference / size;
+}
+
+inline OracleReplay replay_of(const std::vector<OracleDecision>& decisions) {
+  OracleReplay replay;
+  for (const OracleDecision& d : decisions) replay[d.router].push_back(d.choice);
+  return replay;
+}
+
+}  // namespace stormcell::testing
