@@ -27,11 +27,14 @@ struct MachineModel {
   double step_microseconds = 2;  ///< fixed cost of one step: dispatch and one fork-join
 };
 
+using PassParameters = std::map<std::string, std::string>;
+
 struct PassInput {
   const Graph& graph;
   const LoadProfile& profile;
   const MachineModel& machine;
   Bindings typical;  ///< extents of a typical batch, for predictions
+  const PassParameters* parameters = nullptr;  ///< of a configuration: does the same again, whatever the profile says
 };
 
 struct PassResult {
@@ -39,7 +42,7 @@ struct PassResult {
   bool applied = false;
   std::string reason;                       ///< one sentence: what was done, or why not
   std::optional<double> predicted_speedup;  ///< of the whole forward pass, from bytes, FLOP and steps
-  std::map<std::string, std::string> parameters;  ///< what `run --config` needs to do the same again
+  PassParameters parameters;                ///< what `run --config` needs to do the same again
 };
 
 struct Pass {
@@ -55,7 +58,9 @@ const Pass* find_pass(std::string_view id);
 /// Ids of the contract that this version does not have.
 bool is_planned_pass(std::string_view id);
 
-/// Predicted time of one forward pass, in milliseconds: the sum over steps of max(bytes / bandwidth, FLOP / peak) plus the fixed cost.
+/// Predicted time of one forward pass, in milliseconds: the sum over steps of max(bytes / bandwidth, FLOP / peak) plus the fixed cost. Rows
+/// are the profile's means a batch; a branch that gets less than one row a batch runs in that share of the batches, without load never.
+/// Without a profile all branches get equal shares. Fallbacks do not run; a repeat takes all its turns.
 double predict_milliseconds(const Graph& graph, const LoadProfile& profile, const MachineModel& machine, const Bindings& bindings);
 
 }  // namespace stormcell

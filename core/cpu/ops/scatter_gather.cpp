@@ -43,20 +43,25 @@ class Scatter : public Kernel {
   bool whole_ = false;
 };
 
-// All inputs are branches (or the slots) of one decision in one buffer of slots: each cell sums its own slots in the order of its
-// choices, cells shared over threads without atomics.
+// All inputs are branches (or the slots) of one decision: each cell sums its own slots in the order of its choices, cells shared over
+// threads without atomics. How the branches' rows lie in memory does not matter, so that every plan sums in the same order.
 class GatherSlots : public Kernel {
  public:
-  GatherSlots(const Making& m, std::vector<char> present, bool weighted, int otherwise, size_t decision)
-      : present_(std::move(present)), weighted_(weighted), otherwise_(otherwise), decision_(decision), slots_first_(m.step.inputs[0]) {
-    const Operand& o = m.program.operands[static_cast<size_t>(slots_first_)];
-    first_branch_ = o.branch;
+  /// `input_of`: by branch, which input holds its rows; -1: none.
+  GatherSlots(const Making& m, std::vector<int> input_of, size_t decision)
+      : input_of_(std::move(input_of)),
+        weighted_(m.node().attributes.word("mode") == "weighted"),
+        slots_(m.graph().space(m.type(0).space).branch == kAllBranches),
+        decision_(decision) {
+    const size_t values = m.node().inputs.size() - extra_count(m.node());
+    otherwise_ = extra_input(m.node(), "otherwise", values);
+    residual_ = extra_input(m.node(), "residual", values);
   }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[decision_].decision;
     const int64_t width = c.out[0].width;
-    const float* slots = c.in[0].reals() - (first_branch_ == kAllBranches ? 0 : int64_t{d.offsets[first_branch_]} * width);
     const float* otherwise = otherwise_ >= 0 ? c.in[static_cast<size_t>(otherwise_)].reals() : nullptr;
+    const float* residual = residual_ >= 0 ? c.in[static_cast<size_t>(residual_)].reals() : nullptr;
     float* out = c.out[0].reals();
     c.team.split(c.out[0].rows, 8, [&](int64_t begin, int64_t end, int) {
       for (int64_t cell = begin; cell < end; ++cell) {
@@ -65,10 +70,11 @@ class GatherSlots : public Kernel {
         for (int32_t j = 0; j < d.fan_out; ++j) {
           const int64_t i = cell * d.fan_out + j;
           const int32_t choice = d.choice[i];
+          const int input = is_kept(choice) ? input_of_[static_cast<size_t>(choice)] : -1;
           const float* from = nullptr;
           float w = weighted_ ? d.choice_weight[i] : 1.0f;
-          if (is_kept(choice) && present_[static_cast<size_t>(choice)]) {
-            from = slots + int64_t{d.slot[i]} * width;
+          if (input >= 0) {
+            from = c.in[static_cast<size_t>(input)].reals() + int64_t{d.slot[i] - (slots_ ? 0 : d.offsets[choice])} * width;
           } else if (weighted_ && otherwise && is_dropped(choice)) {
             from = otherwise + cell * width;
           } else {
@@ -88,16 +94,17 @@ class GatherSlots : public Kernel {
             std::fill_n(to, width, 0.0f);
           }
         }
+        if (residual)
+          for (int64_t x = 0; x < width; ++x) to[x] += residual[cell * width + x];
       }
     });
   }
 
  private:
-  std::vector<char> present_;
-  bool weighted_;
-  int otherwise_;
+  std::vector<int> input_of_;
+  bool weighted_, slots_;
+  int otherwise_ = -1, residual_ = -1;
   size_t decision_;
-  int32_t slots_first_, first_branch_;
 };
 
 // The general case: rows of several routers, nested ones too, followed up to the cells of the result.
@@ -108,6 +115,7 @@ class GatherChains : public Kernel {
     const auto target = static_cast<SpaceId>(m.node().attributes.integer("space"));
     values_ = m.node().inputs.size() - extra_count(m.node());
     otherwise_ = extra_input(m.node(), "otherwise", values_);
+    residual_ = extra_input(m.node(), "residual", values_);
     size_t at = m.node().inputs.size();
     for (size_t i = 0; i < values_; ++i) {
       chains_.emplace_back();
@@ -136,6 +144,10 @@ class GatherChains : public Kernel {
           for (int64_t x = 0; x < out.width; ++x) to[x] += weight * from[x];
         }
       }
+    if (residual_ >= 0) {
+      const float* residual = c.in[static_cast<size_t>(residual_)].reals();
+      for (int64_t x = 0; x < out.elements(); ++x) out.reals()[x] += residual[x];
+    }
   }
 
  private:
@@ -169,7 +181,7 @@ class GatherChains : public Kernel {
   }
   bool place_, weighted_;
   size_t values_ = 0;
-  int otherwise_ = -1;
+  int otherwise_ = -1, residual_ = -1;
   std::vector<std::vector<Link>> chains_;
 };
 
@@ -179,40 +191,44 @@ std::unique_ptr<Kernel> make_scatter(const Making& m) { return std::make_unique<
 
 std::unique_ptr<Kernel> make_gather_one(const Making& m) {
   const Graph& g = m.graph();
-  const std::string& mode = m.node().attributes.word("mode");
+  const Attributes& attributes = m.node().attributes;
   const size_t values = m.node().inputs.size() - extra_count(m.node());
-  const int otherwise = extra_input(m.node(), "otherwise", values);
-  if (mode == "place" || g.value(m.node().outputs[0]).type.dtype != DType::f32) return nullptr;
+  if (attributes.word("mode") == "place" || g.value(m.node().outputs[0]).type.dtype != DType::f32) return nullptr;
+  if (m.type(0).space == kNone) return nullptr;
   const ValueId decision = g.space(m.type(0).space).decision;
-  if (m.type(0).space == kNone || decision == kNone) return nullptr;
-  std::vector<char> present(static_cast<size_t>(g.value(decision).branches), 0);
-  const auto buffer = [&](size_t i) { return m.program.operands[static_cast<size_t>(m.step.inputs[i])].buffer; };
+  if (decision == kNone) return nullptr;
+  std::vector<int> input_of(static_cast<size_t>(g.value(decision).branches), -1);
   for (size_t i = 0; i < values; ++i) {
     const CellSpace& s = g.space(m.type(i).space);
-    if (s.decision != decision || s.parent != static_cast<SpaceId>(m.node().attributes.integer("space")) || buffer(i) != buffer(0)) return nullptr;
+    if (s.decision != decision || s.parent != static_cast<SpaceId>(attributes.integer("space"))) return nullptr;
     if (s.branch == kAllBranches) {
       if (values != 1) return nullptr;
-      std::fill(present.begin(), present.end(), 1);
+      std::fill(input_of.begin(), input_of.end(), 0);
     } else {
-      if (present[static_cast<size_t>(s.branch)]) return nullptr;
-      present[static_cast<size_t>(s.branch)] = 1;
+      if (input_of[static_cast<size_t>(s.branch)] >= 0) return nullptr;
+      input_of[static_cast<size_t>(s.branch)] = static_cast<int>(i);
     }
   }
-  // Which branches the slots were really computed for: a grouped product may leave some out.
-  if (values == 1 && g.space(m.type(0).space).branch == kAllBranches) {
+  // Which branches the slots were really computed for.
+  const auto only = [&](const std::vector<int64_t>& branches) {
+    std::fill(input_of.begin(), input_of.end(), -1);
+    for (const int64_t b : branches) input_of[static_cast<size_t>(b)] = 0;
+  };
+  if (attributes.has("branches")) {
+    only(attributes.list("branches"));
+  } else if (g.space(m.type(0).space).branch == kAllBranches) {
     NodeId producer = m.value(0).producer;
     while (producer != kNone) {
       const Node& n = g.node(producer);
       if (n.op->name == "grouped_linear") {
-        std::fill(present.begin(), present.end(), 0);
-        for (const int64_t b : n.attributes.list("branches")) present[static_cast<size_t>(b)] = 1;
+        only(n.attributes.list("branches"));
         break;
       }
       if (n.inputs.empty() || n.op->name == "scatter" || n.op->name == "exchange_back") break;  // computed here, or by all ranks
       producer = g.value(n.inputs[0]).producer;
     }
   }
-  return std::make_unique<GatherSlots>(m, std::move(present), mode == "weighted", otherwise, m.node().inputs.size());
+  return std::make_unique<GatherSlots>(m, std::move(input_of), m.node().inputs.size());
 }
 
 std::unique_ptr<Kernel> make_gather(const Making& m) { return std::make_unique<GatherChains>(m); }

@@ -1,6 +1,7 @@
-// gather(y_0, y_1, ...; extras otherwise [S, ...]) -> [S, ...]: joins values of one or of several routers in the space `space`, an
-// ancestor of all of them. mode: sum; weighted (each row times its choice's weight; direct children only); place (later inputs win).
-// Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its row.
+// gather(y_0, y_1, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of several routers in the space
+// `space`, an ancestor of all of them. mode: sum; weighted (each row times its choice's weight; direct children only); place (later inputs win).
+// Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its row. `residual` is added
+// at the end. attribute branches, where y_0 lives over all slots of a decision: the branches whose slots count (not with place).
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -22,9 +23,20 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     if (mode == "weighted" && (y.space == space || g.space(y.space).parent != space))
       operator_error(g, n, "direct branches to weigh", type_text(g, y));
   }
-  if (extra) {
-    expect_space(g, n, n.inputs.size() - 1, space);
-    expect_content(g, n, n.inputs.size() - 1, first.content);
+  for (const char* name : {"otherwise", "residual"})
+    if (const int i = extra_input(n, name, n.inputs.size() - extra); i >= 0) {
+      expect_space(g, n, static_cast<size_t>(i), space);
+      expect_content(g, n, static_cast<size_t>(i), first.content);
+      if (name[0] == 'r' && (first.dtype != DType::f32 || input_type(g, n, static_cast<size_t>(i)).dtype != DType::f32))
+        operator_error(g, n, "a residual and rows in f32", type_text(g, first));
+    }
+  if (n.attributes.has("branches")) {
+    const CellSpace* slots = first.space == kNone ? nullptr : &g.space(first.space);
+    if (n.inputs.size() - extra != 1 || mode == "place" || !slots || slots->kind != SpaceKind::routed || slots->branch != kAllBranches ||
+        slots->parent != space)
+      operator_error(g, n, "the slots of one decision, to sum or to weigh, with branches", type_text(g, first));
+    for (const int64_t b : n.attributes.list("branches"))
+      if (b < 0 || b >= g.value(slots->decision).branches) operator_error(g, n, "branches of its decision", std::to_string(b));
   }
   return {{{first.dtype, space, first.content}}};
 }

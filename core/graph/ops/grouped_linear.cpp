@@ -1,7 +1,7 @@
 // grouped_linear(x, decision, w_0 [n, k], w_1, ...; extras multiply, residual) -> [slots, n]: one product for all branches of a
 // decision, each slot with its branch's weights. x lives over the slots, or over the decision's own cells: then each slot reads its
-// cell's row. attributes: branches (list: which branch each w belongs to; slots of absent ones are not written), activation.
-// extras: gain [k] with eps as in linear; multiply [slots, n].
+// cell's row. attributes: branches (list: which branch each w belongs to; slots of absent ones are not written), activation,
+// scale. extras: gain [k] with eps as in linear; multiply, residual [slots, n].
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -30,10 +30,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       operator_error(g, n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
   }
   if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
-  if (const int i = extra_input(n, "multiply", 2 + weights); i >= 0) {
-    expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
-    expect_space(g, n, static_cast<size_t>(i), slots);
-  }
+  if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) expect_content(g, n, static_cast<size_t>(i), {x.content[0]});
+  for (const char* extra : {"multiply", "residual"})
+    if (const int i = extra_input(n, extra, 2 + weights); i >= 0) {
+      expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
+      expect_space(g, n, static_cast<size_t>(i), slots);
+    }
   return {{{DType::f32, slots, {first.content[0]}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {

@@ -1,18 +1,20 @@
 // guard(predicate scalar i32) {taken} {fallback} -> outputs: when the predicate is not 0 the taken body runs, else the fallback, which
 // computes the same outputs for any input. The choice commits at the region's end: states that a body writes are written to shadows
-// until then, and nothing the fallback reads is overwritten before.
+// until then, and nothing the fallback reads is overwritten before. Without an input the taken body gives the predicate itself, as its last
+// value: it has run when that is known.
 #include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
-  expect_integer(g, n, 0);
-  expect_space(g, n, 0, kNone);
-  if (n.bodies.size() != 2 || n.yields.size() != 2 || n.yields[0].size() != n.yields[1].size())
+  expect_inputs(g, n, 0, 1);
+  const size_t late = n.inputs.empty() ? 1 : 0;
+  if (n.bodies.size() != 2 || n.yields.size() != 2 || n.yields[0].size() != n.yields[1].size() + late)
     operator_error(g, n, "two bodies that give as many values", std::to_string(n.bodies.size()) + " bodies");
+  const TensorType& predicate = late ? g.value(n.yields[0].back()).type : input_type(g, n, 0);
+  if (predicate != TensorType{DType::i32, kNone, {}}) operator_error(g, n, "a scalar i32 as predicate", type_text(g, predicate));
   std::vector<Result> results;
-  for (size_t i = 0; i < n.yields[0].size(); ++i) {
+  for (size_t i = 0; i < n.yields[1].size(); ++i) {
     const TensorType &a = g.value(n.yields[0][i]).type, &b = g.value(n.yields[1][i]).type;
     if (a != b) operator_error(g, n, "bodies that give the same types, " + type_text(g, a), type_text(g, b));
     results.push_back({a});

@@ -1,0 +1,319 @@
+#include "core/graph/rewrite.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/operator.h"
+#include "core/graph/text_names.h"
+#include "core/graph/verify.h"
+
+namespace stormcell {
+namespace {
+
+size_t index(int32_t id) { return static_cast<size_t>(id); }
+
+/// Replaces the numbers of spaces that attributes hold.
+template <class F>
+void map_spaces(Attributes& attributes, F&& f) {
+  std::vector<std::pair<std::string, Attribute>> changed;
+  for (const auto& [key, value] : attributes) {
+    if (!is_space_attribute(key)) continue;
+    if (const auto* one = std::get_if<int64_t>(&value)) {
+      changed.emplace_back(key, int64_t{f(static_cast<SpaceId>(*one))});
+    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+      std::vector<int64_t> spaces;
+      for (const int64_t s : *list) spaces.push_back(f(static_cast<SpaceId>(s)));
+      changed.emplace_back(key, std::move(spaces));
+    }
+  }
+  for (auto& [key, value] : changed) attributes.set(key, std::move(value));
+}
+
+/// Numbers of what is kept, in the old order; kNone for the others.
+std::vector<int32_t> renumber(const std::vector<char>& kept) {
+  std::vector<int32_t> to(kept.size(), kNone);
+  int32_t next = 0;
+  for (size_t i = 0; i < kept.size(); ++i)
+    if (kept[i]) to[i] = next++;
+  return to;
+}
+
+}  // namespace
+
+Graph compact(const Graph& from) {
+  std::vector<char> node_kept(from.nodes.size(), 0), value_kept(from.values.size(), 0), space_kept(from.spaces.size(), 0);
+  const auto keep_space = [&](auto&& self, SpaceId s) -> void {
+    if (s == kNone || space_kept[index(s)]) return;
+    space_kept[index(s)] = 1;
+    self(self, from.space(s).parent);
+    if (from.space(s).decision != kNone) value_kept[index(from.space(s).decision)] = 1;
+  };
+  from.for_each_node([&](NodeId id, int) {
+    node_kept[index(id)] = 1;
+    const Node& node = from.node(id);
+    for (const ValueId v : node.inputs) value_kept[index(v)] = 1;
+    for (const ValueId v : node.outputs) value_kept[index(v)] = 1;
+    for (const auto& yields : node.yields)
+      for (const ValueId v : yields) value_kept[index(v)] = 1;
+    Attributes seen = node.attributes;
+    map_spaces(seen, [&](SpaceId s) {
+      keep_space(keep_space, s);
+      return s;
+    });
+  });
+  for (const NamedValue& output : from.outputs) value_kept[index(output.value)] = 1;
+  for (size_t i = 0; i < from.values.size(); ++i) {
+    if (from.values[i].kind == ValueKind::input) value_kept[i] = 1;
+    if (value_kept[i]) keep_space(keep_space, from.values[i].type.space);
+  }
+
+  const std::vector<int32_t> node_to = renumber(node_kept), value_to = renumber(value_kept), space_to = renumber(space_kept);
+  const auto value_of = [&](ValueId v) { return v == kNone ? kNone : value_to[index(v)]; };
+  const auto space_of = [&](SpaceId s) { return s == kNone ? kNone : space_to[index(s)]; };
+  const auto map_values = [&](std::vector<ValueId>& list) {
+    for (ValueId& v : list) v = value_of(v);
+  };
+  Graph to;
+  to.symbols = from.symbols;
+  for (size_t s = 0; s < from.spaces.size(); ++s) {
+    if (!space_kept[s]) continue;
+    CellSpace space = from.spaces[s];
+    space.parent = space_of(space.parent);
+    space.decision = value_of(space.decision);
+    to.spaces.push_back(std::move(space));
+  }
+  for (size_t v = 0; v < from.values.size(); ++v) {
+    if (!value_kept[v]) continue;
+    Value value = from.values[v];
+    value.type.space = space_of(value.type.space);
+    if (value.producer != kNone) value.producer = node_to[index(value.producer)];
+    to.values.push_back(std::move(value));
+  }
+  const auto map_block = [&](Block& block) {
+    for (NodeId& n : block.nodes) n = node_to[index(n)];
+  };
+  for (size_t n = 0; n < from.nodes.size(); ++n) {
+    if (!node_kept[n]) continue;
+    Node node = from.nodes[n];
+    map_values(node.inputs);
+    map_values(node.outputs);
+    for (auto& yields : node.yields) map_values(yields);
+    for (Block& body : node.bodies) map_block(body);
+    map_spaces(node.attributes, space_of);
+    to.nodes.push_back(std::move(node));
+  }
+  to.top = from.top;
+  map_block(to.top);
+  to.outputs = from.outputs;
+  for (NamedValue& output : to.outputs) output.value = value_of(output.value);
+  return to;
+}
+
+Rewriter::Rewriter(Graph graph) : graph_(std::move(graph)) {
+  for (const Value& v : graph_.values) names_.emplace(v.name, 0);
+}
+
+std::string Rewriter::unique(std::string_view name) {
+  const auto [at, fresh] = names_.emplace(std::string(name), 0);
+  if (fresh) return at->first;
+  for (;;) {
+    std::string candidate = std::string(name) + "." + std::to_string(++at->second);
+    if (names_.emplace(candidate, 0).second) return candidate;
+  }
+}
+
+ValueId Rewriter::add_value(std::string_view name, ValueKind kind, TensorType type) {
+  Value v;
+  v.name = unique(name);
+  v.kind = kind;
+  v.type = std::move(type);
+  graph_.values.push_back(std::move(v));
+  return static_cast<ValueId>(graph_.values.size()) - 1;
+}
+
+void Rewriter::add_outputs(Node& node, NodeId id) {
+  for (Result& r : node.op->infer(graph_, node)) {
+    const ValueId v = add_value(node.name.empty() ? node.op->name : std::string_view(node.name), r.kind, std::move(r.type));
+    graph_.value(v).producer = id;
+    graph_.value(v).branches = r.branches;
+    graph_.value(v).fan_out = r.fan_out;
+    node.outputs.push_back(v);
+  }
+}
+
+NodeId Rewriter::make_node(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name) {
+  Node node;
+  node.op = find_operator(op);
+  if (!node.op) failed("graph", "no operator \"" + std::string(op) + "\"");
+  node.name = std::string(name);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  add_outputs(node, id);
+  graph_.nodes.push_back(std::move(node));
+  return id;
+}
+
+NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name) {
+  Node node;
+  node.op = find_operator("guard");
+  node.name = std::string(name);
+  node.inputs = {predicate};
+  node.bodies = {{std::move(taken.nodes)}, {std::move(fallback.nodes)}};
+  node.yields = {std::move(taken.yields), std::move(fallback.yields)};
+  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  add_outputs(node, id);
+  graph_.nodes.push_back(std::move(node));
+  return id;
+}
+
+SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) {
+  for (size_t i = 0; i < graph_.spaces.size(); ++i)
+    if (graph_.spaces[i].decision == decision && graph_.spaces[i].branch == branch) return static_cast<SpaceId>(i);
+  const Value& d = graph_.value(decision);
+  const CellSpace& from = graph_.space(d.type.space);
+  const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
+  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)), SpaceKind::routed, d.type.space,
+                           bound, {}, decision, branch});
+  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+}
+
+SpaceId Rewriter::space_of_copies(SpaceId id, const ValueMap& values) {
+  if (id == kNone) return kNone;
+  const CellSpace space = graph_.space(id);
+  const SpaceId parent = space_of_copies(space.parent, values);
+  if (space.kind == SpaceKind::routed) {
+    const auto at = values.find(space.decision);
+    return at == values.end() || at->second == space.decision ? id : routed_space(at->second, space.branch);
+  }
+  if (parent == space.parent) return id;
+  const std::string name = space.name + "/" + graph_.space(parent).name;
+  for (size_t i = 0; i < graph_.spaces.size(); ++i)
+    if (graph_.spaces[i].parent == parent && graph_.spaces[i].name == name) return static_cast<SpaceId>(i);
+  CellSpace copy = space;
+  copy.name = name;
+  copy.parent = parent;
+  graph_.spaces.push_back(std::move(copy));
+  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+}
+
+NodeId Rewriter::clone(NodeId original, ValueMap& values) {
+  Node node = graph_.node(original);
+  const auto map_list = [&](std::vector<ValueId>& list) {
+    for (ValueId& v : list)
+      if (const auto at = values.find(v); at != values.end()) v = at->second;
+  };
+  map_list(node.inputs);
+  for (size_t b = 0; b < node.bodies.size(); ++b) {
+    for (NodeId& inner : node.bodies[b].nodes) inner = clone(inner, values);
+    map_list(node.yields[b]);
+  }
+  map_spaces(node.attributes, [&](SpaceId s) { return space_of_copies(s, values); });
+  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  for (ValueId& v : node.outputs) {
+    Value copy = graph_.value(v);
+    copy.name = unique(copy.name);
+    copy.producer = id;
+    copy.type.space = space_of_copies(copy.type.space, values);
+    graph_.values.push_back(std::move(copy));
+    const auto made = static_cast<ValueId>(graph_.values.size()) - 1;
+    values[v] = made;
+    v = made;
+  }
+  graph_.nodes.push_back(std::move(node));
+  return id;
+}
+
+void Rewriter::substitute(const ValueMap& values, const std::set<NodeId>& except) {
+  const auto map_list = [&](std::vector<ValueId>& list) {
+    for (ValueId& v : list)
+      if (const auto at = values.find(v); at != values.end()) v = at->second;
+  };
+  const auto walk = [&](auto&& self, const Block& block) -> void {
+    for (const NodeId id : block.nodes) {
+      if (except.contains(id)) continue;
+      Node& node = graph_.node(id);
+      map_list(node.inputs);
+      for (size_t b = 0; b < node.bodies.size(); ++b) {
+        self(self, node.bodies[b]);
+        map_list(node.yields[b]);
+      }
+    }
+  };
+  walk(walk, graph_.top);
+  for (NamedValue& output : graph_.outputs)
+    if (const auto at = values.find(output.value); at != values.end()) output.value = at->second;
+}
+
+void Rewriter::replace_run(BlockPlace place, size_t first, size_t count, const std::vector<NodeId>& with) {
+  std::vector<NodeId>& nodes = block_at(graph_, place).nodes;
+  const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(first);
+  nodes.insert(nodes.erase(begin, begin + static_cast<std::ptrdiff_t>(count)), with.begin(), with.end());
+}
+
+std::optional<size_t> Rewriter::bring_together(BlockPlace place, std::span<const NodeId> members) {
+  std::vector<NodeId>& nodes = block_at(graph_, place).nodes;
+  const std::set<NodeId> wanted(members.begin(), members.end());
+  const auto is_wanted = [&](NodeId id) { return wanted.contains(id); };
+  const auto first = std::find_if(nodes.begin(), nodes.end(), is_wanted);
+  const auto last = std::find_if(nodes.rbegin(), nodes.rend(), is_wanted).base();
+  const auto start = static_cast<size_t>(first - nodes.begin());
+  if (static_cast<size_t>(last - first) == wanted.size()) return start;
+
+  // Behind goes what reads, through whatever stands here, a value of the members.
+  std::vector<NodeId> before, together, behind;
+  std::set<ValueId> made, made_behind;
+  for (auto at = first; at != last; ++at) {
+    bool reads_made = false, reads_behind = false;
+    for (const ValueId v : reads_of(graph_, *at)) {
+      reads_made = reads_made || made.contains(v);
+      reads_behind = reads_behind || made_behind.contains(v);
+    }
+    const std::vector<ValueId>& outputs = graph_.node(*at).outputs;
+    if (is_wanted(*at)) {
+      if (reads_behind) return {};
+      together.push_back(*at);
+      made.insert(outputs.begin(), outputs.end());
+    } else if (reads_made || reads_behind) {
+      behind.push_back(*at);
+      made_behind.insert(outputs.begin(), outputs.end());
+    } else {
+      before.push_back(*at);
+    }
+  }
+  std::vector<NodeId> order = before;
+  order.insert(order.end(), together.begin(), together.end());
+  order.insert(order.end(), behind.begin(), behind.end());
+  if (!keeps_states(std::vector<NodeId>(first, last), order)) return {};
+  std::copy(order.begin(), order.end(), first);
+  return start + before.size();
+}
+
+bool Rewriter::keeps_states(const std::vector<NodeId>& from, const std::vector<NodeId>& to) const {
+  // A state's reads and writes stay in their order; only reads among themselves may change places.
+  const auto list = [&](const std::vector<NodeId>& order) {
+    std::map<ValueId, std::vector<std::pair<NodeId, bool>>> lists;
+    for (const NodeId id : order) {
+      const std::set<ValueId> writes = states_written(graph_, id);
+      for (const ValueId v : reads_of(graph_, id))
+        if (graph_.value(v).kind == ValueKind::state) lists[v].emplace_back(id, writes.contains(v));
+    }
+    // Between two writes the order of the reads does not matter.
+    for (auto& [state, uses] : lists)
+      for (auto begin = uses.begin(); begin != uses.end();) {
+        const auto end = std::find_if(begin, uses.end(), [](const auto& use) { return use.second; });
+        std::sort(begin, end);
+        begin = end == uses.end() ? end : end + 1;
+      }
+    return lists;
+  };
+  return list(from) == list(to);
+}
+
+Graph Rewriter::finish() {
+  Graph graph = compact(graph_);
+  verify(graph);
+  return graph;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,83 @@
+#include "core/graph/uses.h"
+
+#include <algorithm>
+
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+
+void add_blocks(const Graph& graph, BlockPlace place, Fallbacks fallbacks, std::vector<BlockPlace>& all) {
+  all.push_back(place);
+  for (const NodeId id : block_at(graph, place).nodes) {
+    const Node& node = graph.node(id);
+    for (size_t b = 0; b < node.bodies.size(); ++b)
+      if (b == 0 || fallbacks == Fallbacks::included) add_blocks(graph, {id, b}, fallbacks, all);
+  }
+}
+
+template <class Visit>
+void visit_with_bodies(const Graph& graph, NodeId id, Visit& visit) {
+  visit(id);
+  for (const Block& body : graph.node(id).bodies)
+    for (const NodeId inner : body.nodes) visit_with_bodies(graph, inner, visit);
+}
+
+}  // namespace
+
+const Block& block_at(const Graph& graph, BlockPlace place) { return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body]; }
+Block& block_at(Graph& graph, BlockPlace place) { return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body]; }
+
+std::vector<BlockPlace> blocks_of(const Graph& graph, Fallbacks fallbacks) {
+  std::vector<BlockPlace> all;
+  add_blocks(graph, {}, fallbacks, all);
+  return all;
+}
+
+std::vector<ValueId> reads_of(const Graph& graph, NodeId node) {
+  if (graph.node(node).bodies.empty()) {
+    std::vector<ValueId> reads;
+    for (const ValueId v : graph.node(node).inputs)
+      if (std::find(reads.begin(), reads.end(), v) == reads.end()) reads.push_back(v);
+    return reads;
+  }
+  std::set<ValueId> made, seen;
+  std::vector<ValueId> reads;
+  auto collect = [&](NodeId id) { made.insert(graph.node(id).outputs.begin(), graph.node(id).outputs.end()); };
+  visit_with_bodies(graph, node, collect);
+  auto read = [&](NodeId id) {
+    const auto add = [&](ValueId v) {
+      if (!made.contains(v) && seen.insert(v).second) reads.push_back(v);
+    };
+    for (const ValueId v : graph.node(id).inputs) add(v);
+    for (const auto& yields : graph.node(id).yields)
+      for (const ValueId v : yields) add(v);
+  };
+  visit_with_bodies(graph, node, read);
+  return reads;
+}
+
+std::set<ValueId> states_written(const Graph& graph, NodeId node) {
+  std::set<ValueId> states;
+  auto visit = [&](NodeId id) {
+    const Node& n = graph.node(id);
+    if (n.op->has_effect && n.bodies.empty() && !n.inputs.empty() && graph.value(n.inputs[0]).kind == ValueKind::state) states.insert(n.inputs[0]);
+  };
+  visit_with_bodies(graph, node, visit);
+  return states;
+}
+
+std::vector<int32_t> count_uses(const Graph& graph) {
+  std::vector<int32_t> uses(graph.values.size(), 0);
+  graph.for_each_node([&](NodeId id, int) {
+    for (const ValueId v : graph.node(id).inputs) ++uses[static_cast<size_t>(v)];
+    for (const auto& yields : graph.node(id).yields)
+      for (const ValueId v : yields) ++uses[static_cast<size_t>(v)];
+  });
+  for (const NamedValue& output : graph.outputs) ++uses[static_cast<size_t>(output.value)];
+  return uses;
+}
+
+int64_t stored_bytes(const Graph& graph, ValueId weight) { return graph.row_bytes(weight); }
+
+}  // namespace stormcell

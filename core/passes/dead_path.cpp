@@ -1,0 +1,307 @@
+// Branches to which no cell went in the profiled batches: their region becomes
+//   guard(branches_empty(decision; branches = dead)) { the live branches only } { the region as it was }
+// The route node stays before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body computes
+// what the region computes without rows in the dead branches: bit for bit the same.
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "core/base/error.h"
+#include "core/base/numbers.h"
+#include "core/graph/operator.h"
+#include "core/graph/rewrite.h"
+#include "core/passes/pass.h"
+#include "core/passes/prose.h"
+#include "core/passes/region.h"
+
+namespace stormcell {
+namespace {
+
+/// Dead branches of each router, by its name.
+using DeadBranches = std::map<std::string, std::vector<int32_t>, std::less<>>;
+
+std::string list_text(const std::vector<int32_t>& branches) {
+  std::string text;
+  for (const int32_t b : branches) text += (text.empty() ? "" : ",") + std::to_string(b);
+  return text;
+}
+
+std::vector<int32_t> parse_list(std::string_view text, const std::string& where) {
+  std::vector<int32_t> list;
+  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
+    int32_t branch = -1;
+    const auto [stop, error] = std::from_chars(at, end, branch);
+    if (error != std::errc() || branch < 0 || (stop < end && *stop != ',')) bad_input(where, "expected branches as \"1,4,5\", got \"" + std::string(text) + "\"");
+    list.push_back(branch);
+    at = stop;
+  }
+  return list;
+}
+
+DeadBranches dead_branches(const PassInput& input) {
+  DeadBranches dead;
+  if (input.parameters) {
+    for (const auto& [router, branches] : *input.parameters) dead[router] = parse_list(branches, "configuration: dead-path of " + router);
+    return dead;
+  }
+  for (const auto& [router, load] : input.profile.routers) {
+    if (load.batches == 0) continue;
+    std::vector<int32_t> empty;
+    for (size_t b = 0; b < load.load.size(); ++b)
+      if (load.load[b] == 0) empty.push_back(static_cast<int32_t>(b));
+    if (!empty.empty()) dead[router] = std::move(empty);
+  }
+  return dead;
+}
+
+/// Weights that nothing outside of fallbacks reads.
+int64_t bytes_of_fallbacks_only(const Graph& graph) {
+  std::set<ValueId> everywhere, needed;
+  for (const Fallbacks which : {Fallbacks::included, Fallbacks::left_out})
+    for (const BlockPlace place : blocks_of(graph, which))
+      for (const NodeId id : block_at(graph, place).nodes)
+        for (const ValueId v : graph.node(id).inputs)
+          if (graph.value(v).kind == ValueKind::weight) (which == Fallbacks::included ? everywhere : needed).insert(v);
+  int64_t bytes = 0;
+  for (const ValueId v : everywhere)
+    if (!needed.contains(v)) bytes += stored_bytes(graph, v);
+  return bytes;
+}
+
+class DeadPath {
+ public:
+  explicit DeadPath(const PassInput& input) : input_(input), rewriter_(input.graph), dead_(dead_branches(input)) {}
+
+  PassResult run() {
+    while (step()) {
+    }
+    for (const auto& [router, branches] : dead_)
+      if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, "the model has no such router");
+    PassResult result;
+    result.applied = !guarded_.empty();
+    result.graph = result.applied ? rewriter_.finish() : input_.graph;
+    result.reason = reason(result.graph);
+    for (const auto& [router, branches] : guarded_) result.parameters[router] = list_text({branches.begin(), branches.end()});
+    if (result.applied) result.predicted_speedup = predicted_speedup(input_, result.graph);
+    return result;
+  }
+
+ private:
+  const Graph& graph() const { return rewriter_.graph(); }
+
+  // One region a step: blocks are looked at anew then, fallbacks left out, so that what is nested in live branches comes later.
+  bool step() {
+    for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
+      for (const ValueId decision : decisions_of(graph(), place)) {
+        const std::string& router = router_name(graph(), decision);
+        seen_.insert(router);
+        if (!dead_.contains(router) || done_.contains({decision, place.owner, place.body})) continue;
+        for (const Region& region : find_regions(graph(), place, decision))
+          if (looked_at_.insert(region.nodes[0]).second && guard(region, router)) return true;
+        done_.insert({decision, place.owner, place.body});
+      }
+    return false;
+  }
+
+  /// Puts the region behind a guard; false where that is not possible, or of no use.
+  bool guard(const Region& region, const std::string& router) {
+    const std::set<int32_t> dead = dead_of(region, router);
+    if (dead.empty()) return false;
+    std::string why = region.obstacle;
+    if (why.empty() && saved_bytes(region, dead) == 0) why = "no weight is read by its dead branches alone";
+    if (why.empty()) why = split_node(region, dead);
+    std::optional<size_t> first;
+    if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes))) why = "nodes between its scatters and gathers depend on it";
+    if (!why.empty()) {
+      refusals_.emplace_back(router, why);
+      return false;
+    }
+    guarded_[router].insert(dead.begin(), dead.end());
+    rewrite(region, dead, *first);
+    return true;
+  }
+
+  std::set<int32_t> dead_of(const Region& region, const std::string& router) const {
+    std::set<int32_t> dead;
+    if (const auto at = dead_.find(router); at != dead_.end())
+      for (const int32_t b : at->second)
+        if (std::binary_search(region.branches.begin(), region.branches.end(), b)) dead.insert(b);
+    // A gather needs a branch to join: where all of its branches are dead, the one with the fewest bytes stays.
+    for (const NodeId id : region.gathers) {
+      const Node& node = graph().node(id);
+      std::set<int32_t> joined;
+      for (size_t i = 0; i + extra_count(node) < node.inputs.size(); ++i)
+        if (const auto b = branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision)) {
+          if (*b == kAllBranches) {
+            joined.insert(region.branches.begin(), region.branches.end());
+          } else {
+            joined.insert(*b);
+          }
+        }
+      if (joined.empty() || !std::all_of(joined.begin(), joined.end(), [&](int32_t b) { return dead.contains(b); })) continue;
+      dead.erase(*std::min_element(joined.begin(), joined.end(),
+                                   [&](int32_t a, int32_t b) { return saved_bytes(region, {a}) < saved_bytes(region, {b}); }));
+    }
+    return dead;
+  }
+
+  /// A node belongs to dead branches when it works for no other.
+  bool is_dead(const Region& region, NodeId id, const std::set<int32_t>& dead) const {
+    const std::vector<int32_t> branches = branches_of_node(graph(), region, id);
+    return !branches.empty() && std::all_of(branches.begin(), branches.end(), [&](int32_t b) { return dead.contains(b); });
+  }
+  bool is_cut(const Region& region, NodeId id) const {
+    const Node& node = graph().node(id);
+    return (node.op->name == "scatter" || node.op->name == "grouped_linear") && node.inputs[1] == region.decision;
+  }
+
+  /// Bytes of the weights that `dead` branches of the region read and nothing else does, fallbacks apart.
+  int64_t saved_bytes(const Region& region, const std::set<int32_t>& dead) const {
+    std::map<ValueId, int> only_dead, all;
+    for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
+      for (const NodeId id : block_at(graph(), place).nodes)
+        for (const ValueId v : graph().node(id).inputs)
+          if (graph().value(v).kind == ValueKind::weight) ++all[v];
+    for (const NodeId id : region.nodes) {
+      const Node& node = graph().node(id);
+      if (node.op->name == "grouped_linear" && node.inputs[1] == region.decision) {
+        const std::vector<int64_t>& branches = node.attributes.list("branches");
+        for (size_t i = 0; i < branches.size(); ++i)
+          if (dead.contains(static_cast<int32_t>(branches[i]))) ++only_dead[node.inputs[2 + i]];
+      } else if (!is_cut(region, id) && is_dead(region, id, dead)) {
+        count_weights(id, only_dead);
+      }
+    }
+    int64_t bytes = 0;
+    for (const auto& [weight, uses] : only_dead)
+      if (uses == all[weight]) bytes += stored_bytes(graph(), weight);
+    return bytes;
+  }
+  void count_weights(NodeId id, std::map<ValueId, int>& counts) const {
+    const Node& node = graph().node(id);
+    for (const ValueId v : node.inputs)
+      if (graph().value(v).kind == ValueKind::weight) ++counts[v];
+    if (!node.bodies.empty())
+      for (const NodeId inner : node.bodies[0].nodes) count_weights(inner, counts);
+  }
+
+  /// A node that dead and live branches share can neither stay nor go.
+  std::string split_node(const Region& region, const std::set<int32_t>& dead) const {
+    for (const NodeId id : region.nodes) {
+      const bool gather = std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end();
+      if (gather || is_cut(region, id) || is_dead(region, id, dead)) continue;
+      for (const int32_t b : branches_of_node(graph(), region, id))
+        if (dead.contains(b)) return std::string(graph().node(id).op->name) + " \"" + graph().node(id).name + "\" belongs to several branches";
+    }
+    return {};
+  }
+
+  void rewrite(const Region& region, const std::set<int32_t>& dead, size_t first) {
+    const std::string router = router_name(graph(), region.decision);
+    Rewriter::Body taken, fallback;
+    ValueMap copies;
+    for (const NodeId id : region.nodes) {
+      if (is_cut(region, id)) {
+        if (const auto cut = cut_node(id, dead, copies)) taken.nodes.push_back(*cut);
+      } else if (std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end()) {
+        taken.nodes.push_back(cut_gather(region, id, dead, copies));
+      } else if (!is_dead(region, id, dead)) {
+        taken.nodes.push_back(rewriter_.clone(id, copies));
+      }
+    }
+    fallback.nodes = region.nodes;
+    for (const NodeId id : region.gathers) {
+      const ValueId joined = graph().node(id).outputs[0];
+      fallback.yields.push_back(joined);
+      taken.yields.push_back(copies.at(joined));
+    }
+    const std::vector<ValueId> joined = fallback.yields;
+    std::set<NodeId> inside(region.nodes.begin(), region.nodes.end());
+    const NodeId predicate =
+        rewriter_.make_node("branches_empty", {region.decision}, {{"branches", std::vector<int64_t>(dead.begin(), dead.end())}}, router + ".dead.empty");
+    const NodeId guard = rewriter_.make_guard(graph().node(predicate).outputs[0], std::move(taken), std::move(fallback), router + ".live");
+    ValueMap now;
+    for (size_t i = 0; i < joined.size(); ++i) now[joined[i]] = graph().node(guard).outputs[i];
+    rewriter_.substitute(now, inside);
+    rewriter_.replace_run(region.block, first, region.nodes.size(), {predicate, guard});
+  }
+
+  /// A scatter or a grouped product without the dead branches; nothing when no branch is left.
+  std::optional<NodeId> cut_node(NodeId id, const std::set<int32_t>& dead, ValueMap& copies) {
+    const Node node = graph().node(id);
+    const bool scatter = node.op->name == "scatter";
+    const std::vector<int64_t>& list = node.attributes.list(scatter ? "spaces" : "branches");
+    std::vector<int64_t> live;
+    std::vector<size_t> kept;
+    for (size_t i = 0; i < list.size(); ++i) {
+      const int32_t branch = scatter ? graph().space(static_cast<SpaceId>(list[i])).branch : static_cast<int32_t>(list[i]);
+      if (dead.contains(branch)) continue;
+      live.push_back(list[i]);
+      kept.push_back(i);
+    }
+    if (live.empty()) return {};
+    if (live.size() == list.size()) return rewriter_.clone(id, copies);
+    std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.begin() + 2);
+    if (!scatter) {
+      for (const size_t i : kept) inputs.push_back(node.inputs[2 + i]);
+      inputs.insert(inputs.end(), node.inputs.begin() + 2 + static_cast<std::ptrdiff_t>(list.size()), node.inputs.end());
+    }
+    for (ValueId& v : inputs)
+      if (const auto at = copies.find(v); at != copies.end()) v = at->second;
+    Attributes attributes = node.attributes;
+    attributes.set(scatter ? "spaces" : "branches", live);
+    const NodeId made = rewriter_.make_node(node.op->name, std::move(inputs), std::move(attributes), node.name);
+    for (size_t i = 0; i < (scatter ? kept.size() : 1); ++i) copies[node.outputs[scatter ? kept[i] : 0]] = graph().node(made).outputs[i];
+    return made;
+  }
+
+  NodeId cut_gather(const Region& region, NodeId id, const std::set<int32_t>& dead, ValueMap& copies) {
+    const Node node = graph().node(id);
+    const size_t values = node.inputs.size() - extra_count(node);
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::optional<int32_t> b = i < values ? branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision) : std::nullopt;
+      if (b && dead.contains(*b)) continue;
+      const auto at = copies.find(node.inputs[i]);
+      inputs.push_back(at == copies.end() ? node.inputs[i] : at->second);
+    }
+    Attributes attributes = node.attributes;
+    if (attributes.has("branches")) {
+      std::vector<int64_t> live;
+      for (const int64_t b : attributes.list("branches"))
+        if (!dead.contains(static_cast<int32_t>(b))) live.push_back(b);
+      attributes.set("branches", live);
+    }
+    const NodeId made = rewriter_.make_node("gather", std::move(inputs), std::move(attributes), node.name);
+    copies[node.outputs[0]] = graph().node(made).outputs[0];
+    return made;
+  }
+
+  std::string reason(const Graph& after) const {
+    std::string text;
+    if (!guarded_.empty()) {
+      size_t branches = 0;
+      for (const auto& [router, dead] : guarded_) branches += dead.size();
+      text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") + " without load, " +
+             to_text(Bytes(bytes_of_fallbacks_only(after) - bytes_of_fallbacks_only(input_.graph))) + " never loaded unless a guard misses";
+    } else if (refusals_.empty()) {
+      return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled" : "every branch got cells in the profiled batches";
+    }
+    return with_refusals(std::move(text), refusals_);
+  }
+
+  const PassInput& input_;
+  Rewriter rewriter_;
+  DeadBranches dead_;
+  std::map<std::string, std::set<int32_t>> guarded_;
+  std::set<std::string> seen_;
+  std::set<std::tuple<ValueId, NodeId, size_t>> done_;
+  std::set<NodeId> looked_at_;  // first nodes of regions
+  Refusals refusals_;
+};
+
+}  // namespace
+
+PassResult dead_path(const PassInput& input) { return DeadPath(input).run(); }
+
+}  // namespace stormcell

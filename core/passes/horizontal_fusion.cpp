@@ -1,0 +1,279 @@
+// scatter -> the same chain in every branch -> gather becomes one chain over the decision's slots: each product of the branches one grouped
+// product, which reads the cells' rows itself, so that the scatter before it disappears. Absent branches cost nothing. Every row meets the
+// same numbers in the same order: bit for bit the same.
+#include <algorithm>
+
+#include "core/graph/operator.h"
+#include "core/graph/rewrite.h"
+#include "core/passes/pass.h"
+#include "core/passes/prose.h"
+#include "core/passes/region.h"
+
+namespace stormcell {
+namespace {
+
+std::string named(const Node& node) { return std::string(node.op->name) + " \"" + node.name + "\""; }
+
+std::string attribute_text(const Node& node, const std::string& key) {
+  for (const auto& [name, value] : node.attributes) {
+    if (name != key) continue;
+    if (const auto* word = std::get_if<std::string>(&value)) return *word;
+    if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return std::to_string(*real);
+    return "a list";
+  }
+  return "none";
+}
+
+/// "expert.*.up" of "expert.0.up" and "expert.7.up".
+std::string common_name(const std::string& a, const std::string& b) {
+  if (a == b) return a;
+  const size_t shorter = std::min(a.size(), b.size());
+  size_t head = 0, tail = 0;
+  while (head < shorter && a[head] == b[head]) ++head;
+  while (tail < shorter - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  return a.substr(0, head) + "*" + a.substr(a.size() - tail);
+}
+
+/// One region whose branches are to run as one.
+class BranchFusion {
+ public:
+  BranchFusion(Rewriter& rewriter, const Region& region) : rewriter_(rewriter), region_(region) {}
+
+  /// Why the branches cannot run as one; empty where they can.
+  std::string obstacle() {
+    if (!region_.obstacle.empty()) return region_.obstacle;
+    std::string why = sort_nodes();
+    if (why.empty()) why = check_gathers();
+    for (size_t i = 0; why.empty() && i < present_.size(); ++i) why = match(present_[i]);
+    if (why.empty() && products_ == 0) why = "its branches hold no product";
+    return why;
+  }
+
+  /// False where nodes between scatters and gathers depend on the region.
+  bool fuse() {
+    const std::optional<size_t> first = rewriter_.bring_together(region_.block, region_.nodes);
+    if (!first) return false;
+    slots_ = rewriter_.routed_space(region_.decision, kAllBranches);
+    for (const NodeId id : chains_[present_[0]]) merge(id);
+    for (const NodeId id : region_.gathers) join(id);
+    rewriter_.replace_run(region_.block, *first, region_.nodes.size(), made_);
+    return true;
+  }
+
+  size_t products() const { return products_; }
+  size_t branches() const { return present_.size(); }
+  size_t scatters_before() const { return flows_.size(); }
+  size_t scatters_after() const { return scattered_.size(); }
+
+ private:
+  const Graph& graph() const { return rewriter_.graph(); }
+  size_t value_count(const Node& node) const { return node.inputs.size() - extra_count(node); }
+
+  std::string sort_nodes() {
+    for (const NodeId id : region_.nodes) {
+      const Node& node = graph().node(id);
+      if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) continue;
+      if (node.op->name == "scatter" && node.inputs[1] == region_.decision) {
+        for (size_t i = 0; i < node.outputs.size(); ++i) {
+          const int32_t branch = graph().space(graph().value(node.outputs[i]).type.space).branch;
+          if (branch == kAllBranches) return "it works on slots already";
+          flow_of_[node.outputs[i]] = {node.inputs[0], branch};
+          flows_[id][branch] = node.outputs[i];
+        }
+        continue;
+      }
+      const SpaceId space = node.outputs.size() == 1 ? graph().value(node.outputs[0]).type.space : kNone;
+      if (space == kNone || graph().space(space).decision != region_.decision) {
+        const std::vector<int32_t> in = branches_of_node(graph(), region_, id);
+        return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + named(node);
+      }
+      if (graph().space(space).branch == kAllBranches) return "it works on slots already";
+      chains_[graph().space(space).branch].push_back(id);
+    }
+    return {};
+  }
+
+  std::string check_gathers() {
+    const Value& decision = graph().value(region_.decision);
+    for (const NodeId id : region_.gathers) {
+      const Node& node = graph().node(id);
+      const std::string& mode = node.attributes.word("mode");
+      if (static_cast<SpaceId>(node.attributes.integer("space")) != decision.type.space) return named(node) + " joins in a space further up";
+      if (mode == "place" && decision.fan_out > 1) return named(node) + " places rows, of which a cell may have several";
+      if (graph().value(node.outputs[0]).type.dtype != DType::f32) return named(node) + " joins integers";
+      std::vector<int32_t> joined;
+      for (size_t i = 0; i < value_count(node); ++i) joined.push_back(graph().space(graph().value(node.inputs[i]).type.space).branch);
+      std::sort(joined.begin(), joined.end());
+      if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return named(node) + " joins a branch twice";
+      if (present_.empty()) present_ = joined;
+      if (present_ != joined) return "its gathers join different branches";
+    }
+    for (const auto& [branch, nodes] : chains_)
+      if (!std::binary_search(present_.begin(), present_.end(), branch)) return "branch " + std::to_string(branch) + " leads nowhere";
+    return {};
+  }
+
+  /// Compares a branch with the first one, node by node, and notes what corresponds to what.
+  std::string match(int32_t branch) {
+    const int32_t model = present_[0];
+    const std::vector<NodeId>&a = chains_[model], &b = chains_[branch];
+    const std::string here = "branch " + std::to_string(branch), there = "branch " + std::to_string(model);
+    ValueMap& same = same_[branch];
+    for (const auto& [scatter, parts] : flows_)
+      if (parts.contains(model) && parts.contains(branch)) same[parts.at(model)] = parts.at(branch);
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+      if (i >= b.size()) return here + " has no " + named(graph().node(a[i])) + " as " + there + " has";
+      if (i >= a.size()) return here + " has one more, " + named(graph().node(b[i])) + ", than " + there;
+      const Node &x = graph().node(a[i]), &y = graph().node(b[i]);
+      if (x.op != y.op) return here + " has " + named(y) + " where " + there + " has " + named(x);
+      for (const Node* node : {&x, &y})
+        for (const auto& [key, value] : node->attributes)
+          if (const std::string mine = attribute_text(y, key), model_text = attribute_text(x, key); mine != model_text)
+            return here + " has " + named(y) + " with " + key + " " + mine + ", " + there + " " + model_text;
+      if (std::string why = match_inputs(x, y, same, here, there); !why.empty()) return why;
+      same[x.outputs[0]] = y.outputs[0];
+    }
+    for (const NodeId id : region_.gathers) {
+      const Node& node = graph().node(id);
+      ValueId of_model = kNone, of_branch = kNone;
+      for (size_t i = 0; i < value_count(node); ++i) {
+        const int32_t from = graph().space(graph().value(node.inputs[i]).type.space).branch;
+        if (from == model) of_model = node.inputs[i];
+        if (from == branch) of_branch = node.inputs[i];
+      }
+      if (const auto at = same.find(of_model); at == same.end() || at->second != of_branch) return named(node) + " joins another part of " + here + " than of " + there;
+    }
+    return {};
+  }
+
+  std::string match_inputs(const Node& x, const Node& y, const ValueMap& same, const std::string& here, const std::string& there) {
+    const bool product = x.op->name == "linear";
+    const bool elementwise = x.op->name == "activation" || x.op->name == "multiply" || x.op->name == "add" || x.op->name == "scale";
+    if (!product && !elementwise && x.op->name != "rms_norm") return here + " holds " + named(y);
+    if (product && extra_input(y, "bias", 2) >= 0) return here + " has a bias in " + named(y) + ", which grouped products do not take";
+    if (product && y.attributes.integer("precise", 0) != 0) return here + " asks " + named(y) + " for full precision";
+    if (x.inputs.size() != y.inputs.size()) return here + " has " + named(y) + " with other inputs than " + there;
+    for (size_t i = 0; i < x.inputs.size(); ++i) {
+      const Value &in_x = graph().value(x.inputs[i]), &in_y = graph().value(y.inputs[i]);
+      if (in_x.kind == ValueKind::weight && in_y.kind == ValueKind::weight) {
+        if (in_x.type != in_y.type)
+          return here + " has " + named(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " + type_text(graph(), in_x.type);
+        // Only a product has weights for each branch.
+        if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + named(y);
+      } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {
+        return here + " has " + named(y) + " with other inputs than " + there;
+      }
+    }
+    if (product && &x == &y) ++products_;
+    return {};
+  }
+
+  /// Value of all slots that stands for a value of the first branch.
+  ValueId over_slots(ValueId v) {
+    if (const auto at = merged_.find(v); at != merged_.end()) return at->second;
+    const auto flow = flow_of_.find(v);
+    if (flow == flow_of_.end()) return v;  // a weight that all branches share
+    if (const auto at = scattered_.find(flow->second.first); at != scattered_.end()) return at->second;
+    const NodeId scatter = rewriter_.make_node("scatter", {flow->second.first, region_.decision}, {{"spaces", std::vector<int64_t>{slots_}}},
+                                               router_name(graph(), region_.decision) + ".slots");
+    made_.push_back(scatter);
+    return scattered_[flow->second.first] = graph().node(scatter).outputs[0];
+  }
+
+  void merge(NodeId id) {
+    const Node model = graph().node(id);
+    std::vector<ValueId> inputs;
+    Attributes attributes = model.attributes;
+    std::string_view op = model.op->name;
+    std::string last_name;
+    if (op == "linear") {
+      const auto flow = flow_of_.find(model.inputs[0]);
+      inputs = {flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, region_.decision};
+      std::vector<int64_t> branches;
+      for (const int32_t b : present_) {
+        const Node& mine = graph().node(graph().value(same_[b].at(model.outputs[0])).producer);
+        inputs.push_back(mine.inputs[1]);
+        last_name = mine.name;
+        branches.push_back(b);
+      }
+      for (size_t i = 2; i < model.inputs.size(); ++i) inputs.push_back(over_slots(model.inputs[i]));
+      attributes.set("branches", std::move(branches));
+      attributes.set("slots", int64_t{slots_});
+      op = "grouped_linear";
+    } else {
+      for (const ValueId v : model.inputs) inputs.push_back(over_slots(v));
+      last_name = graph().node(graph().value(same_[present_.back()].at(model.outputs[0])).producer).name;
+    }
+    const NodeId made = rewriter_.make_node(op, std::move(inputs), std::move(attributes), common_name(model.name, last_name));
+    made_.push_back(made);
+    merged_[model.outputs[0]] = graph().node(made).outputs[0];
+  }
+
+  void join(NodeId id) {
+    const Node before = graph().node(id);
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < value_count(before); ++i)
+      if (graph().space(graph().value(before.inputs[i]).type.space).branch == present_[0]) inputs.push_back(over_slots(before.inputs[i]));
+    inputs.insert(inputs.end(), before.inputs.begin() + static_cast<std::ptrdiff_t>(value_count(before)), before.inputs.end());
+    Node& node = rewriter_.graph().node(id);
+    node.inputs = std::move(inputs);
+    if (node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));  // a cell has one row at most
+    if (static_cast<int32_t>(present_.size()) < graph().value(region_.decision).branches)
+      node.attributes.set("branches", std::vector<int64_t>(present_.begin(), present_.end()));
+    made_.push_back(id);
+  }
+
+  Rewriter& rewriter_;
+  const Region& region_;
+  std::map<NodeId, std::map<int32_t, ValueId>> flows_;               // scatter -> branch -> what it gives there
+  std::map<ValueId, std::pair<ValueId, int32_t>> flow_of_;           // scattered value -> what was scattered, to which branch
+  std::map<int32_t, std::vector<NodeId>> chains_;
+  std::vector<int32_t> present_;                                     // branches that the gathers join
+  std::map<int32_t, ValueMap> same_;                                 // values of the first branch -> of this one
+  size_t products_ = 0;
+  SpaceId slots_ = kNone;
+  ValueMap merged_, scattered_;
+  std::vector<NodeId> made_;
+};
+
+}  // namespace
+
+PassResult horizontal_fusion(const PassInput& input) {
+  Rewriter rewriter(input.graph);
+  Refusals refusals;
+  std::set<std::string> fused;
+  size_t routers = 0, products = 0, grouped = 0, scatters = 0;
+  for (const BlockPlace place : blocks_of(rewriter.graph(), Fallbacks::included))
+    for (const ValueId decision : decisions_of(rewriter.graph(), place)) {
+      const std::string router = router_name(rewriter.graph(), decision);
+      ++routers;
+      for (const Region& region : find_regions(rewriter.graph(), place, decision)) {
+        BranchFusion fusion(rewriter, region);
+        std::string why = fusion.obstacle();
+        if (why.empty() && !fusion.fuse()) why = "nodes between its scatters and gathers depend on it";
+        if (!why.empty()) {
+          refusals.emplace_back(router, why);
+          continue;
+        }
+        fused.insert(router);
+        grouped += fusion.products();
+        products += fusion.products() * fusion.branches();
+        scatters += fusion.scatters_before() - std::min(fusion.scatters_before(), fusion.scatters_after());
+      }
+    }
+  PassResult result;
+  result.applied = !fused.empty();
+  result.graph = result.applied ? rewriter.finish() : input.graph;
+  if (result.applied) {
+    result.reason = with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") + " of branches became " +
+                                      std::to_string(grouped) + " grouped, " + count_text(scatters, "scatter", "scatters") + " disappeared",
+                                  refusals);
+    result.predicted_speedup = predicted_speedup(input, result.graph);
+  } else {
+    result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
+  }
+  return result;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,32 @@
+#include "core/passes/prose.h"
+
+#include <algorithm>
+
+namespace stormcell {
+
+std::string count_text(size_t n, std::string_view one, std::string_view many) { return std::to_string(n) + " " + std::string(n == 1 ? one : many); }
+
+std::string with_refusals(std::string done, const Refusals& refusals) {
+  // By reason, in the order in which they came.
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const auto& [router, why] : refusals) {
+    auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == why; });
+    if (at == reasons.end()) at = reasons.insert(at, {why, {}});
+    if (std::find(at->second.begin(), at->second.end(), router) == at->second.end()) at->second.push_back(router);
+  }
+  constexpr size_t kShown = 4;
+  for (size_t i = 0; i < std::min(reasons.size(), kShown); ++i) {
+    const auto& [why, routers] = reasons[i];
+    done += (done.empty() ? "not " : "; not ") + routers[0] + (routers.size() > 1 ? " and " + count_text(routers.size() - 1, "other", "others") : "") + ": " + why;
+  }
+  if (reasons.size() > kShown) done += "; and " + count_text(reasons.size() - kShown, "more reason", "more reasons");
+  return done;
+}
+
+double predicted_speedup(const PassInput& input, const Graph& after) {
+  const double before = predict_milliseconds(input.graph, input.profile, input.machine, input.typical);
+  const double now = predict_milliseconds(after, input.profile, input.machine, input.typical);
+  return now > 0 ? before / now : 1;
+}
+
+}  // namespace stormcell

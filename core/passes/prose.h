@@ -1,0 +1,22 @@
+// How passes say what they did and what they left.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/passes/pass.h"
+
+namespace stormcell {
+
+/// "1 branch", "3 branches".
+std::string count_text(size_t n, std::string_view one, std::string_view many);
+
+/// Of which router, and why not.
+using Refusals = std::vector<std::pair<std::string, std::string>>;
+/// "DONE; not ROUTER: why, and 2 more", or what was refused alone. Routers that were refused for one reason are counted together.
+std::string with_refusals(std::string done, const Refusals& refusals);
+
+/// Predicted time of the input's graph by that of `after`.
+double predicted_speedup(const PassInput& input, const Graph& after);
+
+}  // namespace stormcell

@@ -1,0 +1,207 @@
+// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a gather
+// becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist.
+//
+// Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
+// factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
+#include <algorithm>
+
+#include "core/graph/operator.h"
+#include "core/graph/rewrite.h"
+#include "core/passes/pass.h"
+#include "core/passes/prose.h"
+
+namespace stormcell {
+namespace {
+
+bool is_product(const Node& node) { return node.op->name == "linear" || node.op->name == "grouped_linear"; }
+
+/// Inputs before the extras.
+size_t fixed_inputs(const Node& node) { return node.inputs.size() - extra_count(node); }
+bool has(const Node& node, std::string_view extra) { return extra_input(node, extra, fixed_inputs(node)) >= 0; }
+void add_extra(Node& node, std::string_view extra, ValueId value) {
+  const std::string before = node.attributes.word("extras", "");
+  node.attributes.set("extras", before.empty() ? std::string(extra) : before + "+" + std::string(extra));
+  node.inputs.push_back(value);
+}
+
+/// What a product does with its result before it stores it, as far as it decides what may follow.
+struct Tail {
+  explicit Tail(const Node& node)
+      : scaled(node.attributes.real("scale", 1) != 1),
+        active(node.attributes.word("activation", "none")),
+        bias(has(node, "bias")),
+        multiply(has(node, "multiply")),
+        residual(has(node, "residual")) {}
+  bool scaled;
+  std::string active;
+  bool bias, multiply, residual;
+};
+
+class VerticalFusion {
+ public:
+  explicit VerticalFusion(const Graph& graph) : rewriter_(graph), uses_(count_uses(graph)), user_(graph.values.size(), kNone) {}
+
+  void run() {
+    for (const BlockPlace place : blocks_of(graph(), Fallbacks::included)) fuse_block(place);
+  }
+
+  struct Counts {
+    size_t norms = 0, scales = 0, activations = 0, gates = 0, residuals = 0, joined = 0;
+    size_t all() const { return norms + scales + activations + gates + residuals + joined; }
+  } counts;
+
+  Graph finish() { return rewriter_.finish(); }
+
+ private:
+  const Graph& graph() const { return rewriter_.graph(); }
+  Node& node(NodeId id) { return rewriter_.graph().node(id); }
+
+  void fuse_block(BlockPlace place) {
+    std::vector<NodeId>& nodes = block_at(rewriter_.graph(), place).nodes;
+    place_of_.clear();
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      place_of_[nodes[i]] = i;
+      // The only user counts, and only where the value is a plain input of it.
+      for (const ValueId v : graph().node(nodes[i]).inputs) user_[static_cast<size_t>(v)] = nodes[i];
+    }
+    nodes_ = nodes;
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      for (NodeId at = nodes_[i]; at != kNone;) at = absorb_next(at);
+    std::erase(nodes_, kNone);
+    nodes = nodes_;
+  }
+
+  /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
+  NodeId absorb_next(NodeId id) {
+    if (is_product(node(id)) && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
+    if (node(id).outputs.size() != 1) return kNone;
+    const ValueId out = node(id).outputs[0];
+    const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
+    if (user == kNone || !place_of_.contains(user) || !absorbs(node(id), node(user))) return kNone;
+    return merge(id, user);
+  }
+
+  bool absorb_norm(NodeId id) {
+    const ValueId x = node(id).inputs[0];
+    const NodeId norm = graph().value(x).producer;
+    if (norm == kNone || graph().node(norm).op->name != "rms_norm" || uses_[static_cast<size_t>(x)] != 1 || !place_of_.contains(norm)) return false;
+    if (!may_move(norm, id)) return false;
+    const Node before = graph().node(norm);
+    Node& product = node(id);
+    product.inputs[0] = before.inputs[0];
+    user_[static_cast<size_t>(before.inputs[0])] = id;
+    user_[static_cast<size_t>(before.inputs[1])] = id;
+    add_extra(product, "gain", before.inputs[1]);
+    product.attributes.set("eps", before.attributes.real("eps"));
+    remove(norm);
+    return true;
+  }
+
+  /// Whether `maker`, whose result only `user` reads, may do the user's work too. Of a gate or a sum of two such results the later one does.
+  bool absorbs(const Node& maker, const Node& user) {
+    const std::string_view op = user.op->name;
+    if (maker.op->name == "conv2d") return op == "activation" && Tail(maker).active == "none";
+    if (maker.op->name == "gather")
+      return op == "add" && !has(maker, "residual") && user.inputs[0] != user.inputs[1] && graph().value(user.outputs[0]).type.dtype == DType::f32;
+    if (!is_product(maker)) return false;
+    const Tail tail(maker);
+    if (tail.residual) return false;
+    const bool relu = op == "activation" && user.attributes.word("kind") == "relu";
+    if (op == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
+    if (op == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
+    if (user.inputs.size() != 2 || user.inputs[0] == user.inputs[1] || tail.multiply) return false;
+    if (op == "multiply") return is_last_maker(maker, user);
+    return op == "add" && !tail.scaled && (tail.active == "none" || tail.active == "relu") && is_last_maker(maker, user);
+  }
+
+  bool is_last_maker(const Node& maker, const Node& user) const {
+    const ValueId other = user.inputs[user.inputs[0] == maker.outputs[0] ? 1 : 0];
+    const NodeId other_maker = graph().value(other).producer, mine = graph().value(maker.outputs[0]).producer;
+    if (other_maker == kNone || !place_of_.contains(other_maker) || uses_[static_cast<size_t>(other)] != 1) return true;
+    const Node& rival = graph().node(other_maker);
+    return !(is_product(rival) || rival.op->name == "gather") || place_of_.at(other_maker) < place_of_.at(mine);
+  }
+
+  /// The user becomes the fused node: it stands behind everything that either of them reads.
+  NodeId merge(NodeId id, NodeId user) {
+    if (!may_move(id, user)) return kNone;
+    const Node maker = graph().node(id);
+    Node& fused = node(user);
+    const std::string_view op = fused.op->name;
+    const ValueId other = fused.inputs.size() == 2 ? fused.inputs[fused.inputs[0] == maker.outputs[0] ? 1 : 0] : kNone;
+    const Attributes own = fused.attributes;
+    fused.op = maker.op;
+    fused.name = maker.name;
+    fused.inputs = maker.inputs;
+    fused.attributes = maker.attributes;
+    if (op == "scale") {
+      fused.attributes.set("scale", own.real("factor"));
+      ++counts.scales;
+    } else if (op == "activation") {
+      fused.attributes.set("activation", own.word("kind"));
+      ++counts.activations;
+    } else if (op == "multiply") {
+      add_extra(fused, "multiply", other);
+      ++counts.gates;
+    } else {
+      add_extra(fused, "residual", other);
+      ++(maker.op->name == "gather" ? counts.joined : counts.residuals);
+    }
+    for (const ValueId v : fused.inputs) user_[static_cast<size_t>(v)] = user;
+    remove(id);
+    return user;
+  }
+
+  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of states may change between.
+  bool may_move(NodeId id, NodeId to) {
+    const Node& moved = graph().node(id);
+    if (std::none_of(moved.inputs.begin(), moved.inputs.end(), [&](ValueId v) { return graph().value(v).kind == ValueKind::state; })) return true;
+    std::vector<NodeId> between(nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(id)), nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(to)));
+    std::erase(between, kNone);
+    std::vector<NodeId> after(between.begin() + 1, between.end());
+    after.push_back(id);
+    return rewriter_.keeps_states(between, after);
+  }
+
+  void remove(NodeId id) {
+    nodes_[place_of_.at(id)] = kNone;
+    place_of_.erase(id);
+  }
+
+  Rewriter rewriter_;
+  std::vector<int32_t> uses_;
+  std::vector<NodeId> user_;              // the last node of the block that has the value as an input
+  std::map<NodeId, size_t> place_of_;     // in the block at hand
+  std::vector<NodeId> nodes_;             // of the block at hand; kNone: folded into another
+};
+
+}  // namespace
+
+PassResult vertical_fusion(const PassInput& input) {
+  VerticalFusion fusion(input.graph);
+  fusion.run();
+  PassResult result;
+  result.applied = fusion.counts.all() > 0;
+  result.graph = result.applied ? fusion.finish() : input.graph;
+  if (!result.applied) {
+    result.reason = "no product has a norm before it, or a scale, activation, gate or residual behind it, of its own";
+    return result;
+  }
+  std::string parts;
+  const auto add = [&](size_t n, std::string_view one, std::string_view many) {
+    if (n > 0) parts += (parts.empty() ? "" : ", ") + count_text(n, one, many);
+  };
+  const auto& c = fusion.counts;
+  add(c.norms, "norm", "norms");
+  add(c.scales, "scale", "scales");
+  add(c.activations, "activation", "activations");
+  add(c.gates, "gate", "gates");
+  add(c.residuals, "residual", "residuals");
+  if (!parts.empty()) parts += " folded into products";
+  if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + count_text(c.joined, "residual", "residuals") + " folded into gathers";
+  result.reason = parts;
+  result.predicted_speedup = predicted_speedup(input, result.graph);
+  return result;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,46 @@
+// Graphs as plans: run on a device, compared bit for bit, profiled.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/passes/pass.h"
+#include "core/runtime/executor.h"
+#include "tests/testing/graph_case.h"
+
+namespace stormcell::testing {
+
+using CaseInputs = std::map<std::string, CaseInput>;
+
+/// One graph on one device, with a weight store of its own.
+class Plan {
+ public:
+  Plan(Device& device, const Graph& graph, const RandomCase& from);
+  /// Outputs and decisions.
+  const ExecutionResult& run(const CaseInputs& inputs);
+  /// Neither outputs nor decisions are read back.
+  const ExecutionResult& run_silently(const CaseInputs& inputs);
+  Executor& executor() { return executor_; }
+
+ private:
+  const ExecutionResult& run(const CaseInputs& inputs, const ExecuteOptions& options);
+  Bindings bindings_;
+  WeightStore store_;
+  Executor executor_;
+  ExecutionResult result_;
+};
+
+/// Empty where both have the same outputs to the last bit; else the first difference.
+std::string difference(const std::vector<OutputValue>& a, const std::vector<OutputValue>& b);
+
+/// Adds the decisions of one batch to the loads.
+void add_to_profile(const Executor& executor, const ExecutionResult& result, LoadProfile& profile);
+/// Loads of one run of the case on the inputs given.
+LoadProfile profile_of(const RandomCase& from, const std::vector<CaseInputs>& batches);
+
+/// Other inputs for the same graph: ids and numbers drawn anew, masks as they are.
+CaseInputs drawn_anew(const RandomCase& from, uint64_t seed);
+
+PassInput pass_input(const Graph& graph, const LoadProfile& profile, const Bindings& bindings);
+size_t count_nodes(const Graph& graph, std::string_view op);
+
+}  // namespace stormcell::testing

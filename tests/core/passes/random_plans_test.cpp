@@ -1,0 +1,87 @@
+// Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on both devices, for the
+// inputs that were profiled and for others, with one synchronisation a run, and one more where a guard has to load weights.
+#include "core/cpu/cpu_device.h"
+#include "core/graph/verify.h"
+#include "core/passes/pipeline.h"
+#include "tests/core/passes/plan.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/random_graph.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+
+/// What random graphs exercised, so that the test cannot pass by exercising nothing.
+struct Exercised {
+  int guarded = 0, misses = 0, late_loads = 0, grouped = 0, folded = 0;
+};
+
+QByteArray message(const RandomCase& from, const std::string& what, const std::string& why) {
+  return QByteArray::fromStdString(from.name + ": " + what + ": " + why);
+}
+
+void check_plan(const RandomCase& from, const Graph& graph, const std::string& what, Exercised& exercised) {
+  cpu::CpuDevice cpu(2);
+  EmulatedDevice emulated(2);
+  Plan plain(cpu, from.graph, from), optimised(cpu, graph, from), elsewhere(emulated, graph, from);
+  for (uint64_t turn = 0; turn < 3; ++turn) {
+    const CaseInputs inputs = turn == 0 ? from.inputs : drawn_anew(from, 77 * turn);
+    const ExecutionResult& expected = plain.run(inputs);
+    const ExecutionResult& came = optimised.run(inputs);
+    if (const std::string why = difference(expected.outputs, came.outputs); !why.empty()) QFAIL(message(from, what, why));
+    for (const int32_t misses : came.guard_misses) exercised.misses += misses;
+    exercised.late_loads += static_cast<int>(came.late_loads);
+
+    const int64_t before = emulated.synchronizations();
+    const ExecutionResult silent = elsewhere.run_silently(inputs);
+    QVERIFY2(emulated.synchronizations() - before == 1 + silent.late_loads, message(from, what, "synchronisations").constData());
+    if (const std::string why = difference(expected.outputs, elsewhere.run(inputs).outputs); !why.empty()) QFAIL(message(from, what + ", emulated", why));
+  }
+}
+
+void check_passes(const RandomCase& from, Exercised& exercised) {
+  const LoadProfile profile = profile_of(from, {from.inputs});
+  const PipelineResult result = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}));
+  for (const PassOutcome& outcome : result.outcomes) {
+    QVERIFY(!outcome.alone.reason.empty());
+    if (!outcome.alone.applied) continue;
+    verify(outcome.alone.graph);
+    QVERIFY(outcome.alone.predicted_speedup.has_value());
+    const std::string id(outcome.pass->id);
+    exercised.guarded += id == "dead-path";
+    exercised.grouped += id == "horizontal-fusion";
+    exercised.folded += id == "vertical-fusion";
+    check_plan(from, outcome.alone.graph, id, exercised);
+  }
+  check_plan(from, result.graph, "all passes", exercised);
+}
+
+}  // namespace
+
+class RandomPlansTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void random_graphs_keep_their_answers() {
+    Exercised exercised;
+    for (uint64_t seed = 0; seed < 100 && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed), exercised);
+    QVERIFY(exercised.guarded > 20);
+    QVERIFY(exercised.misses > 20);
+    QVERIFY(exercised.late_loads > 20);
+    QVERIFY(exercised.grouped > 20);
+    QVERIFY(exercised.folded > 60);
+  }
+  void toys_keep_their_answers() {
+    Exercised exercised;
+    for (uint64_t seed = 1; seed < 6; ++seed) {
+      check_passes(exit_chain_toy(seed), exercised);
+      check_passes(iterated_router_toy(seed), exercised);
+    }
+    QVERIFY(exercised.folded > 0);
+    QVERIFY(exercised.guarded > 0);
+  }
+};
+STORMCELL_TEST(RandomPlansTest)
+#include "random_plans_test.moc"
