@@ -18,7 +18,9 @@ std::vector<AddedToken> read_added_tokens(const std::string& path) {
   if (!config.is_object()) bad_input(path, "is not a JSON object", "get the file again");
   const auto list = config.find("added_tokens_decoder");
   if (list == config.end() || !list->is_object()) return tokens;
-  for (const auto& [id_text, entry] : list->items()) {
+  for (const auto& item : list->items()) {
+    const std::string& id_text = item.key();
+    const nlohmann::json& entry = item.value();
     AddedToken token;
     const auto [end, failure] = std::from_chars(id_text.data(), id_text.data() + id_text.size(), token.id);
     constexpr int32_t kMaxId = 1 << 24;
