@@ -140,6 +140,7 @@ inline void attend(const AttentionTask& task) {
   for (int64_t r = 0; r < rows; ++r) largest[r] = -__builtin_inff(), total[r] = 0;
   for (int64_t i = 0; i < rows * sum_columns; i += kLanes) store(sums + i, splat(0));
 
+  const Ahead nothing_ahead{reinterpret_cast<const char*>(keys), 0};
   // Row r is query r % queries of head r / queries.
   const int64_t blocks = (rows + kTileRows - 1) / kTileRows;
   const int64_t end = visible(task, task.queries - 1).end;
@@ -164,7 +165,7 @@ inline void attend(const AttentionTask& task) {
       used.begin = used.begin / kPanel * kPanel;
       float* block_scores = scores + row * kScoreStride;
       for (int64_t c = used.begin; c < used.end; c += kPanel)
-        multiply_rows<F32Steps, 0>(height, q, keys + c * dim, dim, false, true, block_scores + c, kScoreStride, {});
+        multiply_rows<F32Steps, 1>(height, q, keys + c * dim, dim, false, true, block_scores + c, kScoreStride, nothing_ahead);
       const float* weights[kTileRows];
       for (int64_t r = row; r < row + height; ++r) {
         const int64_t query = r % task.queries;
@@ -175,8 +176,8 @@ inline void attend(const AttentionTask& task) {
         weights[r - row] = scores + r * kScoreStride + used.begin;
       }
       for (int64_t c = 0; c < sum_columns; c += kPanel)
-        multiply_rows<F32Steps, 0>(height, weights, values + c * count + used.begin * kPanel, used.end - used.begin, false, false,
-                                   sums + row * sum_columns + c, sum_columns, {});
+        multiply_rows<F32Steps, 1>(height, weights, values + c * count + used.begin * kPanel, used.end - used.begin, false, false,
+                                   sums + row * sum_columns + c, sum_columns, nothing_ahead);
     }
   }
   for (int64_t r = 0; r < rows; ++r) {

@@ -74,7 +74,7 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
 void run_piece(const Call& call, const KernelTable& table, int64_t begin, int64_t end, float* tile) {
   struct Unit {
     int32_t branch = -1;
-    ProductUnits units{0, 0, 1};
+    ProductUnits units;
     int64_t unit = 0;
   } waiting;  // runs as soon as its successor is known
   const auto flush = [&](const std::byte* next) {

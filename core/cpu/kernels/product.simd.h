@@ -93,7 +93,7 @@ struct DotSteps {
 };
 #endif
 
-/// Where a tile fetches ahead: `stride` bytes further at each step.
+/// Where a tile fetches ahead, `stride` bytes further at each step; a stride of 0 at the weights themselves fetches nothing.
 struct Ahead {
   const char* at;
   int64_t stride;
@@ -146,15 +146,11 @@ STORMCELL_INLINE void multiply_chunk(const ProductTask& task, int64_t k_begin, c
       x[r] = static_cast<const typename Steps::X*>(task.x) + (task.row_of ? task.row_of[row + r] : row + r) * task.ldx + k_begin;
     float* tile = task.tile + row * kPanel;
     const bool first = k_begin == 0;
-    // This block's share of what comes next, evenly over its steps.
+    // This block's share of what comes next, evenly over its steps: 1 line a step is enough from 4 blocks on.
     const int64_t walks = blocks * (kPanel / (tile_vectors(static_cast<int>(count)) * kLanes)) * larger(steps, 1);
-    const Ahead ahead{next + next_bytes * b / blocks, next_bytes / walks};
-    if (!next)
-      multiply_rows<Steps, 0>(count, x, weights, steps, half, first, tile, kPanel, ahead);
-    else if (ahead.stride > 128)
+    const Ahead ahead = next ? Ahead{next + next_bytes * b / blocks, next_bytes / walks} : Ahead{reinterpret_cast<const char*>(weights), 0};
+    if (ahead.stride > 64)
       multiply_rows<Steps, 4>(count, x, weights, steps, half, first, tile, kPanel, ahead);
-    else if (ahead.stride > 64)
-      multiply_rows<Steps, 2>(count, x, weights, steps, half, first, tile, kPanel, ahead);
     else
       multiply_rows<Steps, 1>(count, x, weights, steps, half, first, tile, kPanel, ahead);
   }

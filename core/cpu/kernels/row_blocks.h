@@ -16,6 +16,7 @@ inline constexpr size_t kTileBytes = kUnitRows * kPanelColumns * sizeof(float);
 struct ProductUnits {
   int64_t rows = 0, panels = 0, parts = 0;
 
+  ProductUnits() = default;
   ProductUnits(int64_t rows, int64_t n, int threads) : rows(rows), panels(panel_count(n)) {
     parts = (rows + kUnitRows - 1) / kUnitRows;
     // A narrow product (a router's, a small head's) has too few panels to go round: cut its rows further, down to 12.
