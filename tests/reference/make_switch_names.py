@@ -51,7 +51,7 @@ def make(path, model, tokenizer, names, lines):
     ids = padded([encode(name["text"]) for name in chosen], PAD)
     mask = (ids != PAD).int()
     targets = padded([encode(name["target"]) for name in chosen], fixture.NO_TOKEN)
-    generated = write(model, ids, mask)
+    generated = write(model, ids, mask).contiguous()
     tensors = {"line": torch.tensor(lines, dtype=torch.int32), "input_ids": ids,
                "attention_mask": mask, "target_ids": targets, "generated": generated,
                "language": torch.tensor([languages.index(name["language"]) for name in chosen],
