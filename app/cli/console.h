@@ -1,0 +1,60 @@
+// What the program says: results on stdout, progress, warnings and errors on stderr, everything in the log file.
+#pragma once
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/progress.h"
+
+namespace stormcell::cli {
+
+struct ConsoleOptions {
+  bool quiet = false;    ///< errors only, and what was asked for by an option
+  bool verbose = false;  ///< also each stage with its time, and details
+  std::string log_file;
+};
+
+class Console : public ProgressSink {
+ public:
+  explicit Console(CancellationToken cancel) : cancel_(std::move(cancel)) {}
+  ~Console() override;
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  /// Opens the log file. Throws Error(bad_input).
+  void configure(const ConsoleOptions& options, std::string_view command_line);
+  const ConsoleOptions& options() const { return options_; }
+  Progress progress() { return {cancel_, this}; }
+  const CancellationToken& cancel() const { return cancel_; }
+
+  /// A result for people; silent when quiet, or when standard output is taken by data.
+  void print(std::string_view text);
+  void take_standard_output() { data_on_stdout_ = true; }
+  void warning(std::string_view text);
+  /// The one line of an error.
+  void error(std::string_view text);
+  /// Log file only.
+  void log(std::string_view text);
+
+  void report(std::string_view stage, int64_t done, int64_t total) override;
+  /// Takes the progress line off the terminal.
+  void end_progress();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void begin_stage(std::string_view stage, int64_t done);
+  void end_stage();
+  void draw(int64_t done, int64_t total);
+
+  CancellationToken cancel_;
+  ConsoleOptions options_;
+  std::FILE* log_ = nullptr;
+  bool data_on_stdout_ = false, terminal_ = false, colour_ = false, drawn_ = false;
+  std::string stage_;
+  int64_t stage_done_ = 0;  ///< where the stage began: resumed work does not count into its rate
+  Clock::time_point stage_begin_, last_drawn_;
+};
+
+}  // namespace stormcell::cli

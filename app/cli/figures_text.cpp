@@ -1,0 +1,184 @@
+#include "app/cli/figures_text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stormcell::cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string ratio_text(double value) { return number_text(value, 3) + "x"; }
+std::string ratio_text(const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci) {
+  if (!value) return "-";
+  return ratio_text(*value) + (ci ? " [" + number_text((*ci)[0], 3) + ", " + number_text((*ci)[1], 3) + "]" : "");
+}
+std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
+std::string plural(int64_t count, const std::string& word) { return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s"); }
+
+std::string parameters_text(int64_t parameters) {
+  const auto value = static_cast<double>(parameters);
+  if (parameters >= 1000000000) return number_text(value / 1e9) + " billion parameters";
+  return parameters >= 1000000 ? number_text(value / 1e6) + " million parameters" : count_text(parameters) + " parameters";
+}
+
+std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const DeviceFigures& device) {
+  Rows rows;
+  rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + bytes_text(m.weight_bytes) + ", " +
+                               plural(m.routers, "router") + " with " + plural(m.branches, "branch") + ", " + m.weights + " weights"});
+  rows.push_back({"data", d.name + ": " + plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " + plural(d.cells, "cell") +
+                              " (" + count_text(d.cells_without_padding) + " without padding)" +
+                              (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "")});
+  std::string machine = device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
+  if (!device.core_placement.empty()) machine += " on " + device.core_placement;
+  if (device.peak_gflops > 0)
+    machine += "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
+  rows.push_back({"device", machine});
+  return table_text(rows, {});
+}
+
+void add_row(Rows& rows, const std::string& name, const RunSummaryFigures& f, std::string (*text)(const PlanFigures&)) {
+  std::vector<std::string> row = {name};
+  if (f.baseline) row.push_back(text(*f.baseline));
+  if (f.optimized) row.push_back(text(*f.optimized));
+  rows.push_back(std::move(row));
+}
+
+std::string plans_text(const RunSummaryFigures& f) {
+  if (!f.baseline && !f.optimized) return {};
+  Rows rows = {{""}};
+  if (f.baseline) rows[0].push_back("baseline");
+  if (f.optimized) rows[0].push_back("optimised");
+  add_row(rows, "latency of a batch, median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
+  add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
+  add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
+  add_row(rows, "  batches measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
+  add_row(rows, "cells a second", f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
+  add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) { return p.limit_share ? share_text(*p.limit_share) : std::string("-"); });
+  add_row(rows, "weights in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
+  add_row(rows, "activations in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_activation_bytes); });
+  return "\n" + table_text(rows, {1, 2});
+}
+
+std::string verdict_text(const RunSummaryFigures& f) {
+  Rows rows;
+  if (!f.verified) {
+    rows.push_back({"verified", "not verified"});
+  } else {
+    const Verification& v = *f.verified;
+    rows.push_back({"verified", std::string(v.passed ? "yes" : "NO: the results differ") + "; largest difference " + number_text(v.max_rel_diff, 2) +
+                                    " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
+    rows.push_back({"", v.text});
+    rows.push_back({"", plural(v.flips, "routing choice") + " differ from the oracle's" +
+                            (v.flips > 0 ? ", " + count_text(v.explained_flips) + " of them near ties" : "") +
+                            (v.dropped > 0 ? "; the oracle dropped " + plural(v.dropped, "cell") + " for capacity" : "")});
+  }
+  if (f.verb == "optimize") {
+    if (f.speedup && f.verified && f.verified->passed) {
+      rows.push_back({"speed-up", ratio_text(*f.speedup) + (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " +
+                                                                                number_text((*f.speedup_ci95)[1])
+                                                                          : "") +
+                                      "  (ratio of medians of alternated runs)"});
+    } else {
+      rows.push_back({"speed-up", "none stated, because the result is not verified"});
+    }
+  }
+  return "\n" + table_text(rows, {});
+}
+
+std::string passes_text(const std::vector<PassReport>& passes) {
+  if (passes.empty()) return {};
+  Rows rows = {{"pass", "", "predicted", "alone", "up to here", "guard misses", ""}};
+  for (const PassReport& p : passes)
+    rows.push_back({p.name, p.applied ? "applied" : "not applied", p.predicted_speedup ? ratio_text(*p.predicted_speedup) : "-",
+                    ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
+                    p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-", p.reason});
+  return "\n" + table_text(rows, {2, 3, 4, 5});
+}
+
+std::string routing_text(const std::vector<RouterFigures>& routing) {
+  if (routing.empty()) return {};
+  const bool labels = std::any_of(routing.begin(), routing.end(), [](const RouterFigures& r) { return r.label_information.has_value(); });
+  Rows rows = {{"router", "branches", "without load", "imbalance", "entropy", "dropped"}};
+  if (labels) rows[0].push_back("shared with label");
+  for (const RouterFigures& r : routing) {
+    rows.push_back({r.router, count_text(r.branches), count_text(std::count(r.load.begin(), r.load.end(), 0)), number_text(r.imbalance),
+                    number_text(r.entropy) + " bit", count_text(r.dropped)});
+    if (labels) rows.back().push_back(r.label_information ? number_text(*r.label_information) + " bit" : "-");
+  }
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) + "imbalance: largest load / mean load - 1\n";
+}
+
+std::string operators_text(const std::string& title, const std::vector<OperatorTime>& operators) {
+  if (operators.empty()) return {};
+  Rows rows = {{title, "ms a batch", "limit", "steps"}};
+  for (const OperatorTime& o : operators)
+    rows.push_back({o.op, number_text(o.milliseconds), o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds) : "-", count_text(o.steps)});
+  return "\n" + table_text(rows, {1, 2, 3});
+}
+
+}  // namespace
+
+std::string to_text(const RunSummaryFigures& f, bool verbose) {
+  std::string text = subject_text(f.model, f.dataset, f.device) + plans_text(f) + verdict_text(f) + passes_text(f.passes);
+  if (verbose || f.verb == "profile") text += routing_text(f.routing);
+  if (verbose) text += operators_text("baseline operators", f.baseline_operators) + operators_text("optimised operators", f.optimized_operators);
+  Rows rows;
+  if (f.verb == "profile") {
+    rows.push_back({"recorded", plural(f.decisions, "decision") + " in " + plural(f.windows, "window")});
+    rows.push_back({"cost of recording", f.record_overhead ? share_text(*f.record_overhead) + " of the run" : "not measured"});
+  }
+  if (f.unloaded_weight_bytes > 0) rows.push_back({"never loaded", bytes_text(f.unloaded_weight_bytes) + " of weights"});
+  if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
+  return rows.empty() ? text : text + "\n" + table_text(rows, {});
+}
+
+std::string to_text(const GenerateFigures& f, bool verbose) {
+  constexpr size_t kShown = 8;
+  std::string text = subject_text(f.model, f.dataset, f.device) + "\n";
+  Rows rows;
+  rows.push_back({"generated", plural(f.tokens, "token") + " for " + plural(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
+                                   " ended by themselves, " + count_text(f.stopped_length) + " at the limit"});
+  rows.push_back({"tokens a second", number_text(f.tokens_per_s) + " (every batch once)"});
+  rows.push_back({"latency of a batch", "median " + milliseconds_text(f.latency_ms.median) + ", 95th percentile " + milliseconds_text(f.latency_ms.p95) +
+                                            ", fastest " + milliseconds_text(f.latency_ms.min) + ", " + plural(f.latency_ms.runs, "batch")});
+  rows.push_back({"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
+  if (!f.session.empty()) rows.push_back({"session", f.session});
+  text += table_text(rows, {});
+  if (verbose) text += routing_text(f.routing);
+  const size_t shown = verbose ? f.texts.size() : std::min(kShown, f.texts.size());
+  if (shown > 0) text += "\n";
+  for (size_t i = 0; i < shown; ++i) text += "  " + f.texts[i] + "\n";
+  if (shown < f.texts.size()) text += "  ... " + count_text(static_cast<int64_t>(f.texts.size() - shown)) + " more (--json has all)\n";
+  return text;
+}
+
+std::string to_text(const ModelStructure& s, bool verbose) {
+  std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + bytes_text(s.weight_bytes) + ", " +
+                     number_text(s.flops_per_cell / 1e6) + " MFLOP a cell\n";
+  if (!s.routers.empty()) {
+    Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
+    for (const RouterStructure& r : s.routers) {
+      std::string mixes;
+      for (const std::string& m : r.mixes) mixes += (mixes.empty() ? "" : "; ") + m;
+      rows.push_back({r.name, count_text(r.branches), r.protocol, r.cell_space,
+                      r.hoistable_bytes > 0 || r.hoistable_flops > 0
+                          ? bytes_text(static_cast<int64_t>(r.hoistable_bytes)) + ", " + number_text(r.hoistable_flops / 1e6) + " MFLOP"
+                          : "nothing",
+                      mixes.empty() ? "nothing" : mixes});
+    }
+    text += "\n" + table_text(rows, {1});
+    for (const RouterStructure& r : s.routers) {
+      if (!verbose) break;
+      text += "\non " + r.name + " depend\n";
+      for (const std::string& d : r.depends) text += "  " + d + "\n";
+    }
+  }
+  Rows operators;
+  for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count)});
+  if (!operators.empty()) text += "\noperators\n" + table_text(operators, {1});
+  for (const std::string& u : s.unsupported) text += "not in this version: " + u + "\n";
+  return text;
+}
+
+}  // namespace stormcell::cli

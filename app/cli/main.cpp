@@ -1,0 +1,114 @@
+// stormcell: thin clients of the façade, one a verb.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "app/cli/console.h"
+#include "app/cli/options.h"
+#include "app/cli/signals.h"
+#include "app/cli/verbs.h"
+#include "core/base/error.h"
+#include "core/experiment/export_output.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string quoted_command_line(const std::vector<std::string>& arguments) {
+  std::string line;
+  for (const std::string& a : arguments)
+    line += (line.empty() ? "" : " ") + (a.empty() || a.find_first_of(" \t\n'\"\\#$&*;<>?|") != std::string::npos ? "'" + a + "'" : a);
+  return line;
+}
+
+[[noreturn]] void refuse_extra(const std::vector<std::string>& extras, const std::string& verb) {
+  const std::string help = "stormcell " + verb + " --help";
+  const std::string& first = extras.front();
+  bad_input(first.empty() ? "\"\"" : first, first.starts_with("-") && first != "-" ? "no option of " + verb : "one argument too many", help);
+}
+
+// CLI11's own errors, in the one line of ours.
+[[noreturn]] void refuse_usage(const CLI::App& app, const CLI::ParseError& error, const std::string& verb) {
+  const std::string help = "stormcell " + verb + " --help", text = error.what();
+  if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) refuse_extra(extras, verb);
+  const std::string name = text.substr(0, text.find_first_of(": "));
+  if (dynamic_cast<const CLI::RequiredError*>(&error)) bad_input(name, "is missing", help);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    bad_input(name, text.find("missing") != std::string::npos || text.find("At least") != std::string::npos ? "its value is missing" : "given more than once", help);
+  const size_t colon = text.find(": ");
+  bad_input(colon == std::string::npos ? verb : name, colon == std::string::npos ? text : text.substr(colon + 2), help);
+}
+
+int run_verb(const VerbRow& row, const std::vector<std::string>& arguments, Console& console) {
+  const std::string name(row.name);
+  CLI::App app{std::string(row.description), "stormcell " + name};
+  app.allow_extras();
+  app.set_version_flag("--version", "stormcell " STORMCELL_VERSION, "the version");
+  app.get_formatter()->column_width(36);
+  const std::unique_ptr<Verb> verb = row.make();
+  verb->add_options(app);
+  ConsoleOptions options;
+  add_console_options(app, options);
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
+    app.parse(reversed);
+    if (const std::vector<std::string> extras = app.remaining(); !extras.empty()) refuse_extra(extras, name);
+  } catch (const CLI::CallForHelp&) {
+    console.print(app.help());
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    console.print(std::string(version.what()) + "\n");
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    refuse_usage(app, error, name);
+  }
+  console.configure(options, quoted_command_line(arguments));
+  const int code = verb->execute(console);
+  console.end_progress();
+  console.log("exit " + std::to_string(code));
+  return code;
+}
+
+int run_program(const std::vector<std::string>& arguments, Console& console) {
+  if (arguments.empty()) bad_input("VERB", "is missing", "stormcell --help");
+  if (arguments[0] == "--help" || arguments[0] == "-h") {
+    console.print(program_help());
+    return 0;
+  }
+  if (arguments[0] == "--version") {
+    console.print("stormcell " STORMCELL_VERSION "\n");
+    return 0;
+  }
+  return run_verb(find_verb(arguments[0]), arguments, console);
+}
+
+/// Every way in which the program can end.
+int guarded(const std::vector<std::string>& arguments) {
+  const CancellationToken cancel;
+  raise_on_signals(cancel);
+  Console console(cancel);
+  try {
+    return run_program(arguments, console);
+  } catch (const ReaderGone&) {
+    return 0;
+  } catch (const Error& e) {
+    console.error(e.what());
+    return e.exit_code();
+  } catch (const std::bad_alloc&) {
+    console.error("memory: there is not enough (take a smaller batch or model)");
+    return 1;
+  } catch (const std::exception& e) {
+    console.error(std::string("internal: ") + e.what() + " (please report this)");
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace stormcell::cli
+
+int main(int argc, char** argv) {
+  stormcell::cli::open_standard_descriptors();
+  return stormcell::cli::guarded({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

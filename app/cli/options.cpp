@@ -1,0 +1,145 @@
+#include "app/cli/options.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace stormcell::cli {
+namespace {
+
+template <class T>
+T parsed(const std::string& text, const std::string& option, const std::string& expected) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) bad_input(option, "\"" + text + "\" is not " + expected, expected);
+  return value;
+}
+
+std::string shown(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+}
+
+std::string long_name(const std::string& name) { return name.substr(name.rfind(',') == std::string::npos ? 0 : name.rfind(',') + 1); }
+
+void check_device(const std::string& device) {
+  if (device == "cpu") return;
+  if (device == "cuda" || device.starts_with("cuda:")) bad_input("--device", "\"" + device + "\": not in this version", "use cpu");
+  bad_input("--device", "\"" + device + "\" is no device", "use cpu");
+}
+
+void check_dtype(const std::string& dtype) {
+  if (dtype == "f32" || dtype == "bf16") return;
+  bad_input("--dtype", "\"" + dtype + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"), "f32 or bf16");
+}
+
+}  // namespace
+
+void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, int64_t least, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&value, least, name](const std::string& text) {
+           const std::string expected = "a whole number from " + std::to_string(least) + " on";
+           value = parsed<int64_t>(text, long_name(name), expected);
+           if (value < least) bad_input(long_name(name), "\"" + text + "\" is not " + expected, expected);
+         },
+         help)
+      ->type_name("N");
+}
+
+void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&value, name](const std::string& text) {
+           value = parsed<double>(text, long_name(name), "a number");
+           if (!std::isfinite(value) || value < 0) bad_input(long_name(name), "\"" + text + "\" is not a number from 0 on", "a number from 0 on");
+         },
+         help)
+      ->type_name("SECONDS")
+      ->default_str(shown(value));
+}
+
+void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help, const std::string& type) {
+  app.add_option_function<std::string>(
+         name,
+         [&value, name](const std::string& text) {
+           if (text.empty()) bad_input(long_name(name), "is empty");
+           value = text;
+         },
+         help)
+      ->type_name(type);
+}
+
+void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&value, name](const std::string& text) {
+           if (text.empty()) bad_input(name, "is empty");
+           value = text;
+         },
+         help)
+      ->type_name("")
+      ->required();
+}
+
+void add_console_options(CLI::App& app, ConsoleOptions& options) {
+  app.add_flag("--quiet", options.quiet, "errors only, and what other options ask for");
+  app.add_flag("--verbose", options.verbose, "also each stage with its time, and details");
+  add_text(app, "--log-file", options.log_file, "what happened and when, appended");
+}
+
+void add_json_option(CLI::App& app, std::string& json) {
+  add_text(app, "--json", json, "the figures as JSON; - is standard output", "FILE|-");
+}
+
+void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
+  add_argument(app, "MODEL", o.model, "a folder, a .safetensors file, preset:NAME or demo:NAME");
+  add_text(app, "--data", o.data, ".txt .jsonl .npy .safetensors, random:NxT[xU], demo:NAME, or - for lines on standard input", "DATA");
+  app.get_option("--data")->required();
+  add_whole_number(app, "--batch", o.batch, 1, "sequences in a batch (8)");
+  add_whole_number(app, "--batches", o.batches, 1, "at most so many batches (all)");
+  add_whole_number(app, "--length", o.length, 1, "pad or cut every sequence to it (as the data)");
+  app.add_flag("--truncate", o.truncate, "cut sequences that are longer than the model takes, instead of an error");
+  add_text(app, "--field", o.field, ".jsonl: key of the text (text)", "KEY");
+  add_text(app, "--target-field", o.target_field, ".jsonl: key of the expected text", "KEY");
+  add_text(app, "--label-field", o.label_field, ".jsonl: key of the label, for loads by label", "KEY");
+  app.add_option_function<std::string>(
+         "--seed", [&o](const std::string& text) { o.seed = parsed<uint64_t>(text, "--seed", "a whole number from 0 on"); },
+         "of random data and seeded weights (0)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--threads",
+         [&o](const std::string& text) {
+           o.threads = parsed<int>(text, "--threads", "a whole number from 1 to 1024");
+           if (o.threads < 1 || o.threads > 1024) bad_input("--threads", "\"" + text + "\" is not a whole number from 1 to 1024");
+         },
+         "(the cores this process may use)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--device",
+         [&o](const std::string& text) {
+           check_device(text);
+           o.device = text;
+         },
+         "cpu")
+      ->type_name("DEVICE");
+  app.add_option_function<std::string>(
+         "--dtype",
+         [&o](const std::string& text) {
+           check_dtype(text);
+           o.dtype = text;
+         },
+         "f32 or bf16: convert the weights while loading (as stored)")
+      ->type_name("DTYPE");
+  app.add_flag("--allow-nonfinite", o.allow_nonfinite, "a warning instead of an error where weights are NaN or infinite");
+  app.add_flag("--record-inputs", o.record_inputs, "keep texts and token ids in the session");
+  app.add_flag("--record-scores", o.record_scores, "keep the routers' scores in the session");
+  add_number(app, "--verify-seconds", o.verify_seconds, "for the comparison with the oracle; at least one batch");
+}
+
+}  // namespace stormcell::cli

@@ -1,0 +1,28 @@
+// Options that several verbs share, and options that check what they are given.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "app/cli/console.h"
+#include "app/cli/verb.h"
+#include "core/experiment/experiment.h"
+
+namespace stormcell::cli {
+
+/// A whole number of at least `least`; Error(bad_input) names the option otherwise.
+void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, int64_t least, const std::string& help);
+/// A number that is not negative.
+void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help);
+/// A text that must not be empty.
+void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help, const std::string& type = "FILE");
+/// The same for an argument that stands without a name and must be given.
+void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& help);
+
+/// --quiet --verbose --log-file
+void add_console_options(CLI::App& app, ConsoleOptions& options);
+/// --json
+void add_json_option(CLI::App& app, std::string& json);
+/// MODEL --data --batch ... : all that Experiment::open takes.
+void add_experiment_options(CLI::App& app, ExperimentOptions& options);
+
+}  // namespace stormcell::cli

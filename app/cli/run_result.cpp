@@ -1,0 +1,43 @@
+#include "app/cli/run_result.h"
+
+#include "app/cli/figures_text.h"
+#include "core/base/error.h"
+#include "core/experiment/experiment.h"
+#include "core/experiment/plan_config.h"
+
+namespace stormcell::cli {
+
+RunResult::RunResult(const std::string& json, const std::string& session, Console& console) : console_(console), json_(json) {
+  check_session_option(session);
+  if (json_.is_standard_output()) console.take_standard_output();
+}
+
+int RunResult::show(const RunSummaryFigures& figures) {
+  for (const std::string& w : figures.warnings) console_.warning(w);
+  json_.write(to_json(figures));
+  json_.finish();
+  console_.print(to_text(figures, console_.options().verbose));
+  if (figures.verified && !figures.verified->passed)
+    failed(figures.model.name, "could not be verified: the largest difference is " + number_text(figures.verified->max_rel_diff) +
+                                   " of the largest value, the tolerance " + number_text(figures.verified->tolerance, 1) + "; " +
+                                   count_text(figures.verified->flips - figures.verified->explained_flips) + " routing choices differ without a near tie",
+           "run it again with --dtype f32, or report this");
+  return 0;
+}
+
+void check_session_option(const std::string& session) {
+  if (session == "-") bad_input("-o", "a session cannot go to standard output", "name a file");
+}
+
+void check_binary_output(const std::string& option, const std::string& path) {
+  if (path == "-") bad_input(option, "safetensors cannot go to standard output", "name a file");
+  check_output_path(path);
+}
+
+std::string read_config(const std::string& path) {
+  std::string text = read_text(path);
+  parse_plan_config(text, path == "-" ? "--config" : path);
+  return text;
+}
+
+}  // namespace stormcell::cli

@@ -1,0 +1,29 @@
+// What run, profile and optimize do with their figures.
+#pragma once
+#include <string>
+
+#include "app/cli/console.h"
+#include "core/experiment/export_output.h"
+#include "core/experiment/results.h"
+
+namespace stormcell::cli {
+
+/// Made before the work: whatever cannot be written is told at once.
+class RunResult {
+ public:
+  RunResult(const std::string& json, const std::string& session, Console& console);
+  /// Warnings, JSON, the table; the exit code. Throws Error(failed) where the result was not verified.
+  int show(const RunSummaryFigures& figures);
+
+ private:
+  Console& console_;
+  TextOutput json_;
+};
+
+/// Standard output takes no session and no binary file.
+void check_session_option(const std::string& session);
+void check_binary_output(const std::string& option, const std::string& path);
+/// The text of a stormcell.config/1; the file's name stands in every error.
+std::string read_config(const std::string& path);
+
+}  // namespace stormcell::cli

@@ -1,0 +1,33 @@
+// A verb of the program: name, description, options, execute.
+#pragma once
+#include <memory>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace stormcell::cli {
+
+class Console;
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual void add_options(CLI::App& app) = 0;
+  /// Returns the exit code. Throws Error.
+  virtual int execute(Console& console) = 0;
+};
+
+std::unique_ptr<Verb> make_inspect();
+std::unique_ptr<Verb> make_run();
+std::unique_ptr<Verb> make_generate();
+std::unique_ptr<Verb> make_profile();
+std::unique_ptr<Verb> make_optimize();
+std::unique_ptr<Verb> make_export();
+std::unique_ptr<Verb> make_report();
+std::unique_ptr<Verb> make_compare();
+std::unique_ptr<Verb> make_batch();
+std::unique_ptr<Verb> make_doctor();
+
+}  // namespace stormcell::cli

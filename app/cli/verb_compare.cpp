@@ -1,0 +1,74 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/figures_text.h"
+#include "app/cli/options.h"
+#include "core/base/error.h"
+#include "core/experiment/compare.h"
+#include "core/experiment/export_output.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string figure_text(const std::optional<double>& value) { return value ? number_text(*value, 5) : "-"; }
+
+std::string comparison_text(const Comparison& comparison, bool verbose) {
+  std::vector<std::vector<std::string>> rows = {{"figure", "a", "b", "difference", "95 % interval", ""}};
+  size_t equal = 0;
+  for (const ComparedFigure& r : comparison.rows) {
+    const bool same = r.a == r.b;
+    if (same && !verbose) {
+      ++equal;
+      continue;
+    }
+    rows.push_back({r.figure, figure_text(r.a), figure_text(r.b), r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.difference) : "-",
+                    r.ci95 ? number_text((*r.ci95)[0]) + " to " + number_text((*r.ci95)[1]) : "-",
+                    !r.difference ? "only in one" : !r.significant ? "not known whether significant" : *r.significant ? "significant" : "not significant"});
+  }
+  std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";
+  if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4});
+  if (equal > 0) text += count_text(static_cast<int64_t>(equal)) + " figures are equal (--verbose lists them)\n";
+  return text;
+}
+
+class CompareVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_argument(app, "A", a_, "a session (S.storm, S.storm#3) or a file that --json wrote");
+    add_argument(app, "B", b_, "the same");
+    app.add_option("--fail-if", conditions_, "exit 1 where it holds for B: 'speedup<0.95', 'optimized.latency_ms.median>1.05*a'")
+        ->type_name("CONDITION")
+        ->allow_extra_args(false);
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    std::vector<FailCondition> conditions;
+    for (const std::string& text : conditions_) conditions.push_back(parse_fail_condition(text));
+    TextOutput json(json_);
+    if (json.is_standard_output()) console.take_standard_output();
+    const Comparison comparison = compare_runs(a_, b_);
+    std::vector<FailVerdict> verdicts;
+    for (const FailCondition& c : conditions) verdicts.push_back(judge(c, comparison));
+    for (const std::string& w : comparison.warnings) console.warning(w);
+    json.write(to_json(comparison));
+    json.finish();
+    console.print(comparison_text(comparison, console.options().verbose));
+    std::string reasons;
+    for (const FailVerdict& v : verdicts)
+      if (v.fails) reasons += (reasons.empty() ? "" : "; ") + v.reason;
+    if (!reasons.empty()) failed("--fail-if", reasons);
+    return 0;
+  }
+
+ private:
+  std::string a_, b_, json_;
+  std::vector<std::string> conditions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_compare() { return std::make_unique<CompareVerb>(); }
+
+}  // namespace stormcell::cli

@@ -1,0 +1,59 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/figures_text.h"
+#include "app/cli/options.h"
+#include "core/experiment/doctor.h"
+#include "core/experiment/export_output.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : " ") + w;
+  return text.empty() ? "none" : text;
+}
+
+std::string report_text(const DoctorReport& r) {
+  std::vector<std::vector<std::string>> rows;
+  rows.push_back({"stormcell", r.version});
+  rows.push_back({"processor", r.processor});
+  rows.push_back({"cores", count_text(r.cores) + (r.cores == 1 ? " core, " : " cores, ") + count_text(r.logical_processors) +
+                               " hardware threads, all used" + (r.cpu_limit > 0 ? "; the control group gives " + number_text(r.cpu_limit) : "")});
+  if (r.l3_bytes > 0) rows.push_back({"caches", "L2 " + bytes_text(r.l2_bytes) + ", L3 " + bytes_text(r.l3_bytes)});
+  rows.push_back({"features", joined(r.features)});
+  rows.push_back({"kernels", r.isa + " (there are " + joined(r.available_isas) + ")"});
+  for (const std::string& reason : r.not_used) rows.push_back({"  not used", reason});
+  rows.push_back({"memory", bytes_text(r.memory_bytes) + ", " + bytes_text(r.available_bytes) + " available" +
+                                (r.memory_limit_bytes > 0 ? "; the control group allows " + bytes_text(r.memory_limit_bytes) : "; no limit of a control group")});
+  rows.push_back({"CUDA", "not used: " + r.cuda_reason});
+  for (const LibraryVersion& l : r.libraries) rows.push_back({l.name, (l.version.empty() ? "" : l.version + ": ") + l.note});
+  rows.push_back({"resources", r.resources.empty() ? "not found" : r.resources});
+  return table_text(rows, {});
+}
+
+class DoctorVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override { add_json_option(app, json_); }
+
+  int execute(Console& console) override {
+    TextOutput json(json_);
+    if (json.is_standard_output()) console.take_standard_output();
+    const DoctorReport report = examine_machine();
+    json.write(to_json(report));
+    json.finish();
+    console.print(report_text(report));
+    return 0;
+  }
+
+ private:
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_doctor() { return std::make_unique<DoctorVerb>(); }
+
+}  // namespace stormcell::cli

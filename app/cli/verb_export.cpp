@@ -1,0 +1,45 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/options.h"
+#include "core/base/error.h"
+#include "core/experiment/export_csv.h"
+#include "core/experiment/export_formats.h"
+
+namespace stormcell::cli {
+namespace {
+
+class ExportVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_argument(app, "SESSION", export_.session, "S.storm, S.storm#3 or S.storm#name (the newest run that holds what is asked for)");
+    std::string formats = "formats:", tables;
+    for (const ExportFormat& f : export_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
+    for (const CsvTable& t : csv_tables()) tables += (tables.empty() ? "" : ", ") + std::string(t.what);
+    add_text(app, "--format", format_, "one of the formats below", "FORMAT");
+    app.get_option("--format")->required();
+    add_text(app, "--what", export_.what, "csv: " + tables, "TABLE");
+    add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");
+    app.footer(formats);
+  }
+
+  int execute(Console& console) override {
+    if (!export_.what.empty() && format_ != "csv") bad_input("--what", "belongs to --format csv alone");
+    export_.output = output_.empty() ? "-" : output_;
+    if (export_.output == "-") console.take_standard_output();
+    export_session(format_, export_, console.progress());
+    console.print(export_.output + "\n");
+    return 0;
+  }
+
+ private:
+  ExportOptions export_;
+  std::string format_, output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_export() { return std::make_unique<ExportVerb>(); }
+
+}  // namespace stormcell::cli

@@ -1,0 +1,61 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/options.h"
+#include "app/cli/run_result.h"
+#include "core/base/error.h"
+#include "core/experiment/pass_list.h"
+
+namespace stormcell::cli {
+namespace {
+
+class OptimizeVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_experiment_options(app, experiment_);
+    add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
+    std::string known;
+    for (const PassLine& pass : list_passes()) known += (known.empty() ? "" : " ") + pass.id + (pass.lossy ? "*" : "");
+    const std::string about = known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
+    app.footer(about);
+    add_passes(app, "--enable", optimize_.passes.enable, "also these passes");
+    add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
+    add_passes(app, "--only", optimize_.passes.only, "only these passes");
+    add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
+#ifdef STORMCELL_HAS_REPORT
+    add_text(app, "--report", report_, "one self-contained HTML page");
+#endif
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    check_pass_ids("--enable", optimize_.passes.enable);
+    check_pass_ids("--disable", optimize_.passes.disable);
+    check_pass_ids("--only", optimize_.passes.only);
+    if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
+    RunResult result(json_, optimize_.session, console);
+    TextOutput config(config_out_);
+    if (config.is_standard_output()) console.take_standard_output();
+    const auto experiment = Experiment::open(experiment_, console.progress());
+    const auto figures = experiment->optimize(optimize_, console.progress());
+    config.write(figures->config + "\n");
+    config.finish();
+    return result.show(*figures);
+  }
+
+ private:
+  static void add_passes(CLI::App& app, const std::string& name, std::vector<std::string>& ids, const std::string& help) {
+    app.add_option(name, ids, help)->type_name("PASS,...")->delimiter(',')->allow_extra_args(false);
+  }
+
+  ExperimentOptions experiment_;
+  OptimizeOptions optimize_;
+  std::string config_out_, report_, json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_optimize() { return std::make_unique<OptimizeVerb>(); }
+
+}  // namespace stormcell::cli

@@ -1,0 +1,36 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/options.h"
+#include "app/cli/run_result.h"
+
+namespace stormcell::cli {
+namespace {
+
+class ProfileVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_experiment_options(app, experiment_);
+    add_text(app, "-o", run_.session, "session to append the decisions and timings to", "S.storm");
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    RunResult result(json_, run_.session, console);
+    run_.decisions = true;
+    const auto experiment = Experiment::open(experiment_, console.progress());
+    return result.show(*experiment->run(run_, console.progress()));
+  }
+
+ private:
+  ExperimentOptions experiment_;
+  RunOptions run_;
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_profile() { return std::make_unique<ProfileVerb>(); }
+
+}  // namespace stormcell::cli

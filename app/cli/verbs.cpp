@@ -1,0 +1,68 @@
+#include "app/cli/verbs.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+
+namespace stormcell::cli {
+namespace {
+
+constexpr std::array kVerbs = {
+    VerbRow{"inspect", "MODEL", "what a model is made of, and what depends on its routing; reads no weights", make_inspect},
+    VerbRow{"run", "MODEL --data DATA", "one forward pass a batch, measured and verified", make_run},
+    VerbRow{"generate", "MODEL --data DATA", "decode greedily", make_generate},
+    VerbRow{"profile", "MODEL --data DATA", "run, with every routing decision recorded", make_profile},
+    VerbRow{"optimize", "MODEL --data DATA", "make it faster, and prove that the result is the same", make_optimize},
+    VerbRow{"export", "SESSION --format FORMAT", "write a session's content for other programs", make_export},
+#ifdef STORMCELL_HAS_REPORT
+    VerbRow{"report", "SESSION -o FILE.html", "one self-contained HTML page", make_report},
+#endif
+    VerbRow{"compare", "A B", "every figure of two runs, with its difference", make_compare},
+    VerbRow{"batch", "JOBS.json", "several jobs, one after another", make_batch},
+    VerbRow{"doctor", "", "what this machine has and what of it is used", make_doctor},
+};
+
+// Of the contracts, to come in later versions.
+constexpr std::array kPlanned = {"tune", "import", "analyze", "place", "simulate", "calibrate", "report", "merge"};
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(width, text.size() + 2), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::span<const VerbRow> verbs() { return kVerbs; }
+
+const VerbRow& find_verb(std::string_view name) {
+  for (const VerbRow& verb : kVerbs)
+    if (verb.name == name) return verb;
+  const bool planned = std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
+  std::string known;
+  for (const VerbRow& verb : kVerbs) known += (known.empty() ? "" : ", ") + std::string(verb.name);
+  bad_input(name, planned ? "not in this version" : name.starts_with("-") ? "no option of the program" : "no such verb",
+            name.starts_with("-") ? "options come after the verb; stormcell --help" : "one of " + known);
+}
+
+std::string program_help() {
+  std::string text =
+      "stormcell " STORMCELL_VERSION
+      ": runs models that choose at run time which of their parts to run, records\n"
+      "where the data goes, makes them faster, and proves that the result is the same.\n\n"
+      "usage: stormcell VERB [...]\n\nverbs:\n";
+  for (const VerbRow& verb : kVerbs)
+    text += "  " + padded(std::string(verb.name) + " " + std::string(verb.usage), 32) + std::string(verb.description) + "\n";
+  text +=
+      "\n"
+      "MODEL    a folder with config.json and *.safetensors, a .safetensors file, preset:NAME or demo:NAME\n"
+      "DATA     .txt .jsonl .npy .safetensors, random:NxT[xU], demo:NAME, or - for lines on standard input\n"
+      "SESSION  S.storm, S.storm#3 or S.storm#name\n\n"
+      "options:\n"
+      "  " + padded("-h,--help", 32) + "this text; stormcell VERB --help has the options of a verb\n"
+      "  " + padded("--version", 32) + "the version\n\n"
+      "exit codes: 0 done, 1 a run failed or could not be verified, 2 bad usage or bad input, 130 and 143 interrupted\n";
+  return text;
+}
+
+}  // namespace stormcell::cli

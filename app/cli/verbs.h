@@ -1,0 +1,21 @@
+// The verbs there are, in the order in which --help shows them.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "app/cli/verb.h"
+
+namespace stormcell::cli {
+
+struct VerbRow {
+  std::string_view name, usage, description;
+  std::unique_ptr<Verb> (*make)();
+};
+
+std::span<const VerbRow> verbs();
+/// Throws Error(bad_input): unknown, or not in this version.
+const VerbRow& find_verb(std::string_view name);
+/// The text of `stormcell --help`.
+std::string program_help();
+
+}  // namespace stormcell::cli

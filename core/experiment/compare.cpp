@@ -1,0 +1,183 @@
+#include "core/experiment/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/experiment/export_origin.h"
+#include "core/experiment/export_output.h"
+#include "core/experiment/summary_json.h"
+#include "core/formats/json_file.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::ordered_json;
+
+// Not figures of the run: what was asked for, and the wording.
+constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "session", "session_run", "warnings", "outputs", "origin"};
+// What identifies the members of a list.
+constexpr std::array kNames = {"name", "router", "op"};
+// Measured by the clock: without an interval nothing tells whether a difference means anything.
+constexpr std::array kMeasured = {"_ms",     "_per_s", "ms_per_batch", "seconds", "speedup", "limit_share", "peak_gflops", "peak_bf16_gflops",
+                                  "read_gbps", "record_overhead"};
+constexpr const char* kInterval = "_ci95";
+
+struct Figures {
+  std::string name;
+  Json summary;
+  std::vector<std::pair<std::string, double>> values;
+  std::map<std::string, double, std::less<>> value_of;
+  std::map<std::string, std::array<double, 2>, std::less<>> intervals;
+  std::vector<std::string> nulls;
+};
+
+bool is_session(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[16] = {};
+  return file.read(magic, sizeof magic) && std::memcmp(magic, "SQLite format 3", sizeof magic) == 0;
+}
+
+bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summary.empty(); }
+
+Json summary_of(const std::string& name) {
+  const SessionPath path = parse_session_path(name);
+  std::string text;
+  if (!path.run.empty() || is_session(path.file)) {
+    const SessionReader session(path.file);
+    text = find_exported_run(session, path.run, has_summary, "holds no figures: its run did not finish").summary;
+  } else {
+    text = read_text(path.file);
+    parse_json_text(text, path.file);  // with the place of every mistake
+  }
+  Json summary = Json::parse(text, nullptr, false);
+  if (!summary.is_object() || !summary.contains("schema") || !summary["schema"].is_string() ||
+      !summary["schema"].get<std::string>().starts_with("stormcell."))
+    bad_input(name, "is neither a session nor a summary that --json wrote", "name S.storm, S.storm#RUN or such a file");
+  return summary;
+}
+
+void collect(const Json& value, const std::string& path, Figures& into) {
+  const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+  if (value.is_number() || value.is_boolean()) {
+    const double number = value.is_boolean() ? value.get<bool>() : value.get<double>();
+    if (into.value_of.emplace(path, number).second) into.values.emplace_back(path, number);
+  } else if (value.is_null()) {
+    into.nulls.push_back(path);
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
+      if (key == "listed_flips" || key == "parameters") continue;
+      if (key.ends_with(kInterval)) {
+        if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
+          into.intervals[below(key.substr(0, key.size() - std::strlen(kInterval)))] = {member[0].get<double>(), member[1].get<double>()};
+        continue;
+      }
+      collect(member, below(key), into);
+    }
+  } else if (value.is_array()) {
+    for (size_t i = 0; i < value.size(); ++i) {
+      std::string key = std::to_string(i);
+      for (const char* name : kNames)
+        if (value[i].is_object() && value[i].contains(name) && value[i][name].is_string()) key = value[i][name].get<std::string>();
+      collect(value[i], below(key), into);
+    }
+  }
+}
+
+Figures figures_of(const std::string& name) {
+  Figures f;
+  f.name = name;
+  f.summary = summary_of(name);
+  collect(f.summary, "", f);
+  return f;
+}
+
+std::string text_at(const Json& j, const char* object, const char* key) {
+  const auto at = j.find(object);
+  if (at == j.end() || !at->is_object()) return {};
+  const auto value = at->find(key);
+  return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
+  const std::array<std::array<const char*, 3>, 6> rows = {{{"model", "fingerprint", "the models differ"},
+                                                           {"model", "name", "the models are called differently"},
+                                                           {"dataset", "name", "the data differ"},
+                                                           {"device", "name", "the processors differ"},
+                                                           {"device", "isa", "the instruction sets in use differ"},
+                                                           {"device", "core_placement", "the threads lay differently to each other, so times must not be compared"}}};
+  for (const auto& [object, key, what] : rows) {
+    const std::string x = text_at(a.summary, object, key), y = text_at(b.summary, object, key);
+    if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);
+  }
+}
+
+bool is_measured(std::string_view figure) {
+  return std::any_of(kMeasured.begin(), kMeasured.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
+}
+
+ComparedFigure compared(const std::string& figure, const Figures& a, const Figures& b) {
+  ComparedFigure row;
+  row.figure = figure;
+  if (const auto at = a.value_of.find(figure); at != a.value_of.end()) row.a = at->second;
+  if (const auto at = b.value_of.find(figure); at != b.value_of.end()) row.b = at->second;
+  if (!row.a || !row.b) return row;
+  row.difference = *row.b - *row.a;
+  const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
+  if (ia != a.intervals.end() && ib != b.intervals.end()) {
+    // Two independent measurements: the distances to the ends add as squares.
+    const double below = std::hypot(*row.b - ib->second[0], ia->second[1] - *row.a), above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
+    row.ci95 = {{*row.difference - below, *row.difference + above}};
+    row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
+  } else if (!is_measured(figure)) {
+    row.significant = *row.difference != 0;
+  }
+  return row;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
+Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
+  const Figures a = figures_of(name_a), b = figures_of(name_b);
+  Comparison c;
+  c.a = name_a;
+  c.b = name_b;
+  for (const auto& [figure, value] : a.values) c.rows.push_back(compared(figure, a, b));
+  for (const auto& [figure, value] : b.values)
+    if (!a.value_of.contains(figure)) c.rows.push_back(compared(figure, a, b));
+  // Null in both: known to the conditions, with nothing to show.
+  for (const std::string& figure : b.nulls)
+    if (!a.value_of.contains(figure)) c.rows.push_back({.figure = figure});
+  warn_where_different(a, b, c.warnings);
+  return c;
+}
+
+std::string to_json(const Comparison& comparison) {
+  Json j = json_of_verb("compare");
+  j["a"] = comparison.a;
+  j["b"] = comparison.b;
+  Json rows = Json::array();
+  for (const ComparedFigure& row : comparison.rows)
+    rows.push_back({{"figure", row.figure},
+                    {"a", or_null(row.a)},
+                    {"b", or_null(row.b)},
+                    {"difference", or_null(row.difference)},
+                    {"ci95", or_null(row.ci95)},
+                    {"significant", or_null(row.significant)}});
+  j["rows"] = std::move(rows);
+  j["warnings"] = comparison.warnings;
+  return json_text(j);
+}
+
+}  // namespace stormcell

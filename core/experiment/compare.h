@@ -1,0 +1,47 @@
+// Every figure of two runs, with its difference.
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stormcell {
+
+/// A dotted path of a summary's JSON: "optimized.latency_ms.median", "passes.dead-path.speedup_alone", "routing.ROUTER.imbalance".
+struct ComparedFigure {
+  std::string figure;
+  std::optional<double> a, b;
+  std::optional<double> difference;                ///< b - a, where both are there
+  std::optional<std::array<double, 2>> ci95;       ///< of the difference, where both figures come with an interval
+  /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
+  std::optional<bool> significant;
+};
+
+struct Comparison {
+  std::string a, b;
+  std::vector<ComparedFigure> rows;    ///< in the order of the JSON
+  std::vector<std::string> warnings;   ///< why the two must not be compared: models, data, machines that differ
+};
+
+/// S.storm, S.storm#RUN or a file that --json wrote. Throws Error.
+Comparison compare_runs(const std::string& a, const std::string& b);
+
+/// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, or a multiple of the same figure of A.
+struct FailCondition {
+  std::string text, figure, compare;
+  double factor = 1;
+  bool of_a = false;
+};
+/// Throws Error(bad_input) that names --fail-if.
+FailCondition parse_fail_condition(const std::string& text);
+/// Whether it holds; with why. An unknown figure: Error(bad_input). A figure that is null (a speed-up that was not verified) holds.
+struct FailVerdict {
+  bool fails = false;
+  std::string reason;
+};
+FailVerdict judge(const FailCondition& condition, const Comparison& comparison);
+
+/// stormcell.compare/1
+std::string to_json(const Comparison& comparison);
+
+}  // namespace stormcell

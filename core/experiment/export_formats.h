@@ -1,0 +1,28 @@
+// What a session is exported as. One file a format, one row in the list.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/progress.h"
+
+namespace stormcell {
+
+struct ExportOptions {
+  std::string session;  ///< S.storm, S.storm#3, S.storm#name
+  std::string output;   ///< file, "-": standard output
+  std::string what;     ///< csv: loads, transitions, decisions or timings
+};
+
+struct ExportFormat {
+  std::string_view id, summary;
+  bool text = true;  ///< may go to standard output
+  void (*write)(const ExportOptions& options, const Progress& progress) = nullptr;
+};
+
+/// The visible list.
+std::span<const ExportFormat> export_formats();
+/// Throws Error(bad_input): an unknown format, with the list; one that this version does not have; an output it cannot go to.
+void export_session(std::string_view format, const ExportOptions& options, const Progress& progress = {});
+
+}  // namespace stormcell

@@ -1,0 +1,49 @@
+#include "core/experiment/export_origin.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+
+std::string ExportOrigin::line() const {
+  std::string text = "stormcell " + version + "; model " + model + "; device " + device + "; date " + date + "; session " + session + "; run #" +
+                     std::to_string(run) + " (" + kind + ")";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return text;
+}
+
+ExportOrigin origin_of(const SessionReader& session, const RunSummary& run) {
+  ExportOrigin origin;
+  origin.version = STORMCELL_VERSION;
+  origin.date = run.started;
+  origin.session = session.summary().id;
+  origin.model = session.summary().model.name;
+  origin.fingerprint = session.summary().model.fingerprint;
+  origin.run = run.id;
+  origin.kind = run.kind;
+  const nlohmann::json machine = nlohmann::json::parse(run.machine, nullptr, false);
+  if (machine.is_object()) {
+    const auto name = machine.find("name"), threads = machine.find("threads");
+    if (name != machine.end() && name->is_string()) origin.device = name->get<std::string>();
+    if (threads != machine.end() && threads->is_number_integer()) origin.device += ", " + std::to_string(threads->get<int64_t>()) + " threads";
+  }
+  if (origin.device.empty()) origin.device = "unknown";
+  return origin;
+}
+
+RunSummary find_exported_run(const SessionReader& session, const std::string& selector, bool (*has)(const SessionReader&, const RunSummary&),
+                             const std::string& lacking) {
+  if (!selector.empty()) {
+    RunSummary run = session.find_run(selector);
+    if (!has(session, run)) bad_input(session.path() + "#" + selector, lacking);
+    return run;
+  }
+  const std::vector<RunSummary> runs = session.runs();
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+    if (has(session, *run)) return *run;
+  bad_input(session.path(), runs.empty() ? "holds no run yet" : lacking);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,23 @@
+// Where an exported file comes from: every one says version, device, date and session.
+#pragma once
+#include <string>
+
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+struct ExportOrigin {
+  std::string version, device, date, session;  ///< `session`: its id; `date`: when the run began
+  std::string model, fingerprint;
+  int64_t run = 0;
+  std::string kind;
+  /// "stormcell 0.1.0; device ...; date ...; session ...; run #3 (profile)"
+  std::string line() const;
+};
+ExportOrigin origin_of(const SessionReader& session, const RunSummary& run);
+
+/// The run that `selector` names. Without one: the newest that `has` accepts; Error(bad_input) saying `lacking` where none does.
+RunSummary find_exported_run(const SessionReader& session, const std::string& selector, bool (*has)(const SessionReader&, const RunSummary&),
+                             const std::string& lacking);
+
+}  // namespace stormcell

@@ -1,0 +1,45 @@
+// Where texts go: a file that appears only when it is complete, or standard output.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+
+/// Whoever reads our standard output has gone (`| head`): no failure of ours.
+class ReaderGone : public Error {
+ public:
+  ReaderGone() : Error(ErrorKind::failed, "standard output", "its reader has gone") {}
+};
+
+/// Made before the work, so that a wrong path is told at once: bad_input for a folder that is not there, no permission, a session in the
+/// way; failed when the disk gives out. A file that is there is replaced when finish() is called, and stands untouched without it.
+class TextOutput {
+ public:
+  /// "-" is standard output, "" takes everything and keeps nothing. Pipes and devices are written as they are.
+  explicit TextOutput(std::string path);
+  ~TextOutput();
+  TextOutput(const TextOutput&) = delete;
+  TextOutput& operator=(const TextOutput&) = delete;
+
+  void write(std::string_view text);
+  void finish();
+  bool is_standard_output() const { return path_ == "-"; }
+
+ private:
+  void drain();
+  [[noreturn]] void give_up(int error, std::string_view doing);
+  void discard();
+
+  std::string path_, target_, partial_, buffer_;
+  int descriptor_ = -1;
+};
+
+/// Throws as TextOutput does where a file could not be written there; leaves nothing behind.
+void check_output_path(const std::string& path);
+
+/// All of a small file, "-" of standard input.
+std::string read_text(const std::string& path);
+
+}  // namespace stormcell

@@ -1,0 +1,93 @@
+#include "core/experiment/inspect.h"
+
+#include <algorithm>
+
+#include "core/experiment/experiment.h"
+#include "core/graph/branch_shares.h"
+#include "core/graph/cell_flow.h"
+#include "core/graph/dot.h"
+#include "core/graph/hoist.h"
+#include "core/graph/operator.h"
+#include "core/graph/text.h"
+#include "core/models/model.h"
+
+namespace stormcell {
+namespace {
+
+// What costs are stated for: eight sequences of 128 cells, as far as the model takes them.
+constexpr int64_t kSequencesOfCase = 8, kLengthOfCase = 128;
+
+Bindings typical_case(const Model& model) {
+  const int64_t length = model.max_length > 0 ? std::min(model.max_length, kLengthOfCase) : kLengthOfCase;
+  Bindings bindings(model.forward->symbols.size(), 1);
+  for (const auto& [symbol, value] : {std::pair{kSequences, kSequencesOfCase}, std::pair{kLength, length}, std::pair{kDecoderLength, length}})
+    if (const SymbolId id = model.forward->find_symbol(symbol); id != kNone) bindings[static_cast<size_t>(id)] = value;
+  return bindings;
+}
+
+double flops_per_cell(const Model& model, const Bindings& bindings) {
+  const Graph& graph = *model.forward;
+  const BranchShares even;
+  const CostContext context{graph, [&](SpaceId id) { return even.rows(graph, id, bindings); }, bindings};
+  double flops = 0;
+  graph.for_each_node([&](NodeId id, int) { flops += graph.node(id).op->cost(context, graph.node(id)).flops; });
+  // Cells are the tokens of all stacks: those that the encoder and the decoder read.
+  double cells = 0;
+  for (const Value& v : graph.values)
+    if (v.kind == ValueKind::input && (v.name == kInputIds || v.name == kDecoderInputIds)) cells += even.rows(graph, v.type.space, bindings);
+  return cells > 0 ? flops / cells : 0;
+}
+
+std::vector<RouterStructure> routers_of(const Graph& graph, const Bindings& bindings) {
+  const CellFlow flow = analyze_cell_flow(graph);
+  const std::vector<Hoist> hoists = find_hoists(graph, bindings);
+  std::vector<RouterStructure> routers;
+  for (size_t i = 0; i < flow.routers().size(); ++i) {
+    const RouterFlow& router = flow.routers()[i];
+    const Value& decision = graph.value(router.decision);
+    RouterStructure r;
+    r.name = router.name;
+    r.branches = decision.branches;
+    r.cell_space = graph.space(decision.type.space).name;
+    r.protocol = graph.node(router.router).attributes.word("protocol");
+    for (const std::string& name : router.routers) r.depends.push_back("router " + name);
+    for (const std::string& name : router.outputs) r.depends.push_back("output " + name);
+    for (const Mixing& mixing : router.mixes) r.mixes.push_back(to_text(graph, mixing));
+    r.hoistable_bytes = hoists[i].bytes;
+    r.hoistable_flops = hoists[i].flops;
+    routers.push_back(std::move(r));
+  }
+  return routers;
+}
+
+std::shared_ptr<const Model> open(const std::string& name) {
+  ModelOptions options;
+  options.check_weights = false;
+  return open_model(name, options);
+}
+
+ModelStructure structure_of(const Model& model) {
+  const Bindings bindings = typical_case(model);
+  ModelStructure s;
+  s.name = model.name;
+  s.family = model.family;
+  s.parameters = model.parameters;
+  s.weight_bytes = model.weight_bytes;
+  s.flops_per_cell = flops_per_cell(model, bindings);
+  s.routers = routers_of(*model.forward, bindings);
+  model.forward->for_each_node([&](NodeId id, int) { ++s.operators[std::string(model.forward->node(id).op->name)]; });
+  s.unsupported = model.unsupported;
+  s.warnings = model.warnings;
+  return s;
+}
+
+}  // namespace
+
+ModelStructure inspect_model(const std::string& model) { return structure_of(*open(model)); }
+
+InspectedModel inspect_with_graph(const std::string& name) {
+  const auto model = open(name);
+  return {structure_of(*model), to_text(*model->forward), to_dot(*model->forward)};
+}
+
+}  // namespace stormcell
