@@ -80,6 +80,11 @@ class Verifier {
     }
   }
 
+  std::string result_text(const Result& r) const {
+    if (r.kind != ValueKind::decision) return type_text(graph_, r.type);
+    return "decision " + graph_.space(r.type.space).name + " " + std::to_string(r.branches) + "x" + std::to_string(r.fan_out);
+  }
+
   void block(const Block& block) {
     std::vector<ValueId> here;
     for (const NodeId id : block.nodes) {
@@ -108,7 +113,8 @@ class Verifier {
         if (value.producer != id) fail(where, "%" + value.name + " has another producer");
         if (value.type != results[i].type || value.kind != results[i].kind || value.branches != results[i].branches ||
             value.fan_out != results[i].fan_out)
-          fail(where, "expected %" + value.name + " as " + type_text(graph_, results[i].type) + ", got " + type_text(graph_, value.type));
+          fail(where, "expected %" + value.name + " as " + result_text(results[i]) + ", got " +
+                          result_text({value.type, value.kind, value.branches, value.fan_out}));
         defined_[static_cast<size_t>(v)] = true;
         cells(v, where);
       }

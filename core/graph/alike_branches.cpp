@@ -1,0 +1,97 @@
+#include "core/graph/alike_branches.h"
+
+#include <algorithm>
+
+#include "core/graph/operator.h"
+#include "core/graph/text_names.h"
+
+namespace stormcell {
+namespace {
+
+/// What the nodes of a branch do, as a text in which the branch's own values and spaces are counted from 0.
+class Signature {
+ public:
+  Signature(const Graph& graph, SpaceId branch) : g_(graph), branch_(branch) {}
+
+  void add(const Node& n) {
+    text_ += std::string(n.op->name) + "(";
+    for (const ValueId v : n.inputs) text_ += value(v) + ",";
+    text_ += ")";
+    for (const auto& [key, attribute] : n.attributes) text_ += key + "=" + this->attribute(key, attribute) + ";";
+    for (const ValueId v : n.outputs) {
+      values_.emplace(v, values_.size());
+      text_ += type(g_.value(v).type) + " ";
+    }
+    for (const auto& yield : n.yields)
+      for (const ValueId v : yield) text_ += "yield " + value(v) + ",";
+    text_ += "\n";
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string value(ValueId v) {
+    const Value& x = g_.value(v);
+    if (x.kind == ValueKind::weight) return "w" + type(x.type);
+    if (const auto own = values_.find(v); own != values_.end()) return "v" + std::to_string(own->second);
+    // What was scattered to this branch stands for what was scattered to another.
+    if (x.type.space != kNone && g_.is_within(x.type.space, branch_) && x.producer != kNone)
+      return "from" + std::to_string(x.producer) + type(x.type);
+    return "value" + std::to_string(v);
+  }
+  std::string space(SpaceId s) {
+    if (s == kNone || !g_.is_within(s, branch_)) return "space" + std::to_string(s);
+    return "s" + std::to_string(spaces_.emplace(s, spaces_.size()).first->second) + "b" +
+           (s == branch_ ? std::string() : std::to_string(g_.space(s).branch));
+  }
+  std::string type(const TensorType& t) {
+    std::string text(to_text(t.dtype));
+    if (t.space != kNone) text += space(t.space);
+    for (const Dim& d : t.content) text += "x" + d.to_text(g_.symbols);
+    return text;
+  }
+  std::string attribute(std::string_view key, const Attribute& a) {
+    if (const auto* i = std::get_if<int64_t>(&a)) return is_space_attribute(key) ? space(static_cast<SpaceId>(*i)) : std::to_string(*i);
+    if (const auto* r = std::get_if<double>(&a)) return std::to_string(*r);
+    if (const auto* w = std::get_if<std::string>(&a)) return *w;
+    std::string text;
+    for (const int64_t i : std::get<std::vector<int64_t>>(a))
+      text += (is_space_attribute(key) ? space(static_cast<SpaceId>(i)) : std::to_string(i)) + ",";
+    return text;
+  }
+
+  const Graph& g_;
+  SpaceId branch_;
+  std::map<ValueId, size_t> values_;
+  std::map<SpaceId, size_t> spaces_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
+  std::map<SpaceId, Signature> signatures;
+  for (size_t i = 0; i < graph.spaces.size(); ++i)
+    if (graph.spaces[i].kind == SpaceKind::routed && graph.spaces[i].branch != kAllBranches)
+      signatures.emplace(static_cast<SpaceId>(i), Signature(graph, static_cast<SpaceId>(i)));
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (n.outputs.empty()) return;
+    // A scatter stands in the branch from which its rows come.
+    SpaceId s = graph.value(n.op->name == "scatter" ? n.inputs[0] : n.outputs[0]).type.space;
+    for (; s != kNone; s = graph.space(s).parent)
+      if (const auto at = signatures.find(s); at != signatures.end()) at->second.add(n);
+  });
+  std::map<std::pair<ValueId, std::string>, SpaceId> first;
+  std::map<SpaceId, SpaceId> alike;
+  // By branch, so that the lowest stands for the others.
+  std::vector<SpaceId> order;
+  for (const auto& [s, signature] : signatures) order.push_back(s);
+  std::sort(order.begin(), order.end(), [&](SpaceId a, SpaceId b) {
+    const CellSpace &x = graph.space(a), &y = graph.space(b);
+    return std::pair(x.decision, x.branch) < std::pair(y.decision, y.branch);
+  });
+  for (const SpaceId s : order) alike[s] = first.emplace(std::pair(graph.space(s).decision, signatures.at(s).take()), s).first->second;
+  return alike;
+}
+
+}  // namespace stormcell

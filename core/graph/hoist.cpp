@@ -1,0 +1,147 @@
+#include "core/graph/hoist.h"
+
+#include <algorithm>
+
+#include "core/graph/operator.h"
+#include "core/graph/router_flow.h"
+
+namespace stormcell {
+namespace {
+
+class Search {
+ public:
+  Search(const Graph& graph, const Bindings& bindings, const BranchShares& shares)
+      : g_(graph),
+        bindings_(bindings),
+        shares_(shares),
+        users_(graph.users()),
+        sources_(graph.values.size()),
+        is_output_(graph.values.size(), false) {
+    g_.for_each_node([&](NodeId id, int) { order_.push_back(id); });
+    const auto successors = value_successors(g_);
+    for (size_t v = 0; v < successors.size(); ++v)
+      for (const ValueId w : successors[v]) sources_[static_cast<size_t>(w)].push_back(static_cast<ValueId>(v));
+    for (const NamedValue& o : g_.outputs) is_output_[static_cast<size_t>(o.value)] = true;
+    for (const Node& n : g_.nodes)
+      for (const auto& yield : n.yields)
+        for (const ValueId v : yield) is_output_[static_cast<size_t>(v)] = true;
+  }
+
+  std::vector<Hoist> run() {
+    std::vector<Hoist> hoists;
+    for (size_t at = 0; at < order_.size(); ++at)
+      if (g_.node(order_[at]).op->name == "route") hoists.push_back(of_router(at));
+    return hoists;
+  }
+
+ private:
+  Hoist of_router(size_t at) {
+    const Node& route = g_.node(order_[at]);
+    Hoist hoist;
+    hoist.router = order_[at];
+    hoist.decision = route.outputs[0];
+    hoist.name = route.name;
+    const std::vector<bool> cone = cone_of(hoist.decision);
+    for (const NodeId id : order_)
+      for (const ValueId v : g_.node(id).outputs)
+        if (cone[static_cast<size_t>(v)] && v != hoist.decision) hoist.cone.push_back(v);
+    for (size_t v = 0; v < g_.values.size(); ++v)
+      if (cone[v] && (g_.values[v].kind == ValueKind::input || g_.values[v].kind == ValueKind::state))
+        hoist.sources.push_back(static_cast<ValueId>(v));
+
+    // Backwards: a node may wait when all that it feeds are scatters of this decision, or nodes that wait.
+    std::map<NodeId, std::vector<int32_t>> waiting;  // and to which branches its cells must go to need it
+    for (size_t i = order_.size(); i-- > 0;) {
+      const NodeId id = order_[i];
+      std::vector<int32_t> branches;
+      if (!may_wait(id, hoist.decision, cone) || !needed_by(id, hoist.decision, waiting, branches)) continue;
+      std::sort(branches.begin(), branches.end());
+      branches.erase(std::unique(branches.begin(), branches.end()), branches.end());
+      waiting.emplace(id, std::move(branches));
+    }
+    const SpaceId space = g_.value(hoist.decision).type.space;
+    for (const NodeId id : order_) {
+      const auto w = waiting.find(id);
+      if (w == waiting.end()) continue;
+      const double saved = 1 - shares_.of_any(g_, hoist.decision, w->second);
+      constexpr double kNothing = 1e-9;
+      if (saved < kNothing) continue;
+      const CostContext one{g_, [&](SpaceId s) { return s == space ? 1.0 : 0.0; }, bindings_};
+      const Cost cost = g_.node(id).op->cost(one, g_.node(id));
+      hoist.nodes.push_back(id);
+      hoist.flops += saved * cost.flops;
+      hoist.bytes += saved * cost.activation_bytes;
+    }
+    return hoist;
+  }
+
+  /// Everything from which the decision is computed.
+  std::vector<bool> cone_of(ValueId decision) const {
+    std::vector<bool> cone(g_.values.size(), false);
+    std::vector<ValueId> open{decision};
+    cone[static_cast<size_t>(decision)] = true;
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      for (const ValueId from : sources_[static_cast<size_t>(v)]) {
+        if (cone[static_cast<size_t>(from)]) continue;
+        cone[static_cast<size_t>(from)] = true;
+        open.push_back(from);
+      }
+    }
+    return cone;
+  }
+
+  /// Not needed for the decision, over its cells, cell by cell, without effect.
+  bool may_wait(NodeId id, ValueId decision, const std::vector<bool>& cone) const {
+    const Node& n = g_.node(id);
+    const SpaceId space = g_.value(decision).type.space;
+    if (n.outputs.empty() || !n.bodies.empty() || n.op->has_effect || n.op->name == "route" || n.op->name == "scatter" ||
+        n.op->name == "gather")
+      return false;
+    for (const ValueId v : n.outputs)
+      if (cone[static_cast<size_t>(v)] || is_output_[static_cast<size_t>(v)] || g_.value(v).type.space != space ||
+          g_.value(v).kind == ValueKind::decision)
+        return false;
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      if (g_.value(n.inputs[i]).kind == ValueKind::state) return false;  // it may be written before the node would run
+      const Mix mix = n.op->flow ? n.op->flow(g_, n, i).mix : Mix::batch;
+      if (mix != Mix::cell && mix != Mix::none) return false;
+    }
+    return true;
+  }
+
+  /// True when only scatters of `decision` and waiting nodes use it; collects the branches that need it.
+  bool needed_by(NodeId id, ValueId decision, const std::map<NodeId, std::vector<int32_t>>& waiting, std::vector<int32_t>& branches) const {
+    bool used = false;
+    for (const ValueId v : g_.node(id).outputs)
+      for (const NodeId user : users_[static_cast<size_t>(v)]) {
+        const Node& u = g_.node(user);
+        used = true;
+        if (u.op->name == "scatter" && u.inputs[1] == decision) {
+          for (const int64_t s : u.attributes.list("spaces")) branches.push_back(g_.space(static_cast<SpaceId>(s)).branch);
+        } else if (const auto w = waiting.find(user); w != waiting.end()) {
+          branches.insert(branches.end(), w->second.begin(), w->second.end());
+        } else {
+          return false;
+        }
+      }
+    return used;
+  }
+
+  const Graph& g_;
+  const Bindings& bindings_;
+  const BranchShares& shares_;
+  std::vector<NodeId> order_;
+  std::vector<std::vector<NodeId>> users_;
+  std::vector<std::vector<ValueId>> sources_;
+  std::vector<bool> is_output_;
+};
+
+}  // namespace
+
+std::vector<Hoist> find_hoists(const Graph& graph, const Bindings& bindings, const BranchShares& shares) {
+  return Search(graph, bindings, shares).run();
+}
+
+}  // namespace stormcell

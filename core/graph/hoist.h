@@ -1,0 +1,27 @@
+// What a decision does not need: work that stands before a router's scatters, that only they use, and that could wait until the decision is
+// taken, so that it runs for those cells alone that go where it is needed (reference: operator reorder, brainstorm.md 2.4).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/graph/branch_shares.h"
+#include "core/graph/graph.h"
+
+namespace stormcell {
+
+struct Hoist {
+  NodeId router = kNone;
+  ValueId decision = kNone;
+  std::string name;
+  std::vector<ValueId> cone;     ///< results on which the decision depends, in running order
+  std::vector<ValueId> sources;  ///< inputs and states on which it depends
+  std::vector<NodeId> nodes;     ///< that could run after the decision, in running order
+  // Saved for each cell that the router decides about, by the shares given.
+  double flops = 0;
+  double bytes = 0;  ///< activations; weights are read as long as one cell is left
+};
+
+/// One entry a route node, in running order. Costs need the extents' values.
+std::vector<Hoist> find_hoists(const Graph& graph, const Bindings& bindings, const BranchShares& shares = {});
+
+}  // namespace stormcell

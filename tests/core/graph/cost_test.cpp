@@ -1,0 +1,110 @@
+// Closed-form cost of small graphs, counted by hand.
+#include "core/cost/graph_cost.h"
+
+#include "tests/testing/graph_case.h"
+#include "tests/testing/random_graph.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+struct Mixture : CaseBuilder {
+  explicit Mixture(DType dtype = DType::f32) : CaseBuilder(1) {
+    weight_dtype = dtype;
+    const SpaceId tokens = dense_space("tokens", root_space("sequences", bound_symbol("N", 2)), bound_symbol("T", 50));
+    const ValueId x = floats("x", tokens, {8});
+    decision = route(linear(x, 4, "router", "none", false), {}, "mlp");
+    std::vector<ValueId> results = scatter(x, decision, {0, 1, 2, 3});
+    for (int i = 0; i < 4; ++i) {
+      ValueId& y = results[static_cast<size_t>(i)];
+      y = linear(linear(y, 16, "up" + std::to_string(i), "relu", false), 8, "down" + std::to_string(i), "none", false);
+    }
+    output("y", gather(std::move(results), tokens, "weighted"));
+  }
+  ValueId decision = kNone;
+};
+
+double flops_of(const Graph& g, const GraphCost& cost, std::string_view op) {
+  double sum = 0;
+  for (const NodeCost& n : cost.nodes)
+    if (g.node(n.node).op->name == op) sum += n.cost.flops;
+  return sum;
+}
+}  // namespace
+
+class CostTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void products_are_counted_by_the_rows_that_come() {
+    Mixture m;
+    const Graph g = m.finish();
+    const GraphCost cost = cost_of(g, {.bindings = {2, 50}});
+    QCOMPARE(cost.cells, 100.0);
+    // The router for all cells; each cell through one expert.
+    QCOMPARE(flops_of(g, cost, "linear"), 100 * 2.0 * 8 * 4 + 100 * 2.0 * (8 * 16 + 16 * 8));
+    QCOMPARE(cost.flops_per_cell(), cost.total.flops / 100);
+  }
+  void recorded_loads_take_the_place_of_equal_ones() {
+    Mixture m;
+    const Graph g = m.finish();
+    CostCase of{.bindings = {2, 50}};
+    of.shares.set(m.decision, {1, 0, 0, 0});
+    const GraphCost one = cost_of(g, of), alike = cost_of(g, {.bindings = {2, 50}});
+    QCOMPARE(one.total.flops, alike.total.flops);
+    // Weights of branches without load are not read.
+    QCOMPARE(alike.total.weight_bytes - one.total.weight_bytes, 3 * 4.0 * (8 * 16 + 16 * 8));
+  }
+  void the_limit_is_the_sum_of_each_operators_larger_time() {
+    Mixture m;
+    const Graph g = m.finish();
+    const GraphCost cost = cost_of(g, {.bindings = {2, 50}});
+    const double infinity = std::numeric_limits<double>::infinity();
+    QVERIFY(std::abs(cost.limit_seconds({1e9, 1e9, infinity}) - cost.total.flops / 1e9) < 1e-15);
+    QVERIFY(std::abs(cost.limit_seconds({infinity, infinity, 1e9}) - cost.total.bytes() / 1e9) < 1e-15);
+    const double both = cost.limit_seconds({1e9, 1e9, 1e9});
+    QVERIFY(both >= cost.total.flops / 1e9 && both >= cost.total.bytes() / 1e9 && both <= (cost.total.flops + cost.total.bytes()) / 1e9);
+  }
+  void bf16_weights_are_half_the_bytes_and_have_their_own_peak() {
+    Mixture f32, bf16(DType::bf16);
+    const Graph a = f32.finish(), b = bf16.finish();
+    const GraphCost x = cost_of(a, {.bindings = {2, 50}}), y = cost_of(b, {.bindings = {2, 50}});
+    QCOMPARE(x.total.weight_bytes, 2 * y.total.weight_bytes);
+    const double infinity = std::numeric_limits<double>::infinity();
+    QVERIFY(y.limit_seconds({1e9, 4e9, infinity}) < x.limit_seconds({1e9, 4e9, infinity}));
+  }
+  void a_rare_branch_reads_its_weights_rarely() {
+    Mixture m;
+    const Graph g = m.finish();
+    const GraphCost cost = cost_of(g, {.bindings = {1, 1}});
+    for (const NodeCost& n : cost.nodes)
+      if (g.node(n.node).name == "up0") QCOMPARE(n.cost.weight_bytes, 0.25 * 8 * 16 * 4);
+  }
+  void repeats_count_their_turns_and_guards_their_taken_body() {
+    const RandomCase toy = iterated_router_toy();
+    const GraphCost most = cost_of(toy.graph, {.bindings = toy.bindings}), two = cost_of(toy.graph, {.bindings = toy.bindings, .turns = 2});
+    QCOMPARE(flops_of(toy.graph, most, "route"), 4 * flops_of(toy.graph, two, "route"));
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+      const RandomCase made = make_random_case(seed);
+      bool guarded = false;
+      made.graph.for_each_node([&](NodeId id, int) { guarded = guarded || made.graph.node(id).op->name == "guard"; });
+      const GraphCost held = cost_of(made.graph, {.bindings = made.bindings}),
+                      missed = cost_of(made.graph, {.bindings = made.bindings, .guard_hits = 0});
+      if (!guarded) QCOMPARE(held.total.flops, missed.total.flops);
+      if (guarded) QVERIFY(held.total.flops < missed.total.flops);
+      QVERIFY(held.total.flops > 0 && std::isfinite(held.total.bytes()) && held.cells > 0);
+    }
+  }
+  void nested_spaces_multiply_their_shares() {
+    const RandomCase toy = exit_chain_toy();
+    const Graph& g = toy.graph;
+    BranchShares shares;
+    shares.set(g.find_value("block.0.exit"), {0.25, 0.75});
+    shares.set(g.find_value("block.1.exit"), {0.5, 0.5});
+    for (size_t s = 0; s < g.spaces.size(); ++s)
+      if (g.spaces[s].name == "block.1.exit/1") QCOMPARE(shares.rows(g, static_cast<SpaceId>(s), toy.bindings), 6 * 0.75 * 0.5);
+  }
+};
+STORMCELL_TEST(CostTest)
+#include "cost_test.moc"

@@ -1,0 +1,277 @@
+// Every rule of the verifier and of the operators' shapes says what it expected and what came.
+#include "core/graph/verify.h"
+
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/graph/builder.h"
+#include "core/graph/operator.h"
+#include "core/graph/text.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+
+namespace {
+
+/// Spaces, inputs, weights, a state and a decision that the rows below use.
+const std::string kCommon =
+    "stormcell.graph/1\n"
+    "symbols N T\n"
+    "space sequences = root N\n"
+    "space tokens = sequences x T\n"
+    "space targets = sequences x 3\n"
+    "input %x : f32 tokens [8]\n"
+    "input %y : f32 targets [8]\n"
+    "input %s : f32 sequences [8]\n"
+    "input %ids : i32 tokens\n"
+    "input %target_ids : i32 targets\n"
+    "input %p : i32 []\n"
+    "input %maps : f32 tokens [6,6,3]\n"
+    "weight %w : f32 [4,8]\n"
+    "weight %g : f32 [8]\n"
+    "weight %k : f32 [5,3,3,3]\n"
+    "state %h : f32 tokens [8]\n"
+    "%scores : f32 tokens [4] = linear(%x, %w)\n"
+    "%d : decision tokens 4x1 = route(%scores) protocol=\"top-k\"\n"
+    "space d/0 = tokens by %d branch 0 at most N*T\n"
+    "space d/s = tokens by %d slots at most N*T\n"
+    "%b : f32 d/0 [8] = scatter(%x, %d) spaces=[@d/0]\n";
+
+std::string complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+GraphBuilder small() {
+  GraphBuilder b;
+  const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.symbol("N")), b.symbol("T"));
+  const ValueId x = b.input("x", DType::f32, tokens, {4});
+  const ValueId d = b.route(x, {}, "router");
+  b.output("y", b.gather(b.scatter(x, d, {0, 1}), tokens, "weighted", kNone, "y"));
+  return b;
+}
+
+using Change = std::function<void(Graph&)>;
+
+}  // namespace
+
+class VerifyTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void operators_say_what_they_expected_and_what_came_data() {
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* name, const char* line, const char* expected) { QTest::newRow(name) << line << expected; };
+    row("too few inputs", "%z : f32 tokens [8] = add(%x)", "add \"z\": expected 2 inputs, got 1");
+    row("no input", "%z : f32 tokens [8] = scale() factor=2.0", "scale \"z\": expected 1 inputs, got 0");
+    row("other cells", "%z : f32 tokens [8] = add(%x, %y)", "add \"z\": expected input 1 over cells of tokens, got f32 targets [8]");
+    row("other width", "%z : f32 tokens [8] = multiply(%x, %scores)",
+        "multiply \"z\": expected input 1 as f32 tokens [8], got f32 tokens [4]");
+    row("weights that do not fit", "%z : f32 d/0 [4] = linear(%b, %k)", "linear \"z\": expected weights [n, 8], got f32 [5,3,3,3]");
+    row("integers as rows", "%z : f32 tokens [4] = linear(%ids, %w)",
+        "linear \"z\": expected input 0 over cells with 1 content extents, got i32 tokens");
+    row("a bias over cells", "%z : f32 tokens [4] = linear(%x, %w, %scores) extras=\"bias\"",
+        "linear \"z\": expected input 2 over cells of no space, got f32 tokens [4]");
+    row("a norm's gain", "%z : f32 tokens [8] = rms_norm(%x, %w) eps=1e-6", "rms_norm \"z\": expected input 1 as f32 [8], got f32 [4,8]");
+    row("no eps", "%z : f32 tokens [8] = rms_norm(%x, %g)", "attribute eps: missing, expected a number");
+    row("an unknown activation", "%z : f32 tokens [8] = activation(%x) kind=\"tanh\"",
+        "activation \"z\": expected kind relu, gelu, gelu_tanh or silu, got tanh");
+    row("ids that are none", "%z : f32 tokens [8] = embedding(%x, %w)", "embedding \"z\": expected input 0 as i32, got f32 tokens [8]");
+    row("no table", "%z : f32 tokens [8] = embedding(%ids, %g)", "embedding \"z\": expected a table [V, d], got f32 [8]");
+    row("attention among strangers", "%z : f32 tokens [8] = attention(%x, %s, %s) heads=2 kv_heads=2",
+        "attention \"z\": expected queries and keys that are dense children of one space, got f32 tokens [8] and f32 sequences [8]");
+    row("heads that do not divide", "%z : f32 tokens [8] = attention(%x, %x, %x) heads=3 kv_heads=3",
+        "attention \"z\": expected widths that divide into 3 heads of 3 key heads, got f32 tokens [8], f32 tokens [8], f32 tokens [8]");
+    row("a mask of other cells", "%z : f32 tokens [8] = attention(%x, %x, %x, %target_ids) heads=2 kv_heads=2 extras=\"mask\"",
+        "attention \"z\": expected input 3 over cells of tokens, got i32 targets");
+    row("odd rotations", "%z : f32 tokens [8] = rotary(%x, %ids) heads=3 theta=100.0",
+        "rotary \"z\": expected a width of 3 even heads, got 8");
+    row("positions of scalars", "%z : i32 [] = positions(%p)", "positions \"z\": expected flags over cells of a dense space, got i32 []");
+    row("a kernel that does not fit", "%z : f32 tokens [1,1,5] = conv2d(%maps, %k) groups=2",
+        "conv2d \"z\": expected a kernel that fits f32 tokens [6,6,3], got f32 [5,3,3,3]");
+    row("a window too large", "%z : f32 tokens [1,1,3] = pool(%maps) kind=\"max\" size=7 stride=1",
+        "pool \"z\": expected a window inside f32 tokens [6,6,3], got 7");
+    row("a reduction of roots", "%z : f32 [8] = reduce(%s) mode=\"mean\"",
+        "reduce \"z\": expected cells of a dense space, got f32 sequences [8]");
+    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"sum\"", "reduce \"z\": expected mode mean or last, got sum");
+    row("a broadcast to strangers", "%z : f32 tokens [8] = broadcast(%x) space=@targets",
+        "broadcast \"z\": expected a dense child of the cells of x, got space 2");
+    row("an unknown protocol", "%z : decision tokens 4x1 = route(%scores) protocol=\"lottery\"",
+        "attribute protocol: unknown protocol \"lottery\" (one of top-k, switch-top1, batch-prioritized, sigmoid-groups, threshold, "
+        "residual-threshold, "
+        "exit-threshold, hash, label)");
+    row("more choices than branches", "%z : decision tokens 4x5 = route(%scores) protocol=\"top-k\" k=5",
+        "route \"z\": expected 1 to 4096 branches and a fan-out of at most 64 among them, got 4 branches, fan-out 5");
+    row("groups that do not divide", "%z : decision tokens 4x1 = route(%scores) protocol=\"sigmoid-groups\" groups=3",
+        "route \"z\": expected groups that divide the branches and hold k choices, got 3");
+    row("a residual branch out of reach", "%z : decision tokens 4x4 = route(%scores) protocol=\"threshold\" residual=4",
+        "route \"z\": expected a residual branch below 4, got 4");
+    row("a correction of another width", "%z : decision tokens 4x1 = route(%scores, %g) protocol=\"sigmoid-groups\" extras=\"bias\"",
+        "route \"z\": expected input 1 as f32 [4], got f32 [8]");
+    row("a scatter by no decision", "%z : f32 d/0 [8] = scatter(%x, %ids) spaces=[@d/0]",
+        "scatter \"z\": expected a decision as input 1, got i32 tokens");
+    row("a scatter of other cells", "%z : f32 d/0 [8] = scatter(%y, %d) spaces=[@d/0]",
+        "scatter \"z\": expected x over the cells of its decision, tokens, got f32 targets [8]");
+    row("a scatter to dense cells", "%z : f32 tokens [8] = scatter(%x, %d) spaces=[@tokens]",
+        "scatter \"z\": expected routed spaces of its decision, got space 1");
+    row("a gather of nobody", "%z : f32 tokens [8] = gather() mode=\"sum\" space=@tokens",
+        "gather \"z\": expected 1 to 1048576 inputs, got 0");
+    row("a gather in an unknown way", "%z : f32 tokens [8] = gather(%b) mode=\"mean\" space=@tokens",
+        "gather \"z\": expected mode sum, weighted or place, got mean");
+    row("a gather from elsewhere", "%z : f32 targets [8] = gather(%b) mode=\"sum\" space=@targets",
+        "gather \"z\": expected cells below targets, got f32 d/0 [8]");
+    row("a gather over dense steps", "%z : f32 sequences [8] = gather(%b) mode=\"sum\" space=@sequences",
+        "gather \"z\": expected only routed spaces between, got tokens");
+    row("weights of no choice", "%z : f32 tokens [8] = gather(%x) mode=\"weighted\" space=@tokens",
+        "gather \"z\": expected direct branches to weigh, got f32 tokens [8]");
+    row("a grouped product of no branch", "%z : f32 d/s [4] = grouped_linear(%x, %d) branches=[] slots=@d/s",
+        "grouped_linear \"z\": expected at least one branch, got none");
+    row("a grouped product over a branch", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w) branches=[0] slots=@d/0",
+        "grouped_linear \"z\": expected the slots of its decision, got space 3");
+    row("a grouped product's unknown branch", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w) branches=[4] slots=@d/s",
+        "grouped_linear \"z\": expected branches below 4, got 4");
+    row("empty branches out of reach", "%z : i32 [] = branches_empty(%d) branches=[4]",
+        "branches_empty \"z\": expected branches of the decision, got 4");
+    row("an extent of nothing known", "%z : i32 [] = extent() extent=\"Q\"",
+        "extent \"z\": unknown symbol \"Q\" in an extent (declare it first)");
+    row("a fill of no state", "state_fill(%x) value=0.0 as \"f\"", "state_fill \"f\": expected a state, got f32 tokens [8]");
+    row("a write of another type", "state_write(%h, %scores) as \"k\"", "state_write \"k\": expected f32 tokens [8], got f32 tokens [4]");
+    row("a put of other rows", "state_put(%h, %s) as \"k\"",
+        "state_put \"k\": expected rows alike over dense children of one space, got f32 tokens [8] and f32 sequences [8]");
+    row("ends of other cells", "%a : i32 tokens, %c : i32 tokens = end_sequences(%ids, %target_ids) end=1 pad=0",
+        "end_sequences \"a\": expected input 1 over cells of tokens, got i32 targets");
+    row("a guard on cells", "guard(%ids) as \"g\" {\n yield\n} {\n yield\n}",
+        "guard \"g\": expected input 0 over cells of no space, got i32 tokens");
+    row("a guard with one body", "guard(%p) as \"g\" {\n yield\n}",
+        "guard \"g\": expected two bodies that give as many values, got 1 bodies");
+    row("bodies that differ", "%z : f32 tokens [8] = guard(%p) {\n yield %x\n} {\n yield %scores\n}",
+        "guard \"z\": expected bodies that give the same types, f32 tokens [8], got f32 tokens [4]");
+    row("a stop that is no scalar", "repeat() most=\"3\" as \"r\" {\n yield %ids\n}",
+        "repeat \"r\": expected a scalar i32 as stop, got i32 tokens");
+  }
+  void operators_say_what_they_expected_and_what_came() {
+    QFETCH(QString, line);
+    QFETCH(QString, expected);
+    const std::string text = complaint([&] { parse_graph(kCommon + line.toStdString() + "\n", "g"); });
+    const int lines = static_cast<int>(std::count(kCommon.begin(), kCommon.end(), '\n')) + 1;
+    QCOMPARE(QString::fromStdString(text), "g:" + QString::number(lines) + ": " + expected);
+  }
+  void the_common_lines_are_right() {
+    QCOMPARE(complaint([] { parse_graph(kCommon, "g"); }), std::string("none"));
+  }
+
+  void rules_of_the_graph_say_what_they_expected_and_what_came_data() {
+    QTest::addColumn<Change>("change");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* name, Change change, const char* expected) { QTest::newRow(name) << change << expected; };
+    row(
+        "an untouched graph", [](Graph&) {}, "none");
+    row(
+        "a parent behind its child", [](Graph& g) { g.spaces[1].parent = 2; },
+        "space tokens: expected a parent declared before it, got space 2");
+    row(
+        "a parent that is none", [](Graph& g) { g.spaces[1].parent = -7; },
+        "space tokens: expected a parent declared before it, got space -7");
+    row(
+        "a root below another", [](Graph& g) { g.spaces[1].kind = SpaceKind::root; },
+        "space tokens: expected a parent unless it is a root");
+    row(
+        "a count that is not its parents'", [](Graph& g) { g.spaces[1].count = Dim(3); }, "space tokens: expected N*T cells, got 3");
+    row(
+        "fewer than no cells", [](Graph& g) { g.spaces[0].count = Dim(-3); }, "space sequences: expected 0 or more cells, got -3");
+    row(
+        "a routed space without decision", [](Graph& g) { g.spaces[2].decision = 0; }, "space router/0: expected a decision, got value 0");
+    row(
+        "a decision from elsewhere", [](Graph& g) { g.spaces[2].parent = 0; },
+        "space router/0: expected the parent that %router routes from");
+    row(
+        "a branch out of reach", [](Graph& g) { g.spaces[3].branch = 4; }, "space router/1: expected a branch below 4, got 4");
+    row(
+        "a value without producer", [](Graph& g) { g.value(g.find_value("y")).producer = kNone; },
+        "value %y: expected a producer, got none");
+    row(
+        "a value over no space", [](Graph& g) { g.value(g.find_value("x")).type.space = 9; }, "value %x: expected a space, got number 9");
+    row(
+        "symbolic content", [](Graph& g) { g.value(g.find_value("y")).type.content = {Dim::symbol(0)}; },
+        "value %y: expected constant content extents, got N");
+    row(
+        "empty content",
+        [](Graph& g) {
+          g.value(g.find_value("x")).type.content = {4, 0};
+        },
+        "value %x: expected content extents of 1 or more and at most 2^46 elements, got f32 tokens [4,0]");
+    row(
+        "endless content",
+        [](Graph& g) {
+          g.value(g.find_value("x")).type.content = {int64_t{1} << 30, int64_t{1} << 30};
+        },
+        "value %x: expected content extents of 1 or more and at most 2^46 elements, got f32 tokens [1073741824,1073741824]");
+    row(
+        "an input that is no value", [](Graph& g) { g.nodes[0].inputs[0] = 99; }, "route \"router\": expected a value, got number 99");
+    row(
+        "a use before its definition", [](Graph& g) { std::swap(g.top.nodes[0], g.top.nodes[1]); },
+        "scatter \"router.scatter\": uses %router before it is defined, or outside of its body");
+    row(
+        "a node that is none", [](Graph& g) { g.top.nodes.push_back(17); }, "graph: expected a node, got number 17");
+    row(
+        "a node in two places", [](Graph& g) { g.top.nodes.push_back(2); }, "gather \"y\": stands in two places");
+    row(
+        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(0); }, "gather \"y\": expected 1 outputs, got 2");
+    row(
+        "an output that is no value", [](Graph& g) { g.nodes[2].outputs[0] = 99; }, "gather \"y\": expected a value, got number 99");
+    row(
+        "another producer", [](Graph& g) { g.value(g.find_value("y")).producer = 0; }, "gather \"y\": %y has another producer");
+    row(
+        "another type", [](Graph& g) { g.value(g.find_value("y")).type.dtype = DType::bf16; },
+        "gather \"y\": expected %y as f32 tokens [4], got bf16 tokens [4]");
+    row(
+        "another number of branches", [](Graph& g) { g.value(g.find_value("router")).branches = 6; },
+        "route \"router\": expected %router as decision tokens 4x1, got decision tokens 6x1");
+    row(
+        "bodies of an operator without", [](Graph& g) { g.nodes[2].bodies.resize(1), g.nodes[2].yields.resize(1); },
+        "gather \"y\": expected 0 bodies, got 1");
+    row(
+        "a result that is no value", [](Graph& g) { g.outputs[0].value = -1; }, "output y: expected a value, got number -1");
+  }
+  void rules_of_the_graph_say_what_they_expected_and_what_came() {
+    QFETCH(Change, change);
+    QFETCH(QString, expected);
+    Graph g = small().finish();
+    change(g);
+    QCOMPARE(QString::fromStdString(complaint([&] { verify(g); })), expected);
+  }
+
+  void what_is_defined_in_a_body_stays_there() {
+    GraphBuilder b = small();
+    b.begin_body();
+    const ValueId inside = b.value("scale", {b.graph().find_value("x")}, {{"factor", 2.0}}, "inside");
+    b.end_body({b.value("extent", {}, {{"extent", std::string("1")}}, "stop")});
+    b.add_region("repeat", {}, {{"most", std::string("1")}}, "loop");
+    b.output("inside", inside);
+    QCOMPARE(complaint([&] { verify(b.graph()); }),
+             std::string("output inside: uses %inside before it is defined, or outside of its body"));
+  }
+  void cells_are_used_only_where_their_decision_is_known() {
+    // A state over the cells of a decision that only the body of a repeat takes.
+    GraphBuilder b = small();
+    const ValueId x = b.graph().find_value("x");
+    b.begin_body();
+    const ValueId d = b.route(x, {}, "inner");
+    const ValueId part = b.scatter(x, d, {0})[0];
+    const ValueId kept = b.state("kept", DType::f32, b.graph().value(part).type.space, {4});
+    b.add("state_write", {kept, part});
+    b.end_body({b.value("extent", {}, {{"extent", std::string("1")}}, "stop")});
+    b.add_region("repeat", {}, {{"most", std::string("1")}}, "loop");
+    QCOMPARE(complaint([&] { verify(b.graph()); }), std::string("none"));
+    b.value("scale", {kept}, {{"factor", 2.0}}, "late");
+    QCOMPARE(complaint([&] { verify(b.graph()); }),
+             std::string("scale \"late\": %kept lives over cells of inner/0, where their decision %inner is not known"));
+  }
+};
+Q_DECLARE_METATYPE(Change)
+STORMCELL_TEST(VerifyTest)
+#include "verify_test.moc"
