@@ -15,6 +15,9 @@
 #include "core/passes/pipeline.h"
 
 namespace stormcell {
+namespace {
+constexpr int kLeastRounds = 7;  // below, an interval over rounds says little
+}
 
 Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Experiment::~Experiment() = default;
@@ -148,7 +151,9 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
 
     // Then the plain plan, batch after batch, until the time is up.
     std::vector<Batch> batches;
-    for (int64_t b = 0; b < s.data->batch_count(); ++b) batches.push_back(s.data->batch(b));
+    double once_ms = 0;
+    for (const double ms : recorded_ms) once_ms += ms;
+    for (const int64_t b : measured_batches(s.data->batch_count(), once_ms, run.decisions ? 2 : 1, 3, run.measure_seconds)) batches.push_back(s.data->batch(b));
     const auto pass_over = [&](bool record) {
       std::vector<double> ms;
       for (const Batch& batch : batches) {
@@ -166,9 +171,9 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     };
     std::vector<std::function<std::vector<double>()>> plans = {[&] { return pass_over(false); }};
     if (run.decisions) plans.push_back([&] { return pass_over(true); });
-    const Rounds rounds = alternate(plans, run.measure_seconds, 2, progress);
+    const Rounds rounds = alternate(plans, run.measure_seconds, 3, progress);
     if (run.decisions) r.record_overhead = ratio_of_medians(rounds.total[1], rounds.total[0]).value - 1;
-    PlanFigures figures = s.plan_figures(*plan, rounds.batches[0]);
+    PlanFigures figures = s.plan_figures(*plan, batches, rounds.batches[0]);
     const std::vector<OperatorTime> operators = s.operator_times(*plan, progress);
     s.ceilings = cpu::probe_ceilings(s.device->team());
     s.placement = cpu::probe_placement(s.device->team());
@@ -219,6 +224,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   std::unique_ptr<ReadyPlan> baseline = s.make_plan("baseline", s.graph, 0, progress);
   r.load_seconds = s.store->load_seconds();
   RoutingTotals totals;
+  double profile_ms = 0;
   {
     SessionRun session(optimize.session, s, *baseline, "profile", true);
     for (int64_t b = 0; b < s.data->batch_count(); ++b) {
@@ -227,6 +233,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
       ExecuteOptions execute;
       execute.record = execute.events = true;
       s.run_batch(*baseline, batch, execute);
+      profile_ms += baseline->result.milliseconds;
       s.add_routing(*baseline, batch, totals);
       session.add(batch);
     }
@@ -280,7 +287,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
 
   // 4. Measure all plans alternately over the same batches.
   std::vector<Batch> batches;
-  for (int64_t b = 0; b < s.data->batch_count(); ++b) batches.push_back(s.data->batch(b));
+  for (const int64_t b : measured_batches(s.data->batch_count(), profile_ms, 1 + cumulative.size() + alone.size(), kLeastRounds, optimize.measure_seconds))
+    batches.push_back(s.data->batch(b));
   std::vector<ReadyPlan*> plans = {baseline.get()};
   for (const auto& p : cumulative) plans.push_back(p.get());
   for (const auto& p : alone) plans.push_back(p.get());
@@ -295,7 +303,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
       }
       return ms;
     });
-  const Rounds rounds = alternate(runs, optimize.measure_seconds, 5, progress);
+  const Rounds rounds = alternate(runs, optimize.measure_seconds, kLeastRounds, progress);
   for (size_t i = 0; i < r.passes.size(); ++i) {
     PassReport& pass = r.passes[i];
     if (!verified.passed) continue;  // a run that fails is never reported as a speed-up
@@ -312,8 +320,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
     if (pass.name == "dead-path" && pass.applied)
       for (size_t g = 0; g < optimized.guard_hits.size(); ++g) pass.guard_hits += optimized.guard_hits[g], pass.fallbacks += optimized.guard_misses[g];
   }
-  r.baseline = s.plan_figures(*baseline, rounds.batches[0]);
-  r.optimized = s.plan_figures(optimized, rounds.batches[cumulative.size()]);
+  r.baseline = s.plan_figures(*baseline, batches, rounds.batches[0]);
+  r.optimized = s.plan_figures(optimized, batches, rounds.batches[cumulative.size()]);
   if (verified.passed) {
     const Ratio ratio = cumulative.empty() ? Ratio{} : ratio_of_medians(rounds.total[0], rounds.total[cumulative.size()]);
     r.speedup = ratio.value;
@@ -349,8 +357,9 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   {
     SessionRun session(optimize.session, s, optimized, "optimize", true, r.config);
     if (session.open())
-      for (const Batch& batch : batches) {
-        progress.cancel.check();
+      for (int64_t b = 0; b < s.data->batch_count(); ++b) {
+        progress.report("recording", b, s.data->batch_count());
+        const Batch batch = s.data->batch(b);
         ExecuteOptions execute;
         execute.record = execute.events = true;
         s.run_batch(optimized, batch, execute);

@@ -55,6 +55,15 @@ Ratio ratio_of_medians(const std::vector<double>& slow, const std::vector<double
   return r;
 }
 
+std::vector<int64_t> measured_batches(int64_t count, double round_ms, size_t plans, int rounds, double seconds) {
+  const double fits = seconds * 1e3 / (std::max(round_ms, 1e-6) * static_cast<double>(plans) * (rounds + 1));
+  const auto stride = static_cast<int64_t>(std::ceil(1 / std::clamp(fits, 1 / static_cast<double>(std::max<int64_t>(count, 1)), 1.0)));
+  std::vector<int64_t> list;
+  for (int64_t b = stride / 2; b < count; b += stride) list.push_back(b);
+  if (list.empty()) list.push_back(0);
+  return list;
+}
+
 Rounds alternate(const std::vector<std::function<std::vector<double>()>>& plans, double seconds, int least, const Progress& progress) {
   Rounds rounds;
   rounds.total.resize(plans.size());

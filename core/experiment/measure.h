@@ -21,6 +21,10 @@ struct Ratio {
 /// median(slow) / median(fast) with a 95 % percentile-bootstrap interval over paired rounds (2,000 draws, fixed seed).
 Ratio ratio_of_medians(const std::vector<double>& slow, const std::vector<double>& fast);
 
+/// Which of `count` batches to measure so that `plans` plans do at least `rounds` rounds in `seconds`: evenly spread, all where they fit.
+/// `round_ms` is the time of one plan over all batches.
+std::vector<int64_t> measured_batches(int64_t count, double round_ms, size_t plans, int rounds, double seconds);
+
 /// Runs `plans` functions in rounds, each round in rotated order, until `seconds` are over and at least `least` rounds are done.
 /// A function runs its plan over the same batches and returns the batches' milliseconds. The first round warms up and is not kept.
 struct Rounds {

@@ -207,14 +207,14 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
   return total;
 }
 
-PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const std::vector<double>& ms) const {
+PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const std::vector<Batch>& batches, const std::vector<double>& ms) const {
   PlanFigures f;
   f.latency_ms = latency_of(ms);
-  const double rounds = static_cast<double>(ms.size()) / std::max<double>(1, static_cast<double>(data->batch_count()));
-  double total = 0;
+  double total = 0, cells = 0;
   for (const double m : ms) total += m;
-  const auto& c = data->cells();
-  if (total > 0) f.cells_per_s = static_cast<double>(c.encoder + c.decoder) * rounds / (total * 1e-3);
+  for (const Batch& b : batches) cells += static_cast<double>(b.input_ids.size() + b.decoder_input_ids.size());
+  const double rounds = static_cast<double>(ms.size()) / static_cast<double>(batches.size());
+  if (total > 0) f.cells_per_s = cells * rounds / (total * 1e-3);
   f.peak_weight_bytes = plan.executor->weight_bytes();
   f.peak_activation_bytes = plan.executor->activation_bytes();
   return f;

@@ -65,8 +65,8 @@ struct Experiment::State {
 
   /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.
   Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
-  /// Figures of a plan from its batch times.
-  PlanFigures plan_figures(const ReadyPlan& plan, const std::vector<double>& milliseconds) const;
+  /// Figures of a plan from the times of `batches`, measured round after round.
+  PlanFigures plan_figures(const ReadyPlan& plan, const std::vector<Batch>& batches, const std::vector<double>& milliseconds) const;
   /// Time by operator over the first batches, with step events on.
   std::vector<OperatorTime> operator_times(ReadyPlan& plan, const Progress& progress);
 };
