@@ -76,7 +76,7 @@ void Recorder::submit() {
     ++in_flight_;
     ++counts_.batches;
     // The writer is woken by the first record, which starts its grouping time; then only when it must not wait any longer.
-    const bool urgent = current_->latency_ms >= options_.group_ms || in_flight_ * 2 >= options_.records;
+    const bool urgent = current_->latency_ms >= options_.long_ms || in_flight_ * 2 >= options_.records;
     wake = queue_.empty() || (urgent && !hurry_);
     hurry_ |= urgent;
     queue_.push_back(std::move(current_));

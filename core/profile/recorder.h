@@ -13,9 +13,10 @@
 namespace stormcell {
 
 struct RecorderOptions {
-  int32_t records = 32;                       ///< most records in flight; at least 2 are allowed whatever their size
-  size_t bytes = size_t{64} << 20;            ///< most memory of records in flight
-  double group_ms = 20;                       ///< batches shorter than this are committed together, at most so long after the first
+  int32_t records = 64;             ///< most records in flight; at least 2 are allowed whatever their size
+  size_t bytes = size_t{64} << 20;  ///< most memory of records in flight
+  double long_ms = 20;              ///< a batch that took as long is committed at once
+  double group_ms = 40;             ///< shorter ones are committed together, at most so long after the first of them: this is what a kill can cost
 };
 
 struct RecorderCounts {

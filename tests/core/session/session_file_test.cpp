@@ -1,5 +1,7 @@
 // Sessions as files: what is no session, killed and starved writers, readers beside a writer, copies.
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -355,6 +357,45 @@ class SessionFileTest : public QObject {
     const SessionReader reader(path);
     QVERIFY(reader.run(1).batches >= flushed);
     QCOMPARE(hole_in(reader, 1), std::string());
+  }
+
+  // The same on a file system that is really full, where this process may mount one.
+  void a_full_file_system_ends_cleanly_too_data() {
+    QTest::addColumn<int>("kib");
+    for (const int kib : {20, 200, 600, 2000}) QTest::newRow(qPrintable(QString("%1 KiB").arg(kib))) << kib;
+  }
+  void a_full_file_system_ends_cleanly_too() {
+    QFETCH(int, kib);
+    const std::string media = at("tiny"), path = media + "/x.storm";
+    fs::create_directories(media);
+    const RunLayout layout = two_stacks();
+    Child child([&](const Child::Send& send) {
+      const std::string size = "size=" + std::to_string(kib) + "k";
+      if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount("tmpfs", media.c_str(), "tmpfs", 0, size.c_str()) != 0) {
+        send("no mount");
+        return;
+      }
+      int64_t flushed = 0;
+      const Outcome o = outcome([&] {
+        SessionWriter writer(path, some_model());
+        auto run = writer.begin_run(some_run());
+        Recorder recorder({run.get()});
+        for (int64_t i = 0; i < 100000; ++i) {
+          fill(layout, i, {}, recorder.begin_batch());
+          recorder.submit();
+          recorder.flush();
+          flushed = i + 1;
+        }
+      });
+      send(o.message);
+      send(flushed == 0 ? "" : hole_in(SessionReader(path), 1) + (SessionReader(path).run(1).batches >= flushed ? "" : "batches are missing"));
+    });
+    const std::string message = child.line();
+    if (message == "no mount") return;  // the limit on file sizes has shown it
+    QCOMPARE(child.line(), std::string());
+    QCOMPARE(child.wait(), 0);
+    QVERIFY2(message.find(path + ": no space left on the disk") == 0, message.c_str());
   }
 
   void a_reader_follows_a_run_that_is_being_recorded() {
