@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
@@ -158,17 +159,20 @@ class CpuExecutable : public Executable {
     }
   }
 
-  // A handle that only steps of one guard's fallback read is loaded when that guard first misses.
+  // A handle that only steps of fallbacks read is loaded when the first guard misses whose fallback reads it.
   void collect_weights() {
     const Program& p = *program_;
     layout_.lazy.resize(p.guards.size());
-    std::map<int32_t, int32_t> guard;
+    std::map<int32_t, std::set<int32_t>> guards;  // -1: a step outside of fallbacks
     for (size_t i = 0; i < p.steps.size(); ++i)
-      for (const int32_t handle : requested_[i]) {
-        const auto [at, fresh] = guard.emplace(handle, p.steps[i].fallback);
-        if (!fresh && at->second != p.steps[i].fallback) at->second = -1;
+      for (const int32_t handle : requested_[i]) guards[handle].insert(p.steps[i].fallback);
+    for (const auto& [handle, readers] : guards) {
+      if (readers.contains(-1)) {
+        layout_.always.push_back(handle);
+      } else {
+        for (const int32_t guard : readers) layout_.lazy[static_cast<size_t>(guard)].push_back(handle);
       }
-    for (const auto& [handle, g] : guard) (g < 0 ? layout_.always : layout_.lazy[static_cast<size_t>(g)]).push_back(handle);
+    }
   }
 
   void lay_out_records(const Bindings& bounds) {

@@ -76,7 +76,7 @@ struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
   std::vector<int32_t> always;                ///< weight handles that must be loaded before a submission
-  std::vector<std::vector<int32_t>> lazy;     ///< by guard: handles that only its fallback reads
+  std::vector<std::vector<int32_t>> lazy;     ///< by guard: handles that its fallback reads, and nothing but fallbacks
   std::vector<int64_t> record_offset;         ///< by router: its first record
   std::vector<int64_t> record_size;           ///< by router: bytes of one record
   std::vector<int64_t> record_cells;          ///< by router: the bound on cells its parts are laid out for

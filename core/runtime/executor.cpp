@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include "core/base/error.h"
 
@@ -175,18 +176,18 @@ int64_t Executor::activation_bytes() const {
   return l.memory.arena_bytes + l.memory.state_bytes + l.scratch_bytes;
 }
 int64_t Executor::weight_bytes() const {
-  int64_t bytes = 0;
+  int64_t bytes = lazy_bytes(true);
   for (const int32_t h : executable_->layout().always) bytes += weights_.bytes(h);
-  for (const auto& group : executable_->layout().lazy)
-    for (const int32_t h : group)
-      if (weights_.loaded(h)) bytes += weights_.bytes(h);
   return bytes;
 }
-int64_t Executor::unloaded_weight_bytes() const {
+int64_t Executor::unloaded_weight_bytes() const { return lazy_bytes(false); }
+
+int64_t Executor::lazy_bytes(bool loaded) const {
+  std::set<int32_t> handles;  // several fallbacks may read a weight
+  for (const auto& group : executable_->layout().lazy) handles.insert(group.begin(), group.end());
   int64_t bytes = 0;
-  for (const auto& group : executable_->layout().lazy)
-    for (const int32_t h : group)
-      if (!weights_.loaded(h)) bytes += weights_.bytes(h);
+  for (const int32_t h : handles)
+    if (weights_.loaded(h) == loaded) bytes += weights_.bytes(h);
   return bytes;
 }
 

@@ -68,6 +68,7 @@ class Executor {
   int64_t unloaded_weight_bytes() const;
 
  private:
+  int64_t lazy_bytes(bool loaded) const;
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);
