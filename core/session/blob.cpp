@@ -151,19 +151,16 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   // Codes: branch, branches + branch where dropped, all ones for none.
   std::vector<uint32_t> offsets(static_cast<size_t>(branches) + 1);
   uint32_t most = 0;
-  bool none = false;
   for (const int32_t c : d.choice) {
     if (is_kept(c)) {
       ++offsets[static_cast<size_t>(c) + 1];
       most = std::max(most, static_cast<uint32_t>(c));
     } else if (is_dropped(c)) {
       most = std::max(most, static_cast<uint32_t>(branches + ~c));
-    } else {
-      none = true;
     }
   }
   for (size_t b = 1; b < offsets.size(); ++b) offsets[b] += offsets[b - 1];
-  const int choice_width = width_of(static_cast<uint64_t>(most) + (none ? 1 : 0)), offset_width = width_of(offsets.back());
+  const int choice_width = width_of(uint64_t{most} + 1), offset_width = width_of(offsets.back());
   const bool same_padded =
       d.padded.empty() || std::equal(d.padded.begin(), d.padded.end(), offsets.begin(),
                                      [next = offsets.begin()](int32_t padded, uint32_t begin) mutable { return *++next - begin == static_cast<uint32_t>(padded); });

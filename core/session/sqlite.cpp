@@ -59,7 +59,7 @@ void fail(sqlite3* db, int code, const std::string& path) {
   switch (code & 0xff) {
     case SQLITE_NOTADB: bad_input(path, "not a session");
     case SQLITE_CORRUPT: bad_input(path, "the file is damaged", "copy it again from where it was recorded");
-    case SQLITE_FULL: failed(path, "no space left on the disk", "everything up to the last finished batch is kept");
+    case SQLITE_FULL: failed(path, "no space left on the disk", "free some; what was finished before is kept");
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH: failed(path, "no permission to write");
@@ -68,8 +68,8 @@ void fail(sqlite3* db, int code, const std::string& path) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED: failed(path, "another program is writing to it", "wait for it to end, or choose another file");
     case SQLITE_IOERR:
-      if (system == ENOSPC || system == EDQUOT) failed(path, "no space left on the disk", "everything up to the last finished batch is kept");
-      failed(path, system ? std::strerror(system) : "the disk does not read or write", "everything up to the last finished batch is kept");
+      if (system == ENOSPC || system == EDQUOT) failed(path, "no space left on the disk", "free some; what was finished before is kept");
+      failed(path, system ? std::strerror(system) : "the disk does not read or write", "what was finished before is kept");
     case SQLITE_NOMEM: failed(path, "out of memory");
     default: failed(path, db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
   }

@@ -90,6 +90,19 @@ class BlobTest : public QObject {
       }
     }
   }
+  void the_last_branch_is_not_taken_for_none() {
+    for (const int32_t branches : {255, 256, 257, 65536, 128}) {
+      const std::vector<int32_t> choice = {branches - 1, 0, dropped_from(branches - 1)};
+      for (const size_t n : {size_t{2}, size_t{3}}) {
+        DecisionRecord d;
+        d.choice = std::span(choice).first(n);
+        blob::Bytes data;
+        blob::put_decision(d, branches, 1, data);
+        const auto stored = blob::read_decision(data, "test").choice;
+        QVERIFY(std::equal(stored.begin(), stored.end(), d.choice.begin(), d.choice.end()));
+      }
+    }
+  }
   void a_plain_decision_is_small() {
     std::vector<int32_t> choice(1024, 3), padded = {0, 0, 0, 1024, 0, 0, 0, 0};
     std::vector<float> weight(1024, 0.5f);

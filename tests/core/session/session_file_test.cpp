@@ -83,6 +83,26 @@ class SessionFileTest : public QObject {
     QVERIFY(parse_session_path(at("odd#7")).run.empty());
   }
 
+  void every_table_and_column_is_documented() {
+    const std::string page = read_all(source_folder() + "/docs/session-format.md"), path = make_session(at("documented.storm"), 1);
+    sqlite3* db = nullptr;
+    sqlite3_open(path.c_str(), &db);
+    sqlite3_stmt* names = nullptr;
+    sqlite3_prepare_v2(db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type IN ('table', 'view')", -1, &names, nullptr);
+    int found = 0;
+    for (; sqlite3_step(names) == SQLITE_ROW; ++found)
+      for (int i = 0; i < 2; ++i) {
+        const std::string name = reinterpret_cast<const char*>(sqlite3_column_text(names, i));
+        bool there = false;
+        for (const char before : {'`', ' '})
+          for (const char after : {'`', ',', ' '}) there |= page.find(before + name + after) != std::string::npos;
+        QVERIFY2(there, name.c_str());
+      }
+    QVERIFY(found > 80);
+    sqlite3_finalize(names);
+    sqlite3_close(db);
+  }
+
   void what_is_no_session_is_refused_and_left_alone_data() {
     QTest::addColumn<QString>("form");
     QTest::addColumn<QString>("complaint");
