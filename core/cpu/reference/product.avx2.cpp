@@ -2,8 +2,7 @@
 
 #if defined(__x86_64__)
 namespace stormcell::reference {
-struct Avx2Set;
-AddProducts<float> avx2_products(float) { return add_products<float, Avx2Set>; }
-AddProducts<double> avx2_products(double) { return add_products<double, Avx2Set>; }
+AddProducts<float> avx2_products(float) { return add_products<float, Avx2>; }
+AddProducts<double> avx2_products(double) { return add_products<double, Avx2>; }
 }  // namespace stormcell::reference
 #endif

@@ -17,7 +17,7 @@ AddProducts<Scalar> best_add_products() {
     return avx512_products(Scalar());
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_products(Scalar());
 #endif
-  return add_products<Scalar, struct Generic>;
+  return add_products<Scalar, Generic>;
 }
 template AddProducts<float> best_add_products();
 template AddProducts<double> best_add_products();

@@ -21,7 +21,9 @@ class BadModelTest : public QObject {
   /// A fresh copy of a small valid model.
   void copy_model(const char* from = "switch/encoder-decoder-8-experts") {
     fs::remove_all(folder_);
-    fs::copy(fs::path(source_folder()) / "tests/reference" / from, folder_);
+    fs::create_directories(folder_);
+    for (const char* name : {"config.json", "generation_config.json", "model.safetensors"})
+      if (const fs::path file = fs::path(source_folder()) / "tests/reference" / from / name; fs::exists(file)) fs::copy_file(file, folder_ / name);
   }
   nlohmann::json config() { return nlohmann::json::parse(std::ifstream(folder_ / "config.json")); }
   void write(const char* name, const std::string& text) { std::ofstream(folder_ / name, std::ios::binary) << text; }
@@ -140,8 +142,7 @@ class BadModelTest : public QObject {
 
   void large_but_possible_sizes_miss_their_weights() {
     set("num_layers", 1024);
-    set("num_experts", 4096);
-    expect(error_of(), {"encoder", "missing"});
+    expect(error_of(), {"encoder.block.4.", "missing"});
   }
 
   void wrong_shapes_and_missing_tensors_are_named() {
@@ -200,7 +201,6 @@ class BadModelTest : public QObject {
     });
     expect(error_of(), {"decoder.final_layer_norm.weight", "missing"});
     copy_model();
-    fs::copy_file(folder_ / "model.safetensors", folder_ / "copy.safetensors");
     set("num_decoder_layers", 1);
     set("decoder_sparse_step", 0);
     const auto model = open_model(folder_.string());
