@@ -28,6 +28,7 @@ void own_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
 }
 
 void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
+  if (n.op->name.starts_with("exchange_")) return;  // moves rows between ranks, and back
   for (size_t i = 0; i < n.inputs.size() && n.op->flow; ++i) {
     const Flow flow = n.op->flow(g, n, i);
     if (flow.mix == Mix::cell || flow.mix == Mix::none) continue;

@@ -48,7 +48,7 @@ std::string complaint(const std::function<void()>& act) {
 
 GraphBuilder small() {
   GraphBuilder b;
-  const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.symbol("N")), b.symbol("T"));
+  const SpaceId sequences = b.root_space("sequences", b.symbol("N")), tokens = b.dense_space("tokens", sequences, b.symbol("T"));
   const ValueId x = b.input("x", DType::f32, tokens, {4});
   const ValueId d = b.route(x, {}, "router");
   b.output("y", b.gather(b.scatter(x, d, {0, 1}), tokens, "weighted", kNone, "y"));
@@ -145,11 +145,19 @@ class VerifyTest : public QObject {
     row("ends of other cells", "%a : i32 tokens, %c : i32 tokens = end_sequences(%ids, %target_ids) end=1 pad=0",
         "end_sequences \"a\": expected input 1 over cells of tokens, got i32 targets");
     row("a guard on cells", "guard(%ids) as \"g\" {\n yield\n} {\n yield\n}",
-        "guard \"g\": expected input 0 over cells of no space, got i32 tokens");
+        "guard \"g\": expected a scalar i32 as predicate, got i32 tokens");
     row("a guard with one body", "guard(%p) as \"g\" {\n yield\n}",
         "guard \"g\": expected two bodies that give as many values, got 1 bodies");
     row("bodies that differ", "%z : f32 tokens [8] = guard(%p) {\n yield %x\n} {\n yield %scores\n}",
         "guard \"z\": expected bodies that give the same types, f32 tokens [8], got f32 tokens [4]");
+    row("an exchange among nobody", "%z : decision sequences 4x1 = exchange_decision(%d) arrived=@sequences owners=[0,0,0,0] ranks=0",
+        "exchange_decision \"z\": expected 1 to 4096 ranks, got 0");
+    row("an exchange to dense cells", "%z : decision tokens 4x1 = exchange_decision(%d) arrived=@tokens owners=[0,0,0,0] ranks=1",
+        "exchange_decision \"z\": expected a root space for the cells that arrive, got space 1");
+    row("branches without owner", "%z : decision sequences 4x1 = exchange_decision(%d) arrived=@sequences owners=[0] ranks=1",
+        "exchange_decision \"z\": expected an owner for each of 4 branches, got 1");
+    row("rows that are no slots", "%z : f32 d/s [8] = exchange_rows(%b, %d, %d) slots=@d/s",
+        "exchange_rows \"z\": expected rows over the slots of %d, got f32 d/0 [8]");
     row("a stop that is no scalar", "repeat() most=\"3\" as \"r\" {\n yield %ids\n}",
         "repeat \"r\": expected a scalar i32 as stop, got i32 tokens");
   }
@@ -272,6 +280,5 @@ class VerifyTest : public QObject {
              std::string("scale \"late\": %kept lives over cells of inner/0, where their decision %inner is not known"));
   }
 };
-Q_DECLARE_METATYPE(Change)
 STORMCELL_TEST(VerifyTest)
 #include "verify_test.moc"
