@@ -1,0 +1,149 @@
+// Every fixture on the CPU and on the emulated device: the oracle's outputs with its decisions replayed, its decisions when free, its
+// tokens when decoding. The emulated device gives the CPU's results bit for bit, without a host synchronisation on the way.
+#include <cstdio>
+#include <filesystem>
+
+#include "core/cpu/cpu_device.h"
+#include "core/runtime/executor.h"
+#include "tests/core/models/model_run.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+
+using Forced = std::vector<std::vector<std::vector<int32_t>>>;
+
+/// At the end of a run: one to learn how it ended, one when its results have been read.
+constexpr int64_t kSynchronizations = 2;
+constexpr int64_t kNewTokens = 12;
+
+struct Ran {
+  ExecutionResult result;
+  int64_t synchronizations = 0;
+};
+
+Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& in, int64_t new_tokens, const Forced* forced) {
+  WeightStore store(device, model.weights);
+  const auto program = std::make_shared<Program>(lower(graph));
+  const Bindings bindings = bindings_for(*graph, in, new_tokens);
+  Executor executor(device, store, program, bindings);
+  InputValues values;
+  for (const Value& v : graph->values)
+    if (v.kind == ValueKind::input) values.integers[v.name] = in.values.at(v.name);
+  ExecuteOptions options;
+  options.outputs = options.record = true;
+  options.forced = forced;
+  Ran ran;
+  executor.run(values, bindings, options, ran.result);  // once before, so that what a run leaves behind would show
+  const int64_t before = device.synchronizations();
+  executor.run(values, bindings, options, ran.result);
+  ran.synchronizations = device.synchronizations() - before;
+  return ran;
+}
+
+/// By router of the program: the two of one name in a decoder-only model's decoding are told apart by their nodes.
+Forced forced_by(const std::vector<OracleDecision>& decisions, const Program& program) {
+  Forced forced(program.routers.size());
+  for (size_t r = 0; r < forced.size(); ++r)
+    for (const OracleDecision& d : decisions)
+      if (d.node == program.routers[r].node) forced[r].push_back(d.choice);
+  return forced;
+}
+
+void same_bits(const ExecutionResult& a, const ExecutionResult& b) {
+  QCOMPARE(a.outputs.size(), b.outputs.size());
+  for (size_t i = 0; i < a.outputs.size(); ++i) {
+    QCOMPARE(a.outputs[i].integers, b.outputs[i].integers);
+    QCOMPARE(a.outputs[i].reals.size(), b.outputs[i].reals.size());
+    QVERIFY(std::memcmp(a.outputs[i].reals.data(), b.outputs[i].reals.data(), a.outputs[i].reals.size() * 4) == 0);
+  }
+  QCOMPARE(a.decisions.size(), b.decisions.size());
+  for (size_t i = 0; i < a.decisions.size(); ++i) QCOMPARE(a.decisions[i].choice, b.decisions[i].choice);
+}
+
+void add_cases(const char* with) {
+  QTest::addColumn<QString>("name");
+  for (const char* family : {"switch", "mixtral"}) {
+    const std::string root = source_folder() + "/tests/reference/" + family;
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(root))
+      if (entry.is_directory()) names.insert(entry.path().filename().string());
+    for (const std::string& name : names) {
+      const std::string folder = root + "/" + name;
+      if (*with && !SafetensorsFile::open(folder + "/expected.safetensors")->find(with)) continue;
+      QTest::newRow((family + ("/" + name)).c_str()) << QString::fromStdString(folder);
+    }
+  }
+}
+
+}  // namespace
+
+class DeviceParityTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_forward_pass_gives_the_oracle_s_outputs_data() { add_cases(""); }
+  void a_forward_pass_gives_the_oracle_s_outputs() {
+    QFETCH(QString, name);
+    const auto model = open_model(name.toStdString());
+    const ModelInputs in = read_inputs(name.toStdString() + "/input.safetensors");
+    OracleOptions scored;
+    scored.keep_scores = true;
+    const auto oracle = run_oracle<float>(*model, *model->forward, in, 0, scored);
+    const Program program = lower(model->forward);
+    const Forced forced = forced_by(oracle.decisions, program);
+
+    cpu::CpuDevice device(2);
+    const Ran replayed = run_on(device, *model, model->forward, in, 0, &forced), free = run_on(device, *model, model->forward, in, 0, nullptr);
+    double worst = 0;
+    for (const OutputValue& out : replayed.result.outputs)
+      worst = std::max(worst, relative_difference(out.reals, oracle.output(out.name).reals));
+    const double tolerance = model->dtype == DType::f32 ? 1e-4 : 2e-2;
+    QVERIFY2(worst <= tolerance, qPrintable(QString::number(worst)));
+
+    // Free decisions flip only where the margin is below eight times what the format may err by.
+    int64_t flips = 0;
+    QCOMPARE(free.result.decisions.size(), oracle.decisions.size());
+    for (const ExecutedDecision& d : free.result.decisions)
+      for (const OracleDecision& o : oracle.decisions) {
+        if (o.node != program.routers[static_cast<size_t>(d.router)].node || o.execution != d.turn) continue;
+        QCOMPARE(d.choice.size(), o.choice.size());
+        double scale = 0;
+        for (const float s : o.scores) scale = std::max(scale, std::fabs(static_cast<double>(s)));
+        for (size_t i = 0; i < o.choice.size(); ++i) {
+          if (d.choice[i] == o.choice[i]) continue;
+          ++flips;
+          QVERIFY(static_cast<double>(o.margin[i / static_cast<size_t>(o.shape.fan_out)]) <= 8 * tolerance * scale);
+        }
+      }
+    std::printf("%s: %.1e, %lld flips\n", QTest::currentDataTag(), worst, static_cast<long long>(flips));
+
+    EmulatedDevice emulated(2);
+    const Ran far = run_on(emulated, *model, model->forward, in, 0, nullptr);
+    same_bits(far.result, free.result);
+    QCOMPARE(far.synchronizations, kSynchronizations);
+  }
+
+  void decoding_writes_the_oracle_s_tokens_data() { add_cases("generated"); }
+  void decoding_writes_the_oracle_s_tokens() {
+    QFETCH(QString, name);
+    const auto model = open_model(name.toStdString());
+    const ModelInputs in = read_inputs(name.toStdString() + "/input.safetensors");
+    const std::shared_ptr<const Graph> graph = model->generate();
+    for (const int64_t most : {kNewTokens, int64_t{1}}) {
+      const auto oracle = run_oracle<float>(*model, *graph, in, most);
+      cpu::CpuDevice device(2);
+      const Ran near = run_on(device, *model, graph, in, most, nullptr);
+      QCOMPARE(near.result.outputs.at(0).integers, oracle.output(kGenerated).integers);
+      QCOMPARE(near.result.decisions.size(), oracle.decisions.size());
+      EmulatedDevice emulated(2);
+      const Ran far = run_on(emulated, *model, graph, in, most, nullptr);
+      same_bits(far.result, near.result);
+      QCOMPARE(far.synchronizations, kSynchronizations);
+    }
+  }
+};
+STORMCELL_TEST(DeviceParityTest)
+#include "device_parity_test.moc"
