@@ -1,23 +1,12 @@
 // What holds for every protocol on any scores.
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <random>
 
+#include "tests/core/cell/counted_allocations.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/testing/testing.h"
-
-// Allocations of this thread: routing makes none.
-static thread_local int64_t allocations = 0;
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace stormcell {
 namespace {
@@ -224,9 +213,9 @@ class RoutingPropertiesTest : public QObject {
     const Input in = random_input(random, kind(), 500, true);
     Decision d(in.shape());
     const ScoreView scores = in.view();
-    const int64_t before = allocations;
+    const int64_t before = testing::allocations;
     route(scores, in.protocol, *d);
-    QCOMPARE(allocations - before, int64_t{0});
+    QCOMPARE(testing::allocations - before, int64_t{0});
   }
 
   void a_decision_in_used_memory_is_the_same() {

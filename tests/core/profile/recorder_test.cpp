@@ -2,22 +2,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 
 #include "core/base/error.h"
+#include "tests/core/cell/counted_allocations.h"
 #include "tests/core/profile/synthetic.h"
 #include "tests/testing/testing.h"
-
-// Allocations of this thread, to show that recording makes none once the largest batch was seen.
-static thread_local int64_t allocations = 0;
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace stormcell {
 namespace {
@@ -193,7 +182,7 @@ class RecorderTest : public QObject {
       if (i == 50) sink.delay_ms = 0;
       if (i == 500) {
         recorder.flush();
-        counted = allocations;
+        counted = testing::allocations;
       }
       BatchRecord& batch = recorder.begin_batch();
       batch.number = i;
@@ -204,7 +193,7 @@ class RecorderTest : public QObject {
       for (int q = 0; q < 4; ++q) batch.add_sequence("label", "a text that does not fit a small string");
       recorder.submit();
     }
-    const int64_t made_late = allocations - counted;
+    const int64_t made_late = testing::allocations - counted;
     recorder.finish();
     QCOMPARE(made_late, int64_t{0});
   }
