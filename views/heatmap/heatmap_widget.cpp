@@ -62,7 +62,7 @@ void HeatmapWidget::paintEvent(QPaintEvent*) {
     }
   }
   // The scale, and what it counts.
-  const double left = g.cell(0, 0).left(), y = height() - kLegend + 16;
+  const double left = g.cell(0, 0).left(), y = g.cell(static_cast<int>(model_->loads->rows.size()), 0).top() + 16;
   for (int i = 0; i < 160; ++i) p.fillRect(QRectF(left + i, y, 1.5, 10), heat_color(i / 160.0, dark));
   p.setPen(text);
   p.drawText(QRectF(left + 170, y - 6, width() - left - 170, 22), Qt::AlignVCenter | Qt::AlignLeft,
