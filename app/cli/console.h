@@ -29,6 +29,10 @@ class Console : public ProgressSink {
   Progress progress() { return {cancel_, this}; }
   const CancellationToken& cancel() const { return cancel_; }
 
+  /// What is being recorded into: told when the run is interrupted.
+  void set_session(const std::string& session) { session_ = session; }
+  const std::string& session() const { return session_; }
+
   /// A result for people; silent when quiet, or when standard output is taken by data.
   void print(std::string_view text);
   void take_standard_output() { data_on_stdout_ = true; }
@@ -52,7 +56,7 @@ class Console : public ProgressSink {
   ConsoleOptions options_;
   std::FILE* log_ = nullptr;
   bool data_on_stdout_ = false, terminal_ = false, colour_ = false, drawn_ = false;
-  std::string stage_;
+  std::string stage_, session_;
   int64_t stage_done_ = 0;  ///< where the stage began: resumed work does not count into its rate
   Clock::time_point stage_begin_, last_drawn_;
 };

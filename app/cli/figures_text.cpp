@@ -93,7 +93,15 @@ std::string passes_text(const std::vector<PassReport>& passes) {
     rows.push_back({p.name, p.applied ? "applied" : "not applied", p.predicted_speedup ? ratio_text(*p.predicted_speedup) : "-",
                     ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
                     p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-", p.reason});
-  return "\n" + table_text(rows, {2, 3, 4, 5});
+  // A run of a configuration measures no pass on its own: columns that say nothing go.
+  std::vector<size_t> right;
+  for (size_t column = rows[0].size() - 2; column >= 2; --column) {
+    const bool empty = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] == "-"; });
+    for (auto& row : rows)
+      if (empty) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  for (size_t column = 2; column + 1 < rows[0].size(); ++column) right.push_back(column);
+  return "\n" + table_text(rows, right);
 }
 
 std::string routing_text(const std::vector<RouterFigures>& routing) {

@@ -2,6 +2,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -84,6 +85,11 @@ int run_program(const std::vector<std::string>& arguments, Console& console) {
   return run_verb(find_verb(arguments[0]), arguments, console);
 }
 
+std::string stopped_text(ErrorKind kind, const std::string& session) {
+  const std::string what = kind == ErrorKind::terminated ? "terminated" : "interrupted";
+  return session.empty() || !std::filesystem::exists(session) ? what : session + ": " + what + " (it holds every batch that was finished)";
+}
+
 /// Every way in which the program can end.
 int guarded(const std::vector<std::string>& arguments) {
   const CancellationToken cancel;
@@ -94,7 +100,8 @@ int guarded(const std::vector<std::string>& arguments) {
   } catch (const ReaderGone&) {
     return 0;
   } catch (const Error& e) {
-    console.error(e.what());
+    const bool stopped = e.kind() == ErrorKind::interrupted || e.kind() == ErrorKind::terminated;
+    console.error(stopped ? stopped_text(e.kind(), console.session()) : e.what());
     return e.exit_code();
   } catch (const std::bad_alloc&) {
     console.error("memory: there is not enough (take a smaller batch or model)");

@@ -15,7 +15,7 @@ template <class T>
 T parsed(const std::string& text, const std::string& option, const std::string& expected) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) bad_input(option, "\"" + text + "\" is not " + expected, expected);
+  if (error != std::errc() || end != text.data() + text.size()) bad_input(option, "\"" + text + "\" does not fit", "give " + expected);
   return value;
 }
 
@@ -46,7 +46,7 @@ void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, in
          [&value, least, name](const std::string& text) {
            const std::string expected = "a whole number from " + std::to_string(least) + " on";
            value = parsed<int64_t>(text, long_name(name), expected);
-           if (value < least) bad_input(long_name(name), "\"" + text + "\" is not " + expected, expected);
+           if (value < least) bad_input(long_name(name), "\"" + text + "\" does not fit", "give " + expected);
          },
          help)
       ->type_name("N");
@@ -57,7 +57,7 @@ void add_number(CLI::App& app, const std::string& name, double& value, const std
          name,
          [&value, name](const std::string& text) {
            value = parsed<double>(text, long_name(name), "a number");
-           if (!std::isfinite(value) || value < 0) bad_input(long_name(name), "\"" + text + "\" is not a number from 0 on", "a number from 0 on");
+           if (!std::isfinite(value) || value < 0) bad_input(long_name(name), "\"" + text + "\" does not fit", "give a number from 0 on");
          },
          help)
       ->type_name("SECONDS")
@@ -97,6 +97,10 @@ void add_json_option(CLI::App& app, std::string& json) {
   add_text(app, "--json", json, "the figures as JSON; - is standard output", "FILE|-");
 }
 
+void add_measure_option(CLI::App& app, double& seconds) {
+  add_number(app, "--measure-seconds", seconds, "for measuring; every batch at least a few times");
+}
+
 void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   add_argument(app, "MODEL", o.model, "a folder, a .safetensors file, preset:NAME or demo:NAME");
   add_text(app, "--data", o.data, ".txt .jsonl .npy .safetensors, random:NxT[xU], demo:NAME, or - for lines on standard input", "DATA");
@@ -116,7 +120,7 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          "--threads",
          [&o](const std::string& text) {
            o.threads = parsed<int>(text, "--threads", "a whole number from 1 to 1024");
-           if (o.threads < 1 || o.threads > 1024) bad_input("--threads", "\"" + text + "\" is not a whole number from 1 to 1024");
+           if (o.threads < 1 || o.threads > 1024) bad_input("--threads", "\"" + text + "\" does not fit", "give a whole number from 1 to 1024");
          },
          "(the cores this process may use)")
       ->type_name("N");

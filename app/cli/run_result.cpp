@@ -9,6 +9,7 @@ namespace stormcell::cli {
 
 RunResult::RunResult(const std::string& json, const std::string& session, Console& console) : console_(console), json_(json) {
   check_session_option(session);
+  console.set_session(session);
   if (json_.is_standard_output()) console.take_standard_output();
 }
 

@@ -27,6 +27,7 @@ void raise_on_signals(const CancellationToken& token) {
   sigemptyset(&action.sa_mask);
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 void open_standard_descriptors() {

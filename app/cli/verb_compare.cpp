@@ -13,23 +13,35 @@ namespace {
 
 std::string figure_text(const std::optional<double>& value) { return value ? number_text(*value, 5) : "-"; }
 
+// What the short table leaves out: figures of single operators and of the machine, counts of repetitions.
+bool is_detail(const std::string& figure) {
+  return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with("seconds");
+}
+
+std::string meaning_text(const ComparedFigure& row) {
+  if (!row.difference) return "only in one";
+  if (row.ci95) return *row.significant ? "significant" : "not significant";
+  return row.significant ? *row.significant ? "differs" : "" : "measured, without interval";
+}
+
 std::string comparison_text(const Comparison& comparison, bool verbose) {
   std::vector<std::vector<std::string>> rows = {{"figure", "a", "b", "difference", "95 % interval", ""}};
-  size_t equal = 0;
+  int64_t equal = 0, left_out = 0;
   for (const ComparedFigure& r : comparison.rows) {
     const bool same = r.a == r.b;
-    if (same && !verbose) {
-      ++equal;
+    equal += same;
+    if (!verbose && (same || !r.difference || is_detail(r.figure))) {
+      left_out += !same;
       continue;
     }
     rows.push_back({r.figure, figure_text(r.a), figure_text(r.b), r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.difference) : "-",
-                    r.ci95 ? number_text((*r.ci95)[0]) + " to " + number_text((*r.ci95)[1]) : "-",
-                    !r.difference ? "only in one" : !r.significant ? "not known whether significant" : *r.significant ? "significant" : "not significant"});
+                    r.ci95 ? number_text((*r.ci95)[0]) + " to " + number_text((*r.ci95)[1]) : "-", meaning_text(r)});
   }
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";
-  if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4});
-  if (equal > 0) text += count_text(static_cast<int64_t>(equal)) + " figures are equal (--verbose lists them)\n";
-  return text;
+  if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4}) + "\n";
+  text += count_text(equal) + " figures are equal";
+  if (left_out > 0) text += ", " + count_text(left_out) + " are details or only in one: --verbose and --json have all";
+  return text + "\n";
 }
 
 class CompareVerb : public Verb {

@@ -18,7 +18,6 @@ class ExportVerb : public Verb {
     for (const ExportFormat& f : export_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
     for (const CsvTable& t : csv_tables()) tables += (tables.empty() ? "" : ", ") + std::string(t.what);
     add_text(app, "--format", format_, "one of the formats below", "FORMAT");
-    app.get_option("--format")->required();
     add_text(app, "--what", export_.what, "csv: " + tables, "TABLE");
     add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");
     app.footer(formats);

@@ -106,8 +106,7 @@ std::string text_at(const Json& j, const char* object, const char* key) {
 }
 
 void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 6> rows = {{{"model", "fingerprint", "the models differ"},
-                                                           {"model", "name", "the models are called differently"},
+  const std::array<std::array<const char*, 3>, 5> rows = {{{"model", "fingerprint", "the models differ"},
                                                            {"dataset", "name", "the data differ"},
                                                            {"device", "name", "the processors differ"},
                                                            {"device", "isa", "the instruction sets in use differ"},

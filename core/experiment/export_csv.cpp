@@ -117,7 +117,7 @@ void write_timings(const Source& from, TextOutput& out, const Progress& progress
       for (const StepEvent& e : events) {
         const StepInfo step = e.step < from.layout.steps.size() ? from.layout.steps[e.step] : StepInfo{};
         put_row(out, batch.number, int64_t{e.step}, step.name, step.op, step.branch < 0 ? std::string() : std::to_string(step.branch),
-                int64_t{e.worker}, static_cast<double>(e.begin_ns - zero) * 1e-6, static_cast<double>(e.end_ns - e.begin_ns) * 1e-6);
+                int64_t{e.worker}, static_cast<double>(e.begin_ns - zero) / 1e6, static_cast<double>(e.end_ns - e.begin_ns) / 1e6);
       }
     }
   }

@@ -50,6 +50,7 @@ const ExportFormat& find_export_format(std::string_view id) {
     if (format.id == id) return format;
     known += (known.empty() ? "" : ", ") + std::string(format.id);
   }
+  if (id.empty()) bad_input("--format", "is missing", "one of " + known);
   const bool planned = std::find(kPlanned.begin(), kPlanned.end(), id) != kPlanned.end();
   bad_input("--format", "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no format"), "one of " + known);
 }

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// Microseconds with three digits: the format's unit, at the clock's resolution.
-double micros(uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
+double micros(uint64_t ns) { return static_cast<double>(ns) / 1e3; }
 
 bool has_events(const SessionReader& session, const RunSummary& run) { return run.batches > 0 && !session.events(run.id, 0).empty(); }
 
