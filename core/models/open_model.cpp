@@ -58,6 +58,17 @@ void warn_of_strangers(Model& model, const Architecture& architecture, const Wei
   model.warnings.push_back(text + (strangers.size() > 3 ? ", ..." : ""));
 }
 
+// What generation_config.json asks for and greedy decoding does not do. Asked for in vain only where it differs from the default.
+void note_generation(const Json& generation, Model& model) {
+  static const std::map<std::string, Json> kDefaults = {{"num_beams", 1},           {"do_sample", false},         {"repetition_penalty", 1.0},
+                                                        {"no_repeat_ngram_size", 0}, {"min_length", 0},            {"min_new_tokens", 0},
+                                                        {"forced_bos_token_id", {}}, {"forced_eos_token_id", {}}, {"suppress_tokens", {}},
+                                                        {"bad_words_ids", {}}};
+  for (const auto& [key, otherwise] : kDefaults)
+    if (const auto at = generation.find(key); at != generation.end() && !at->is_null() && *at != otherwise && model.generates)
+      model.unsupported.push_back("generation_config.json: " + key + "; decoding is greedy");
+}
+
 Json read_object(const std::string& path) {
   Json object = read_json_file(path, {size_t{16} << 20, 64});
   if (!object.is_object()) bad_input(path, "expected a JSON object", "config.json of a Hugging Face model is one");
@@ -86,6 +97,7 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
   add_graphs(*model, architecture, catalog);
   warn_of_strangers(*model, *architecture, *files);
+  note_generation(generation_json, *model);
   const std::string origin = config.word("stormcell_weights", "trained", {"trained", "calibrated", "seeded"});
   model->origin = origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
   model->fingerprint = fingerprint_of(model->config, *files);

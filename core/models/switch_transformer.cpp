@@ -18,6 +18,7 @@ struct Settings {
   bool router_bias, tied, scaled_input, decoder, head;
   TokenIds tokens;
   std::vector<int32_t> ends;
+  std::vector<std::string> unsupported;
 };
 
 /// Layer i is sparse where i % step is 1; step 1: every layer, step 0: none.
@@ -52,6 +53,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   s.activation = activation_word(config, "dense_act_fn", "relu");
   config.word("router_dtype", "float32", {"float32"});
   s.router_bias = config.boolean("router_bias", false);
+  // The reference reads this key and does nothing with it.
+  if (config.boolean("router_ignore_padding_tokens", false)) s.unsupported.push_back("router_ignore_padding_tokens: padding is routed like any token");
   s.tied = config.boolean("tie_word_embeddings", true);
   // Releases before spring 2025 add the scaled input of dropped tokens; the files do not say by which one a model was trained.
   s.scaled_input = config.word("stormcell_dropped", "zero", {"zero", "scaled_input"}) == "scaled_input";
@@ -248,6 +251,7 @@ class SwitchTransformer final : public Architecture {
     model.has_encoder = true;
     model.has_decoder = s_.decoder;
     model.generates = s_.decoder && s_.head;
+    model.unsupported = s_.unsupported;
   }
   Graph forward(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).forward(); }
   Graph generate(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).generate(); }
