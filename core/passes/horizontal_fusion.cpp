@@ -84,7 +84,7 @@ class BranchFusion {
         continue;
       }
       const SpaceId space = node.outputs.size() == 1 ? graph().value(node.outputs[0]).type.space : kNone;
-      if (space == kNone || graph().space(space).decision != region_.decision) {
+      if (space == kNone || graph().space(space).decision != region_.decision || node.op->name == "route") {
         const std::vector<int32_t> in = branches_of_node(graph(), region_, id);
         return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + named(node);
       }

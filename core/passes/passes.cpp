@@ -1,4 +1,5 @@
 // The visible list of passes, in the order in which the pipeline applies them. A new one: its file here, its row, its test.
+// Vertical fusion comes after horizontal fusion: a norm that fed a scatter only then feeds a product.
 #include <algorithm>
 #include <array>
 
@@ -13,8 +14,8 @@ PassResult horizontal_fusion(const PassInput& input);
 namespace {
 constexpr std::array kPasses = {
     Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path},
-    Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false, vertical_fusion},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false, horizontal_fusion},
+    Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false, vertical_fusion},
 };
 /// Ids of the contract whose passes are still to come.
 constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",       "kernel-tuning",

@@ -97,7 +97,7 @@ class VerticalFusion {
     return true;
   }
 
-  /// Whether `maker`, whose result only `user` reads, may do the user's work too. Of a gate or a sum of two such results the later one does.
+  /// Whether `maker`, whose result only `user` reads, may do the user's work too.
   bool absorbs(const Node& maker, const Node& user) {
     const std::string_view op = user.op->name;
     if (maker.op->name == "conv2d") return op == "activation" && Tail(maker).active == "none";
@@ -110,16 +110,7 @@ class VerticalFusion {
     if (op == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
     if (op == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
     if (user.inputs.size() != 2 || user.inputs[0] == user.inputs[1] || tail.multiply) return false;
-    if (op == "multiply") return is_last_maker(maker, user);
-    return op == "add" && !tail.scaled && (tail.active == "none" || tail.active == "relu") && is_last_maker(maker, user);
-  }
-
-  bool is_last_maker(const Node& maker, const Node& user) const {
-    const ValueId other = user.inputs[user.inputs[0] == maker.outputs[0] ? 1 : 0];
-    const NodeId other_maker = graph().value(other).producer, mine = graph().value(maker.outputs[0]).producer;
-    if (other_maker == kNone || !place_of_.contains(other_maker) || uses_[static_cast<size_t>(other)] != 1) return true;
-    const Node& rival = graph().node(other_maker);
-    return !(is_product(rival) || rival.op->name == "gather") || place_of_.at(other_maker) < place_of_.at(mine);
+    return op == "multiply" || (op == "add" && !tail.scaled && (tail.active == "none" || tail.active == "relu"));
   }
 
   /// The user becomes the fused node: it stands behind everything that either of them reads.

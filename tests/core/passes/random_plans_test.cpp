@@ -1,8 +1,10 @@
 // Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on both devices, for the
 // inputs that were profiled and for others, with one synchronisation a run, and one more where a guard has to load weights.
 #include "core/cpu/cpu_device.h"
+#include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "core/passes/pipeline.h"
+#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
@@ -24,8 +26,9 @@ QByteArray message(const RandomCase& from, const std::string& what, const std::s
 }
 
 void check_plan(const RandomCase& from, const Graph& graph, const std::string& what, Exercised& exercised) {
+  // Not as many threads on both: the last bit does not depend on their number either.
   cpu::CpuDevice cpu(2);
-  EmulatedDevice emulated(2);
+  EmulatedDevice emulated(1);
   Plan plain(cpu, from.graph, from), optimised(cpu, graph, from), elsewhere(emulated, graph, from);
   for (uint64_t turn = 0; turn < 3; ++turn) {
     const CaseInputs inputs = turn == 0 ? from.inputs : drawn_anew(from, 77 * turn);
@@ -49,6 +52,8 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
     QVERIFY(!outcome.alone.reason.empty());
     if (!outcome.alone.applied) continue;
     verify(outcome.alone.graph);
+    const std::string text = to_text(outcome.alone.graph);
+    QVERIFY2(to_text(parse_graph(text, "text")) == text, message(from, std::string(outcome.pass->id), "text form").constData());
     QVERIFY(outcome.alone.predicted_speedup.has_value());
     const std::string id(outcome.pass->id);
     exercised.guarded += id == "dead-path";
@@ -67,11 +72,19 @@ class RandomPlansTest : public QObject {
   void random_graphs_keep_their_answers() {
     Exercised exercised;
     for (uint64_t seed = 0; seed < 100 && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed), exercised);
-    QVERIFY(exercised.guarded > 20);
-    QVERIFY(exercised.misses > 20);
-    QVERIFY(exercised.late_loads > 20);
-    QVERIFY(exercised.grouped > 20);
+    QVERIFY(exercised.guarded > 60);
+    QVERIFY(exercised.misses > 100);
+    QVERIFY(exercised.late_loads > 50);
     QVERIFY(exercised.folded > 60);
+  }
+  void stacks_of_mixtures_keep_their_answers() {
+    Exercised exercised;
+    for (uint64_t seed = 0; seed < 100 && !QTest::currentTestFailed(); ++seed) check_passes(random_mixtures(seed), exercised);
+    QVERIFY(exercised.guarded > 40);
+    QVERIFY(exercised.misses > 100);
+    QVERIFY(exercised.late_loads > 50);
+    QVERIFY(exercised.grouped > 90);
+    QVERIFY(exercised.folded > 90);
   }
   void toys_keep_their_answers() {
     Exercised exercised;

@@ -1,0 +1,195 @@
+// Horizontal fusion: which branches run as one, which do not and what differs, and that no bit changes.
+#include "core/cpu/cpu_device.h"
+#include "core/passes/pipeline.h"
+#include "tests/core/passes/mixture_case.h"
+#include "tests/core/passes/plan.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+
+void same_answers(const RandomCase& from, const Graph& graph) {
+  cpu::CpuDevice cpu(2);
+  EmulatedDevice emulated(1);
+  Plan plain(cpu, from.graph, from);
+  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+    Plan fused(*device, graph, from);
+    for (uint64_t turn = 0; turn < 3; ++turn) {
+      const CaseInputs inputs = turn == 0 ? from.inputs : drawn_anew(from, turn);
+      const std::string why = difference(plain.run(inputs).outputs, fused.run(inputs).outputs);
+      if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
+    }
+  }
+}
+
+PassResult fuse(const RandomCase& from) {
+  const LoadProfile none;
+  PassResult result = find_pass("horizontal-fusion")->run(pass_input(from.graph, none, from.bindings));
+  same_answers(from, result.graph);
+  return result;
+}
+
+/// A mixture of three branches, each written by `branch(builder, x, index)`.
+template <class F>
+RandomCase three_branches(F&& branch, std::string_view mode = "sum", int32_t k = 1) {
+  MixtureBuilder b(12);
+  const ValueId x = b.tokens(2, 4, 8);
+  Protocol rule;
+  rule.k = k;
+  const std::vector<ValueId> parts = b.scatter(x, b.scored(x, rule, 3, "moe"), {0, 1, 2});
+  std::vector<ValueId> results;
+  for (int i = 0; i < 3; ++i) results.push_back(branch(b, parts[static_cast<size_t>(i)], i));
+  b.output("y", b.gather(std::move(results), b.space_of(x), mode, kNone, "joined"));
+  return b.take("three branches");
+}
+std::string product_name(int i, const char* part = "") { return "expert." + std::to_string(i) + part; }
+
+}  // namespace
+
+class HorizontalFusionTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void all_experts_become_one_chain_and_the_scatter_disappears() {
+    for (const Expert expert : {Expert::plain, Expert::gated, Expert::single, Expert::normed})
+      for (const DType dtype : {DType::f32, DType::bf16})
+        for (const int32_t k : {1, 3}) {
+          MixtureBuilder b(3);
+          b.weight_dtype = dtype;
+          const ValueId x = b.tokens(3, 11, 24);
+          Protocol rule;
+          rule.k = k;
+          Mixture shape;
+          shape.branches = 6;
+          shape.width = 70;
+          shape.expert = expert;
+          shape.mode = "weighted";
+          b.output("y", b.mixture(x, b.scored(x, rule, 6, "moe"), shape, "moe"));
+          const PassResult result = fuse(b.take("experts"));
+          QVERIFY(result.applied);
+          const size_t products = expert == Expert::single ? 1 : expert == Expert::gated ? 3 : 2;
+          QCOMPARE(count_nodes(result.graph, "grouped_linear"), products);
+          QCOMPARE(count_nodes(result.graph, "linear"), size_t{1});  // the router's
+          QCOMPARE(count_nodes(result.graph, "scatter"), size_t{expert == Expert::normed});
+          QVERIFY(result.predicted_speedup.value() > 1);
+          if (expert == Expert::plain)
+            QCOMPARE(result.reason, std::string("1 router: 12 products of branches became 2 grouped, 1 scatter disappeared"));
+        }
+  }
+
+  void a_flow_that_is_added_is_scattered_to_slots() {
+    MixtureBuilder b(4);
+    const ValueId x = b.tokens(2, 6, 8);
+    Mixture shape;
+    shape.skip = true;
+    shape.mode = "place";
+    shape.otherwise = true;
+    b.output("y", b.mixture(x, b.labelled(b.space_of(x), 4, "moe"), shape, "moe"));
+    const PassResult result = fuse(b.take("two flows"));
+    QVERIFY(result.applied);
+    QCOMPARE(count_nodes(result.graph, "scatter"), size_t{1});
+    QCOMPARE(count_nodes(result.graph, "grouped_linear"), size_t{2});
+  }
+
+  void branches_that_lead_nowhere_stay_absent() {
+    for (const bool otherwise : {false, true}) {
+      MixtureBuilder b(5);
+      const ValueId x = b.tokens(2, 9, 8);
+      Protocol rule;
+      rule.k = 2;
+      const ValueId decision = b.scored(x, rule, 4, "moe");
+      const std::vector<ValueId> parts = b.scatter(x, decision, {0, 2, 3});
+      std::vector<ValueId> results;
+      for (size_t i = 0; i < parts.size(); ++i)
+        results.push_back(b.value("activation", {b.product(parts[i], 8, product_name(static_cast<int>(i)))}, {{"kind", std::string("silu")}}, "active"));
+      b.output("y", b.gather(std::move(results), b.space_of(x), "sum", otherwise ? x : kNone, "joined"));
+      const PassResult result = fuse(b.take("absent branch"));
+      QVERIFY(result.applied);
+      QCOMPARE(count_nodes(result.graph, "grouped_linear"), size_t{1});
+    }
+  }
+
+  void both_bodies_of_a_guard_are_fused() {
+    MixtureBuilder b(6);
+    const ValueId x = b.tokens(2, 6, 8);
+    b.output("y", b.mixture(x, b.labelled(b.space_of(x), 4, "moe"), {}, "moe"));
+    const RandomCase from = b.take("guarded");
+    LoadProfile profile;
+    profile.routers["moe"] = {{12, 0, 0, 0}, 12, 1};
+    const PassInput input = pass_input(from.graph, profile, from.bindings);
+    const PipelineResult both = run_passes(input, select_passes({.only = {"dead-path", "horizontal-fusion"}}));
+    QCOMPARE(count_nodes(both.graph, "guard"), size_t{1});
+    QCOMPARE(count_nodes(both.graph, "grouped_linear"), size_t{4});
+    QCOMPARE(count_nodes(both.graph, "scatter"), size_t{0});
+    same_answers(from, both.graph);
+  }
+
+  void products_that_carry_more_are_grouped_with_it() {
+    MixtureBuilder b(7);
+    const ValueId x = b.tokens(2, 6, 8);
+    Mixture shape;
+    shape.expert = Expert::gated;
+    shape.skip = true;
+    b.output("y", b.mixture(x, b.labelled(b.space_of(x), 4, "moe"), shape, "moe"));
+    const RandomCase from = b.take("fused before");
+    const LoadProfile none;
+    // The other way round than the pipeline does it.
+    PassResult vertical = find_pass("vertical-fusion")->run(pass_input(from.graph, none, from.bindings));
+    const PassResult both = find_pass("horizontal-fusion")->run(pass_input(vertical.graph, none, from.bindings));
+    QVERIFY(both.applied);
+    // norm, skips scattered to slots, up, gate times up, down plus skip, gather plus residual
+    QCOMPARE(count_nodes(both.graph, "grouped_linear"), size_t{3});
+    for (const char* gone : {"activation", "multiply", "add", "linear"}) QCOMPARE(count_nodes(both.graph, gone), size_t{0});
+    same_answers(from, both.graph);
+  }
+
+  void a_router_nested_in_a_branch_is_fused_and_the_outer_one_says_why_not() {
+    const RandomCase from = three_branches([](MixtureBuilder& b, ValueId x, int i) {
+      if (i != 1) return b.product(x, 8, product_name(i));
+      Protocol rule;
+      return b.mixture(x, b.scored(x, rule, 4, "inner"), {}, "inner.moe");
+    });
+    const PassResult result = fuse(from);
+    QCOMPARE(result.reason,
+             std::string("1 router: 8 products of branches became 2 grouped, 1 scatter disappeared; not moe: branch 1 holds route \"inner\""));
+  }
+
+  void it_says_which_branch_differs_in_what() {
+    const auto reason = [](const RandomCase& from) {
+      const PassResult result = fuse(from);
+      return result.applied ? std::string("applied") : result.reason;
+    };
+    const auto active = [](MixtureBuilder& b, ValueId x, const char* kind) { return b.value("activation", {x}, {{"kind", std::string(kind)}}, "act"); };
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return active(b, b.product(x, 8, product_name(i)), i == 2 ? "gelu" : "relu"); })),
+             std::string("not moe: branch 2 has activation \"act\" with kind gelu, branch 0 relu"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i), "none", i == 1); })),
+             std::string("not moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i)); })),
+             std::string("not moe: branch 0 has a bias in linear \"expert.0\", which grouped products do not take"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(b.product(x, 8 + i, product_name(i, ".up")), 8, product_name(i, ".down")); })),
+             std::string("not moe: branch 1 has linear \"expert.1.up\" with weights f32 [9,8], branch 0 f32 [8,8]"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 1 ? x : b.product(x, 8, product_name(i)); })),
+             std::string("not moe: branch 1 has no linear \"expert.0\" as branch 0 has"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 0 ? x : b.product(x, 8, product_name(i)); })),
+             std::string("not moe: branch 1 has one more, linear \"expert.1\", than branch 0"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(b.norm(x, product_name(i, ".norm")), 8, product_name(i)); })),
+             std::string("not moe: branch 1 has weights of its own in rms_norm \"expert.1.norm\""));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
+               const ValueId y = b.product(x, 8, product_name(i));
+               return i == 2 ? b.value("scale", {y}, {{"factor", 1.0}}, "act") : active(b, y, "relu");
+             })),
+             std::string("not moe: branch 2 has scale \"act\" where branch 0 has activation \"act\""));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(x, 8, product_name(i)); }, "place", 2)),
+             std::string("not moe: gather \"joined\" places rows, of which a cell may have several"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int) { return active(b, x, "relu"); })), std::string("not moe: its branches hold no product"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
+               const ValueId y = b.product(x, 8, product_name(i));
+               return b.add(y, i == 2 ? y : x);
+             })),
+             std::string("not moe: branch 2 has add \"sum\" with other inputs than branch 0"));
+  }
+};
+STORMCELL_TEST(HorizontalFusionTest)
+#include "horizontal_fusion_test.moc"

@@ -1,0 +1,141 @@
+// Which passes run, in which order, on what; configurations done again; predicted times.
+#include "core/base/error.h"
+#include "core/graph/text.h"
+#include "core/passes/pipeline.h"
+#include "tests/core/passes/mixture_case.h"
+#include "tests/core/passes/plan.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+
+std::vector<std::string> ids(const PassSelection& selection) {
+  std::vector<std::string> all;
+  for (const Pass* pass : select_passes(selection)) all.emplace_back(pass->id);
+  return all;
+}
+using Ids = std::vector<std::string>;
+
+std::string complaint(const PassSelection& selection) {
+  try {
+    select_passes(selection);
+  } catch (const Error& e) {
+    return (e.kind() == ErrorKind::bad_input ? "" : "not bad input: ") + std::string(e.what());
+  }
+  return "none";
+}
+
+RandomCase one_mixture(int64_t branches = 4) {
+  MixtureBuilder b(1);
+  const ValueId x = b.tokens(2, 8, 16);
+  Mixture shape;
+  shape.branches = branches;
+  b.output("y", b.mixture(x, b.labelled(b.space_of(x), branches, "moe"), shape, "moe"));
+  return b.take("one mixture");
+}
+LoadProfile loads(std::vector<int64_t> load, int64_t cells) {
+  LoadProfile profile;
+  profile.routers["moe"] = {std::move(load), cells, 1};
+  return profile;
+}
+
+}  // namespace
+
+class PipelineTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void options_choose_passes_and_keep_their_order() {
+    QCOMPARE(ids({}), (Ids{"dead-path", "horizontal-fusion", "vertical-fusion"}));
+    QCOMPARE(ids({.disable = {"dead-path"}}), (Ids{"horizontal-fusion", "vertical-fusion"}));
+    QCOMPARE(ids({.only = {"horizontal-fusion", "dead-path"}}), (Ids{"dead-path", "horizontal-fusion"}));
+    QCOMPARE(ids({.enable = {"vertical-fusion"}, .only = {"dead-path"}}), (Ids{"dead-path", "vertical-fusion"}));
+    QCOMPARE(ids({.disable = {"dead-path"}, .only = {"dead-path"}}), Ids{});
+  }
+
+  void an_unknown_pass_is_bad_input_that_lists_the_known_ones() {
+    QCOMPARE(complaint({.enable = {"dead-paths"}}),
+             std::string("--enable: unknown pass \"dead-paths\" (there are: dead-path, horizontal-fusion, vertical-fusion)"));
+    QCOMPARE(complaint({.only = {""}}), std::string("--only: unknown pass \"\" (there are: dead-path, horizontal-fusion, vertical-fusion)"));
+    for (const char* id : {"permanent-path", "constant-decision", "reorder", "constant-folding", "capacity", "kernel-tuning", "quantize-bf16",
+                           "quantize-int8", "speculative-routing", "weight-preload", "memory-plan", "placement"})
+      QCOMPARE(complaint({.disable = {id}}),
+               "--disable: pass " + std::string(id) + ": not in this version (there are: dead-path, horizontal-fusion, vertical-fusion)");
+  }
+
+  void each_pass_runs_on_its_own_and_upon_the_others() {
+    const RandomCase from = one_mixture();
+    const LoadProfile profile = loads({16, 0, 0, 0}, 16);
+    const PassInput input = pass_input(from.graph, profile, from.bindings);
+    const PipelineResult result = run_passes(input, select_passes({}));
+    QCOMPARE(result.outcomes.size(), size_t{3});
+    for (const PassOutcome& outcome : result.outcomes) QCOMPARE(to_text(outcome.alone.graph), to_text(outcome.pass->run(input).graph));
+    QCOMPARE(count_nodes(result.outcomes[2].alone.graph, "guard"), size_t{0});
+    QCOMPARE(count_nodes(result.outcomes[2].cumulative.graph, "guard"), size_t{1});
+    QCOMPARE(to_text(result.outcomes[2].cumulative.graph), to_text(result.graph));
+    QVERIFY(run_passes(input, select_passes({}), OnTheirOwn::no).outcomes[0].alone.reason.empty());
+  }
+
+  void a_configuration_does_the_same_again_without_a_profile() {
+    const RandomCase from = one_mixture();
+    const LoadProfile profile = loads({9, 0, 7, 0}, 16), none;
+    const PipelineResult first = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}));
+    std::map<std::string, PassParameters> configuration;
+    for (const PassOutcome& outcome : first.outcomes) configuration[std::string(outcome.pass->id)] = outcome.cumulative.parameters;
+    const PassInput input = pass_input(from.graph, none, from.bindings);
+    QCOMPARE(to_text(replay_passes(input, configuration).graph), to_text(first.graph));
+    configuration = {{"placement", {}}};
+    QVERIFY_THROWS_EXCEPTION(Error, replay_passes(input, configuration));
+  }
+
+  void a_passed_graph_passes_unchanged() {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      const RandomCase from = random_mixtures(seed);
+      const LoadProfile profile = profile_of(from, {from.inputs});
+      const PipelineResult once = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}), OnTheirOwn::no);
+      const PipelineResult twice = run_passes(pass_input(once.graph, profile, from.bindings), select_passes({}), OnTheirOwn::no);
+      QCOMPARE(to_text(twice.graph), to_text(once.graph));
+    }
+  }
+
+  void the_predicted_time_is_bytes_flop_and_steps() {
+    MixtureBuilder b(1);
+    const SpaceId space = b.root_space("cells", b.bound_symbol("N", 10));
+    b.output("y", b.product(b.floats("x", space, {100}), 200, "product"));
+    const RandomCase from = b.take("one product");
+    MachineModel machine;
+    machine.peak_f32_gflops = 1;
+    machine.read_gbps = 1000;
+    machine.step_microseconds = 7;
+    // 2 * 10 * 100 * 200 FLOP at 1 GFLOP/s
+    QVERIFY(std::abs(predict_milliseconds(from.graph, {}, machine, from.bindings) - (0.4 + 0.007)) < 1e-9);
+    machine.peak_f32_gflops = 1e6;
+    machine.read_gbps = 1;
+    // weights, rows read, rows written
+    QVERIFY(std::abs(predict_milliseconds(from.graph, {}, machine, from.bindings) - (4e-6 * (200 * 100 + 10 * 100 + 10 * 200) + 0.007)) < 1e-9);
+  }
+
+  void branches_without_load_take_no_predicted_time() {
+    MachineModel machine;
+    machine.peak_f32_gflops = machine.read_gbps = 1e9;
+    machine.step_microseconds = 1000;  // a millisecond a step, nothing else
+    const RandomCase few = one_mixture(2), many = one_mixture(4);
+    const double two = predict_milliseconds(few.graph, loads({8, 8}, 16), machine, few.bindings);
+    QVERIFY(std::abs(predict_milliseconds(many.graph, loads({8, 0, 0, 8}, 16), machine, many.bindings) - two) < 1e-3);
+    // embedding, norm, route, scatter, three steps in each of two branches, gather, residual
+    QVERIFY(std::abs(two - (4 + 6 + 2)) < 1e-3);
+    // A branch that one cell in four batches goes to runs in every fourth.
+    LoadProfile rare = loads({63, 1}, 64);
+    QVERIFY(std::abs(predict_milliseconds(few.graph, rare, machine, few.bindings) - (4 + 3 + 0.75 + 2)) < 1e-3);
+
+    const LoadProfile profile = loads({8, 8, 0, 0}, 16);
+    PassInput input = pass_input(many.graph, profile, many.bindings);
+    const PassResult grouped = find_pass("horizontal-fusion")->run({input.graph, input.profile, machine, input.typical});
+    // embedding, norm, route, two products and an activation, gather, residual
+    QVERIFY(std::abs(predict_milliseconds(grouped.graph, profile, machine, many.bindings) - 8) < 1e-3);
+    QVERIFY(std::abs(grouped.predicted_speedup.value() - 12.0 / 8) < 1e-3);
+  }
+};
+STORMCELL_TEST(PipelineTest)
+#include "pipeline_test.moc"

@@ -1,0 +1,199 @@
+// Vertical fusion: what is folded into what, what is left alone, and that no bit changes.
+#include "core/cpu/cpu_device.h"
+#include "core/passes/pass.h"
+#include "tests/core/passes/mixture_case.h"
+#include "tests/core/passes/plan.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+
+/// The fused graph; its answers are those of the case on both devices.
+PassResult fuse(const RandomCase& from) {
+  const LoadProfile none;
+  const PassResult result = find_pass("vertical-fusion")->run(pass_input(from.graph, none, from.bindings));
+  cpu::CpuDevice cpu(2);
+  EmulatedDevice emulated(1);
+  Plan plain(cpu, from.graph, from);
+  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+    Plan fused(*device, result.graph, from);
+    for (int turn = 0; turn < 2; ++turn) {
+      const std::string why = difference(plain.run(from.inputs).outputs, fused.run(from.inputs).outputs);
+      if (!why.empty()) QTest::qFail((from.name + ": " + why).c_str(), __FILE__, __LINE__);
+    }
+  }
+  return result;
+}
+
+const Node& node_named(const Graph& graph, std::string_view name) {
+  for (const Node& node : graph.nodes)
+    if (node.name == name) return node;
+  qFatal("no such node");
+}
+std::string extras(const Graph& graph, std::string_view name) { return node_named(graph, name).attributes.word("extras", ""); }
+
+ValueId scaled(MixtureBuilder& b, ValueId x, double factor, std::string_view name = "scaled") { return b.value("scale", {x}, {{"factor", factor}}, name); }
+ValueId active(MixtureBuilder& b, ValueId x, const std::string& kind, std::string_view name = "active") {
+  return b.value("activation", {x}, {{"kind", kind}}, name);
+}
+
+}  // namespace
+
+class VerticalFusionTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_norm_an_activation_and_a_residual_become_part_of_two_products() {
+    for (const char* kind : {"relu", "gelu", "gelu_tanh", "silu"})
+      for (const DType dtype : {DType::f32, DType::bf16})
+        for (const int64_t width : {int64_t{5}, int64_t{64}, int64_t{77}}) {
+          MixtureBuilder b(static_cast<uint64_t>(width));
+          b.weight_dtype = dtype;
+          const ValueId x = b.tokens(3, 7, 33);
+          const ValueId up = active(b, b.linear(b.norm(x, "norm"), width, "up"), kind);
+          b.output("y", b.add(x, b.linear(up, 33, "down")));
+          const PassResult result = fuse(b.take(std::string(kind) + " " + std::to_string(width)));
+          QCOMPARE(result.reason, std::string("1 norm, 1 activation, 1 residual folded into products"));
+          QCOMPARE(result.graph.nodes.size(), size_t{3});
+          QCOMPARE(extras(result.graph, "up"), std::string("bias+gain"));
+          QCOMPARE(node_named(result.graph, "up").attributes.word("activation"), std::string(kind));
+          QCOMPARE(extras(result.graph, "down"), std::string("bias+residual"));
+          QVERIFY(result.predicted_speedup.value() > 1.1);
+        }
+  }
+
+  void of_a_gated_unit_one_product_takes_the_gate() {
+    for (const bool gate_first : {false, true}) {
+      MixtureBuilder b(2);
+      const ValueId x = b.tokens(2, 5, 16);
+      ValueId gate = kNone, up = kNone;
+      if (gate_first) gate = active(b, b.product(x, 40, "gate"), "silu");
+      up = b.product(x, 40, "up");
+      if (!gate_first) gate = active(b, b.product(x, 40, "gate"), "silu");
+      b.output("y", b.product(b.value("multiply", {gate, up}, {}, "gated"), 16, "down"));
+      const PassResult result = fuse(b.take("gated"));
+      QCOMPARE(result.reason, std::string("1 activation, 1 gate folded into products"));
+      QCOMPARE(extras(result.graph, gate_first ? "gate" : "up"), std::string("multiply"));
+      QCOMPARE(count_nodes(result.graph, "linear"), size_t{3});
+    }
+  }
+
+  void a_scale_goes_where_nothing_stands_between() {
+    MixtureBuilder b(3);
+    const ValueId x = b.tokens(2, 3, 8);
+    b.output("plain", scaled(b, b.product(x, 9, "plain"), 0.3));
+    b.output("biased", scaled(b, b.linear(x, 9, "biased"), 0.3));
+    b.output("twice", scaled(b, scaled(b, b.product(x, 9, "twice"), 0.3), 0.7));
+    const PassResult result = fuse(b.take("scales"));
+    QCOMPARE(result.reason, std::string("2 scales folded into products"));
+    QCOMPARE(node_named(result.graph, "plain").attributes.real("scale"), 0.3);
+    QVERIFY(!node_named(result.graph, "biased").attributes.has("scale"));
+    QCOMPARE(count_nodes(result.graph, "scale"), size_t{2});
+  }
+
+  void a_residual_stays_behind_a_factor() {
+    // A processor that multiplies and adds at once would round once instead of twice.
+    MixtureBuilder b(4);
+    const ValueId x = b.tokens(2, 3, 8);
+    b.output("scaled", b.add(x, scaled(b, b.product(x, 8, "scaled"), 0.3)));
+    b.output("gated", b.add(x, b.value("multiply", {b.product(x, 8, "gated"), x}, {}, "gate")));
+    b.output("active", b.add(x, active(b, b.product(x, 8, "active"), "gelu")));
+    b.output("relu", b.add(x, active(b, b.product(x, 8, "relu"), "relu")));
+    const PassResult result = fuse(b.take("factors"));
+    QCOMPARE(result.reason, std::string("1 scale, 2 activations, 1 gate, 1 residual folded into products"));
+    QCOMPARE(count_nodes(result.graph, "add"), size_t{3});
+    QCOMPARE(extras(result.graph, "relu"), std::string("residual"));
+  }
+
+  void what_has_several_users_or_is_an_output_stays() {
+    MixtureBuilder b(5);
+    const ValueId x = b.tokens(2, 3, 8);
+    const ValueId normed = b.norm(x, "norm");
+    const ValueId y = b.product(normed, 8, "y");
+    b.output("a", active(b, y, "relu"));
+    b.output("b", b.product(normed, 8, "z"));
+    b.output("y", y);
+    const PassResult result = fuse(b.take("several users"));
+    QVERIFY(!result.applied);
+    QCOMPARE(result.graph.nodes.size(), size_t{5});
+    QVERIFY(!result.reason.empty());
+  }
+
+  void a_value_that_only_a_body_uses_stays() {
+    MixtureBuilder b(6);
+    const ValueId x = b.tokens(2, 3, 8);
+    const ValueId decision = b.labelled(b.space_of(x), 2, "moe");
+    const ValueId y = b.product(x, 8, "y");
+    const ValueId empty = b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "empty");
+    b.begin_body();
+    b.end_body({active(b, y, "relu")});
+    b.begin_body();
+    b.end_body({active(b, b.product(x, 8, "other"), "relu")});
+    b.output("z", b.graph().node(b.add_region("guard", {empty}, {}, "guard")).outputs[0]);
+    const PassResult result = fuse(b.take("bodies"));
+    QCOMPARE(result.reason, std::string("1 activation folded into products"));
+    QCOMPARE(node_named(result.graph, "other").attributes.word("activation"), std::string("relu"));
+  }
+
+  void a_read_of_a_state_does_not_move_over_its_change() {
+    for (const bool changes : {false, true}) {
+      MixtureBuilder b(7);
+      const ValueId x = b.tokens(2, 3, 8);
+      const ValueId state = b.state("memory", DType::f32, b.space_of(x), {8});
+      b.GraphBuilder::add("state_write", {state, x}, {}, "begin");
+      const ValueId normed = b.norm(state, "norm");
+      if (changes) b.GraphBuilder::add("state_write", {state, scaled(b, x, 2)}, {}, "change");
+      const ValueId y = b.product(normed, 8, "y"), z = b.product(state, 8, "z");
+      if (changes) b.GraphBuilder::add("state_write", {state, scaled(b, x, 3)}, {}, "change.again");
+      b.output("y", active(b, y, "relu"));
+      b.output("z", b.add(z, x));
+      const PassResult result = fuse(b.take("states"));
+      QCOMPARE(result.reason, std::string(changes ? "1 activation folded into products" : "1 norm, 1 activation, 1 residual folded into products"));
+    }
+  }
+
+  void a_residual_after_a_gather_becomes_part_of_it() {
+    for (const char* mode : {"sum", "weighted", "place"})
+      for (const bool otherwise : {false, true}) {
+        MixtureBuilder b(8);
+        const ValueId x = b.tokens(3, 5, 20);
+        Protocol rule;
+        rule.kind = ProtocolKind::switch_top1;
+        rule.capacity = 1;
+        if (otherwise && std::string(mode) == "weighted") rule.dropped = DroppedCells::scaled_input;
+        Mixture shape;
+        shape.mode = mode;
+        shape.otherwise = otherwise;
+        b.output("y", b.mixture(x, b.scored(x, rule, 4, "moe"), shape, "moe"));
+        const PassResult result = fuse(b.take(std::string("gather ") + mode));
+        QCOMPARE(result.reason, std::string("4 activations folded into products; 1 residual folded into gathers"));
+        QCOMPARE(extras(result.graph, "moe.joined"), std::string(otherwise ? "otherwise+residual" : "residual"));
+      }
+  }
+
+  void grouped_products_and_convolutions_take_what_follows_them() {
+    MixtureBuilder b(9);
+    const ValueId x = b.tokens(2, 5, 8);
+    Protocol rule;
+    rule.k = 2;
+    Mixture shape;
+    shape.expert = Expert::gated;
+    shape.mode = "weighted";
+    shape.skip = true;
+    b.output("y", b.mixture(x, b.scored(x, rule, 5, "moe"), shape, "moe"));
+    RandomCase grouped = b.take("grouped");
+    const LoadProfile none;
+    grouped.graph = find_pass("horizontal-fusion")->run(pass_input(grouped.graph, none, grouped.bindings)).graph;
+    QCOMPARE(fuse(grouped).reason, std::string("1 activation, 1 gate, 1 residual folded into products; 1 residual folded into gathers"));
+
+    MixtureBuilder c(10);
+    const SpaceId images = c.root_space("images", c.bound_symbol("N", 2));
+    const ValueId maps = c.conv(c.floats("pixels", images, {6, 6, 3}), 5, 3, 1, "conv");
+    c.output("maps", active(c, maps, "silu"));
+    QCOMPARE(fuse(c.take("convolution")).reason, std::string("1 activation folded into products"));
+  }
+};
+STORMCELL_TEST(VerticalFusionTest)
+#include "vertical_fusion_test.moc"
