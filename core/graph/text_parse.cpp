@@ -19,7 +19,7 @@ class Parser {
 
   Graph parse() {
     if (!next_line()) bad_input(where_, "expected \"stormcell.graph/1\", got an empty text");
-    line().expect("stormcell.graph/1");
+    line_.expect("stormcell.graph/1");
     end();
     while (next_line()) statement();
     try {
@@ -42,7 +42,6 @@ class Parser {
     line_ = TextCursor(where_, {}, number_ + 1);
     return false;
   }
-  TextCursor& line() { return line_; }
   void end() {
     if (!line_.at_end()) line_.fail("the end of the line");
   }
@@ -267,7 +266,6 @@ class Parser {
   void infer(const Node& n, const TextCursor& at) {
     std::vector<Result> results;
     try {
-      // The rule must not meet this node's own outputs, nor values of a wrong number: inputs stand above.
       results = n.op->infer(g_, n);
     } catch (const Error& e) {
       at.complain(e.what());

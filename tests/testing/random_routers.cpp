@@ -24,8 +24,8 @@ RandomRouters::Rule RandomRouters::draw_rule(SpaceId space, int depth) {
   Protocol& p = rule.protocol;
   rule.branches = random.between(2, 6);
   const bool routed = graph().space(space).kind == SpaceKind::routed;
-  // Labels are inputs of the model's own spaces, and capacity is counted over the parents of such spaces.
-  switch (random.below(routed || depth > 0 ? 5 : 8)) {
+  // Labels are inputs, which live over the model's own spaces.
+  switch (random.below(routed || depth > 0 ? 7 : 8)) {
     case 0:
       p.k = static_cast<int32_t>(random.between(1, std::min<int64_t>(3, rule.branches)));
       p.softmax = static_cast<SoftmaxPlace>(random.below(3));
