@@ -15,7 +15,11 @@ template <class Scalar>
 class Walk {
  public:
   Walk(const Graph& graph, const WeightSource& weights, const Bindings& bindings, const OracleOptions& options)
-      : graph_(graph), options_(options), frame_(graph, weights, bindings), team_(std::max(1, options.threads)), last_use_(graph.values.size(), kNone) {
+      : graph_(graph),
+        options_(options),
+        frame_(graph, weights, bindings),
+        team_(std::max(1, options.threads)),
+        last_use_(graph.values.size(), kNone) {
     find_last_uses(graph_.top);
     for (const NamedValue& output : graph_.outputs) last_use_[static_cast<size_t>(output.value)] = kNone;
   }
@@ -45,7 +49,8 @@ class Walk {
     for (const NamedValue& output : graph_.outputs) result_.outputs.emplace_back(output.name, frame_.tensor(output.value));
     if (options_.keep_values)
       for (size_t i = 0; i < graph_.values.size(); ++i)
-        if (frame_.has(static_cast<ValueId>(i))) result_.values[static_cast<ValueId>(i)] = std::move(frame_.tensor(static_cast<ValueId>(i)));
+        if (frame_.has(static_cast<ValueId>(i)))
+          result_.values[static_cast<ValueId>(i)] = std::move(frame_.tensor(static_cast<ValueId>(i)));
     return std::move(result_);
   }
 
@@ -165,7 +170,8 @@ class Walk {
     if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {
       const auto& recorded = at->second;
       if (static_cast<size_t>(made.execution) >= recorded.size())
-        bad_input(node.name, "expected choices of execution " + std::to_string(made.execution) + " to replay, got " + std::to_string(recorded.size()));
+        bad_input(node.name,
+                  "expected choices of execution " + std::to_string(made.execution) + " to replay, got " + std::to_string(recorded.size()));
       const auto& choices = recorded[static_cast<size_t>(made.execution)];
       if (choices.size() != slots)
         bad_input(node.name, "expected " + std::to_string(slots) + " choices to replay, got " + std::to_string(choices.size()));
@@ -184,7 +190,8 @@ class Walk {
     made.dense_space = graph_.dense_ancestor(space);
     made.dense_cells = frame_.rows(made.dense_space);
     if (space != made.dense_space)
-      for (int64_t cell = 0; cell < held.cells; ++cell) made.ancestor.push_back(static_cast<int32_t>(frame_.follow(space, made.dense_space, cell)));
+      for (int64_t cell = 0; cell < held.cells; ++cell)
+        made.ancestor.push_back(static_cast<int32_t>(frame_.follow(space, made.dense_space, cell)));
     result_.decisions.push_back(std::move(made));
   }
 

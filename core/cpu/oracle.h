@@ -27,18 +27,18 @@ struct OracleTensor {
 
 /// One decision that was made: of a router that runs several times, one entry for each execution.
 struct OracleDecision {
-  std::string router;            ///< name of the route node
+  std::string router;  ///< name of the route node
   NodeId node = kNone;
-  int64_t execution = 0;         ///< how often a router of this name decided before (in a repeat region: the turn)
-  DecisionShape shape;           ///< cells: those that came
-  std::vector<int32_t> choice;   ///< [cells, fan_out] as DecisionView::choice
-  std::vector<float> weight;     ///< [cells, fan_out]
-  std::vector<float> margin;     ///< [cells]
-  std::vector<float> scores;     ///< [cells, columns], with keep_scores
+  int64_t execution = 0;        ///< how often a router of this name decided before (in a repeat region: the turn)
+  DecisionShape shape;          ///< cells: those that came
+  std::vector<int32_t> choice;  ///< [cells, fan_out] as DecisionView::choice
+  std::vector<float> weight;    ///< [cells, fan_out]
+  std::vector<float> margin;    ///< [cells]
+  std::vector<float> scores;    ///< [cells, columns], with keep_scores
   int32_t score_columns = 0;
-  SpaceId dense_space = kNone;   ///< the nearest space above that is not routed
+  SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
   int64_t dense_cells = 0;
-  std::vector<int32_t> ancestor; ///< [cells] row in the dense space; empty where the router decides over that space itself
+  std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty where the router decides over that space itself
 };
 
 template <class Scalar>
@@ -48,7 +48,7 @@ using OracleInputs = std::map<std::string, OracleTensor<Scalar>, std::less<>>;
 using OracleReplay = std::map<std::string, std::vector<std::vector<int32_t>>, std::less<>>;
 
 struct OracleOptions {
-  OracleReplay replay;       ///< routers that are not named decide freely
+  OracleReplay replay;  ///< routers that are not named decide freely
   int threads = 1;
   bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
   bool keep_scores = false;

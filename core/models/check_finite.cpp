@@ -26,10 +26,14 @@ bool any_nonfinite(const std::byte* bytes, int64_t n, Word exponent) {
 
 bool block_is_finite(const std::byte* bytes, DType type, int64_t n) {
   switch (type) {
-    case DType::f32: return !any_nonfinite<uint32_t>(bytes, n, 0x7f800000u);
-    case DType::bf16: return !any_nonfinite<uint16_t>(bytes, n, 0x7f80);
-    case DType::f16: return !any_nonfinite<uint16_t>(bytes, n, 0x7c00);
-    default: return true;
+    case DType::f32:
+      return !any_nonfinite<uint32_t>(bytes, n, 0x7f800000u);
+    case DType::bf16:
+      return !any_nonfinite<uint16_t>(bytes, n, 0x7f80);
+    case DType::f16:
+      return !any_nonfinite<uint16_t>(bytes, n, 0x7c00);
+    default:
+      return true;
   }
 }
 
@@ -48,7 +52,8 @@ int64_t first_nonfinite(const std::byte* bytes, const WeightInfo& info, const Pr
 
 }  // namespace
 
-std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress, std::string_view where) {
+std::vector<std::string> check_finite(const Graph& graph, const WeightSource& weights, bool allow, const Progress& progress,
+                                      std::string_view where) {
   int64_t total = 0, done = 0;
   for (const Value& v : graph.values)
     if (v.kind == ValueKind::weight)
@@ -62,7 +67,10 @@ std::vector<std::string> check_finite(const Graph& graph, const WeightSource& we
     if (const int64_t at = first_nonfinite(bytes.get(), *info, progress); at >= 0) {
       float value = 0;
       to_f32(bytes.get() + at * static_cast<int64_t>(element_size(info->dtype)), info->dtype, &value, 1);
-      const std::string what = "the weight " + in_quotes(v.name) + " holds " + (value != value ? "NaN" : value > 0 ? "infinity" : "-infinity") +
+      const std::string what = "the weight " + in_quotes(v.name) + " holds " +
+                               (value != value ? "NaN"
+                                : value > 0    ? "infinity"
+                                               : "-infinity") +
                                " at element " + std::to_string(at) + " of shape " + shape_text(info->shape);
       if (!allow) bad_input(where, what, "use --allow-nonfinite to run it all the same");
       warnings.push_back(what);

@@ -31,7 +31,8 @@ int64_t Config::integer(std::string_view key, int64_t otherwise, int64_t least, 
   const nlohmann::json* value = at(key);
   if (!value) return otherwise;
   const std::string expected = "an integer from " + std::to_string(least) + " to " + std::to_string(most);
-  if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))) refuse(key, expected);
+  if (!value->is_number_integer() || (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
+    refuse(key, expected);
   const auto n = value->get<int64_t>();
   if (n < least || n > most) refuse(key, expected);
   return n;
@@ -76,8 +77,8 @@ std::vector<int32_t> Config::ids(std::string_view key, int64_t below) const {
   if (!value) return {};
   std::vector<int32_t> list;
   const auto add = [&](const nlohmann::json& id) {
-    if (!id.is_number_integer() || (id.is_number_unsigned() && id.get<uint64_t>() > static_cast<uint64_t>(INT32_MAX)) || id.get<int64_t>() < -1 ||
-        id.get<int64_t>() >= below)
+    if (!id.is_number_integer() || (id.is_number_unsigned() && id.get<uint64_t>() > static_cast<uint64_t>(INT32_MAX)) ||
+        id.get<int64_t>() < -1 || id.get<int64_t>() >= below)
       refuse(key, "token ids below " + std::to_string(below));
     list.push_back(static_cast<int32_t>(id.get<int64_t>()));
   };

@@ -41,7 +41,8 @@ int32_t token_id(const Config& config, const Config& generation, std::string_vie
 
 std::string activation_word(const Config& config, std::string_view key, std::string_view otherwise) {
   static const std::vector<std::pair<std::string_view, std::string_view>> kWords = {
-      {"relu", "relu"}, {"gelu", "gelu"}, {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"}, {"silu", "silu"}, {"swish", "silu"}};
+      {"relu", "relu"}, {"gelu", "gelu"}, {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
+      {"silu", "silu"}, {"swish", "silu"}};
   std::vector<std::string_view> known;
   for (const auto& [theirs, ours] : kWords) known.push_back(theirs);
   const std::string came = config.word(key, otherwise, known);

@@ -22,7 +22,9 @@ ValueId LayerBuilder::rms_norm(ValueId x, const std::string& prefix, double eps)
   return value("rms_norm", {x, stored(prefix + ".weight", {width(x)})}, {{"eps", eps}}, prefix);
 }
 
-ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::string& name) { return value("activation", {x}, {{"kind", kind}}, name); }
+ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::string& name) {
+  return value("activation", {x}, {{"kind", kind}}, name);
+}
 
 ValueId LayerBuilder::mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name,
                               const std::function<ValueId(ValueId, int32_t)>& expert) {

@@ -29,7 +29,8 @@ class LayerBuilder : public GraphBuilder {
   using GraphBuilder::add;
   /// The rows of `x` through one branch each, joined by weight. The chain of a branch stands in one piece behind the scatter, branch
   /// after branch: lowering skips it as a whole where nothing came.
-  ValueId mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name, const std::function<ValueId(ValueId x, int32_t branch)>& expert);
+  ValueId mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name,
+                  const std::function<ValueId(ValueId x, int32_t branch)>& expert);
 
   /// An attention node; bias and mask may be kNone, step too.
   struct Extras {

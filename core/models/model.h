@@ -28,7 +28,8 @@ struct TokenIds {
 inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask", kDecoderInputIds = "decoder_input_ids",
                                   kDecoderAttentionMask = "decoder_attention_mask";
 /// And its outputs.
-inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden", kLogits = "logits", kGenerated = "generated";
+inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden", kLogits = "logits",
+                                  kGenerated = "generated";
 /// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new tokens.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U";
 
@@ -41,14 +42,14 @@ struct Model {
   WeightOrigin origin = WeightOrigin::trained;
 
   int64_t parameters = 0;
-  int64_t weight_bytes = 0;          ///< as stored
-  DType dtype = DType::f32;          ///< of most of the stored bytes
+  int64_t weight_bytes = 0;  ///< as stored
+  DType dtype = DType::f32;  ///< of most of the stored bytes
   int64_t vocabulary = 0;
-  int64_t max_length = 0;            ///< longest sequence it takes; 0: unlimited
+  int64_t max_length = 0;  ///< longest sequence it takes; 0: unlimited
   TokenIds tokens;
-  bool has_encoder = false;          ///< reads its input with an encoder; else input_ids are the decoder's
-  bool has_decoder = false;          ///< with has_encoder: needs decoder inputs
-  bool generates = false;            ///< has a head and a decoder
+  bool has_encoder = false;  ///< reads its input with an encoder; else input_ids are the decoder's
+  bool has_decoder = false;  ///< with has_encoder: needs decoder inputs
+  bool generates = false;    ///< has a head and a decoder
 
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
   std::shared_ptr<const WeightSource> weights;
@@ -65,7 +66,7 @@ struct ModelOptions {
   bool allow_nonfinite = false;  ///< NaN and infinite weights become a warning
   uint64_t seed = 0;             ///< of seeded weights
   DType preset_dtype = DType::f32;
-  std::string resources;         ///< folder with demos/; empty: resources_folder()
+  std::string resources;  ///< folder with demos/; empty: resources_folder()
   Progress progress;
 };
 

@@ -43,8 +43,7 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
   architecture->describe(model);
   model.forward = std::make_shared<const Graph>(architecture->forward(*catalog));
   model.weights = catalog->source();
-  if (model.generates)
-    model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog)); };
+  if (model.generates) model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog)); };
   count_weights(model);
 }
 
@@ -60,10 +59,9 @@ void warn_of_strangers(Model& model, const Architecture& architecture, const Wei
 
 // What generation_config.json asks for and greedy decoding does not do. Asked for in vain only where it differs from the default.
 void note_generation(const Json& generation, Model& model) {
-  static const std::map<std::string, Json> kDefaults = {{"num_beams", 1},           {"do_sample", false},         {"repetition_penalty", 1.0},
-                                                        {"no_repeat_ngram_size", 0}, {"min_length", 0},            {"min_new_tokens", 0},
-                                                        {"forced_bos_token_id", {}}, {"forced_eos_token_id", {}}, {"suppress_tokens", {}},
-                                                        {"bad_words_ids", {}}};
+  static const std::map<std::string, Json> kDefaults = {
+      {"num_beams", 1},      {"do_sample", false},        {"repetition_penalty", 1.0}, {"no_repeat_ngram_size", 0}, {"min_length", 0},
+      {"min_new_tokens", 0}, {"forced_bos_token_id", {}}, {"forced_eos_token_id", {}}, {"suppress_tokens", {}},     {"bad_words_ids", {}}};
   for (const auto& [key, otherwise] : kDefaults)
     if (const auto at = generation.find(key); at != generation.end() && !at->is_null() && *at != otherwise && model.generates)
       model.unsupported.push_back("generation_config.json: " + key + "; decoding is greedy");
@@ -84,7 +82,8 @@ std::shared_ptr<Model> open_files(const std::string& path) {
     WeightFiles::open(path);
     bad_input(config_path, "does not exist", "a model is config.json and its *.safetensors in one folder");
   }
-  const Json config_json = read_object(config_path), generation_json = present(generation_path) ? read_object(generation_path) : Json::object();
+  const Json config_json = read_object(config_path),
+             generation_json = present(generation_path) ? read_object(generation_path) : Json::object();
   const Config config(config_json, config_path), generation(generation_json, generation_path);
   const Family& family = family_of(config);
   const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
@@ -114,9 +113,9 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   model->family = family.name;
   model->config = config_json.dump();
   model->origin = WeightOrigin::seeded;
-  add_graphs(*model, architecture, std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, [architecture](std::string_view weight) {
-               return architecture->spread(weight);
-             }));
+  add_graphs(*model, architecture,
+             std::make_shared<SeededCatalog>(options.seed, options.preset_dtype,
+                                             [architecture](std::string_view weight) { return architecture->spread(weight); }));
   model->fingerprint =
       fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
   return model;
@@ -162,7 +161,8 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
     model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources));
   } else {
     if (spec.empty() || !present(spec))
-      bad_input(spec.empty() ? "MODEL" : spec, "no such model", "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
+      bad_input(spec.empty() ? "MODEL" : spec, "no such model",
+                "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
     model = open_files(spec);
   }
   model->name = spec;

@@ -62,10 +62,17 @@ std::shared_ptr<const std::byte> SeededWeights::bytes(std::string_view name) con
   auto* half = reinterpret_cast<uint16_t*>(memory);
   auto* whole = reinterpret_cast<float*>(memory);
   switch (info.dtype) {
-    case DType::f32: draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { whole[i] = x; }); break;
-    case DType::bf16: draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { half[i] = f32_to_bf16(x); }); break;
-    case DType::f16: draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { half[i] = f32_to_f16(x); }); break;
-    default: failed(name, "seeded weights are f32, f16 or bf16");
+    case DType::f32:
+      draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { whole[i] = x; });
+      break;
+    case DType::bf16:
+      draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { half[i] = f32_to_bf16(x); });
+      break;
+    case DType::f16:
+      draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { half[i] = f32_to_f16(x); });
+      break;
+    default:
+      failed(name, "seeded weights are f32, f16 or bf16");
   }
   return held;
 }

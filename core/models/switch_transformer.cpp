@@ -44,7 +44,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   s.max_distance = config.integer("relative_attention_max_distance", 128, 2, 1 << 24);
   // The causal stack halves its buckets once: from that distance on places are logarithmic.
   if (s.max_distance <= s.buckets / 2)
-    config.refuse("relative_attention_max_distance", "more than half of relative_attention_num_buckets (" + std::to_string(s.buckets) + ")");
+    config.refuse("relative_attention_max_distance",
+                  "more than half of relative_attention_num_buckets (" + std::to_string(s.buckets) + ")");
   s.layers = config.integer("num_layers", 12, 1, 1024);
   s.decoder_layers = config.integer("num_decoder_layers", config.has("num_layers") ? s.layers : 12, 1, 1024);
   s.sparse_step = sparse_step(config, "encoder_sparse_step", "num_sparse_encoder_layers", s.layers);
@@ -54,7 +55,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   config.word("router_dtype", "float32", {"float32"});
   s.router_bias = config.boolean("router_bias", false);
   // The reference reads this key and does nothing with it.
-  if (config.boolean("router_ignore_padding_tokens", false)) s.unsupported.push_back("router_ignore_padding_tokens: padding is routed like any token");
+  if (config.boolean("router_ignore_padding_tokens", false))
+    s.unsupported.push_back("router_ignore_padding_tokens: padding is routed like any token");
   s.tied = config.boolean("tie_word_embeddings", true);
   // Releases before spring 2025 add the scaled input of dropped tokens; the files do not say by which one a model was trained.
   s.scaled_input = config.word("stormcell_dropped", "zero", {"zero", "scaled_input"}) == "scaled_input";
@@ -177,7 +179,8 @@ class SwitchBuilder : public LayerBuilder {
     return value("linear", {hidden, stored(name, {s_.vocabulary, s_.width})}, {}, "lm_head");
   }
 
-  ValueId self_attention(ValueId x, const std::string& stack, const std::string& block, ValueId mask, ValueId step, const Memory* cache = nullptr) {
+  ValueId self_attention(ValueId x, const std::string& stack, const std::string& block, ValueId mask, ValueId step,
+                         const Memory* cache = nullptr) {
     const std::string layer = block + ".layer.0", name = layer + ".SelfAttention";
     const int64_t inner = s_.heads * s_.key_width;
     const bool decoder = stack == "decoder";
@@ -266,12 +269,14 @@ class SwitchTransformer final : public Architecture {
     if (ends("classifier.bias")) return {0, 0.1};
     if (ends(".q.weight")) return {0, 1 / std::sqrt(d * static_cast<double>(s_.key_width))};
     if (ends(".o.weight")) return {0, 1 / std::sqrt(inner)};
-    if (ends(".wo.weight") && name.find(".experts.") == std::string_view::npos) return {0, 1 / std::sqrt(static_cast<double>(s_.ffn_width))};
+    if (ends(".wo.weight") && name.find(".experts.") == std::string_view::npos)
+      return {0, 1 / std::sqrt(static_cast<double>(s_.ffn_width))};
     if (ends("shared.weight") || ends("embed_tokens.weight") || ends("lm_head.weight")) return {0, 1};
     return {0, 1 / std::sqrt(d)};  // k, v, wi, the experts' wo, relative_attention_bias
   }
   bool is_spare(std::string_view name) const override {
-    return name == "shared.weight" || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" || name == "lm_head.weight";
+    return name == "shared.weight" || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight" ||
+           name == "lm_head.weight";
   }
 
  private:
@@ -280,7 +285,8 @@ class SwitchTransformer final : public Architecture {
 
 }  // namespace
 
-std::unique_ptr<const Architecture> configure_switch_transformer(const Config& config, const Config& generation, const WeightCatalog* stored) {
+std::unique_ptr<const Architecture> configure_switch_transformer(const Config& config, const Config& generation,
+                                                                 const WeightCatalog* stored) {
   return std::make_unique<SwitchTransformer>(read_settings(config, generation, stored));
 }
 

@@ -16,15 +16,15 @@ class StoredWeights final : public WeightSource {
     for (const StoredTensor& t : files_->tensors()) infos_.push_back({t.name, t.dtype, t.shape});
   }
   const WeightInfo* find(std::string_view name) const override {
-    const auto at = std::lower_bound(infos_.begin(), infos_.end(), name, [](const WeightInfo& i, std::string_view n) { return i.name < n; });
+    const auto at =
+        std::lower_bound(infos_.begin(), infos_.end(), name, [](const WeightInfo& i, std::string_view n) { return i.name < n; });
     return at != infos_.end() && at->name == name ? &*at : nullptr;
   }
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
     const StoredTensor* tensor = files_->find(name);
     if (!tensor) bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing");
     files_->advise_sequential(*tensor);
-    if (tensor->aligned())
-      return {tensor->bytes.data(), [files = files_, tensor](const std::byte*) { files->drop_pages(*tensor); }};
+    if (tensor->aligned()) return {tensor->bytes.data(), [files = files_, tensor](const std::byte*) { files->drop_pages(*tensor); }};
     // Old writers align nothing: such tensors are copied.
     auto copy = std::make_shared<std::vector<std::byte>>(tensor->bytes.begin(), tensor->bytes.end());
     files_->drop_pages(*tensor);
@@ -52,18 +52,21 @@ StoredCatalog::StoredCatalog(std::shared_ptr<const WeightFiles> files) : files_(
 
 bool StoredCatalog::has_prefix(std::string_view prefix) const {
   const auto& tensors = files_->tensors();
-  const auto at = std::lower_bound(tensors.begin(), tensors.end(), prefix, [](const StoredTensor& t, std::string_view p) { return t.name < p; });
+  const auto at =
+      std::lower_bound(tensors.begin(), tensors.end(), prefix, [](const StoredTensor& t, std::string_view p) { return t.name < p; });
   return at != tensors.end() && std::string_view(at->name).starts_with(prefix);
 }
 
 const WeightInfo& StoredCatalog::need(const std::string& name, const std::vector<int64_t>& shape) {
   const WeightInfo* info = source_->find(name);
   if (!info)
-    bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing, expected " + shape_text(shape), "get the model again, or correct config.json");
+    bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing, expected " + shape_text(shape),
+              "get the model again, or correct config.json");
   const StoredTensor* tensor = files_->find(name);
   const std::string& file = files_->file(static_cast<size_t>(tensor->file)).path();
   if (info->shape != shape)
-    bad_input(file, "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json");
+    bad_input(file, "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) +
+                        " by config.json");
   if (!is_engine_float(info->dtype))
     bad_input(file, "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16");
   return *info;

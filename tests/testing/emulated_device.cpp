@@ -53,12 +53,12 @@ class EmulatedStream : public Stream {
   void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
     device_.check(to, bytes, "copy to device");
     if (bytes > 0 && device_.owns(from)) failed("emulated device", "copy to device from a device pointer");
-    put([=] { std::memcpy(reinterpret_cast<void*>(to.value), from, static_cast<size_t>(bytes)); });
+    if (bytes > 0) put([=] { std::memcpy(reinterpret_cast<void*>(to.value), from, static_cast<size_t>(bytes)); });
   }
   void copy_to_host(void* to, DeviceAddress from, int64_t bytes) override {
     device_.check(from, bytes, "copy to host");
     if (bytes > 0 && device_.owns(to)) failed("emulated device", "copy to host into a device pointer");
-    put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
+    if (bytes > 0) put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
   }
   void synchronize() override {
     ++device_.synchronizations_;

@@ -43,8 +43,8 @@ struct AttentionCase {
 
 /// Rows q[queries], k[keys], v[keys] of one parent, one head; kt and p are scratch of key_width * keys and keys.
 template <class Scalar>
-void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v, const int32_t* mask, const Scalar* bias,
-            Scalar scale, Scalar* y, Scalar* kt, Scalar* p) {
+void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v, const int32_t* mask,
+            const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p) {
   const int64_t group = head / (a.heads / a.kv_heads), q_stride = a.heads * a.key_width, k_stride = a.kv_heads * a.key_width,
                 v_stride = a.kv_heads * a.value_width, n = a.valid_keys;
   for (int64_t j = 0; j < n; ++j)
@@ -115,8 +115,8 @@ void attention(const Call<Scalar>& c) {
     for (int64_t i = begin; i < end && !c.cancel.cancelled(); ++i) {
       const int64_t parent = i / a.heads, head = i % a.heads;
       attend(a, head, q + parent * a.queries * c.width(0), k + parent * a.keys * c.width(1), v + parent * a.keys * c.width(2),
-             mask ? mask + parent * a.keys : nullptr, bias.empty() ? nullptr : bias.data(), scale, y + parent * a.queries * c.out_width(), kt.data(),
-             p.data());
+             mask ? mask + parent * a.keys : nullptr, bias.empty() ? nullptr : bias.data(), scale, y + parent * a.queries * c.out_width(),
+             kt.data(), p.data());
     }
   });
   c.cancel.check();

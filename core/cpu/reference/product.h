@@ -49,10 +49,12 @@ void add_rows(const Scalar* x, int64_t x_stride, const Scalar* w, int64_t depth,
 
 /// y[r, 0..width) += sum over k < depth of x[r, k] * w[k, 0..width); w is [depth, kPanel].
 template <class Scalar, class InstructionSet>
-void add_products(const Scalar* x, int64_t x_stride, int64_t rows, const Scalar* w, int64_t depth, Scalar* y, int64_t y_stride, int64_t width) {
+void add_products(const Scalar* x, int64_t x_stride, int64_t rows, const Scalar* w, int64_t depth, Scalar* y, int64_t y_stride,
+                  int64_t width) {
   constexpr int64_t kRows = InstructionSet::kRows;
   int64_t r = 0;
-  for (; r + kRows <= rows; r += kRows) add_rows<Scalar, kRows, InstructionSet>(x + r * x_stride, x_stride, w, depth, y + r * y_stride, y_stride, width);
+  for (; r + kRows <= rows; r += kRows)
+    add_rows<Scalar, kRows, InstructionSet>(x + r * x_stride, x_stride, w, depth, y + r * y_stride, y_stride, width);
   for (; r < rows; ++r) add_rows<Scalar, 1, InstructionSet>(x + r * x_stride, x_stride, w, depth, y + r * y_stride, y_stride, width);
 }
 

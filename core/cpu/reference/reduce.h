@@ -5,7 +5,8 @@
 namespace stormcell::reference {
 
 template <class Element>
-void reduce_rows(const std::vector<Element>& x, int64_t parents, int64_t length, int64_t width, std::string_view mode, std::vector<Element>& y) {
+void reduce_rows(const std::vector<Element>& x, int64_t parents, int64_t length, int64_t width, std::string_view mode,
+                 std::vector<Element>& y) {
   if (length == 0) return;
   for (int64_t p = 0; p < parents; ++p) {
     const Element* rows = x.data() + p * length * width;

@@ -25,11 +25,17 @@ void scatter(const Call<Scalar>& c) {
 }
 
 template <class Element>
-const std::vector<Element>& elements(const OracleTensor<float>& t) requires std::is_same_v<Element, float> { return t.reals; }
+const std::vector<Element>& elements(const OracleTensor<float>& t) requires std::is_same_v<Element, float> {
+  return t.reals;
+}
 template <class Element>
-const std::vector<Element>& elements(const OracleTensor<double>& t) requires std::is_same_v<Element, double> { return t.reals; }
+const std::vector<Element>& elements(const OracleTensor<double>& t) requires std::is_same_v<Element, double> {
+  return t.reals;
+}
 template <class Element, class Scalar>
-const std::vector<Element>& elements(const OracleTensor<Scalar>& t) requires std::is_same_v<Element, int32_t> { return t.integers; }
+const std::vector<Element>& elements(const OracleTensor<Scalar>& t) requires std::is_same_v<Element, int32_t> {
+  return t.integers;
+}
 
 /// Cells that no row reaches take the row of `otherwise` (sum, place), or 0; weighted: a dropped choice adds its weight times that row.
 template <class Element, class Scalar>
@@ -72,7 +78,8 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   for (int64_t i = 0; i < cells * d.fan_out; ++i) {
     if (!is_dropped(d.choice[i])) continue;
     const int64_t cell = i / d.fan_out;
-    for (int64_t x = 0; x < width; ++x) y[static_cast<size_t>(cell * width + x)] += static_cast<Element>(d.choice_weight[i]) * rows[cell * width + x];
+    for (int64_t x = 0; x < width; ++x)
+      y[static_cast<size_t>(cell * width + x)] += static_cast<Element>(d.choice_weight[i]) * rows[cell * width + x];
   }
 }
 

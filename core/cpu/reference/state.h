@@ -25,7 +25,8 @@ void state_put(const Call<Scalar>& c) {
   int64_t at = 0;
   if (const int i = extra_input(c.node, "at", 2); i >= 0) at = c.scalar(static_cast<size_t>(i));
   if (at < 0 || at + count > length)
-    failed(c.node.name, "expected rows that fit " + std::to_string(length) + " places, got " + std::to_string(count) + " from place " + std::to_string(at));
+    failed(c.node.name, "expected rows that fit " + std::to_string(length) + " places, got " + std::to_string(count) + " from place " +
+                            std::to_string(at));
   for (int64_t p = 0; p < c.frame.rows(kept.parent); ++p) {
     const int64_t from = p * count * width, to = (p * length + at) * width;
     if (c.is_real(0)) {

@@ -77,7 +77,8 @@ class Hand : public GraphBuilder {
 void compare(const std::vector<double>& came, const std::vector<double>& expected) {
   QCOMPARE(came.size(), expected.size());
   for (size_t i = 0; i < came.size(); ++i)
-    QVERIFY2(std::fabs(came[i] - expected[i]) < 1e-6 * (1 + std::fabs(expected[i])), qPrintable(QString("element %1: %2, expected %3").arg(i).arg(came[i]).arg(expected[i])));
+    QVERIFY2(std::fabs(came[i] - expected[i]) < 1e-6 * (1 + std::fabs(expected[i])),
+             qPrintable(QString("element %1: %2, expected %3").arg(i).arg(came[i]).arg(expected[i])));
 }
 
 }  // namespace
@@ -144,8 +145,8 @@ class OracleTest : public QObject {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1)), t = h.dense_space("t", s, h.bound("T", 4));
     const ValueId zero = h.reals("zero", t, {1}, {0, 0, 0, 0}), v = h.reals("v", t, {1}, {1, 2, 4, 8});
-    const ValueId y =
-        h.value("attention", {zero, zero, v}, {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"window", int64_t{2}}});
+    const ValueId y = h.value("attention", {zero, zero, v},
+                              {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"window", int64_t{2}}});
     compare(h.result(y).reals, {1, 1.5, 3, 6});
   }
 

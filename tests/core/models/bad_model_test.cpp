@@ -23,7 +23,8 @@ class BadModelTest : public QObject {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     for (const char* name : {"config.json", "generation_config.json", "model.safetensors"})
-      if (const fs::path file = fs::path(source_folder()) / "tests/reference" / from / name; fs::exists(file)) fs::copy_file(file, folder_ / name);
+      if (const fs::path file = fs::path(source_folder()) / "tests/reference" / from / name; fs::exists(file))
+        fs::copy_file(file, folder_ / name);
   }
   nlohmann::json config() { return nlohmann::json::parse(std::ifstream(folder_ / "config.json")); }
   void write(const char* name, const std::string& text) { std::ofstream(folder_ / name, std::ios::binary) << text; }
@@ -69,7 +70,9 @@ class BadModelTest : public QObject {
   }
 
  private slots:
-  void initTestCase() { folder_ = fs::temp_directory_path() / ("stormcell-bad-model-" + std::to_string(QCoreApplication::applicationPid())); }
+  void initTestCase() {
+    folder_ = fs::temp_directory_path() / ("stormcell-bad-model-" + std::to_string(QCoreApplication::applicationPid()));
+  }
   void cleanupTestCase() { fs::remove_all(folder_); }
   void init() { copy_model(); }
 
@@ -122,15 +125,24 @@ class BadModelTest : public QObject {
                             "relative_attention_num_buckets", "num_decoder_layers"})
       for (const char* value : {"0", "-3", "1e30", "9223372036854775807", "18446744073709551615", "\"8\"", "[8]", "2.5"})
         QTest::addRow("%s = %s", key, value) << key << value;
-    QTest::addRow("epsilon") << "layer_norm_epsilon" << "-1";
-    QTest::addRow("activation") << "dense_act_fn" << "\"gated-gelu\"";
-    QTest::addRow("router dtype") << "router_dtype" << "\"bfloat16\"";
-    QTest::addRow("distance") << "relative_attention_max_distance" << "3";
-    QTest::addRow("end") << "eos_token_id" << "50";
-    QTest::addRow("pad") << "pad_token_id" << "1000";
-    QTest::addRow("tied") << "tie_word_embeddings" << "1";
-    QTest::addRow("dropped") << "stormcell_dropped" << "\"half\"";
-    QTest::addRow("architectures") << "architectures" << "\"x\"";
+    QTest::addRow("epsilon") << "layer_norm_epsilon"
+                             << "-1";
+    QTest::addRow("activation") << "dense_act_fn"
+                                << "\"gated-gelu\"";
+    QTest::addRow("router dtype") << "router_dtype"
+                                  << "\"bfloat16\"";
+    QTest::addRow("distance") << "relative_attention_max_distance"
+                              << "3";
+    QTest::addRow("end") << "eos_token_id"
+                         << "50";
+    QTest::addRow("pad") << "pad_token_id"
+                         << "1000";
+    QTest::addRow("tied") << "tie_word_embeddings"
+                          << "1";
+    QTest::addRow("dropped") << "stormcell_dropped"
+                             << "\"half\"";
+    QTest::addRow("architectures") << "architectures"
+                                   << "\"x\"";
   }
   void absurd_sizes_are_refused() {
     QFETCH(QString, key);
@@ -171,7 +183,8 @@ class BadModelTest : public QObject {
         if (t.name == "decoder.block.0.layer.2.mlp.wi.weight") std::memcpy(t.bytes.data() + 4 * 100, &bad, 4);
         return true;
       });
-      expect(error_of(), {"decoder.block.0.layer.2.mlp.wi.weight", std::isnan(bad) ? "NaN" : "infinity", "element 100", "--allow-nonfinite"});
+      expect(error_of(),
+             {"decoder.block.0.layer.2.mlp.wi.weight", std::isnan(bad) ? "NaN" : "infinity", "element 100", "--allow-nonfinite"});
       ModelOptions allowed;
       allowed.allow_nonfinite = true;
       const auto model = open_model(folder_.string(), allowed);

@@ -22,7 +22,8 @@ class ConfigurationTest : public QObject {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     for (const char* name : {"config.json", "generation_config.json", "model.safetensors", "input.safetensors"})
-      if (const fs::path file = fs::path(source_folder()) / "tests/reference" / from / name; fs::exists(file)) fs::copy_file(file, folder_ / name);
+      if (const fs::path file = fs::path(source_folder()) / "tests/reference" / from / name; fs::exists(file))
+        fs::copy_file(file, folder_ / name);
   }
   template <class Change>
   void change(const char* name, Change edit) {
@@ -34,7 +35,9 @@ class ConfigurationTest : public QObject {
   ModelInputs inputs() { return read_inputs((folder_ / "input.safetensors").string()); }
 
  private slots:
-  void initTestCase() { folder_ = fs::temp_directory_path() / ("stormcell-configuration-" + std::to_string(QCoreApplication::applicationPid())); }
+  void initTestCase() {
+    folder_ = fs::temp_directory_path() / ("stormcell-configuration-" + std::to_string(QCoreApplication::applicationPid()));
+  }
   void cleanupTestCase() { fs::remove_all(folder_); }
 
   void without_architectures_the_tensors_tell_what_parts_there_are() {

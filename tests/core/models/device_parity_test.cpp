@@ -25,7 +25,8 @@ struct Ran {
   int64_t synchronizations = 0;
 };
 
-Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& in, int64_t new_tokens, const Forced* forced) {
+Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& in, int64_t new_tokens,
+           const Forced* forced) {
   WeightStore store(device, model.weights);
   const auto program = std::make_shared<Program>(lower(graph));
   const Bindings bindings = bindings_for(*graph, in, new_tokens);
@@ -96,7 +97,8 @@ class DeviceParityTest : public QObject {
     const Forced forced = forced_by(oracle.decisions, program);
 
     cpu::CpuDevice device(2);
-    const Ran replayed = run_on(device, *model, model->forward, in, 0, &forced), free = run_on(device, *model, model->forward, in, 0, nullptr);
+    const Ran replayed = run_on(device, *model, model->forward, in, 0, &forced),
+              free = run_on(device, *model, model->forward, in, 0, nullptr);
     double worst = 0;
     for (const OutputValue& out : replayed.result.outputs)
       worst = std::max(worst, relative_difference(out.reals, oracle.output(out.name).reals));

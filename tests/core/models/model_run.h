@@ -66,7 +66,8 @@ inline Bindings bindings_for(const Graph& graph, const ModelInputs& in, int64_t 
 }
 
 template <class Scalar>
-OracleResult<Scalar> run_oracle(const Model& model, const Graph& graph, const ModelInputs& in, int64_t new_tokens = 0, OracleOptions options = {}) {
+OracleResult<Scalar> run_oracle(const Model& model, const Graph& graph, const ModelInputs& in, int64_t new_tokens = 0,
+                                OracleOptions options = {}) {
   OracleInputs<Scalar> inputs;
   for (const Value& v : graph.values)
     if (v.kind == ValueKind::input) inputs[v.name].integers = in.values.at(v.name);

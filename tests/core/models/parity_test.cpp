@@ -12,7 +12,7 @@ using namespace stormcell::testing;
 namespace {
 
 struct Parity {
-  double difference = 0;    ///< the worst of the outputs
+  double difference = 0;  ///< the worst of the outputs
   int64_t decisions = 0, flips = 0, unexplained = 0, dropped = 0;
   double weight_difference = 0;
 };
@@ -44,9 +44,7 @@ void compare_decisions(const OracleDecision& d, const SafetensorsFile& expected,
 class ParityTest : public QObject {
   Q_OBJECT
  private slots:
-  void initTestCase() {
-    std::printf("| case | max rel diff | weights | decisions | flips | dropped |\n|---|---|---|---|---|---|\n");
-  }
+  void initTestCase() { std::printf("| case | max rel diff | weights | decisions | flips | dropped |\n|---|---|---|---|---|---|\n"); }
 
   void the_oracle_computes_what_the_reference_computes_data() { add_cases(""); }
   void the_oracle_computes_what_the_reference_computes() {

@@ -50,7 +50,8 @@ class RecordedRoutingTest : public QObject {
           const int32_t came = encoder[layer]->choice[static_cast<size_t>(t)], recorded = selections[token][layer][0].get<int32_t>();
           if (came == recorded) continue;
           ++flips;
-          qInfo("token %zu, layer %zu: %d, recorded %d, margin %g", token, layer, came, recorded, static_cast<double>(encoder[layer]->margin[static_cast<size_t>(t)]));
+          qInfo("token %zu, layer %zu: %d, recorded %d, margin %g", token, layer, came, recorded,
+                static_cast<double>(encoder[layer]->margin[static_cast<size_t>(t)]));
         }
       }
     }

@@ -29,7 +29,8 @@ class SwitchNamesTest : public QObject {
     const auto model = open_model("demo:switch-names");
     const std::shared_ptr<const Graph> graph = model->generate();
     const StoredTensor &ids = *fixture->find("input_ids"), &written = *fixture->find("generated");
-    const std::vector<int32_t> all_ids = integers_of(ids), mask = integers_of(*fixture->find("attention_mask")), expected = integers_of(written);
+    const std::vector<int32_t> all_ids = integers_of(ids), mask = integers_of(*fixture->find("attention_mask")),
+                               expected = integers_of(written);
     const int64_t names = ids.shape[0], width = ids.shape[1], length = written.shape[1], batch = 16;
     OracleOptions options;
     options.threads = 2;
@@ -45,7 +46,8 @@ class SwitchNamesTest : public QObject {
       in.values["attention_mask"] = part(mask);
       const auto result = run_oracle<float>(*model, *graph, in, length, options);
       const std::vector<int32_t>& tokens = result.output(kGenerated).integers;
-      for (int64_t i = 0; i < in.sequences; ++i) alike += std::equal(tokens.begin() + i * length, tokens.begin() + (i + 1) * length, expected.begin() + (first + i) * length);
+      for (int64_t i = 0; i < in.sequences; ++i)
+        alike += std::equal(tokens.begin() + i * length, tokens.begin() + (i + 1) * length, expected.begin() + (first + i) * length);
     }
     QCOMPARE(alike, names);
   }
