@@ -49,7 +49,7 @@ class IsaTest : public QObject {
     for (const QString& line : QString::fromLocal8Bit(process.readAllStandardOutput()).split('\n')) {
       if (line.endsWith(':')) object = line;
       const QString kind = line.section(' ', 1, 1), name = line.section(' ', 2);
-      if (!object.contains(".avx") || !QString("WVuw").contains(kind) || kind.isEmpty()) continue;
+      if (!object.contains(".avx") || !QString("WVuw").contains(kind) || kind.isEmpty() || name.startsWith("DW.ref.")) continue;
       ++symbols;
       QVERIFY2(name.contains("avx", Qt::CaseInsensitive), qPrintable(object + " " + name));
     }
