@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +20,7 @@ std::string read_file_text(const std::string& path, size_t limit) {
   const OpenFile file = standard_input ? OpenFile::borrow(STDIN_FILENO) : OpenFile::open_regular(path);
   const std::string where = standard_input ? "standard input" : path;
   std::string text;
-  text.reserve(standard_input ? 0 : std::min(limit, file.size()));
+  text.reserve(standard_input ? 0 : std::min(limit, file.size()) + 1);  // one more, to see the end without growing
   for (;;) {
     const size_t had = text.size();
     const size_t want = had < text.capacity() ? text.capacity() - had : size_t{65536};

@@ -116,10 +116,11 @@ class EntryParser {
   }
   int64_t bytes_of(const SafetensorsEntry& entry) const {
     int64_t bytes = static_cast<int64_t>(element_size(entry.dtype));
-    // A zero anywhere makes the tensor empty, whatever the other sizes are.
-    if (std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end()) return 0;
+    // Also an empty tensor must have sizes whose product is a number: readers may multiply them in any order.
     for (const int64_t size : entry.shape)
-      if (__builtin_mul_overflow(bytes, size, &bytes)) refuse("the shape " + shape_text(entry.shape) + " has more than 2^63 bytes");
+      if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))
+        refuse("the shape " + shape_text(entry.shape) + " has more than 2^63 bytes");
+    if (std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end()) return 0;
     return bytes;
   }
 

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     unsigned sum = 0;
     for (const StoredTensor& tensor : opened->tensors()) {
       int64_t elements = 1;
-      for (const int64_t extent : tensor.shape) elements = extent == 0 || elements == 0 ? 0 : elements * extent;
+      for (const int64_t extent : tensor.shape) elements *= extent;
       fuzz::require(elements == tensor.elements(), "the shape counts the elements");
       fuzz::require(opened->find(tensor.name) == &tensor, "a tensor is found by its name");
       for (const std::byte byte : tensor.bytes) sum += std::to_integer<unsigned>(byte);  // every byte is there to be read

@@ -50,6 +50,8 @@ class SafetensorsBadInputTest : public QObject {
     entry_row("fractional shape", R"({"dtype":"U8","shape":[1.5],"data_offsets":[0,1]})", 1, "expected a count");
     entry_row("shape beyond 2^64", R"({"dtype":"U8","shape":[99999999999999999999],"data_offsets":[0,1]})", 1, "expected a count");
     entry_row("overflowing shape", R"({"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]})", 0, "more than 2^63");
+    entry_row("overflowing shape with a zero", R"({"dtype":"U8","shape":[4294967296,0,4294967296],"data_offsets":[0,0]})", 0,
+              "more than 2^63");
     entry_row("overflowing bytes", R"({"dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0]})", 0, "more than 2^63");
     entry_row("shape disagrees with bytes", R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})", 4, "takes 8 bytes");
     entry_row("empty shape with bytes", R"({"dtype":"U8","shape":[0],"data_offsets":[0,4]})", 4, "takes 0 bytes");
