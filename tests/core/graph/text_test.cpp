@@ -167,6 +167,18 @@ class TextTest : public QObject {
     QCOMPARE(to_text(parse_graph(text, "g")), text);
   }
 
+  void a_guard_that_knows_its_predicate_late_comes_back() {
+    GraphBuilder b;
+    const ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3}), flag = b.input("flag", DType::i32, kNone);
+    b.begin_body();
+    const ValueId doubled = b.value("scale", {x}, {{"factor", 2.0}}, "doubled");
+    b.end_body({doubled, flag});
+    b.begin_body();
+    b.end_body({b.value("add", {x, x}, {}, "sum")});
+    b.output("y", b.graph().node(b.add_region("guard", {}, {}, "late")).outputs[0]);
+    QCOMPARE(round_trip(b.finish()), std::string());
+  }
+
   void numbers_survive_exactly() {
     GraphBuilder b;
     ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3});
