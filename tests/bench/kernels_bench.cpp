@@ -1,0 +1,209 @@
+// The kernels at the shapes of Switch-T5-base, with their share of the limit max(bytes / read bandwidth, FLOP / peak), both probed at the
+// start.
+//
+//   kernels_bench --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+//
+// Compare medians of interleaved repetitions, and only within one placement of the cores (printed before and after).
+// "cold": 32 sets of weights in rotation, so that they come from memory as an expert's do. "hot": one set.
+#include <benchmark/benchmark.h>
+#include <fmt/core.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/cpu/kernels/attention.h"
+#include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/grouped_linear.h"
+#include "core/cpu/kernels/norm.h"
+#include "core/cpu/machine.h"
+#include "tests/bench/huge_pages.h"
+#include "tests/bench/rival_linear.h"
+
+namespace stormcell::bench {
+namespace {
+
+using namespace stormcell::cpu;
+
+/// A team of one size with its ceilings; benchmarks of one size share it.
+struct Machine {
+  explicit Machine(int threads) : team(threads), ceilings(probe_ceilings(team)) {}
+  ThreadTeam team;
+  Ceilings ceilings;
+};
+
+void fill(float* to, int64_t n, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (int64_t i = 0; i < n; ++i) to[i] = uniform(engine);
+}
+
+/// Counters of a run that moves `bytes` of memory and does `flop`; zero bytes: they stay in the caches.
+void report(benchmark::State& state, const Machine& machine, double flop, double bytes) {
+  const double runs = static_cast<double>(state.iterations());
+  const double limit = std::max(flop / (machine.ceilings.f32_gflops * 1e9), bytes / (machine.ceilings.read_gbs * 1e9));
+  state.counters["GFLOP/s"] = benchmark::Counter(flop * runs * 1e-9, benchmark::Counter::kIsRate);
+  if (bytes > 0) state.counters["GB/s"] = benchmark::Counter(bytes * runs * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["of_limit"] = benchmark::Counter(limit * runs, benchmark::Counter::kIsRate);
+}
+
+struct LinearCase {
+  int64_t rows, n, k;
+  DType dtype;
+  int sets;
+  bool rival;
+};
+
+void linear_bench(benchmark::State& state, Machine& machine, const LinearCase& c) {
+  HugePages rows_of_weights(static_cast<size_t>(c.n * c.k) * sizeof(float)), x(static_cast<size_t>(c.rows * c.k) * sizeof(float)),
+      y(static_cast<size_t>(c.rows * c.n) * sizeof(float));
+  fill(rows_of_weights.floats(), c.n * c.k, 1);
+  fill(x.floats(), c.rows * c.k, 2);
+  const size_t bytes = packed_bytes(c.n, c.k, c.dtype);
+  int set = 0;
+  if (c.rival) {
+    const auto rival = make_rival_linear(machine.team, c.rows, c.n, c.k, c.dtype, rows_of_weights.floats(), c.sets);
+    if (!rival) return state.SkipWithError("built without oneDNN");
+    for (auto _ : state) rival->run(machine.team, x.floats(), set++ % c.sets, y.floats());
+  } else {
+    HugePages weights(bytes * static_cast<size_t>(c.sets));
+    pack({rows_of_weights.data(), DType::f32, c.n, c.k}, c.dtype, weights.data(), 0, panel_count(c.n));
+    for (int i = 1; i < c.sets; ++i) std::memcpy(weights.data() + static_cast<size_t>(i) * bytes, weights.data(), bytes);
+    HugePages scratch(linear_scratch_bytes(c.rows, c.k, c.dtype, machine.team.size()));
+    for (auto _ : state) {
+      const PackedWeight weight{weights.data() + static_cast<size_t>(set++ % c.sets) * bytes, c.n, c.k, c.dtype};
+      linear(machine.team, x.floats(), c.k, c.rows, weight, {}, y.floats(), c.n, scratch.data());
+    }
+  }
+  report(state, machine, 2.0 * static_cast<double>(c.rows * c.n * c.k), c.sets > 1 ? static_cast<double>(bytes) : 0);
+}
+
+/// The first product of `active` of 32 experts, `rows` rows each, as routing leaves them.
+void grouped_bench(benchmark::State& state, Machine& machine, int32_t active, int32_t rows, DType dtype) {
+  constexpr int32_t kExperts = 32;
+  const int64_t n = 3072, k = 768, slots = int64_t{active} * rows;
+  HugePages one(static_cast<size_t>(n * k) * sizeof(float)), x(static_cast<size_t>(slots * k) * sizeof(float)),
+      y(static_cast<size_t>(slots * n) * sizeof(float));
+  fill(one.floats(), n * k, 1);
+  fill(x.floats(), slots * k, 2);
+  const size_t bytes = packed_bytes(n, k, dtype);
+  HugePages weights(bytes * kExperts), scratch(grouped_linear_scratch_bytes(slots, k, dtype, machine.team.size()));
+  std::vector<PackedWeight> packed;
+  std::vector<const PackedWeight*> experts;
+  std::vector<int32_t> offsets{0};
+  for (int32_t e = 0; e < kExperts; ++e) {
+    std::byte* at = weights.data() + static_cast<size_t>(e) * bytes;
+    pack({one.data(), DType::f32, n, k}, dtype, at, 0, panel_count(n));
+    packed.push_back({at, n, k, dtype});
+  }
+  for (int32_t e = 0; e < kExperts; ++e) {
+    experts.push_back(&packed[static_cast<size_t>(e)]);
+    offsets.push_back(offsets.back() + (e % (kExperts / active) == 0 ? rows : 0));
+  }
+  GroupedRows group;
+  group.x = x.floats(), group.ldx = k, group.offsets = offsets.data(), group.branches = kExperts, group.weights = experts.data();
+  Epilogue epilogue;
+  epilogue.activation = Activation::relu;
+  for (auto _ : state) grouped_linear(machine.team, group, epilogue, y.floats(), n, scratch.data());
+  report(state, machine, 2.0 * static_cast<double>(slots * n * k), static_cast<double>(active) * static_cast<double>(bytes));
+}
+
+/// Eight sequences, 12 heads of 64, with T5's bias; the decoding step sees a cache of `keys`.
+void attention_bench(benchmark::State& state, Machine& machine, int64_t queries, int64_t keys) {
+  AttentionProblem p;
+  p.heads = p.kv_heads = 12, p.sequences = 8, p.q_length = queries, p.k_length = p.k_valid = keys;
+  const int64_t width = 768;
+  HugePages q(static_cast<size_t>(8 * queries * width) * sizeof(float)), k(static_cast<size_t>(8 * keys * width) * sizeof(float)),
+      v(static_cast<size_t>(8 * keys * width) * sizeof(float)), out(static_cast<size_t>(8 * queries * width) * sizeof(float));
+  fill(q.floats(), 8 * queries * width, 1), fill(k.floats(), 8 * keys * width, 2), fill(v.floats(), 8 * keys * width, 3);
+  std::vector<float> table(32 * 12, 0.1f);
+  p.bias_table = table.data();
+  HugePages scratch(attention_scratch_bytes(p, machine.team.size()));
+  for (auto _ : state)
+    attention(machine.team, q.floats(), width, k.floats(), width, v.floats(), width, p, out.floats(), width, scratch.data());
+  report(state, machine, 4.0 * 8 * 12 * 64 * static_cast<double>(queries * keys), 0);
+}
+
+void conv_bench(benchmark::State& state, Machine& machine, int64_t size, int64_t channels, DType dtype) {
+  Conv2dShape s;
+  s.height = s.width = size, s.in_channels = s.out_channels = channels;
+  s.kernel_height = s.kernel_width = 3, s.pad_height = s.pad_width = 1;
+  HugePages x(static_cast<size_t>(size * size * channels) * sizeof(float)), y(static_cast<size_t>(size * size * channels) * sizeof(float));
+  std::vector<float> w(static_cast<size_t>(channels * s.group_k()));
+  fill(x.floats(), size * size * channels, 1), fill(w.data(), channels * s.group_k(), 2);
+  HugePages packed(packed_conv2d_bytes(s, dtype)), scratch(conv2d_scratch_bytes(s, dtype, machine.team.size()));
+  pack_conv2d(s, w.data(), DType::f32, nullptr, dtype, packed.data());
+  for (auto _ : state) conv2d(machine.team, s, x.floats(), packed.data(), dtype, {}, y.floats(), scratch.data());
+  report(state, machine, 2.0 * static_cast<double>(size * size * channels * s.group_k()), 0);
+}
+
+void norm_bench(benchmark::State& state, Machine& machine, int64_t rows) {
+  HugePages x(static_cast<size_t>(rows * 768) * sizeof(float)), y(static_cast<size_t>(rows * 768) * sizeof(float));
+  fill(x.floats(), rows * 768, 1);
+  for (auto _ : state) rms_norm(machine.team, x.floats(), rows, 768, nullptr, 1e-6f, y.floats());
+  report(state, machine, 3.0 * static_cast<double>(rows * 768), 8.0 * static_cast<double>(rows * 768));
+}
+
+template <class F>
+void add(const std::string& name, F&& f) {
+  benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(f))->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.05);
+}
+
+void add_all(Machine& machine) {
+  const std::string threads = fmt::format("/threads:{}", machine.team.size());
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const auto& [k, n] : {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {768, 768}})
+      for (const int64_t rows : {1, 4, 16, 64, 256, 1024})
+        for (const int sets : {32, 1})
+          for (const bool rival : {false, true}) {
+            const LinearCase c{rows, n, k, dtype, sets, rival};
+            add(fmt::format("linear/{}/{}x{}/{}/rows:{}{}/{}", to_text(dtype), k, n, sets > 1 ? "cold" : "hot", rows, threads,
+                            rival ? "onednn" : "own"),
+                [&machine, c](benchmark::State& state) { linear_bench(state, machine, c); });
+          }
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const int32_t active : {1, 8, 32})
+      for (const int32_t rows : {1, 4, 16, 64})
+        add(fmt::format("grouped/{}/768x3072/active:{}/rows:{}{}", to_text(dtype), active, rows, threads),
+            [&machine, active, rows, dtype](benchmark::State& state) { grouped_bench(state, machine, active, rows, dtype); });
+  for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{8, 8}, {32, 32}, {128, 128}, {512, 512}, {1, 128}, {1, 1024}})
+    add(fmt::format("attention/8x12x64/q:{}/k:{}{}", queries, keys, threads),
+        [&machine, queries = queries, keys = keys](benchmark::State& state) { attention_bench(state, machine, queries, keys); });
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{56, 64}, {192, 64}, {14, 256}, {7, 512}})
+      add(fmt::format("conv3x3/{}/{}x{}/channels:{}{}", to_text(dtype), size, size, channels, threads),
+          [&machine, size = size, channels = channels, dtype](benchmark::State& state) {
+            conv_bench(state, machine, size, channels, dtype);
+          });
+  for (const int64_t rows : {16, 1024})
+    add(fmt::format("rms_norm/768/rows:{}{}", rows, threads),
+        [&machine, rows](benchmark::State& state) { norm_bench(state, machine, rows); });
+}
+
+void describe(Machine& machine) {
+  const PlacementProbe p = probe_placement(machine.team);
+  fmt::print("{} threads: {} (FMA gain {:.2f}, fork-join {:.0f} ns), {}; f32 {:.0f}, bf16 {:.0f} GFLOP/s, read {:.1f} GB/s\n",
+             machine.team.size(), to_text(p.placement), p.fma_gain, p.hand_off_ns, to_text(machine.ceilings.isa),
+             machine.ceilings.f32_gflops, machine.ceilings.bf16_gflops, machine.ceilings.read_gbs);
+}
+
+}  // namespace
+}  // namespace stormcell::bench
+
+int main(int argc, char** argv) {
+  using namespace stormcell::bench;
+  benchmark::Initialize(&argc, argv);
+  fmt::print("{}\n", stormcell::cpu::describe_processor().model);
+  std::vector<std::unique_ptr<Machine>> machines;
+  for (const int threads : {1, 2})
+    if (threads <= stormcell::available_cores()) {
+      machines.push_back(std::make_unique<Machine>(threads));
+      describe(*machines.back());
+      add_all(*machines.back());
+    }
+  std::fflush(stdout);
+  benchmark::RunSpecifiedBenchmarks();
+  for (const auto& machine : machines) describe(*machine);
+  return 0;
+}
