@@ -5,7 +5,9 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
+#include "core/experiment/export_output.h"
 #include "core/experiment/pass_list.h"
+#include "core/experiment/report/report.h"
 
 namespace stormcell::cli {
 namespace {
@@ -24,9 +26,7 @@ class OptimizeVerb : public Verb {
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
     add_passes(app, "--only", optimize_.passes.only, "only these passes");
     add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
-#ifdef STORMCELL_HAS_REPORT
-    add_text(app, "--report", report_, "one self-contained HTML page");
-#endif
+    add_text(app, "--report", report_, "one self-contained HTML page of the session (-o)", "FILE|-");
     add_json_option(app, json_);
   }
 
@@ -35,6 +35,10 @@ class OptimizeVerb : public Verb {
     check_pass_ids("--disable", optimize_.passes.disable);
     check_pass_ids("--only", optimize_.passes.only);
     if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
+    if (!report_.empty() && optimize_.session.empty()) bad_input("--report", "is written from a session", "name one with -o S.storm");
+    if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
+    if (report_ == "-") console.take_standard_output();
+    if (!report_.empty() && report_ != "-") check_output_path(report_);
     RunResult result(json_, optimize_.session, console);
     TextOutput config(config_out_);
     if (config.is_standard_output()) console.take_standard_output();
@@ -42,6 +46,7 @@ class OptimizeVerb : public Verb {
     const auto figures = experiment->optimize(optimize_, console.progress());
     config.write(figures->config + "\n");
     config.finish();
+    if (!report_.empty()) write_report(figures->session + "#" + std::to_string(figures->session_run), report_);
     return result.show(*figures);
   }
 

@@ -15,16 +15,14 @@ constexpr std::array kVerbs = {
     VerbRow{"profile", "MODEL --data DATA", "run, with every routing decision recorded", make_profile},
     VerbRow{"optimize", "MODEL --data DATA", "make it faster, and prove that the result is the same", make_optimize},
     VerbRow{"export", "SESSION --format FORMAT", "write a session's content for other programs", make_export},
-#ifdef STORMCELL_HAS_REPORT
     VerbRow{"report", "SESSION -o FILE.html", "one self-contained HTML page", make_report},
-#endif
     VerbRow{"compare", "A B", "every figure of two runs, with its difference", make_compare},
     VerbRow{"batch", "JOBS.json", "several jobs, one after another", make_batch},
     VerbRow{"doctor", "", "what this machine has and what of it is used", make_doctor},
 };
 
 // Of the contracts, to come in later versions.
-constexpr std::array kPlanned = {"tune", "import", "analyze", "place", "simulate", "calibrate", "report", "merge"};
+constexpr std::array kPlanned = {"tune", "import", "analyze", "place", "simulate", "calibrate", "merge"};
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size() + 2), ' ');

@@ -1,0 +1,52 @@
+// What a report shows, read from a session.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/experiment/export_origin.h"
+#include "core/experiment/results.h"
+#include "core/session/session_types.h"
+
+namespace stormcell::report {
+
+/// Flows of cells from the branches of one router to those of the next.
+struct Flows {
+  std::string from, to;
+  PairTable pairs;
+};
+struct RouterProfile {
+  std::string name, protocol;
+  int32_t fan_out = 1;
+  RouterLoads loads;
+  double imbalance = 0, entropy = 0;
+  std::vector<LabelLoads> labels;
+  double label_bits = 0;  ///< mutual information of label and branch
+};
+struct GuardLine {
+  std::string step, op;
+  int64_t hits = 0, misses = 0;
+};
+using Setting = std::pair<std::string, std::string>;
+
+struct ReportData {
+  ExportOrigin origin;
+  RunSummary run;
+  bool has_summary = false;
+  RunSummaryFigures figures;  ///< of the summary; empty values where the run has none
+  std::vector<RouterProfile> routers;
+  std::vector<Flows> flows;
+  std::vector<GuardLine> guards;
+  std::vector<Setting> settings, machine, dataset;
+  bool trusted() const { return figures.verified && figures.verified->passed; }
+  /// "measured on DEVICE, DATE"
+  std::string measured() const;
+};
+ReportData read_report_data(const std::string& session);
+
+/// Fills figures from the JSON of a verb; false where it is none.
+bool parse_summary(const std::string& json, RunSummaryFigures& figures);
+/// A JSON object as flat lines "passes.dead-path", "1,2".
+std::vector<Setting> flat_json(const std::string& json);
+
+}  // namespace stormcell::report

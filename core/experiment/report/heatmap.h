@@ -1,0 +1,25 @@
+// A heatmap in nine steps of one colour scale, with its legend.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stormcell::report {
+
+struct Heatmap {
+  std::string label;                        ///< for screen readers
+  std::string unit;                         ///< of the legend: "times the even share"
+  std::vector<std::string> rows;            ///< names, not escaped
+  std::vector<std::vector<double>> values;  ///< by row; negative: no such column
+  double top = 0;                           ///< end of the scale; 0: the largest value
+  bool shares = false;                      ///< values are shares: shown in percent
+  std::string columns = "branch";
+  int64_t columns_each = 1;  ///< branches that one column stands for
+};
+std::string draw(const Heatmap& map);
+
+/// Sums of `each` consecutive values, so that at most `most` are left.
+int64_t grouping(int64_t columns, int64_t most);
+std::vector<int64_t> grouped(const std::vector<int64_t>& values, int64_t each);
+
+}  // namespace stormcell::report

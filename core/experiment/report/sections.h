@@ -1,0 +1,20 @@
+// The parts of the page, in its order. Each returns HTML; what does not apply says so in one sentence.
+#pragma once
+#include <string>
+
+#include "core/experiment/report/data.h"
+
+namespace stormcell::report {
+
+std::string headline(const ReportData& data);
+std::string passes_section(const ReportData& data);
+std::string loads_section(const ReportData& data);
+std::string labels_section(const ReportData& data);
+std::string transitions_section(const ReportData& data);
+std::string memory_section(const ReportData& data);
+std::string operators_section(const ReportData& data);
+std::string guards_section(const ReportData& data);
+std::string proof_section(const ReportData& data);
+std::string settings_section(const ReportData& data);
+
+}  // namespace stormcell::report
