@@ -10,7 +10,7 @@ size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 // Walks the parts of a decision in memory order; the same walk sizes and lays out, so the two cannot disagree.
 template <class Visit>
 void for_each_part(const DecisionShape& s, Visit visit) {
-  const auto cells = static_cast<size_t>(s.cells), slots = static_cast<size_t>(s.slots()), branches = static_cast<size_t>(s.branches);
+  const auto cells = static_cast<size_t>(s.cells), slots = static_cast<size_t>(s.slot_count()), branches = static_cast<size_t>(s.branches);
   visit(0, size_t{1});
   visit(1, branches + 1);
   visit(2, slots);

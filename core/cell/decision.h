@@ -21,7 +21,7 @@ struct DecisionShape {
   int64_t cells = 0;     ///< most cells that may come
   int32_t fan_out = 1;   ///< most branches of one cell
   int32_t branches = 1;
-  int64_t slots() const { return cells * fan_out; }
+  int64_t slot_count() const { return cells * fan_out; }
   bool operator==(const DecisionShape&) const = default;
 };
 

@@ -166,7 +166,7 @@ class Walk {
     made.execution = executions_[node.name]++;
     made.shape = {held.cells, view.fan_out, view.branches};
     const int32_t* forced = nullptr;
-    const auto slots = static_cast<size_t>(made.shape.slots());
+    const auto slots = static_cast<size_t>(made.shape.slot_count());
     if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {
       const auto& recorded = at->second;
       if (static_cast<size_t>(made.execution) >= recorded.size())

@@ -34,8 +34,8 @@ class SessionRun {
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<RecordSink> nowhere_;  // outlives the recorder that writes to it
   std::unique_ptr<Recorder> discarding_;
-  std::unique_ptr<RecordSink> nowhere_;
 };
 
 }  // namespace stormcell

@@ -6,8 +6,8 @@ RecordParts record_parts(const DecisionShape& bound) {
   const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
   RecordParts p{};
   p.choice = 64;
-  p.weight = p.choice + aligned(bound.slots() * 4);
-  p.margin = p.weight + aligned(bound.slots() * 4);
+  p.weight = p.choice + aligned(bound.slot_count() * 4);
+  p.margin = p.weight + aligned(bound.slot_count() * 4);
   p.ancestor = p.margin + aligned(bound.cells * 4);
   p.padded = p.ancestor + aligned(bound.cells * 4);
   p.bytes = p.padded + aligned(int64_t{bound.branches} * 4);
