@@ -187,8 +187,13 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
   record.events.reserve(result.events.size());
   for (const DeviceEvent& e : result.events)
     record.events.push_back({e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)});
-  for (size_t i = 0; i < result.guard_hits.size(); ++i)
-    if (result.guard_hits[i] || result.guard_misses[i]) record.guards.push_back({static_cast<int32_t>(i), result.guard_hits[i], result.guard_misses[i]});
+  // A guard is named by the step that tests it.
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (step.kind != StepKind::guard) continue;
+    const int32_t hits = result.guard_hits[static_cast<size_t>(step.index)], misses = result.guard_misses[static_cast<size_t>(step.index)];
+    if (hits || misses) record.guards.push_back({static_cast<int32_t>(i), hits, misses});
+  }
 }
 
 int64_t available_memory() {

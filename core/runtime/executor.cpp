@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <set>
+#include <set>
 
 #include "core/base/error.h"
 
@@ -21,6 +22,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
     input_buffers_.push_back(device_.allocate(bytes, "input " + program_->graph->value(o.value).name));
     submission_.inputs.push_back(input_buffers_.back()->address());
   }
+  missed_.assign(program_->guards.size(), false);
   forced_buffers_.resize(program_->routers.size());
   submission_.forced.resize(program_->routers.size());
   const auto events = static_cast<size_t>(kMostEvents) * sizeof(DeviceEvent);
@@ -97,6 +99,8 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   const size_t guards = program_->guards.size();
   result.guard_hits.assign(counters, counters + guards);
   result.guard_misses.assign(counters + guards, counters + 2 * guards);
+  for (size_t g = 0; g < guards; ++g)
+    if (result.guard_misses[g] > 0) missed_[g] = true;
   bool more = false;
   if (options.events && status.events > 0) {
     result.events.resize(static_cast<size_t>(status.events));
@@ -176,18 +180,20 @@ int64_t Executor::activation_bytes() const {
   return l.memory.arena_bytes + l.memory.state_bytes + l.scratch_bytes;
 }
 int64_t Executor::weight_bytes() const {
-  int64_t bytes = lazy_bytes(true);
-  for (const int32_t h : executable_->layout().always) bytes += weights_.bytes(h);
-  return bytes;
-}
-int64_t Executor::unloaded_weight_bytes() const { return lazy_bytes(false); }
-
-int64_t Executor::lazy_bytes(bool loaded) const {
-  std::set<int32_t> handles;  // several fallbacks may read a weight
-  for (const auto& group : executable_->layout().lazy) handles.insert(group.begin(), group.end());
   int64_t bytes = 0;
-  for (const int32_t h : handles)
-    if (weights_.loaded(h) == loaded) bytes += weights_.bytes(h);
+  for (const int32_t h : executable_->layout().always) bytes += weights_.bytes(h);
+  return bytes + fallback_bytes(true);
+}
+int64_t Executor::unloaded_weight_bytes() const { return fallback_bytes(false); }
+
+int64_t Executor::fallback_bytes(bool missed) const {
+  // A weight of several fallbacks is needed as soon as one of them has run.
+  std::set<int32_t> needed, spared;
+  const auto& lazy = executable_->layout().lazy;
+  for (size_t g = 0; g < lazy.size(); ++g) (missed_[g] ? needed : spared).insert(lazy[g].begin(), lazy[g].end());
+  int64_t bytes = 0;
+  for (const int32_t h : missed ? needed : spared)
+    if (missed || !needed.count(h)) bytes += weights_.bytes(h);
   return bytes;
 }
 

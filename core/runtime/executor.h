@@ -62,14 +62,16 @@ class Executor {
   const ExecutableLayout& layout() const { return executable_->layout(); }
   /// Arena, states and scratch as planned.
   int64_t activation_bytes() const;
-  /// Weights loaded for this plan, lazy ones only where a miss has loaded them.
+  /// Weights this plan has needed so far: those of a fallback only once its guard has missed. What other plans of the same store have
+  /// loaded does not count.
   int64_t weight_bytes() const;
-  /// Weights that the plan left unloaded.
+  /// Weights that only fallbacks which never ran would need.
   int64_t unloaded_weight_bytes() const;
 
  private:
   int64_t lazy_bytes(bool loaded) const;
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
+  int64_t fallback_bytes(bool missed) const;
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);
 
@@ -80,6 +82,7 @@ class Executor {
   std::unique_ptr<Stream> stream_;
   std::vector<std::unique_ptr<DeviceBuffer>> input_buffers_, forced_buffers_;
   Submission submission_;
+  std::vector<bool> missed_;  // by guard: its fallback has run
   std::vector<std::byte> status_, records_;
 };
 
