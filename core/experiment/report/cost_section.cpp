@@ -34,8 +34,9 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
   for (const Bar& b : rows) {
     const auto one = [&](double value, double bound, const char* css, const std::string& text, double at) {
       const double w = value / top * kWidth;
-      svg +=
-          fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"13\" rx=\"1.5\"/>", css, kLeft, at, std::max(w, .5));
+      if (value > 0)
+        svg += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"13\" rx=\"1.5\"/>", css, kLeft, at,
+                           std::max(w, .5));
       if (bound >= 0) svg += fmt::format("<path class=\"bound\" d=\"M{:.1f} {}v17\"/>", kLeft + bound / top * kWidth, at - 2);
       svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", kLeft + std::max({w, bound / top * kWidth, 0.}) + 8,
                          at + 11, text);
@@ -46,6 +47,12 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
     y += row;
   }
   return svg + "</svg>\n";
+}
+
+std::string time_text(const OperatorTime& o) {
+  return milliseconds(o.milliseconds) + (o.milliseconds > 0 && o.limit_milliseconds > 0
+                                             ? fmt::format(" · {:.0f} % of the limit", 100 * o.limit_milliseconds / o.milliseconds)
+                                             : "");
 }
 
 }  // namespace
@@ -78,7 +85,7 @@ std::string memory_section(const ReportData& d) {
   if (f.unloaded_weight_bytes > 0)
     body += paragraph(bytes(f.unloaded_weight_bytes) + " of the weights were never mapped nor packed: no input needed them.");
   else if (f.verb == "optimize")
-    body += paragraph("All weights were loaded in the course of the run: none stayed untouched.", "note");
+    body += paragraph("0 B of the weights stayed unloaded to the end of the run.", "note");
   std::string more;
   if (f.model.weight_bytes > 0) more += "The model's weights are " + bytes(f.model.weight_bytes) + " as stored. ";
   if (f.load_seconds > 0) more += "Reading and packing weights took " + milliseconds(1000 * f.load_seconds) + ". ";
@@ -114,17 +121,17 @@ std::string operators_section(const ReportData& d) {
     line("optimised", p.second);
     if (rows.size() >= 14) continue;
     Bar bar{op, p.first ? p.first->milliseconds : 0};
-    bar.first_text = p.first ? milliseconds(bar.first) : "not in this plan";
+    bar.first_text = p.first ? time_text(*p.first) : "not in this plan";
     if (p.first) bar.bound = p.first->limit_milliseconds;
     if (both) {
       bar.second = p.second ? p.second->milliseconds : 0;
-      bar.second_text = p.second ? milliseconds(bar.second) : "not in this plan";
+      bar.second_text = p.second ? time_text(*p.second) : "not in this plan";
       if (p.second) bar.bound2 = p.second->limit_milliseconds;
     }
     rows.push_back(bar);
   }
   std::string body = figure(bars(rows, "Time by operator; the table below has the numbers"),
-                            "Time of a batch by operator. The black mark is the least time the machine allows.",
+                            "Time of a batch by operator. The mark on a bar is the least time that the machine allows.",
                             d.measured() +
                                 " Mean over recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), "
                                 "both ceilings probed in the same run.");

@@ -29,6 +29,15 @@ double shared_bits(const std::vector<LabelLoads>& labels, size_t branches) {
   return rows > 1 ? mutual_information_bits(table, rows, static_cast<int64_t>(branches)) : 0;
 }
 
+// Guards are counted by their place among the guards of the plan; other writers may count them by step.
+StepInfo guard_step(const RunLayout& layout, int32_t number) {
+  std::vector<const StepInfo*> guards;
+  for (const StepInfo& s : layout.steps)
+    if (s.op == "guard") guards.push_back(&s);
+  const auto at = static_cast<size_t>(std::max(number, 0));
+  return at < guards.size() ? *guards[at] : at < layout.steps.size() ? layout.steps[at] : StepInfo{};
+}
+
 void read_routing(const SessionReader& session, ReportData& data) {
   const int64_t run = data.run.id;
   const RunLayout layout = session.layout(run);
@@ -51,8 +60,7 @@ void read_routing(const SessionReader& session, ReportData& data) {
       data.flows.push_back({layout.routers[i].name, layout.routers[static_cast<size_t>(next)].name, std::move(pairs)});
   }
   for (const GuardTotal& g : session.guards(run)) {
-    const bool known = g.step >= 0 && static_cast<size_t>(g.step) < layout.steps.size();
-    const StepInfo step = known ? layout.steps[static_cast<size_t>(g.step)] : StepInfo{};
+    const StepInfo step = guard_step(layout, g.step);
     data.guards.push_back({step.name.empty() ? "step " + std::to_string(g.step) : step.name, step.op, g.hits, g.misses});
   }
 }

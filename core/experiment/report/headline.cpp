@@ -34,10 +34,10 @@ std::string lead(const ReportData& d) {
   text += ". ";
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)
-    return text + "<strong class=\"bad\">Verification failed</strong>: the largest difference is " + number(f.verified->max_rel_diff, 2) +
-           " of the largest value, the tolerance " + number(f.verified->tolerance, 2) + ". No speed-up is reported.";
+    return text + "<strong class=\"bad\">Verification failed</strong>: the largest difference is " + rough(f.verified->max_rel_diff) +
+           " of the largest value, the tolerance " + rough(f.verified->tolerance) + ". No speed-up is reported.";
   text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
-          number(f.verified->max_rel_diff, 2) + " of the largest value (tolerance " + number(f.verified->tolerance, 2) + ").";
+          rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
   if (f.speedup && f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1)
     text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
             ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";

@@ -74,6 +74,7 @@ std::string number(double value, int digits) {
   const std::string text = fmt::format("{:.{}f}", std::fabs(value), std::max(0, digits - whole));
   return (value < 0 ? "−" : "") + text;
 }
+std::string rough(double value) { return std::isfinite(value) ? fmt::format("{:.2g}", value) : "–"; }
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "–"; }
 std::string bytes(int64_t value) { return stormcell::to_text(Bytes(value)); }
 std::string milliseconds(double value) { return number(value, 3) + " ms"; }
@@ -81,7 +82,8 @@ std::string times(double factor) { return number(factor, 3) + " ×"; }
 std::string times(const std::optional<double>& factor) { return factor ? times(*factor) : "–"; }
 std::string interval(const std::optional<std::array<double, 2>>& ci) { return ci ? number((*ci)[0]) + " to " + number((*ci)[1]) : "–"; }
 
-Table::Table(std::string caption, std::vector<std::string> head, size_t numeric) : caption_(std::move(caption)), numeric_(numeric) {
+Table::Table(std::string caption, std::vector<std::string> head, size_t numeric)
+    : caption_(std::move(caption)), numeric_(numeric), columns_(head.size()) {
   body_ = "<thead><tr>";
   for (size_t i = 0; i < head.size(); ++i)
     body_ += std::string("<th scope=\"col\"") + (i >= numeric_ ? " class=\"n\">" : ">") + head[i] + "</th>";
@@ -103,8 +105,8 @@ std::string Table::html() const {
          "</caption>\n" + body_ + "</tbody></table></div>\n";
 }
 std::string Table::details() const {
-  return std::string("<details") + (rows_ > 40 ? " class=\"long\"" : "") + "><summary>Table: " + caption_ + "</summary>\n" + html() +
-         "</details>\n";
+  return std::string("<details") + (rows_ > 40 || columns_ > 18 ? " class=\"long\"" : "") + "><summary>Table: " + caption_ +
+         "</summary>\n" + html() + "</details>\n";
 }
 
 std::string section(std::string_view id, std::string_view title, const std::string& body) {

@@ -21,7 +21,9 @@ std::string bytes(int64_t value);
 std::string milliseconds(double value);
 std::string times(double factor);
 std::string times(const std::optional<double>& factor);
-/// "1.10 to 1.32", "not measured" where there is none.
+/// Two significant digits: differences and tolerances.
+std::string rough(double value);
+/// "1.10 to 1.32", a dash where there is none.
 std::string interval(const std::optional<std::array<double, 2>>& ci);
 
 /// Cells are HTML already. Columns from `numeric` on stand to the right.
@@ -36,7 +38,7 @@ class Table {
 
  private:
   std::string caption_, body_;
-  size_t numeric_, rows_ = 0;
+  size_t numeric_, columns_, rows_ = 0;
 };
 
 /// A part of the page; `body` is HTML. An empty one leaves no trace.

@@ -31,10 +31,10 @@ std::string proof_section(const ReportData& d) {
   table.row({"passed", v->passed ? "yes" : "no"});
   table.row({"batches compared with the oracle", count(v->batches)});
   table.row({"batches compared with the baseline", count(v->baseline_batches)});
-  table.row({"tolerance, of the largest value", number(v->tolerance, 2)});
-  table.row({"largest difference, of the largest value", number(v->max_rel_diff, 3)});
-  table.row({"largest difference, absolute", number(v->max_abs_diff, 3)});
-  table.row({"running free, of the largest value", number(v->free_max_rel_diff, 3)});
+  table.row({"tolerance, of the largest value", rough(v->tolerance)});
+  table.row({"largest difference, of the largest value", rough(v->max_rel_diff)});
+  table.row({"largest difference, absolute", rough(v->max_abs_diff)});
+  table.row({"running free, of the largest value", rough(v->free_max_rel_diff)});
   table.row({"routing choices that differ", count(v->flips)});
   table.row({"of these explained by a near tie", count(v->explained_flips)});
   table.row({"cells dropped by capacity", count(v->dropped)});

@@ -67,9 +67,9 @@ footer p{max-width:none}
 @page{size:A4;margin:16mm 15mm}
 @media print{body{font-size:10.5pt} main,footer{max-width:none;padding:0} header{padding-top:0} section{margin-top:1rem;padding-top:1rem}
   figure,tr,.tiles{break-inside:avoid} h2,h3{break-after:avoid} summary{list-style:none} .scroll{overflow:visible}
-  svg,.tiles{print-color-adjust:exact;
-  -webkit-print-color-adjust:exact} details:not(.long)::details-content{content-visibility:visible;display:block}
-  td,th{overflow-wrap:anywhere}}
+  svg,.tiles{print-color-adjust:exact;-webkit-print-color-adjust:exact} details:not(.long)::details-content{content-visibility:visible;display:block}
+  table{font-size:8pt} .n{white-space:normal} td,th{overflow-wrap:break-word;padding-right:.35rem}
+  td.n,th.n{padding-left:.35rem} .tiles dd{font-size:1.2rem} h1{font-size:1.7rem}}
 )";
 
 }  // namespace
