@@ -177,10 +177,12 @@ size_t conv2d_scratch_bytes(const Conv2dShape& s, DType dtype, int threads) {
     return t * static_cast<size_t>(padded(s.in_channels) + 2 * padded(s.kernel_height * s.kernel_width)) * sizeof(float);
   }
   if (plain_rows(s)) return linear_scratch_bytes(pixels(s), s.group_k(), dtype, threads);
+  // Fewer images than planned for may go the first way where all of them go the second, which wants less.
   const size_t field = static_cast<size_t>(padded(s.group_k())) * sizeof(float);
-  if (gather_first(s, threads))
-    return static_cast<size_t>(pixels(s)) * field + linear_scratch_bytes(pixels(s), s.group_k(), dtype, threads);
-  return t * (kTileBytes + block_bytes(s, dtype).fields + block_bytes(s, dtype).rounded);
+  const int64_t first = std::min(pixels(s), 4 * threads * block_pixels(s) - 1);
+  const size_t gathered = static_cast<size_t>(first) * field + linear_scratch_bytes(first, s.group_k(), dtype, threads);
+  if (gather_first(s, threads)) return gathered;
+  return std::max(gathered, t * (kTileBytes + block_bytes(s, dtype).fields + block_bytes(s, dtype).rounded));
 }
 
 void conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const std::byte* weights, DType dtype, const Epilogue& epilogue,

@@ -37,7 +37,7 @@ void pack_conv2d(const Conv2dShape& shape, const void* weights, DType stored, co
 void conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const std::byte* weights, DType dtype, const Epilogue& epilogue,
             float* y, std::byte* scratch);
 
-/// Bytes of 64-byte aligned scratch.
+/// Bytes of 64-byte aligned scratch for as many images or fewer.
 size_t conv2d_scratch_bytes(const Conv2dShape& shape, DType dtype, int threads);
 
 }  // namespace stormcell::cpu
