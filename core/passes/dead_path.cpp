@@ -17,6 +17,8 @@
 namespace stormcell {
 namespace {
 
+constexpr const char* kNoWeight = "no weight is read by its dead branches alone";
+
 /// Dead branches of each router, by its name.
 using DeadBranches = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
@@ -70,7 +72,7 @@ int64_t bytes_of_fallbacks_only(const Graph& graph) {
 
 class DeadPath {
  public:
-  explicit DeadPath(const PassInput& input) : input_(input), rewriter_(input.graph), dead_(dead_branches(input)) {}
+  explicit DeadPath(const PassInput& input) : input_(input), rewriter_(input.graph), dead_(dead_branches(input)), dead_weights_(weights_of_dead_branches()) {}
 
   PassResult run() {
     while (step()) {
@@ -78,9 +80,15 @@ class DeadPath {
     for (const auto& [router, branches] : dead_)
       if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, "the model has no such router");
     PassResult result;
+    result.graph = guarded_.empty() ? input_.graph : rewriter_.finish();
+    const int64_t bytes = bytes_of_fallbacks_only(result.graph) - bytes_of_fallbacks_only(input_.graph);
+    if (bytes == 0 && !guarded_.empty()) {
+      for (const auto& [router, branches] : guarded_) refusals_.emplace_back(router, kNoWeight);
+      guarded_.clear();
+      result.graph = input_.graph;
+    }
     result.applied = !guarded_.empty();
-    result.graph = result.applied ? rewriter_.finish() : input_.graph;
-    result.reason = reason(result.graph);
+    result.reason = reason(bytes);
     for (const auto& [router, branches] : guarded_) result.parameters[router] = list_text({branches.begin(), branches.end()});
     if (result.applied) result.predicted_speedup = predicted_speedup(input_, result.graph);
     return result;
@@ -108,7 +116,7 @@ class DeadPath {
     const std::set<int32_t> dead = dead_of(region, router);
     if (dead.empty()) return false;
     std::string why = region.obstacle;
-    if (why.empty() && saved_bytes(region, dead) == 0) why = "no weight is read by its dead branches alone";
+    if (why.empty() && saved_bytes(region, dead) == 0) why = kNoWeight;
     if (why.empty()) why = split_node(region, dead);
     std::optional<size_t> first;
     if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes))) why = "nodes between its scatters and gathers depend on it";
@@ -155,34 +163,50 @@ class DeadPath {
     return (node.op->name == "scatter" || node.op->name == "grouped_linear") && node.inputs[1] == region.decision;
   }
 
-  /// Bytes of the weights that `dead` branches of the region read and nothing else does, fallbacks apart.
-  int64_t saved_bytes(const Region& region, const std::set<int32_t>& dead) const {
-    std::map<ValueId, int> only_dead, all;
-    for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
-      for (const NodeId id : block_at(graph(), place).nodes)
-        for (const ValueId v : graph().node(id).inputs)
-          if (graph().value(v).kind == ValueKind::weight) ++all[v];
+  /// Bytes of the weights that `branches` of the region read and that only dead branches read.
+  int64_t saved_bytes(const Region& region, const std::set<int32_t>& branches) const {
+    std::set<ValueId> weights;
     for (const NodeId id : region.nodes) {
       const Node& node = graph().node(id);
       if (node.op->name == "grouped_linear" && node.inputs[1] == region.decision) {
-        const std::vector<int64_t>& branches = node.attributes.list("branches");
-        for (size_t i = 0; i < branches.size(); ++i)
-          if (dead.contains(static_cast<int32_t>(branches[i]))) ++only_dead[node.inputs[2 + i]];
-      } else if (!is_cut(region, id) && is_dead(region, id, dead)) {
-        count_weights(id, only_dead);
+        const std::vector<int64_t>& list = node.attributes.list("branches");
+        for (size_t i = 0; i < list.size(); ++i)
+          if (branches.contains(static_cast<int32_t>(list[i]))) weights.insert(node.inputs[2 + i]);
+      } else if (!is_cut(region, id) && is_dead(region, id, branches)) {
+        for (const ValueId v : reads_of(graph(), id)) weights.insert(v);
       }
     }
     int64_t bytes = 0;
-    for (const auto& [weight, uses] : only_dead)
-      if (uses == all[weight]) bytes += stored_bytes(graph(), weight);
+    for (const ValueId v : weights)
+      if (dead_weights_.contains(v)) bytes += stored_bytes(graph(), v);
     return bytes;
   }
-  void count_weights(NodeId id, std::map<ValueId, int>& counts) const {
-    const Node& node = graph().node(id);
-    for (const ValueId v : node.inputs)
-      if (graph().value(v).kind == ValueKind::weight) ++counts[v];
-    if (!node.bodies.empty())
-      for (const NodeId inner : node.bodies[0].nodes) count_weights(inner, counts);
+
+  /// Weights that only dead branches read, of whichever router: prefill and step read the same ones.
+  std::set<ValueId> weights_of_dead_branches() const {
+    std::set<ValueId> read, needed;
+    const auto is_dead_branch = [&](ValueId decision, int32_t branch) {
+      const auto at = dead_.find(router_name(graph(), decision));
+      return at != dead_.end() && std::find(at->second.begin(), at->second.end(), branch) != at->second.end();
+    };
+    for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
+      for (const NodeId id : block_at(graph(), place).nodes) {
+        const Node& node = graph().node(id);
+        bool dead = false;
+        for (SpaceId s = node.outputs.empty() ? kNone : graph().value(node.outputs[0]).type.space; s != kNone; s = graph().space(s).parent)
+          dead = dead || (graph().space(s).kind == SpaceKind::routed && is_dead_branch(graph().space(s).decision, graph().space(s).branch));
+        const bool grouped = node.op->name == "grouped_linear";
+        const size_t products = grouped ? node.attributes.list("branches").size() : 0;
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+          if (graph().value(node.inputs[i]).kind != ValueKind::weight) continue;
+          const bool of_dead = dead || (i >= 2 && i < 2 + products && is_dead_branch(node.inputs[1], static_cast<int32_t>(node.attributes.list("branches")[i - 2])));
+          (of_dead ? read : needed).insert(node.inputs[i]);
+        }
+      }
+    std::set<ValueId> only;
+    for (const ValueId v : read)
+      if (!needed.contains(v)) only.insert(v);
+    return only;
   }
 
   /// A node that dead and live branches share can neither stay nor go.
@@ -277,13 +301,13 @@ class DeadPath {
     return made;
   }
 
-  std::string reason(const Graph& after) const {
+  std::string reason(int64_t bytes) const {
     std::string text;
     if (!guarded_.empty()) {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
       text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") + " without load, " +
-             to_text(Bytes(bytes_of_fallbacks_only(after) - bytes_of_fallbacks_only(input_.graph))) + " never loaded unless a guard misses";
+             to_text(Bytes(bytes)) + " never loaded unless a guard misses";
     } else if (refusals_.empty()) {
       return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled" : "every branch got cells in the profiled batches";
     }
@@ -293,6 +317,7 @@ class DeadPath {
   const PassInput& input_;
   Rewriter rewriter_;
   DeadBranches dead_;
+  std::set<ValueId> dead_weights_;
   std::map<std::string, std::set<int32_t>> guarded_;
   std::set<std::string> seen_;
   std::set<std::tuple<ValueId, NodeId, size_t>> done_;

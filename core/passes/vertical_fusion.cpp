@@ -74,6 +74,7 @@ class VerticalFusion {
   /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
   NodeId absorb_next(NodeId id) {
     if (is_product(node(id)) && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
+    if (node(id).op->name == "guard") absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
     const ValueId out = node(id).outputs[0];
     const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
@@ -95,6 +96,33 @@ class VerticalFusion {
     product.attributes.set("eps", before.attributes.real("eps"));
     remove(norm);
     return true;
+  }
+
+  /// A residual behind a guard goes to the gathers that close its bodies.
+  void absorb_into_bodies(NodeId guard) {
+    for (size_t i = 0; i < node(guard).outputs.size(); ++i) {
+      const ValueId out = node(guard).outputs[i];
+      const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
+      if (user == kNone || !place_of_.contains(user) || node(user).op->name != "add") continue;
+      const ValueId other = node(user).inputs[node(user).inputs[0] == out ? 1 : 0];
+      const NodeId maker = graph().value(other).producer;
+      // The bodies must see the other summand, as it is then.
+      if (graph().value(other).kind == ValueKind::state || (place_of_.contains(maker) && place_of_.at(maker) > place_of_.at(guard))) continue;
+      const auto joins = [&](size_t body) {
+        const ValueId yield = node(guard).yields[body][i];
+        const NodeId gather = graph().value(yield).producer;
+        const std::vector<NodeId>& nodes = node(guard).bodies[body].nodes;
+        return uses_[static_cast<size_t>(yield)] == 1 && std::find(nodes.begin(), nodes.end(), gather) != nodes.end() &&
+               graph().node(gather).op->name == "gather" && absorbs(graph().node(gather), node(user));
+      };
+      if (other == out || !joins(0) || !joins(1)) continue;
+      for (const std::vector<ValueId>& yields : node(guard).yields) add_extra(node(graph().value(yields[i]).producer), "residual", other);
+      uses_[static_cast<size_t>(other)] += 1;
+      node(guard).outputs[i] = node(user).outputs[0];
+      rewriter_.graph().value(node(user).outputs[0]).producer = guard;
+      remove(user);
+      ++counts.joined;
+    }
   }
 
   /// Whether `maker`, whose result only `user` reads, may do the user's work too.

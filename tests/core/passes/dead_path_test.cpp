@@ -299,6 +299,30 @@ class DeadPathTest : public QObject {
     QVERIFY2(contains(result.reason, "no weight is read by its dead branches alone"), result.reason.c_str());
   }
 
+  void routers_that_share_their_experts_are_guarded_together() {
+    // As prefill and step do: two routers of one name over the same weights.
+    MixtureBuilder b(8);
+    const ValueId x = b.tokens(2, 3, 8);
+    const ValueId labels = b.integers("moe.labels", b.space_of(x), 4);
+    Protocol rule;
+    rule.kind = ProtocolKind::label;
+    ValueId y = x;
+    for (int round = 0; round < 2; ++round) y = b.mixture(y, b.route(labels, rule, "moe", 4), {}, "moe");
+    b.output("y", y);
+    const RandomCase from = b.take("shared experts");
+    const CaseInputs usual = with_labels(from, "moe.labels", {1});
+    const PassResult result = apply(from, profile_of(from, {usual}));
+    QVERIFY2(contains(result.reason, "3 branches of 1 router without load, 2.2 KiB never loaded"), result.reason.c_str());
+    QCOMPARE(count_nodes(result.graph, "guard"), size_t{2});
+    cpu::CpuDevice device(2);
+    Plan optimised(device, result.graph, from);
+    QVERIFY(optimised.executor().unloaded_weight_bytes() > 0);
+    QCOMPARE(check_answer(device, from, optimised, usual).late_loads, int64_t{0});
+    const ExecutionResult came = check_answer(device, from, optimised, with_labels(from, "moe.labels", {1, 2}));
+    QCOMPARE(sum(came.guard_misses), int64_t{2});
+    QCOMPARE(came.late_loads, int64_t{1});
+  }
+
   void a_first_exit_guards_the_whole_rest_of_the_chain() {
     const RandomCase exits = exit_chain_toy();
     LoadProfile all_leave = profile_of(exits, {exits.inputs});

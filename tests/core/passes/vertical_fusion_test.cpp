@@ -173,6 +173,27 @@ class VerticalFusionTest : public QObject {
       }
   }
 
+  void a_residual_after_a_guard_becomes_part_of_the_gathers_in_it() {
+    for (const bool made_behind : {false, true}) {
+      MixtureBuilder b(13);
+      const ValueId x = b.tokens(3, 5, 20);
+      Mixture shape;
+      shape.residual = false;
+      const ValueId joined = b.mixture(x, b.labelled(b.space_of(x), 4, "moe"), shape, "moe");
+      const ValueId other = made_behind ? scaled(b, joined, 2) : x;
+      b.output("y", b.add(joined, other));
+      RandomCase from = b.take("guarded");
+      LoadProfile profile;
+      profile.routers["moe"] = {{8, 7, 0, 0}, 15, 1};
+      from.graph = find_pass("dead-path")->run(pass_input(from.graph, profile, from.bindings)).graph;
+      QCOMPARE(count_nodes(from.graph, "guard"), size_t{1});
+      const PassResult result = fuse(from);
+      QCOMPARE(result.reason, std::string(made_behind ? "6 activations folded into products"
+                                                      : "6 activations folded into products; 1 residual folded into gathers"));
+      QCOMPARE(count_nodes(result.graph, "add"), size_t{made_behind});
+    }
+  }
+
   void grouped_products_and_convolutions_take_what_follows_them() {
     MixtureBuilder b(9);
     const ValueId x = b.tokens(2, 5, 8);
