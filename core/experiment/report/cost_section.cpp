@@ -17,7 +17,7 @@ struct Bar {
 
 // Two bars a row where there are two plans; an outline marks the least that the machine allows.
 std::string bars(const std::vector<Bar>& rows, const std::string& label) {
-  constexpr double kLeft = 190, kWidth = 560;
+  constexpr double kLeft = 190, kWidth = 530;
   double top = 0;
   bool both = false;
   for (const Bar& b : rows) top = std::max({top, b.first, b.second, b.bound, b.bound2}), both = both || b.second >= 0;

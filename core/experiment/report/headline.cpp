@@ -8,6 +8,7 @@ namespace {
 
 std::string verdict(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
+  if (!d.has_summary && d.run.status == RunStatus::finished) return "What was recorded.";
   if (!d.has_summary) return "This run left no result: it is " + std::string(to_text(d.run.status)) + ".";
   if (f.verified && !f.verified->passed) return "Not verified: the outputs differ from the reference.";
   if (f.verb == "optimize" && f.optimized) {

@@ -65,7 +65,7 @@ footer{margin-top:2.5rem;padding-top:1rem;padding-bottom:3rem;border-top:1px sol
 footer p{max-width:none}
 @media (max-width:34rem){main,footer{padding-left:1rem;padding-right:1rem} h1{font-size:1.6rem} header{padding-top:1.6rem}}
 @page{size:A4;margin:16mm 15mm}
-@media print{body{font-size:10.5pt} main,footer{max-width:none;padding:0} header{padding-top:0} section{margin-top:1rem;padding-top:1rem}
+@media print{:root{--paper:#fff}body{font-size:10.5pt} main,footer{max-width:none;padding:0} header{padding-top:0} section{margin-top:1rem;padding-top:1rem}
   figure,tr,.tiles{break-inside:avoid} h2,h3{break-after:avoid} summary{list-style:none} .scroll{overflow:visible}
   svg,.tiles{print-color-adjust:exact;-webkit-print-color-adjust:exact} details:not(.long)::details-content{content-visibility:visible;display:block}
   table{font-size:8pt} .n{white-space:normal} td,th{overflow-wrap:break-word;padding-right:.35rem}
