@@ -29,13 +29,8 @@ double shared_bits(const std::vector<LabelLoads>& labels, size_t branches) {
   return rows > 1 ? mutual_information_bits(table, rows, static_cast<int64_t>(branches)) : 0;
 }
 
-// Guards are counted by their place among the guards of the plan; other writers may count them by step.
-StepInfo guard_step(const RunLayout& layout, int32_t number) {
-  std::vector<const StepInfo*> guards;
-  for (const StepInfo& s : layout.steps)
-    if (s.op == "guard") guards.push_back(&s);
-  const auto at = static_cast<size_t>(std::max(number, 0));
-  return at < guards.size() ? *guards[at] : at < layout.steps.size() ? layout.steps[at] : StepInfo{};
+StepInfo guard_step(const RunLayout& layout, int32_t step) {
+  return step >= 0 && static_cast<size_t>(step) < layout.steps.size() ? layout.steps[static_cast<size_t>(step)] : StepInfo{};
 }
 
 void read_routing(const SessionReader& session, ReportData& data) {
