@@ -47,6 +47,10 @@ STORMCELL_INLINE void transpose(Floats (&rows)[kLanes]) {
 inline void pack_keys(const float* k, int64_t ldk, int64_t count, int64_t dim, float* to) {
   for (int64_t key = 0; key < (count + kPanel - 1) / kPanel * kPanel; key += kLanes) {
     float* panel = to + key / kPanel * kPanel * dim + key % kPanel;
+    if (key >= count) {
+      for (int64_t j = 0; j < dim; ++j) store(panel + j * kPanel, splat(0));
+      continue;
+    }
     for (int64_t j = 0; j < dim; j += kLanes) {
       Floats rows[kLanes];
       static_for<0, kLanes>([&](auto i) STORMCELL_UNROLLED {

@@ -135,6 +135,7 @@ STORMCELL_INLINE float max_lanes(Floats a) {
   return lane[0];
 }
 
-STORMCELL_INLINE void prefetch(const char* p) { __builtin_prefetch(p, 0, 3); }
+/// To L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us against 290).
+STORMCELL_INLINE void prefetch(const char* p) { __builtin_prefetch(p, 0, 2); }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA
