@@ -16,7 +16,8 @@ RecordParts record_parts(const DecisionShape& bound) {
 
 int64_t Executable::status_bytes() const {
   const auto counters = static_cast<int64_t>(2 * program_->guards.size() + program_->routers.size());
-  return static_cast<int64_t>(sizeof(ExecutionStatus)) + (counters * 4 + 7) / 8 * 8 + 8;
+  // The events that follow hold 8-byte numbers.
+  return (static_cast<int64_t>(sizeof(ExecutionStatus)) + counters * 4 + 7) / 8 * 8;
 }
 
 }  // namespace stormcell
