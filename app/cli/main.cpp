@@ -90,6 +90,13 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
   return session.empty() || !std::filesystem::exists(session) ? what : session + ": " + what + " (it holds every batch that was finished)";
 }
 
+/// Every refusal ends with what to do.
+std::string with_advice(const Error& error, const std::vector<std::string>& arguments) {
+  const std::string text = error.what();
+  if (error.kind() != ErrorKind::bad_input || text.ends_with(')')) return text;
+  return text + " (stormcell " + (arguments.empty() ? "" : arguments[0] + " ") + "--help)";
+}
+
 /// Every way in which the program can end.
 int guarded(const std::vector<std::string>& arguments) {
   const CancellationToken cancel;
@@ -101,7 +108,7 @@ int guarded(const std::vector<std::string>& arguments) {
     return 0;
   } catch (const Error& e) {
     const bool stopped = e.kind() == ErrorKind::interrupted || e.kind() == ErrorKind::terminated;
-    console.error(stopped ? stopped_text(e.kind(), console.session()) : e.what());
+    console.error(stopped ? stopped_text(e.kind(), console.session()) : with_advice(e, arguments));
     return e.exit_code();
   } catch (const std::bad_alloc&) {
     console.error("memory: there is not enough (take a smaller batch or model)");

@@ -70,7 +70,7 @@ class CompareVerb : public Verb {
     std::string reasons;
     for (const FailVerdict& v : verdicts)
       if (v.fails) reasons += (reasons.empty() ? "" : "; ") + v.reason;
-    if (!reasons.empty()) failed("--fail-if", reasons);
+    if (!reasons.empty()) failed("--fail-if", reasons, "what was asked to fail");
     return 0;
   }
 

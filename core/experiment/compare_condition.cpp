@@ -74,7 +74,7 @@ FailVerdict judge(const FailCondition& condition, const Comparison& comparison) 
                      : op == ">=" ? left >= right
                      : op == "==" ? left == right
                                   : left != right;
-  return {fails, condition.figure + " is " + short_number(left) + ", and " + condition.text + " was to fail"};
+  return {fails, condition.figure + " is " + short_number(left) + ", so that " + condition.text + " holds"};
 }
 
 }  // namespace stormcell

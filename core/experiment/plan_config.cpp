@@ -26,14 +26,21 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) bad_input(where, std::string("expected ") + what, "a file that optimize --config-out wrote");
   };
-  expect(j.is_object() && j.value("schema", "") == std::string("stormcell.config/1"), "\"schema\": \"stormcell.config/1\"");
+  // The text of a key, `otherwise` where it is absent.
+  const auto text_at = [&](const nlohmann::json& object, const char* key, const char* otherwise) {
+    const auto at = object.find(key);
+    if (at == object.end() || at->is_null()) return std::string(otherwise);
+    expect(at->is_string(), (std::string("a text as \"") + key + "\"").c_str());
+    return at->get<std::string>();
+  };
+  expect(j.is_object() && text_at(j, "schema", "") == "stormcell.config/1", "\"schema\": \"stormcell.config/1\"");
   PlanConfig config;
   if (j.contains("model") && j["model"].is_object()) {
-    config.model = j["model"].value("name", "");
-    config.fingerprint = j["model"].value("fingerprint", "");
+    config.model = text_at(j["model"], "name", "");
+    config.fingerprint = text_at(j["model"], "fingerprint", "");
   }
-  config.device = j.value("device", "cpu");
-  if (j.contains("dtypes") && j["dtypes"].is_object()) config.dtype = j["dtypes"].value("products", "");
+  config.device = text_at(j, "device", "cpu");
+  if (j.contains("dtypes") && j["dtypes"].is_object()) config.dtype = text_at(j["dtypes"], "products", "");
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.
   for (const auto& [id, parameters] : j["passes"].items())

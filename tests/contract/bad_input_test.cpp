@@ -1,0 +1,277 @@
+// Bad input: exit 2 and one line that names the file.
+#include <limits>
+
+#include "core/formats/npy.h"
+#include "tests/contract/models.h"
+#include "tests/core/formats/safetensors_bytes.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr const char* kRouter = "encoder.block.1.layer.1.mlp.router.classifier.weight";
+
+/// A version 1 .npy file of int32.
+std::string npy(const std::string& shape, const std::vector<int32_t>& values) {
+  std::string header = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + ", }";
+  header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY\x01";
+  file.push_back('\0');
+  file.push_back(static_cast<char>(header.size() & 0xff));
+  file.push_back(static_cast<char>(header.size() >> 8));
+  file += header;
+  file.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int32_t));
+  return file;
+}
+
+}  // namespace
+
+class BadInputTest : public QObject {
+  Q_OBJECT
+
+  static Arguments inspect(const ModelCopy& model) { return {"inspect", model.folder()}; }
+  static Arguments run(const ModelCopy& model) { return short_run("run", model.folder(), switch_data()); }
+  static Arguments run_on(const std::string& data, const Arguments& more = {}) { return short_run("run", switch_model(), data, more); }
+
+ private slots:
+  // Models -----------------------------------------------------------------------------------------------------------
+
+  void a_model_that_is_not_there() {
+    VERIFY_REFUSED((Arguments{"inspect", "no/such/model"}), "no/such/model", "no such model");
+    VERIFY_REFUSED((Arguments{"inspect", "preset:nothing"}), "preset:nothing", "switch-base-8");
+    VERIFY_REFUSED((Arguments{"inspect", "demo:nothing"}), "demo:nothing", "");
+  }
+
+  void a_folder_without_configuration() {
+    const ModelCopy model;
+    std::filesystem::remove(model.file("config.json"));
+    VERIFY_REFUSED(inspect(model), model.file("config.json"), "");
+  }
+
+  void a_folder_without_weights() {
+    const ModelCopy model;
+    std::filesystem::remove(model.weights());
+    VERIFY_REFUSED(inspect(model), model.folder(), "");
+  }
+
+  void a_folder_with_pytorch_weights_alone_is_told_how_to_convert_them() {
+    const ModelCopy model;
+    std::filesystem::rename(model.weights(), model.file("pytorch_model.bin"));
+    const Ended ended = run_program(inspect(model));
+    QCOMPARE(ended.exit, 2);
+    QVERIFY2(ended.err.find("save_file") != std::string::npos || ended.err.find("save_pretrained") != std::string::npos, ended.err.c_str());
+    QVERIFY2(ended.err.starts_with("stormcell: "), ended.err.c_str());
+  }
+
+  void configurations_that_are_not_valid_data() {
+    QTest::addColumn<QString>("config");
+    QTest::newRow("empty") << "";
+    QTest::newRow("truncated") << "{\"model_type\": \"switch_tr";
+    QTest::newRow("not an object") << "[1, 2]";
+    QTest::newRow("deeply nested") << QString("[").repeated(100000);
+    QTest::newRow("nested objects") << QString("{\"a\":").repeated(50000);
+    QTest::newRow("duplicate key") << "{\"model_type\": \"switch_transformers\", \"model_type\": \"mixtral\"}";
+    QTest::newRow("no family") << "{}";
+    QTest::newRow("unknown family") << "{\"model_type\": \"perceptron\"}";
+    QTest::newRow("family of another type") << "{\"model_type\": 3}";
+    QTest::newRow("not UTF-8") << QString::fromLatin1("{\"model_type\": \"\xff\xfe\"}");
+  }
+  void configurations_that_are_not_valid() {
+    QFETCH(QString, config);
+    const ModelCopy model;
+    model.write("config.json", config.toLatin1().toStdString());
+    VERIFY_REFUSED(inspect(model), model.file("config.json"), "");
+  }
+
+  void sizes_that_are_absurd_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<double>("value");
+    for (const char* key : {"d_model", "d_ff", "num_heads", "d_kv", "num_layers", "num_experts", "vocab_size"})
+      for (const double value : {0.0, -5.0, 1e6, 1e18}) {
+        if (value == 1e6 && QString(key) != "num_layers") continue;  // a size that only its tensors contradict
+        QTest::addRow("%s %g", key, value) << key << value;
+      }
+  }
+  void sizes_that_are_absurd() {
+    QFETCH(QString, key);
+    QFETCH(double, value);
+    const ModelCopy model;
+    model.change_config([&](nlohmann::json& c) { c[key.toStdString()] = static_cast<int64_t>(value); });
+    const Ended ended = run_program(inspect(model));
+    QVERIFY2(ended.exit == 2, told(inspect(model), ended).c_str());
+    QVERIFY2(ended.err.starts_with("stormcell: " + model.folder()) && ended.err.find('\n') == ended.err.size() - 1, ended.err.c_str());
+  }
+
+  // Weights ----------------------------------------------------------------------------------------------------------
+
+  void weights_that_are_no_safetensors_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    const auto row = [](const char* name, const std::string& bytes) { QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size())); };
+    row("empty", "");
+    row("truncated length", "\x08");
+    row("oversized header", std::string("\xff\xff\xff\xff\xff\xff\xff\x7f", 8) + "{}");
+    row("header longer than the file", safetensors_bytes("{}", 0) .replace(0, 1, "\x40"));
+    row("header that is no JSON", safetensors_bytes("hello", 0));
+    row("deeply nested header", safetensors_bytes(std::string(100000, '['), 0));
+    row("duplicate key", safetensors_bytes(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4));
+    row("overlapping offsets",
+        safetensors_bytes(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12));
+    row("negative shape", safetensors_bytes(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8));
+    row("overflowing shape",
+        safetensors_bytes(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,8]}})", 8));
+    row("unknown dtype", safetensors_bytes(R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8));
+    row("data missing", safetensors_bytes(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 3));
+  }
+  void weights_that_are_no_safetensors() {
+    QFETCH(QByteArray, bytes);
+    const ModelCopy model;
+    model.write("model.safetensors", bytes.toStdString());
+    VERIFY_REFUSED(inspect(model), model.weights(), "");
+  }
+
+  void truncated_weights() {
+    const ModelCopy model;
+    const std::string whole = Scratch::read(model.weights());
+    model.write("model.safetensors", whole.substr(0, whole.size() - 1));
+    VERIFY_REFUSED(inspect(model), model.weights(), "");
+  }
+
+  void a_tensor_that_is_missing_is_named() {
+    const ModelCopy model;
+    model.change_header([](nlohmann::json& h) {
+      h["something.else"] = h[kRouter];
+      h.erase(kRouter);
+    });
+    const Ended ended = run_program(inspect(model));
+    QVERIFY2(ended.exit == 2 && ended.err.find(kRouter) != std::string::npos, ended.err.c_str());
+  }
+
+  void a_tensor_of_another_shape_is_named() {
+    const ModelCopy model;
+    model.change_header([](nlohmann::json& h) {
+      auto& shape = h[kRouter]["shape"];
+      shape = {shape[1], shape[0]};
+    });
+    const Ended ended = run_program(inspect(model));
+    QVERIFY2(ended.exit == 2 && ended.err.find(kRouter) != std::string::npos, ended.err.c_str());
+  }
+
+  void weights_that_are_not_finite_are_named_and_refused_unless_allowed() {
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      const ModelCopy model;
+      model.poison("shared.weight", value);
+      const Ended refused = run_program(run(model));
+      QVERIFY2(refused.exit == 2 && refused.err.find("shared.weight") != std::string::npos && refused.err.find("--allow-nonfinite") != std::string::npos,
+               refused.err.c_str());
+      Arguments allowed = run(model);
+      allowed.push_back("--allow-nonfinite");
+      const Ended ended = run_program(allowed);
+      QVERIFY2(ended.exit != 2 && ended.err.find("stormcell: warning: ") != std::string::npos, told(allowed, ended).c_str());
+    }
+  }
+
+  void more_memory_than_there_is_is_refused_before_it_is_taken() {
+    const Arguments huge = short_run("run", "preset:switch-base-8", "random:20000x512", {"--batch", "20000"});
+    const Ended ended = run_program(huge);
+    QVERIFY2(ended.exit == 2 && ended.err.find("of memory") != std::string::npos, told(huge, ended).c_str());
+  }
+
+  // Data -------------------------------------------------------------------------------------------------------------
+
+  void data_that_is_not_there() {
+    VERIFY_REFUSED(run_on("no/such/file.npy"), "no/such/file.npy", "");
+    VERIFY_REFUSED(run_on("demo:nothing"), "demo:nothing", "");
+    VERIFY_REFUSED(run_on("random:3"), "random:3", "");
+    VERIFY_REFUSED(run_on("random:0x5"), "random:0x5", "");
+    VERIFY_REFUSED(run_on("random:-3x5"), "random:-3x5", "");
+  }
+
+  void empty_data() {
+    const Scratch scratch;
+    VERIFY_REFUSED(run_on(scratch.write("empty.npy", "")), scratch.path("empty.npy"), "");
+    VERIFY_REFUSED(run_on(scratch.write("none.npy", npy("(0, 4)", {}))), scratch.path("none.npy"), "");
+    const std::string reader = model_with_tokenizer(scratch);
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("empty.txt", "")), scratch.path("empty.txt"), "");
+  }
+
+  void token_ids_outside_the_vocabulary() {
+    const Scratch scratch;
+    VERIFY_REFUSED(run_on(scratch.write("high.npy", npy("(1, 2)", {3, 50}))), scratch.path("high.npy"), "50");
+    VERIFY_REFUSED(run_on(scratch.write("low.npy", npy("(1, 2)", {3, -1}))), scratch.path("low.npy"), "-1");
+  }
+
+  void text_that_is_not_utf8() {
+    const Scratch scratch;
+    const std::string reader = model_with_tokenizer(scratch);
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.txt", "fine\nnot \xff fine\n")), scratch.path("bad.txt"), "UTF-8");
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.jsonl", "{\"text\": \"\xff\"}\n")), scratch.path("bad.jsonl"), "UTF-8");
+  }
+
+  void lines_that_are_no_json() {
+    const Scratch scratch;
+    const std::string reader = model_with_tokenizer(scratch);
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("bad.jsonl", "{\"text\": \"a\"}\n{\"text\"\n")), scratch.path("bad.jsonl"), "line 2");
+    VERIFY_REFUSED(short_run("run", reader, scratch.write("other.jsonl", "{\"words\": \"a\"}\n")), scratch.path("other.jsonl"), "text");
+  }
+
+  void text_for_a_model_without_tokenizer() {
+    const Scratch scratch;
+    VERIFY_REFUSED(run_on(scratch.write("words.txt", "some words\n")), scratch.path("words.txt"), "tokenizer");
+  }
+
+  void a_sequence_longer_than_the_model_takes() {
+    const Scratch scratch;
+    const ModelCopy model(mixtral_model());
+    model.change_config([](nlohmann::json& c) { c["max_position_embeddings"] = 6; });
+    const Arguments refused = short_run("run", model.folder(), "random:2x9");
+    const Ended ended = run_program(refused);
+    QVERIFY2(ended.exit == 2 && ended.err.find("--truncate") != std::string::npos, told(refused, ended).c_str());
+    const Arguments cut = short_run("run", model.folder(), "random:2x9", {"--truncate", "--json", "-"});
+    const Ended done = run_program(cut);
+    VERIFY_DONE(done, cut);
+    QCOMPARE(done.json()["dataset"]["truncated"].get<int>(), 2);
+  }
+
+  // Configurations and jobs ------------------------------------------------------------------------------------------
+
+  void configurations_to_replay_that_are_none() {
+    const Scratch scratch;
+    const auto refused = [&](const std::string& name, const std::string& text, const std::string& words) {
+      const std::string file = scratch.write(name, text);
+      VERIFY_REFUSED(run_on(switch_data(), {"--config", file}), file, words);
+    };
+    refused("empty.json", "", "");
+    refused("other.json", "{\"schema\": \"stormcell.jobs/1\"}", "stormcell.config/1");
+    refused("types.json", "{\"schema\": \"stormcell.config/1\", \"passes\": 3}", "");
+    refused("keys.json", "{\"schema\": 5, \"device\": 7, \"passes\": []}", "");
+    refused("device.json", "{\"schema\": \"stormcell.config/1\", \"device\": 7, \"passes\": {}}", "");
+    refused("unknown.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"magic\": {}}}", "magic");
+    refused("planned.json", "{\"schema\": \"stormcell.config/1\", \"passes\": {\"reorder\": {}}}", "not in this version");
+    VERIFY_REFUSED(run_on(switch_data(), {"--config", "no/such.json"}), "no/such.json", "");
+  }
+
+  void jobs_that_are_none() {
+    const Scratch scratch;
+    const auto refused = [&](const std::string& name, const std::string& text, const std::string& words) {
+      const std::string file = scratch.write(name, text);
+      VERIFY_REFUSED((Arguments{"batch", file}), file, words);
+    };
+    refused("empty.json", "", "");
+    refused("array.json", "[]", "");
+    refused("schema.json", "{\"schema\": \"stormcell.jobs/2\", \"jobs\": []}", "stormcell.jobs/1");
+    refused("none.json", "{\"schema\": \"stormcell.jobs/1\"}", "jobs");
+    refused("args.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": \"a\"}]}", "args");
+    refused("types.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"args\": [1]}]}", "");
+    refused("itself.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"args\": [\"batch\", \"itself.json\"]}]}", "");
+    refused("twice.json", "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": \"a\", \"args\": [\"doctor\"]}, {\"name\": \"a\", \"args\": [\"doctor\"]}]}",
+            "twice");
+    VERIFY_REFUSED((Arguments{"batch", "no/such.json"}), "no/such.json", "");
+  }
+};
+
+STORMCELL_TEST(BadInputTest)
+
+}  // namespace stormcell::testing
+
+#include "bad_input_test.moc"

@@ -1,0 +1,230 @@
+// The JSON of every verb: its schema, and the keys that users depend on.
+#include "tests/contract/models.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+using Json = nlohmann::json;
+
+/// Paths "a.b.c" and "a[].b" that are not there; "" when all are. A list must have a member.
+std::string missing(const Json& j, const std::vector<std::string>& paths) {
+  std::string gone;
+  for (const std::string& path : paths) {
+    const Json* at = &j;
+    std::string rest = path;
+    while (at && !rest.empty()) {
+      std::string key = rest.substr(0, rest.find('.'));
+      rest = rest.find('.') == std::string::npos ? "" : rest.substr(rest.find('.') + 1);
+      const bool list = key.ends_with("[]");
+      if (list) key.resize(key.size() - 2);
+      at = at->is_object() && at->contains(key) ? &(*at)[key] : nullptr;
+      if (at && list) at = at->is_array() && !at->empty() ? &(*at)[0] : nullptr;
+    }
+    if (!at) gone += path + " ";
+  }
+  return gone;
+}
+
+const std::vector<std::string> kModel = {"model.name",    "model.family",   "model.parameters", "model.weight_bytes",
+                                         "model.routers", "model.branches", "model.weights"};
+const std::vector<std::string> kSurroundings = {"version",
+                                                "dataset.name",
+                                                "dataset.batches",
+                                                "dataset.cells",
+                                                "dataset.cells_without_padding",
+                                                "device.name",
+                                                "device.backend",
+                                                "device.threads",
+                                                "device.core_placement",
+                                                "device.peak_gflops",
+                                                "device.read_gbps"};
+const std::vector<std::string> kRun = {"phase",   "baseline", "optimized", "speedup", "speedup_ci95", "verified.passed", "verified.tolerance", "verified.max_abs_diff",
+                                       "verified.max_rel_diff", "verified.batches", "verified.flips", "verified.explained_flips", "verified.dropped", "passes",
+                                       "routing[].router", "routing[].branches", "routing[].cells", "routing[].load[]", "routing[].imbalance",
+                                       "routing[].entropy", "routing[].dropped", "preload", "session", "config"};
+std::vector<std::string> plan(const std::string& name) {
+  std::vector<std::string> paths;
+  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.runs", "cells_per_s", "limit_share", "peak_weight_bytes",
+                          "peak_activation_bytes"})
+    paths.push_back(name + "." + key);
+  return paths;
+}
+std::vector<std::string> all(std::initializer_list<std::vector<std::string>> lists) {
+  std::vector<std::string> whole = {"schema"};
+  for (const auto& list : lists) whole.insert(whole.end(), list.begin(), list.end());
+  return whole;
+}
+
+}  // namespace
+
+#define VERIFY_KEYS(json, schema_name, paths)                                            \
+  do {                                                                                   \
+    QVERIFY2((json).is_object(), "no JSON object");                                      \
+    QCOMPARE((json)["schema"].get<std::string>(), std::string(schema_name));             \
+    const std::string gone = missing(json, paths);                                       \
+    QVERIFY2(gone.empty(), ("missing: " + gone + "\n" + (json).dump(1)).c_str());        \
+  } while (false)
+
+class JsonTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  Json json_of(const Arguments& arguments) {
+    Arguments all = arguments;
+    all.insert(all.end(), {"--json", "-"});
+    const Ended ended = run_program(all);
+    if (ended.exit != 0) QTest::qFail(told(all, ended).c_str(), __FILE__, __LINE__);
+    return ended.json();
+  }
+
+ private slots:
+  void inspect() {
+    const Json j = json_of({"inspect", switch_model()});
+    const std::vector<std::string> keys = {"family",
+                                           "parameters",
+                                           "weight_bytes",
+                                           "flops_per_cell",
+                                           "routers[].name",
+                                           "routers[].branches",
+                                           "routers[].cell_space",
+                                           "routers[].protocol",
+                                           "routers[].depends[]",
+                                           "routers[].hoistable.bytes",
+                                           "routers[].hoistable.flops",
+                                           "routers[].mixes[]",
+                                           "operators.linear",
+                                           "unsupported"};
+    VERIFY_KEYS(j, "stormcell.inspect/1", keys);
+    QCOMPARE(j["family"].get<std::string>(), std::string("switch_transformers"));
+    QCOMPARE(j["routers"].size(), size_t{3});
+    QCOMPARE(j["routers"][0]["name"].get<std::string>(), std::string("encoder.block.1.layer.1.mlp"));
+    QCOMPARE(j["routers"][0]["branches"].get<int>(), 8);
+    QVERIFY(j["parameters"].get<int64_t>() > 0 && j["flops_per_cell"].get<double>() > 0);
+  }
+
+  void inspect_of_a_preset_generates_no_weights() {
+    const Json j = json_of({"inspect", "preset:switch-base-256"});
+    QVERIFY(j["parameters"].get<int64_t>() > int64_t{14000000000});
+    QCOMPARE(j["routers"].size(), size_t{12});
+  }
+
+  void run_fills_the_baseline_alone() {
+    const Json j = json_of(short_run("run", switch_model(), switch_data()));
+    VERIFY_KEYS(j, "stormcell.run/1", all({kModel, kSurroundings, kRun, plan("baseline")}));
+    QVERIFY(j["optimized"].is_null() && j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["preload"].is_null() && j["session"].is_null());
+    QVERIFY(j["verified"]["passed"].get<bool>());
+    QCOMPARE(j["phase"].get<std::string>(), std::string("forward"));
+    QCOMPARE(j["dataset"]["cells"].get<int>(), 3 * 13 + 3 * 11);
+    QCOMPARE(j["model"]["routers"].get<int>(), 3);
+    QCOMPARE(j["model"]["branches"].get<int>(), 24);
+    QCOMPARE(j["model"]["weights"].get<std::string>(), std::string("trained"));
+    for (const Json& r : j["routing"]) {
+      int64_t load = 0;
+      for (const Json& l : r["load"]) load += l.get<int64_t>();
+      QCOMPARE(load + r["dropped"].get<int64_t>(), r["cells"].get<int64_t>());
+    }
+  }
+
+  void optimize_fills_both_and_its_configuration_is_replayed_by_run() {
+    const std::string config = scratch_.path("config.json"), session = scratch_.path("optimize.storm");
+    const Json j = json_of(short_run("optimize", switch_model(), switch_data(), {"--config-out", config, "-o", session, "--batch", "1"}));
+    const std::vector<std::string> passes = {"passes[].name",          "passes[].applied",            "passes[].reason",     "passes[].predicted_speedup",
+                                             "passes[].speedup_alone", "passes[].speedup_cumulative", "passes[].guard_hits", "passes[].fallbacks"};
+    VERIFY_KEYS(j, "stormcell.optimize/1", all({kModel, kSurroundings, kRun, plan("baseline"), plan("optimized"), passes}));
+    QVERIFY(j["speedup"].is_number() && j["speedup_ci95"].size() == 2);
+    QVERIFY(j["speedup_ci95"][0] <= j["speedup_ci95"][1]);
+    QCOMPARE(j["session"].get<std::string>(), session);
+
+    const Json written = Json::parse(Scratch::read(config), nullptr, false);
+    const std::vector<std::string> keys = {"model.name",   "model.fingerprint", "device", "passes",  "dtypes",
+                                           "capacities", "kernels",           "speculation", "preload", "placement"};
+    VERIFY_KEYS(written, "stormcell.config/1", keys);
+    QVERIFY(written["kernels"].is_null() && written["speculation"].is_null() && written["placement"].is_null());
+    QVERIFY(j["config"] == written);
+
+    const Json replayed = json_of(short_run("run", switch_model(), switch_data(), {"--config", config, "--batch", "1"}));
+    VERIFY_KEYS(replayed, "stormcell.run/1", all({kModel, kSurroundings, kRun, plan("optimized")}));
+    QVERIFY(replayed["baseline"].is_null());
+    for (const Json& pass : replayed["passes"]) QVERIFY2(pass["applied"].get<bool>(), pass.dump().c_str());
+    QCOMPARE(replayed["passes"].size(), written["passes"].size());
+  }
+
+  void optimize_takes_the_passes_it_is_told() {
+    const Json only = json_of(short_run("optimize", switch_model(), switch_data(), {"--only", "horizontal-fusion"}));
+    QCOMPARE(only["passes"].size(), size_t{1});
+    QCOMPARE(only["passes"][0]["name"].get<std::string>(), std::string("horizontal-fusion"));
+    const Json without = json_of(short_run("optimize", switch_model(), switch_data(), {"--disable", "dead-path,vertical-fusion"}));
+    for (const Json& pass : without["passes"]) QVERIFY(pass["name"] != "dead-path" && pass["name"] != "vertical-fusion");
+  }
+
+  void profile() {
+    const Json j = json_of(short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", scratch_.path("profile.storm")}));
+    const std::vector<std::string> keys = {"decisions", "windows", "labels", "record_overhead"};
+    VERIFY_KEYS(j, "stormcell.profile/1", all({kModel, kSurroundings, kRun, plan("baseline"), keys}));
+    QCOMPARE(j["decisions"].get<int>(), 9);
+  }
+
+  void generate() {
+    const Json j = json_of(short_run("generate", switch_model(), "random:4x6", {"--max-new-tokens", "5"}));
+    const std::vector<std::string> keys = {"phase",          "batches",        "sequences",       "tokens",      "tokens_per_s",   "latency_ms.median", "latency_ms.p95",
+                                           "latency_ms.min", "latency_ms.runs", "stopped.eos", "stopped.length", "accuracy"};
+    VERIFY_KEYS(j, "stormcell.generate/1", all({keys}));
+    QCOMPARE(j["phase"].get<std::string>(), std::string("decode"));
+    QCOMPARE(j["sequences"].get<int>(), 4);
+    QCOMPARE(j["stopped"]["eos"].get<int>() + j["stopped"]["length"].get<int>(), 4);
+    QVERIFY(j["accuracy"].is_null());
+  }
+
+  void generate_of_a_decoder_only_model() {
+    const Json j = json_of(short_run("generate", mixtral_model(), "random:2x5", {"--max-new-tokens", "3"}));
+    QCOMPARE(j["sequences"].get<int>(), 2);
+  }
+
+  void generate_of_a_model_without_decoder_is_refused() {
+    const Arguments arguments = short_run("generate", switch_model("encoder-only-dense"), "random:2x5");
+    VERIFY_REFUSED(arguments, switch_model("encoder-only-dense"), "generate");
+  }
+
+  void compare() {
+    const std::string a = scratch_.path("a.json");
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--json", a})), Arguments{"run"});
+    const Json j = json_of({"compare", a, a});
+    const std::vector<std::string> keys = {"a", "b", "rows[].figure", "rows[].a", "rows[].b", "rows[].difference", "rows[].ci95", "rows[].significant"};
+    VERIFY_KEYS(j, "stormcell.compare/1", all({keys}));
+    for (const Json& row : j["rows"]) QVERIFY2(row["difference"].is_null() || row["difference"] == 0.0, row.dump().c_str());
+  }
+
+  void batch() {
+    const std::string jobs = scratch_.write("jobs.json", R"({"schema": "stormcell.jobs/1", "jobs": [{"name": "one", "args": ["doctor"]}]})");
+    const Json j = json_of({"batch", jobs});
+    const std::vector<std::string> keys = {"jobs[].name", "jobs[].args[]", "jobs[].exit", "jobs[].seconds", "jobs[].json.cpu.name", "jobs[].error", "failed"};
+    VERIFY_KEYS(j, "stormcell.batch/1", all({keys}));
+  }
+
+  void doctor() {
+    const Json j = json_of({"doctor"});
+    const std::vector<std::string> keys = {"version",     "cpu.name",           "cpu.features", "cpu.cores",
+                                           "cuda.module", "cuda.architectures", "cuda.devices", "cuda.reason"};
+    VERIFY_KEYS(j, "stormcell.doctor/1", all({keys}));
+    QVERIFY(j["cuda"]["module"].is_null() && !j["cuda"]["reason"].get<std::string>().empty());
+  }
+
+  void outputs_hold_hidden_states_logits_and_decisions_of_every_batch() {
+    const std::string file = scratch_.path("outputs.safetensors");
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--batch", "2", "--outputs", file})), Arguments{"run"});
+    const std::string bytes = Scratch::read(file);
+    const Json header = Json::parse(bytes.substr(8, *reinterpret_cast<const uint64_t*>(bytes.data())), nullptr, false);
+    for (const char* batch : {"b0.", "b1."})
+      for (const char* name : {"encoder_hidden", "decoder_hidden", "logits", "encoder.block.1.layer.1.mlp.branch", "encoder.block.1.layer.1.mlp.weight"})
+        QVERIFY2(header.contains(std::string(batch) + name), (std::string(batch) + name).c_str());
+    QCOMPARE(header["b0.encoder.block.1.layer.1.mlp.branch"]["dtype"].get<std::string>(), std::string("I32"));
+    QVERIFY(header["b0.encoder.block.1.layer.1.mlp.branch"]["shape"] == (Json{2 * 13, 1}));
+    QCOMPARE(header["b0.logits"]["dtype"].get<std::string>(), std::string("F32"));
+  }
+};
+
+STORMCELL_TEST(JsonTest)
+
+}  // namespace stormcell::testing
+
+#include "json_test.moc"

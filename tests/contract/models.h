@@ -1,0 +1,42 @@
+// Small models and data for the program: fixtures of the reference implementation, and copies of them with one defect.
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/contract/program.h"
+#include "tests/core/formats/scratch.h"
+
+namespace stormcell::testing {
+
+/// tests/reference/switch/NAME
+std::string switch_model(const std::string& name = "encoder-decoder-8-experts");
+std::string switch_data(const std::string& name = "encoder-decoder-8-experts");
+std::string mixtral_model(const std::string& name = "top-2-of-8-grouped-heads");
+
+/// A copy of a model folder in `scratch`, to be damaged.
+class ModelCopy {
+ public:
+  explicit ModelCopy(const std::string& model = switch_model());
+  std::string folder() const { return scratch_.path("model"); }
+  std::string file(const std::string& name) const { return scratch_.path("model/" + name); }
+  std::string weights() const { return file("model.safetensors"); }
+  void change_config(const std::function<void(nlohmann::json&)>& change) const;
+  /// Changes the header; the data stay as they are.
+  void change_header(const std::function<void(nlohmann::json&)>& change) const;
+  /// Writes `value` over the first element of an f32 tensor.
+  void poison(const std::string& tensor, float value) const;
+  void write(const std::string& name, std::string_view content) const { scratch_.write("model/" + name, content); }
+  const Scratch& scratch() const { return scratch_; }
+
+ private:
+  Scratch scratch_;
+};
+
+/// encoder-only-dense with the vocabulary of tests/reference/tokenizers/spiece.model, and that tokenizer.
+std::string model_with_tokenizer(const Scratch& scratch);
+
+/// "run" MODEL "--data" DATA, measuring no longer than it must.
+Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more = {});
+
+}  // namespace stormcell::testing

@@ -1,0 +1,103 @@
+#include "tests/contract/program.h"
+
+#include <sys/resource.h>
+
+#include <QElapsedTimer>
+#include <QThread>
+#include <csignal>
+
+#ifndef STORMCELL_CLI
+#define STORMCELL_CLI STORMCELL_BUILD_DIR "/bin/stormcell"
+#endif
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int kMinute = 60000;
+
+QStringList list_of(const Arguments& arguments) {
+  QStringList list;
+  for (const std::string& a : arguments) list << QString::fromStdString(a);
+  return list;
+}
+
+Ended ended(QProcess& process) {
+  Ended e;
+  if (process.exitStatus() == QProcess::NormalExit) e.exit = process.exitCode();
+  e.out = process.readAllStandardOutput().toStdString();
+  e.err = process.readAllStandardError().toStdString();
+  return e;
+}
+
+}  // namespace
+
+std::string program_path() { return STORMCELL_CLI; }
+
+Ended run_program(const Arguments& arguments, const Surroundings& around) {
+  QProcess process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  for (const auto& [name, value] : around.environment) environment.insert(QString::fromStdString(name), QString::fromStdString(value));
+  process.setProcessEnvironment(environment);
+  if (!around.folder.empty()) process.setWorkingDirectory(QString::fromStdString(around.folder));
+  if (!around.out_file.empty()) process.setStandardOutputFile(QString::fromStdString(around.out_file));
+  if (around.file_bytes > 0) {
+    const rlimit limit = {static_cast<rlim_t>(around.file_bytes), static_cast<rlim_t>(around.file_bytes)};
+    process.setChildProcessModifier([limit] { ::setrlimit(RLIMIT_FSIZE, &limit); });
+  }
+  process.start(STORMCELL_CLI, list_of(arguments));
+  if (!process.waitForStarted()) return {-1, {}, "cannot start " STORMCELL_CLI};
+  process.write(around.input.data(), static_cast<qint64>(around.input.size()));
+  process.closeWriteChannel();
+  if (!process.waitForFinished(kMinute)) {
+    process.kill();
+    process.waitForFinished();
+    Ended e = ended(process);
+    e.exit = -1;
+    return e;
+  }
+  return ended(process);
+}
+
+std::string told(const Arguments& arguments, const Ended& ended) {
+  std::string text = "stormcell";
+  for (const std::string& a : arguments) text += " '" + a + "'";
+  return text + "\nexit " + std::to_string(ended.exit) + "\nstderr: " + ended.err + "\nstdout: " + ended.out.substr(0, 2000);
+}
+
+std::string defect_of_error_line(const std::string& err, std::string_view where) {
+  const std::string begin = "stormcell: " + std::string(where) + ": ";
+  if (err.empty() || err.find('\n') != err.size() - 1) return "standard error is not exactly one line";
+  if (!err.starts_with(begin)) return "the line does not begin with \"" + begin + "\"";
+  if (!err.ends_with(")\n") || err.find(" (") == std::string::npos) return "the line does not end with what to do, in parentheses";
+  if (err.size() > 1200) return "the line is too long to read";
+  return {};
+}
+
+Running::Running(const Arguments& arguments) {
+  process_.start(STORMCELL_CLI, list_of(arguments));
+  process_.waitForStarted();
+}
+
+Running::~Running() {
+  if (process_.state() == QProcess::NotRunning) return;
+  process_.kill();
+  process_.waitForFinished();
+}
+
+bool Running::wait_until(const std::function<bool()>& reached) {
+  QElapsedTimer time;
+  for (time.start(); time.elapsed() < kMinute;) {
+    if (reached()) return true;
+    if (process_.waitForFinished(5)) return false;
+  }
+  return false;
+}
+
+void Running::signal(int number) { ::kill(static_cast<pid_t>(process_.processId()), number); }
+
+Ended Running::wait() {
+  if (process_.state() != QProcess::NotRunning && !process_.waitForFinished(kMinute)) return {};
+  return ended(process_);
+}
+
+}  // namespace stormcell::testing

@@ -1,0 +1,72 @@
+// The program as its users have it: a process with arguments, streams and an exit code.
+#pragma once
+#include <QProcess>
+#include <QString>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell::testing {
+
+using Arguments = std::vector<std::string>;
+
+struct Ended {
+  int exit = -1;  ///< -1: it did not end by itself
+  std::string out, err;
+  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+};
+
+struct Surroundings {
+  std::string input;                                       ///< standard input
+  std::string folder;                                      ///< where it starts
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string out_file;                                    ///< standard output goes there
+  int64_t file_bytes = 0;                                  ///< no file may grow beyond; 0: no limit
+};
+
+std::string program_path();
+/// Runs it to its end; a minute without one is a failure.
+Ended run_program(const Arguments& arguments, const Surroundings& around = {});
+/// A line such as a user would type, for messages.
+std::string told(const Arguments& arguments, const Ended& ended);
+
+/// Empty when `err` is exactly one line "stormcell: WHERE: WHAT (WHAT TO DO)" that begins with `where`; else what is wrong with it.
+std::string defect_of_error_line(const std::string& err, std::string_view where);
+
+/// A running program.
+class Running {
+ public:
+  explicit Running(const Arguments& arguments);
+  ~Running();
+  /// Asks `reached` every few milliseconds; false when the program ends or a minute goes by first.
+  bool wait_until(const std::function<bool()>& reached);
+  void signal(int number);
+  Ended wait();
+  qint64 id() const { return process_.processId(); }
+
+ private:
+  QProcess process_;
+};
+
+}  // namespace stormcell::testing
+
+/// Bad usage and bad input: exit 2, one line that names `where` and holds `words`, nothing on standard output.
+#define VERIFY_REFUSED(arguments, where, words)                                                                      \
+  do {                                                                                                               \
+    const ::stormcell::testing::Arguments given = arguments;                                                         \
+    const ::stormcell::testing::Ended refused = ::stormcell::testing::run_program(given);                            \
+    const std::string whole = ::stormcell::testing::told(given, refused);                                            \
+    QVERIFY2(refused.exit == 2, whole.c_str());                                                                      \
+    const std::string defect = ::stormcell::testing::defect_of_error_line(refused.err, where);                       \
+    QVERIFY2(defect.empty(), (defect + "\n" + whole).c_str());                                                       \
+    QVERIFY2(refused.err.find(words) != std::string::npos, ("expected \"" + std::string(words) + "\"\n" + whole).c_str()); \
+    QVERIFY2(refused.out.empty(), whole.c_str());                                                                    \
+  } while (false)
+#define VERIFY_DONE(ended, arguments)                                                                    \
+  do {                                                                                                   \
+    const ::stormcell::testing::Ended done_program = ended;                                              \
+    QVERIFY2(done_program.exit == 0, ::stormcell::testing::told(arguments, done_program).c_str());       \
+  } while (false)

@@ -1,0 +1,188 @@
+// Sessions: appended to, never overwritten, valid however a run ends.
+#include <csignal>
+#include <unistd.h>
+
+#include "core/session/session_reader.h"
+#include "core/session/session_writer.h"
+#include "tests/contract/models.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr const char* kManyBatches = "random:6000x16";
+
+int64_t batches_in(const std::string& session) {
+  try {
+    const SessionReader reader(session);
+    const auto runs = reader.runs();
+    return runs.empty() ? 0 : runs.back().batches;
+  } catch (const Error&) {
+    return 0;  // not there yet
+  }
+}
+
+/// Long enough that only a signal ends it.
+Arguments endless(const std::string& verb, const std::string& session) {
+  return {verb, switch_model(), "--data", kManyBatches, "--batch", "1", "--measure-seconds", "100000", "-o", session};
+}
+
+}  // namespace
+
+class ContractSessionTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  /// The newest run is interrupted, and holds at least `batches` batches, each with its decisions.
+  void verify_interrupted(const std::string& session, int64_t batches, bool decisions) {
+    const SessionReader reader(session);
+    const RunSummary run = reader.find_run("");
+    QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::interrupted));
+    QVERIFY2(run.batches >= batches, (std::to_string(run.batches) + " of " + std::to_string(batches)).c_str());
+    const RunLayout layout = reader.layout(run.id);
+    for (int64_t b = 0; decisions && b < run.batches; ++b)
+      for (size_t r = 0; r < layout.routers.size(); ++r) QVERIFY(reader.decision(run.id, static_cast<int32_t>(r), b).has_value());
+  }
+
+ private slots:
+  void a_session_is_one_plain_file_that_later_runs_are_appended_to() {
+    const std::string session = scratch_.path("appended.storm");
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    QVERIFY(!std::filesystem::exists(session + "-wal") && !std::filesystem::exists(session + "-shm"));
+    const SessionReader reader(session);
+    const auto runs = reader.runs();
+    QCOMPARE(runs.size(), size_t{2});
+    QVERIFY(!reader.has_decisions(runs[0].id) && reader.has_decisions(runs[1].id));
+    for (const RunSummary& run : runs) QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::finished));
+  }
+
+  void another_model_is_refused_and_the_session_stays_as_it_is() {
+    const std::string session = scratch_.path("other.storm");
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
+    VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"-o", session}), session, "another model");
+    QVERIFY(!std::filesystem::exists(session + "-wal"));
+    const SessionReader reader(session);
+    QCOMPARE(reader.runs().size(), size_t{1});
+    QCOMPARE(reader.summary().model.name, switch_model());
+  }
+
+  void a_file_that_is_no_session_is_not_written() {
+    const std::string text = scratch_.write("notes.txt", "remember the milk\n");
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"-o", text}), text, "not a session");
+    QCOMPARE(Scratch::read(text), std::string("remember the milk\n"));
+    VERIFY_REFUSED((Arguments{"export", text, "--format", "stormcell"}), text, "not a session");
+    VERIFY_REFUSED((Arguments{"compare", text, text}), text, "");
+  }
+
+  void no_session_at_all() {
+    VERIFY_REFUSED((Arguments{"export", "no/such.storm", "--format", "csv", "--what", "loads"}), "no/such.storm", "no such file");
+    VERIFY_REFUSED((Arguments{"compare", "no/such.storm", "no/such.json"}), "no/such.storm", "");
+    const std::string empty = scratch_.write("empty.storm", "");
+    VERIFY_REFUSED((Arguments{"export", empty, "--format", "csv", "--what", "loads"}), empty, "empty");
+  }
+
+  void a_session_of_a_newer_version_is_refused() {
+    const std::string session = scratch_.path("newer.storm");
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
+    std::string bytes = Scratch::read(session);
+    bytes[62] = 3;  // user_version, big endian at 60: 0x300 and more
+    scratch_.write("newer.storm", bytes);
+    VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads"}), session, "newer");
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"-o", session}), session, "newer");
+    QVERIFY(Scratch::read(session) == bytes);
+  }
+
+  void a_run_that_is_not_there_is_refused_with_the_list() {
+    const std::string session = scratch_.path("runs.storm");
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    VERIFY_REFUSED((Arguments{"export", session + "#7", "--format", "native", "-o", scratch_.path("x")}), session, "#1 profile");
+    VERIFY_REFUSED((Arguments{"export", session, "--format", "stormcell"}), session, "configuration");
+  }
+
+  void an_interrupted_run_ends_with_130_and_leaves_a_valid_session() {
+    for (const char* verb : {"profile", "run", "optimize"}) {
+      const std::string session = scratch_.path(std::string(verb) + "-interrupted.storm");
+      Running running(endless(verb, session));
+      QVERIFY(running.wait_until([&] { return batches_in(session) >= 8; }));
+      running.signal(SIGINT);
+      const Ended ended = running.wait();
+      QVERIFY2(ended.exit == 130 && ended.out.empty(), told({verb}, ended).c_str());
+      QVERIFY2(defect_of_error_line(ended.err, session).empty(), ended.err.c_str());
+      QVERIFY(!std::filesystem::exists(session + "-wal"));
+      verify_interrupted(session, 8, std::string(verb) != "run");
+    }
+  }
+
+  void a_terminated_run_ends_with_143_and_leaves_a_valid_session() {
+    const std::string session = scratch_.path("terminated.storm");
+    Running running(endless("profile", session));
+    QVERIFY(running.wait_until([&] { return batches_in(session) >= 8; }));
+    running.signal(SIGTERM);
+    QCOMPARE(running.wait().exit, 143);
+    verify_interrupted(session, 8, true);
+  }
+
+  void a_killed_run_leaves_every_finished_batch() {
+    const std::string session = scratch_.path("killed.storm");
+    Running running(endless("profile", session));
+    int64_t seen = 0;
+    QVERIFY(running.wait_until([&] { return (seen = batches_in(session)) >= 50; }));
+    running.signal(SIGKILL);
+    running.wait();
+    verify_interrupted(session, seen, true);
+    // And the next verb goes on with it.
+    VERIFY_DONE(run_program({"export", session, "--format", "csv", "--what", "decisions", "-o", scratch_.path("killed.csv")}), Arguments{"export"});
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", session})), Arguments{"run"});
+    QCOMPARE(SessionReader(session).runs().size(), size_t{2});
+  }
+
+  void a_session_that_is_being_written_is_copied() {
+    const std::string session = scratch_.path("live.storm"), copy = scratch_.path("copy.storm");
+    Running running(endless("profile", session));
+    QVERIFY(running.wait_until([&] { return batches_in(session) >= 8; }));
+    const Arguments arguments = {"export", session, "--format", "session", "-o", copy};
+    VERIFY_DONE(run_program(arguments), arguments);
+    QVERIFY(batches_in(copy) >= 8);
+    QVERIFY(!std::filesystem::exists(copy + "-wal"));
+    running.signal(SIGTERM);
+    QCOMPARE(running.wait().exit, 143);
+    VERIFY_REFUSED(arguments, copy, "there already");
+  }
+
+  void a_disk_that_is_full_ends_the_run_with_1_and_keeps_what_was_finished() {
+    const std::string session = scratch_.path("full.storm");
+    Surroundings small;
+    small.file_bytes = 256 << 10;
+    const Arguments arguments = short_run("profile", switch_model(), kManyBatches, {"--batch", "1", "-o", session});
+    const Ended ended = run_program(arguments, small);
+    QVERIFY2(ended.exit == 1, told(arguments, ended).c_str());
+    QVERIFY2(defect_of_error_line(ended.err, session).empty(), ended.err.c_str());
+    QVERIFY(batches_in(session) > 0);
+  }
+
+  void no_permission_for_the_session() {
+    if (::geteuid() == 0) QSKIP("the superuser may write everywhere");
+    const Scratch closed;
+    std::filesystem::permissions(closed.folder(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"-o", closed.path("s.storm")}), closed.path("s.storm"), "");
+    std::filesystem::permissions(closed.folder(), std::filesystem::perms::owner_all);
+  }
+
+  void texts_are_kept_only_where_they_are_asked_for() {
+    const std::string reader = model_with_tokenizer(scratch_), text = scratch_.write("texts.txt", "one text\nanother text\n");
+    const std::string without = scratch_.path("without.storm"), with = scratch_.path("with.storm");
+    VERIFY_DONE(run_program(short_run("profile", reader, text, {"-o", without})), Arguments{"profile"});
+    VERIFY_DONE(run_program(short_run("profile", reader, text, {"-o", with, "--record-inputs"})), Arguments{"profile"});
+    QVERIFY(Scratch::read(without).find("another text") == std::string::npos);
+    const auto inputs = SessionReader(with).inputs(1, 0, 2);
+    QCOMPARE(inputs.size(), size_t{2});
+    QCOMPARE(inputs[1].text, std::string("another text"));
+  }
+};
+
+STORMCELL_TEST(ContractSessionTest)
+
+}  // namespace stormcell::testing
+
+#include "session_test.moc"

@@ -1,0 +1,125 @@
+// What there is, and what there is not yet.
+#include "tests/contract/models.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+// The lists of this version. Adding to them is part of adding the thing.
+const Arguments kVerbs = {"inspect", "run", "generate", "profile", "optimize", "export", "compare", "batch", "doctor"};
+const Arguments kPlannedVerbs = {"tune", "import", "analyze", "place", "simulate", "calibrate", "merge"};
+const Arguments kFormats = {"stormcell", "session", "native", "csv", "chrome-trace"};
+const Arguments kPlannedFormats = {"sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
+const Arguments kPasses = {"dead-path", "horizontal-fusion", "vertical-fusion"};
+const Arguments kPlannedPasses = {"permanent-path", "constant-decision", "reorder",     "constant-folding",    "capacity",       "kernel-tuning",
+                                  "quantize-bf16",  "quantize-int8",     "memory-plan", "speculative-routing", "weight-preload", "placement"};
+
+bool has_word(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const auto part_of_word = [&](size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '-'); };
+    if ((at == 0 || !part_of_word(at - 1)) && !part_of_word(at + word.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+class VerbsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void help_lists_the_verbs_there_are_in_their_order() {
+    const Ended help = run_program({"--help"});
+    QCOMPARE(help.exit, 0);
+    QVERIFY(help.err.empty());
+    size_t last = 0;
+    for (const std::string& verb : kVerbs) {
+      const size_t at = help.out.find("\n  " + verb + " ");
+      QVERIFY2(at != std::string::npos && at > last, verb.c_str());
+      last = at;
+    }
+    for (const std::string& verb : kPlannedVerbs) QVERIFY2(!has_word(help.out, verb), verb.c_str());
+  }
+
+  void every_verb_has_help_of_its_own() {
+    for (const std::string& verb : kVerbs) {
+      const Ended help = run_program({verb, "--help"});
+      QVERIFY2(help.exit == 0 && help.err.empty(), told({verb, "--help"}, help).c_str());
+      for (const char* option : {"--help", "--version", "--quiet", "--verbose", "--log-file"})
+        QVERIFY2(help.out.find(option) != std::string::npos, (verb + " " + option).c_str());
+    }
+  }
+
+  void verbs_that_open_a_model_and_data_take_the_common_options() {
+    const Arguments common = {"data",   "batch",           "batches", "length",       "truncate",    "field",         "target-field",  "label-field", "seed",
+                              "threads", "device",          "dtype",   "allow-nonfinite", "record-inputs", "record-scores", "verify-seconds", "json"};
+    for (const char* verb : {"run", "generate", "profile", "optimize"}) {
+      const std::string help = run_program({verb, "--help"}).out;
+      for (const std::string& option : common) QVERIFY2(help.find("--" + option) != std::string::npos, (std::string(verb) + " --" + option).c_str());
+      QVERIFY2(help.find("  -o ") != std::string::npos, verb);
+    }
+  }
+
+  void help_does_not_name_what_is_not_there() {
+    for (const std::string& verb : kVerbs) {
+      const std::string help = run_program({verb, "--help"}).out;
+      for (const char* word : {"cuda", "int8"}) QVERIFY2(!has_word(help, word), (verb + " " + word).c_str());
+      for (const std::string& format : kPlannedFormats) QVERIFY2(!has_word(help, format), (verb + " " + format).c_str());
+      for (const std::string& pass : kPlannedPasses)
+        QVERIFY2(verb != "optimize" || !has_word(help, pass), (verb + " " + pass).c_str());
+    }
+    for (const std::string& format : kFormats) QVERIFY2(has_word(run_program({"export", "--help"}).out, format), format.c_str());
+    for (const std::string& pass : kPasses) QVERIFY2(has_word(run_program({"optimize", "--help"}).out, pass), pass.c_str());
+  }
+
+  void the_version_is_told_by_the_program_and_by_every_verb() {
+    const std::string version = run_program({"--version"}).out;
+    QCOMPARE(version, "stormcell " STORMCELL_VERSION "\n");
+    for (const std::string& verb : kVerbs) QCOMPARE(run_program({verb, "--version"}).out, version);
+  }
+
+  void a_planned_verb_is_not_in_this_version() {
+    for (const std::string& verb : kPlannedVerbs) {
+      VERIFY_REFUSED((Arguments{verb}), verb, "not in this version");
+      VERIFY_REFUSED((Arguments{verb, "--help"}), verb, "not in this version");
+    }
+  }
+
+  void an_unknown_verb_is_refused_with_the_list() {
+    VERIFY_REFUSED((Arguments{"frobnicate", "x"}), "frobnicate", "inspect, run, generate");
+  }
+
+  void no_verb_is_refused() { VERIFY_REFUSED(Arguments{}, "VERB", "is missing"); }
+
+  void a_planned_format_is_not_in_this_version() {
+    for (const std::string& format : kPlannedFormats)
+      VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", format}), "--format", "not in this version");
+    VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", "csv", "--what", "placement"}), "--what", "not in this version");
+  }
+
+  void an_unknown_format_is_refused_with_the_list() {
+    VERIFY_REFUSED((Arguments{"export", "any.storm", "--format", "excel"}), "--format", "stormcell, session, native, csv, chrome-trace");
+  }
+
+  void a_planned_pass_is_not_in_this_version() {
+    for (const std::string& pass : kPlannedPasses)
+      for (const char* option : {"--enable", "--disable", "--only"})
+        VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {option, pass}), option, "not in this version");
+  }
+
+  void an_unknown_pass_is_refused_with_the_list() {
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path,magic"}), "--only",
+                   "dead-path, horizontal-fusion, vertical-fusion");
+  }
+
+  void planned_devices_and_number_formats_are_not_in_this_version() {
+    for (const char* device : {"cuda", "cuda:0", "cuda:3"})
+      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--device", device}), "--device", "not in this version");
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "int8"}), "--dtype", "not in this version");
+  }
+};
+
+STORMCELL_TEST(VerbsTest)
+
+}  // namespace stormcell::testing
+
+#include "verbs_test.moc"
