@@ -37,6 +37,18 @@ const std::vector<Element>& elements(const OracleTensor<Scalar>& t) requires std
   return t.integers;
 }
 
+/// Rows of an input that lives over all slots and whose branches the gather does not name.
+template <class Scalar>
+std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId slots) {
+  const bool some = c.attributes().has("branches");
+  std::vector<bool> left_out(static_cast<size_t>(c.frame.rows(slots)), some);
+  if (!some) return left_out;
+  const DecisionView& d = c.frame.decision(c.graph().space(slots).decision);
+  for (const int64_t b : c.attributes().list("branches"))
+    std::fill(left_out.begin() + d.offsets[b], left_out.begin() + d.offsets[b + 1], false);
+  return left_out;
+}
+
 /// Cells that no row reaches take the row of `otherwise` (sum, place), or 0; weighted: a dropped choice adds its weight times that row.
 template <class Element, class Scalar>
 void join(const Call<Scalar>& c, std::vector<Element>& y) {
@@ -50,7 +62,9 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   for (size_t i = 0; i < values; ++i) {
     const SpaceId space = c.type(i).space;
     const Element* rows = elements<Element>(c.in(i)).data();
+    const std::vector<bool> left_out = rows_left_out(c, space);
     for (int64_t r = 0; r < c.rows(i); ++r) {
+      if (left_out[static_cast<size_t>(r)]) continue;
       const int64_t cell = c.frame.follow(space, target, r);
       Element* to = y.data() + cell * width;
       reached[static_cast<size_t>(cell)] = true;
@@ -87,6 +101,8 @@ template <class Scalar>
 void gather(const Call<Scalar>& c) {
   if (c.is_real(0)) {
     join<Scalar>(c, c.out().reals);
+    if (const int residual = extra_input(c.node, "residual", c.node.inputs.size() - extra_count(c.node)); residual >= 0)
+      for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(static_cast<size_t>(residual)).reals[x];
   } else {
     join<int32_t>(c, c.out().integers);
   }

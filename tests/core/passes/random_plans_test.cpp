@@ -1,6 +1,7 @@
 // Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on both devices, for the
 // inputs that were profiled and for others, with one synchronisation a run, and one more where a guard has to load weights.
 #include "core/cpu/cpu_device.h"
+#include "core/cpu/oracle.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "core/passes/pipeline.h"
@@ -85,6 +86,25 @@ class RandomPlansTest : public QObject {
     QVERIFY(exercised.late_loads > 50);
     QVERIFY(exercised.grouped > 90);
     QVERIFY(exercised.folded > 90);
+  }
+  void the_oracle_computes_optimised_graphs_too() {
+    for (uint64_t seed = 0; seed < 30; ++seed) {
+      const RandomCase from = seed % 2 ? make_random_case(seed) : random_mixtures(seed);
+      const LoadProfile profile = profile_of(from, {from.inputs});
+      const Graph graph = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}), OnTheirOwn::no).graph;
+      for (const CaseInputs& inputs : {from.inputs, drawn_anew(from, seed)}) {
+        OracleInputs<double> values;
+        for (const auto& [name, input] : inputs) {
+          if (const auto* integers = std::get_if<std::vector<int32_t>>(&input)) values[name].integers = *integers;
+          if (const auto* reals = std::get_if<std::vector<float>>(&input)) values[name].reals.assign(reals->begin(), reals->end());
+        }
+        const OracleResult<double> expected = Oracle<double>(from.graph, *from.weights).run(values, from.bindings);
+        const OracleResult<double> came = Oracle<double>(graph, *from.weights).run(values, from.bindings);
+        for (const auto& [name, tensor] : expected.outputs)
+          for (size_t i = 0; i < tensor.reals.size(); ++i)
+            QVERIFY2(std::abs(tensor.reals[i] - came.output(name).reals[i]) < 1e-9, message(from, name, "the oracle disagrees").constData());
+      }
+    }
   }
   void toys_keep_their_answers() {
     Exercised exercised;
