@@ -1,12 +1,15 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <optional>
 
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
 #include "core/experiment/export_output.h"
 #include "core/experiment/pass_list.h"
+#include "core/experiment/report/report.h"
+#include "core/experiment/scratch_folder.h"
 #include "core/experiment/report/report.h"
 
 namespace stormcell::cli {
@@ -35,11 +38,17 @@ class OptimizeVerb : public Verb {
     check_pass_ids("--disable", optimize_.passes.disable);
     check_pass_ids("--only", optimize_.passes.only);
     if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
+    if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
+    if (report_ == "-") console.take_standard_output();
     if (!report_.empty() && optimize_.session.empty()) bad_input("--report", "is written from a session", "name one with -o S.storm");
     if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
     if (report_ == "-") console.take_standard_output();
     if (!report_.empty() && report_ != "-") check_output_path(report_);
+    if (!report_.empty()) check_output_path(report_);
+    // A report is made from a session: where none is asked for, from one that is thrown away.
+    std::optional<ScratchFolder> scratch;
     RunResult result(json_, optimize_.session, console);
+    if (!report_.empty() && optimize_.session.empty()) optimize_.session = scratch.emplace().path() + "/report.storm";
     TextOutput config(config_out_);
     if (config.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());

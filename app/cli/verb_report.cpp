@@ -3,6 +3,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "app/cli/options.h"
+#include "core/base/error.h"
 #include "core/experiment/report/report.h"
 
 namespace stormcell::cli {
@@ -11,15 +12,15 @@ namespace {
 class ReportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", session_, "S.storm, S.storm#3 or S.storm#name (the newest run with a result)");
-    add_text(app, "-o", output_, "page to write; - is standard output, the default", "FILE|-");
+    add_argument(app, "SESSION", session_, "S.storm, S.storm#3 or S.storm#name (the newest run with figures)");
+    add_text(app, "-o", output_, "the page; - is standard output", "FILE.html|-");
   }
 
   int execute(Console& console) override {
-    const std::string output = output_.empty() ? "-" : output_;
-    if (output == "-") console.take_standard_output();
-    write_report(session_, output);
-    console.print(output + "\n");
+    if (output_.empty()) bad_input("-o", "is missing", "-o FILE.html");
+    if (output_ == "-") console.take_standard_output();
+    write_report(session_, output_);
+    console.print(output_ + "\n");
     return 0;
   }
 

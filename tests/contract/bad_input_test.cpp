@@ -187,7 +187,7 @@ class BadInputTest : public QObject {
     VERIFY_REFUSED(run_on("random:-3x5"), "random:-3x5", "");
   }
 
-  void empty_data() {
+  void data_without_a_sequence() {
     const Scratch scratch;
     VERIFY_REFUSED(run_on(scratch.write("empty.npy", "")), scratch.path("empty.npy"), "");
     VERIFY_REFUSED(run_on(scratch.write("none.npy", npy("(0, 4)", {}))), scratch.path("none.npy"), "");

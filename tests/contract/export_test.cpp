@@ -176,6 +176,29 @@ class ExportTest : public QObject {
     QVERIFY(Scratch::read(session_) == before);
   }
 
+  void a_report_is_one_page_without_a_reference_to_the_network() {
+    const std::string page = scratch_.path("report.html");
+    const Arguments arguments = {"report", session_, "-o", page};
+    VERIFY_DONE(run_program(arguments), arguments);
+    const std::string html = Scratch::read(page);
+    QVERIFY(html.size() > 10000 && html.size() < 3000000);
+    for (const char* part : {"<!doctype html", STORMCELL_VERSION, "speed-up", "encoder.block.1.layer.1.mlp"})
+      QVERIFY2(QString::fromStdString(html).contains(part, Qt::CaseInsensitive), part);
+    QVERIFY(html.find(id_) != std::string::npos);
+    for (const char* reference : {"src=\"http", "href=\"http", "@import", "url(http"}) QVERIFY2(html.find(reference) == std::string::npos, reference);
+    VERIFY_REFUSED((Arguments{"report", session_, "-o", session_}), session_, "session");
+    VERIFY_REFUSED((Arguments{"report", "no/such.storm", "-o", page}), "no/such.storm", "no such file");
+  }
+
+  void optimize_writes_a_report_with_and_without_a_session() {
+    const std::string page = scratch_.path("optimize.html");
+    const Arguments arguments = short_run("optimize", switch_model(), switch_data(), {"--report", page, "--json", "-"});
+    const Ended ended = run_program(arguments);
+    VERIFY_DONE(ended, arguments);
+    QVERIFY(ended.json()["session"].is_null());
+    QVERIFY(Scratch::read(page).size() > 10000);
+  }
+
   void a_full_disk_leaves_no_half_a_file() {
     Surroundings small;
     small.file_bytes = 2048;

@@ -25,7 +25,7 @@ class StreamsTest : public QObject {
   }
 
  private slots:
-  void lines_on_standard_input_are_data() {
+  void data_may_be_lines_on_standard_input() {
     const std::string reader = model_with_tokenizer(scratch_);
     Surroundings around;
     around.input = "one line\nand another\nand a third\n";
