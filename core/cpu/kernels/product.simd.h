@@ -24,7 +24,7 @@ inline constexpr int kTileRows = 6;
 constexpr int tile_vectors(int) { return 4; }
 #elif STORMCELL_SIMD_BITS == 256
 inline constexpr int kTileRows = 6;
-constexpr int tile_vectors(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
+constexpr int tile_vectors(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
 #else
 inline constexpr int kTileRows = 4;
 constexpr int tile_vectors(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
@@ -33,6 +33,7 @@ constexpr int tile_vectors(int rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2;
 /// f32 weights, f32 rows: one k a step.
 struct F32Steps {
   using X = float;
+  static constexpr int kRows = kTileRows;
   static constexpr int kPerStep = 1;
   template <int Rows, int Vectors>
   static STORMCELL_INLINE void step(Floats (&sum)[Rows][Vectors], const float* const (&x)[Rows], int64_t k, const float* w) {
@@ -50,16 +51,35 @@ struct F32Steps {
 /// bf16 weights widened in registers, f32 rows: two k a step, even k in the low halves.
 struct WidenedSteps {
   using X = float;
+  static constexpr int kRows = STORMCELL_SIMD_BITS == 256 ? 5 : kTileRows;  // a sixth row spills on AVX2: 67 instead of 90 GFLOP/s
   static constexpr int kPerStep = 2;
   static STORMCELL_INLINE Floats low(Floats pair) { return as_floats(as_ints(pair) << 16); }
   static STORMCELL_INLINE Floats high(Floats pair) { return as_floats(as_ints(pair) & splat_int(static_cast<int32_t>(0xffff0000))); }
+  /// Few rows keep both broadcasts of a row in registers, more rows the four or two vectors of one half: either way nothing spills.
   template <int Rows, int Vectors>
   static STORMCELL_INLINE void step(Floats (&sum)[Rows][Vectors], const float* const (&x)[Rows], int64_t k, const float* w) {
-    static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED {
-      const Floats pair = load(w + v * kLanes);
-      const Floats even = low(pair), odd = high(pair);
-      static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED { sum[r][v] = fma(splat(x[r][k]), even, sum[r][v]); });
-      static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED { sum[r][v] = fma(splat(x[r][k + 1]), odd, sum[r][v]); });
+    if constexpr (Rows <= 3) {
+      static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED {
+        const Floats pair = load(w + v * kLanes);
+        const Floats even = low(pair), odd = high(pair);
+        static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED { sum[r][v] = fma(splat(x[r][k]), even, sum[r][v]); });
+        static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED { sum[r][v] = fma(splat(x[r][k + 1]), odd, sum[r][v]); });
+      });
+    } else {
+      Floats half[Vectors];
+      static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED { half[v] = low(load(w + v * kLanes)); });
+      multiply_half(sum, x, k, half);
+      __asm__ volatile("" ::: "memory");  // loads the pairs again rather than keeping them
+      static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED { half[v] = high(load(w + v * kLanes)); });
+      multiply_half(sum, x, k + 1, half);
+    }
+  }
+  template <int Rows, int Vectors>
+  static STORMCELL_INLINE void multiply_half(Floats (&sum)[Rows][Vectors], const float* const (&x)[Rows], int64_t k,
+                                             const Floats (&half)[Vectors]) {
+    static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED {
+      const Floats a = splat(x[r][k]);
+      static_for<0, Vectors>([&](auto v) STORMCELL_UNROLLED { sum[r][v] = fma(a, half[v], sum[r][v]); });
     });
   }
   /// The last k of an odd count: x has nothing beyond it.
@@ -76,6 +96,7 @@ struct WidenedSteps {
 /// bf16 weights, bf16 rows padded to an even k: two k an instruction, at twice the rate of f32.
 struct DotSteps {
   using X = uint16_t;
+  static constexpr int kRows = kTileRows;
   static constexpr int kPerStep = 2;
   template <int Rows, int Vectors>
   static STORMCELL_INLINE void step(Floats (&sum)[Rows][Vectors], const uint16_t* const (&x)[Rows], int64_t k, const float* w) {
@@ -129,7 +150,7 @@ __attribute__((noinline)) void multiply_tile(const typename Steps::X* const* row
 template <class Steps, int Lines>
 STORMCELL_INLINE void multiply_rows(int64_t count, const typename Steps::X* const* rows, const float* weights, int64_t steps, bool half,
                                     bool first, float* tile, int64_t ld, Ahead ahead) {
-  static_for<1, kTileRows + 1>([&](auto r) STORMCELL_UNROLLED {
+  static_for<1, Steps::kRows + 1>([&](auto r) STORMCELL_UNROLLED {
     if (count == r) multiply_tile<Steps, r, Lines>(rows, weights, steps, half, first, tile, ld, ahead);
   });
 }
@@ -138,10 +159,10 @@ STORMCELL_INLINE void multiply_rows(int64_t count, const typename Steps::X* cons
 template <class Steps>
 STORMCELL_INLINE void multiply_chunk(const ProductTask& task, int64_t k_begin, const float* weights, int64_t steps, bool half,
                                      const char* next, int64_t next_bytes) {
-  const int64_t blocks = (task.rows + kTileRows - 1) / kTileRows;
+  const int64_t blocks = (task.rows + Steps::kRows - 1) / Steps::kRows;
   for (int64_t b = 0; b < blocks; ++b) {  // balanced: 7 rows are 4 + 3, not 6 + 1
     const int64_t row = task.rows * b / blocks, count = task.rows * (b + 1) / blocks - row;
-    const typename Steps::X* x[kTileRows];
+    const typename Steps::X* x[Steps::kRows];
     for (int64_t r = 0; r < count; ++r)
       x[r] = static_cast<const typename Steps::X*>(task.x) + (task.row_of ? task.row_of[row + r] : row + r) * task.ldx + k_begin;
     float* tile = task.tile + row * kPanel;
@@ -179,7 +200,7 @@ inline void multiply_panel_f32(const ProductTask& task) {
 /// a chunk that is widened once into `widened`, and run at the f32 rate. Same sums in the same order either way.
 inline void multiply_panel_widened(const ProductTask& task) {
   alignas(64) float widened[kChunkSteps * kPanel];
-  const bool shared = task.rows > 2 * kTileRows;
+  const bool shared = task.rows > 2 * WidenedSteps::kRows;
   for_chunks(task, (task.k + 1) / 2, kChunkSteps / 2, [&](int64_t begin, int64_t steps, const char* next, int64_t next_bytes) {
     const float* pairs = reinterpret_cast<const float*>(task.panel) + begin * kPanel;
     const bool half = 2 * (begin + steps) > task.k;
