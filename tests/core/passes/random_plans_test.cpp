@@ -26,43 +26,56 @@ QByteArray message(const RandomCase& from, const std::string& what, const std::s
   return QByteArray::fromStdString(from.name + ": " + what + ": " + why);
 }
 
-void check_plan(const RandomCase& from, const Graph& graph, const std::string& what, Exercised& exercised) {
-  // Not as many threads on both: the last bit does not depend on their number either.
+/// Inputs, and what the plan without passes answers.
+struct Turn {
+  CaseInputs inputs;
+  std::vector<OutputValue> expected;
+};
+
+void check_on_cpu(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, const std::string& what, Exercised& exercised) {
   cpu::CpuDevice cpu(2);
-  EmulatedDevice emulated(1);
-  Plan plain(cpu, from.graph, from), optimised(cpu, graph, from), elsewhere(emulated, graph, from);
-  for (uint64_t turn = 0; turn < 3; ++turn) {
-    const CaseInputs inputs = turn == 0 ? from.inputs : drawn_anew(from, 77 * turn);
-    const ExecutionResult& expected = plain.run(inputs);
-    const ExecutionResult& came = optimised.run(inputs);
-    if (const std::string why = difference(expected.outputs, came.outputs); !why.empty()) QFAIL(message(from, what, why));
+  Plan plan(cpu, graph, from);
+  for (const Turn& turn : turns) {
+    const ExecutionResult& came = plan.run(turn.inputs);
+    if (const std::string why = difference(turn.expected, came.outputs); !why.empty()) QFAIL(message(from, what, why));
     for (const int32_t misses : came.guard_misses) exercised.misses += misses;
     exercised.late_loads += static_cast<int>(came.late_loads);
+  }
+}
 
+void check_on_emulated_device(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph) {
+  // Not as many threads as on the CPU: the last bit does not depend on their number either.
+  EmulatedDevice emulated(1);
+  Plan plan(emulated, graph, from);
+  for (const Turn& turn : turns) {
     const int64_t before = emulated.synchronizations();
-    const ExecutionResult silent = elsewhere.run_silently(inputs);
-    QVERIFY2(emulated.synchronizations() - before == 1 + silent.late_loads, message(from, what, "synchronisations").constData());
-    if (const std::string why = difference(expected.outputs, elsewhere.run(inputs).outputs); !why.empty()) QFAIL(message(from, what + ", emulated", why));
+    const int64_t loads = plan.run_silently(turn.inputs).late_loads;
+    QVERIFY2(emulated.synchronizations() - before == 1 + loads, message(from, "emulated", "synchronisations").constData());
+    if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty()) QFAIL(message(from, "emulated", why));
   }
 }
 
 void check_passes(const RandomCase& from, Exercised& exercised) {
   const LoadProfile profile = profile_of(from, {from.inputs});
+  std::vector<Turn> turns{{from.inputs, {}}, {drawn_anew(from, 77), {}}, {drawn_anew(from, 154), {}}};
+  cpu::CpuDevice cpu(1);
+  Plan plain(cpu, from.graph, from);
+  for (Turn& turn : turns) turn.expected = plain.run(turn.inputs).outputs;
   const PipelineResult result = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}));
   for (const PassOutcome& outcome : result.outcomes) {
     QVERIFY(!outcome.alone.reason.empty());
     if (!outcome.alone.applied) continue;
     verify(outcome.alone.graph);
-    const std::string text = to_text(outcome.alone.graph);
-    QVERIFY2(to_text(parse_graph(text, "text")) == text, message(from, std::string(outcome.pass->id), "text form").constData());
+    const std::string id(outcome.pass->id), text = to_text(outcome.alone.graph);
+    QVERIFY2(to_text(parse_graph(text, "text")) == text, message(from, id, "text form").constData());
     QVERIFY(outcome.alone.predicted_speedup.has_value());
-    const std::string id(outcome.pass->id);
     exercised.guarded += id == "dead-path";
     exercised.grouped += id == "horizontal-fusion";
     exercised.folded += id == "vertical-fusion";
-    check_plan(from, outcome.alone.graph, id, exercised);
+    check_on_cpu(from, turns, outcome.alone.graph, id, exercised);
   }
-  check_plan(from, result.graph, "all passes", exercised);
+  check_on_cpu(from, turns, result.graph, "all passes", exercised);
+  check_on_emulated_device(from, turns, result.graph);
 }
 
 }  // namespace
