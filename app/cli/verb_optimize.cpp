@@ -10,7 +10,6 @@
 #include "core/experiment/pass_list.h"
 #include "core/experiment/report/report.h"
 #include "core/experiment/scratch_folder.h"
-#include "core/experiment/report/report.h"
 
 namespace stormcell::cli {
 namespace {
@@ -29,7 +28,7 @@ class OptimizeVerb : public Verb {
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
     add_passes(app, "--only", optimize_.passes.only, "only these passes");
     add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
-    add_text(app, "--report", report_, "one self-contained HTML page of the session (-o)", "FILE|-");
+    add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
   }
 
@@ -40,14 +39,10 @@ class OptimizeVerb : public Verb {
     if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
     if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
     if (report_ == "-") console.take_standard_output();
-    if (!report_.empty() && optimize_.session.empty()) bad_input("--report", "is written from a session", "name one with -o S.storm");
-    if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
-    if (report_ == "-") console.take_standard_output();
-    if (!report_.empty() && report_ != "-") check_output_path(report_);
     if (!report_.empty()) check_output_path(report_);
+    RunResult result(json_, optimize_.session, console);
     // A report is made from a session: where none is asked for, from one that is thrown away.
     std::optional<ScratchFolder> scratch;
-    RunResult result(json_, optimize_.session, console);
     if (!report_.empty() && optimize_.session.empty()) optimize_.session = scratch.emplace().path() + "/report.storm";
     TextOutput config(config_out_);
     if (config.is_standard_output()) console.take_standard_output();
@@ -56,7 +51,11 @@ class OptimizeVerb : public Verb {
     config.write(figures->config + "\n");
     config.finish();
     if (!report_.empty()) write_report(figures->session + "#" + std::to_string(figures->session_run), report_);
-    return result.show(*figures);
+    if (!scratch) return result.show(*figures);
+    RunSummaryFigures kept = *figures;
+    kept.session.clear();
+    kept.session_run = 0;
+    return result.show(kept);
   }
 
  private:
