@@ -8,14 +8,14 @@
 namespace stormcell::cli {
 
 struct ChildResult {
-  int exit = 0;          ///< as a shell counts: 128 + signal for a killed one
-  std::string errors;    ///< its standard error, the last 64 KiB
+  int exit = 0;        ///< as a shell counts: 128 + signal for a killed one
+  std::string errors;  ///< its standard error, the last 64 KiB
 };
 
 struct ChildOptions {
   std::vector<std::string> arguments;
-  std::string folder;     ///< where it starts
-  bool silent = false;    ///< its standard output goes nowhere
+  std::string folder;   ///< where it starts
+  bool silent = false;  ///< its standard output goes nowhere
 };
 
 /// Runs this program and waits; when `cancel` is raised the child is asked to end, once, and waited for.

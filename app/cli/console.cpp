@@ -72,7 +72,9 @@ void Console::configure(const ConsoleOptions& options, std::string_view command_
   colour_ = terminal_ && !(no_colour && *no_colour);
   if (options.log_file.empty()) return;
   log_ = std::fopen(options.log_file.c_str(), "ae");
-  if (!log_) bad_input("--log-file", options.log_file + " cannot be written: " + std::strerror(errno), "choose a folder that is there and may be written");
+  if (!log_)
+    bad_input("--log-file", options.log_file + " cannot be written: " + std::strerror(errno),
+              "choose a folder that is there and may be written");
   log("stormcell " STORMCELL_VERSION ": " + std::string(command_line));
 }
 

@@ -14,7 +14,9 @@ std::string ratio_text(const std::optional<double>& value, const std::optional<s
   return ratio_text(*value) + (ci ? " [" + number_text((*ci)[0], 3) + ", " + number_text((*ci)[1], 3) + "]" : "");
 }
 std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
-std::string plural(int64_t count, const std::string& word) { return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s"); }
+std::string plural(int64_t count, const std::string& word) {
+  return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s");
+}
 
 std::string parameters_text(int64_t parameters) {
   const auto value = static_cast<double>(parameters);
@@ -26,10 +28,11 @@ std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const D
   Rows rows;
   rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + bytes_text(m.weight_bytes) + ", " +
                                plural(m.routers, "router") + " with " + plural(m.branches, "branch") + ", " + m.weights + " weights"});
-  rows.push_back({"data", d.name + ": " + plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " + plural(d.cells, "cell") +
-                              " (" + count_text(d.cells_without_padding) + " without padding)" +
+  rows.push_back({"data", d.name + ": " + plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " +
+                              plural(d.cells, "cell") + " (" + count_text(d.cells_without_padding) + " without padding)" +
                               (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "")});
-  std::string machine = device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
+  std::string machine =
+      device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
   if (!device.core_placement.empty()) machine += " on " + device.core_placement;
   if (device.peak_gflops > 0)
     machine += "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
@@ -54,31 +57,45 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  batches measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
   add_row(rows, "cells a second", f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
-  add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) { return p.limit_share ? share_text(*p.limit_share) : std::string("-"); });
+  add_row(rows, "share of the physical limit", f,
+          [](const PlanFigures& p) { return p.limit_share ? share_text(*p.limit_share) : std::string("-"); });
   add_row(rows, "weights in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
   add_row(rows, "activations in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_activation_bytes); });
   return "\n" + table_text(rows, {1, 2});
 }
 
-std::string verdict_text(const RunSummaryFigures& f) {
+void add_flips(Rows& rows, const std::vector<Flip>& flips) {
+  constexpr size_t kShown = 10;
+  for (size_t i = 0; i < std::min(kShown, flips.size()); ++i) {
+    const Flip& f = flips[i];
+    rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) + ", cell " + count_text(f.cell) + ": " +
+                            std::to_string(f.reference) + " became " + std::to_string(f.ours) + ", margin " + number_text(f.margin, 2) +
+                            ", score error " + number_text(f.score_error, 2) + (f.explained ? " (a near tie)" : "")});
+  }
+}
+
+std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   Rows rows;
   if (!f.verified) {
     rows.push_back({"verified", "not verified"});
   } else {
     const Verification& v = *f.verified;
-    rows.push_back({"verified", std::string(v.passed ? "yes" : "NO: the results differ") + "; largest difference " + number_text(v.max_rel_diff, 2) +
-                                    " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
+    rows.push_back({"verified", std::string(v.passed ? "yes" : "NO: the results differ") + "; largest difference " +
+                                    number_text(v.max_rel_diff, 2) + " of the largest value (tolerance " + number_text(v.tolerance, 1) +
+                                    ")"});
     rows.push_back({"", v.text});
     rows.push_back({"", plural(v.flips, "routing choice") + " differ from the oracle's" +
                             (v.flips > 0 ? ", " + count_text(v.explained_flips) + " of them near ties" : "") +
                             (v.dropped > 0 ? "; the oracle dropped " + plural(v.dropped, "cell") + " for capacity" : "")});
   }
+  if (verbose && f.verified) add_flips(rows, f.verified->listed);
   if (f.verb == "optimize") {
     if (f.speedup && f.verified && f.verified->passed) {
-      rows.push_back({"speed-up", ratio_text(*f.speedup) + (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " +
-                                                                                number_text((*f.speedup_ci95)[1])
-                                                                          : "") +
-                                      "  (ratio of medians of alternated runs)"});
+      rows.push_back(
+          {"speed-up",
+           ratio_text(*f.speedup) +
+               (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) : "") +
+               "  (ratio of medians of alternated runs)"});
     } else {
       rows.push_back({"speed-up", "none stated, because the result is not verified"});
     }
@@ -92,7 +109,8 @@ std::string passes_text(const std::vector<PassReport>& passes) {
   for (const PassReport& p : passes)
     rows.push_back({p.name, p.applied ? "applied" : "not applied", p.predicted_speedup ? ratio_text(*p.predicted_speedup) : "-",
                     ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
-                    p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-", p.reason});
+                    p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-",
+                    p.reason});
   // A run of a configuration measures no pass on its own: columns that say nothing go.
   std::vector<size_t> right;
   for (size_t column = rows[0].size() - 2; column >= 2; --column) {
@@ -121,16 +139,18 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
   if (operators.empty()) return {};
   Rows rows = {{title, "ms a batch", "limit", "steps"}};
   for (const OperatorTime& o : operators)
-    rows.push_back({o.op, number_text(o.milliseconds), o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds) : "-", count_text(o.steps)});
+    rows.push_back(
+        {o.op, number_text(o.milliseconds), o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds) : "-", count_text(o.steps)});
   return "\n" + table_text(rows, {1, 2, 3});
 }
 
 }  // namespace
 
 std::string to_text(const RunSummaryFigures& f, bool verbose) {
-  std::string text = subject_text(f.model, f.dataset, f.device) + plans_text(f) + verdict_text(f) + passes_text(f.passes);
+  std::string text = subject_text(f.model, f.dataset, f.device) + plans_text(f) + verdict_text(f, verbose) + passes_text(f.passes);
   if (verbose || f.verb == "profile") text += routing_text(f.routing);
-  if (verbose) text += operators_text("baseline operators", f.baseline_operators) + operators_text("optimised operators", f.optimized_operators);
+  if (verbose)
+    text += operators_text("baseline operators", f.baseline_operators) + operators_text("optimised operators", f.optimized_operators);
   Rows rows;
   if (f.verb == "profile") {
     rows.push_back({"recorded", plural(f.decisions, "decision") + " in " + plural(f.windows, "window")});
@@ -148,9 +168,11 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   rows.push_back({"generated", plural(f.tokens, "token") + " for " + plural(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
                                    " ended by themselves, " + count_text(f.stopped_length) + " at the limit"});
   rows.push_back({"tokens a second", number_text(f.tokens_per_s) + " (every batch once)"});
-  rows.push_back({"latency of a batch", "median " + milliseconds_text(f.latency_ms.median) + ", 95th percentile " + milliseconds_text(f.latency_ms.p95) +
-                                            ", fastest " + milliseconds_text(f.latency_ms.min) + ", " + plural(f.latency_ms.runs, "batch")});
-  rows.push_back({"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
+  rows.push_back({"latency of a batch", "median " + milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
+                                            milliseconds_text(f.latency_ms.p95) + ", fastest " + milliseconds_text(f.latency_ms.min) +
+                                            ", " + plural(f.latency_ms.runs, "batch")});
+  rows.push_back(
+      {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
   if (!f.session.empty()) rows.push_back({"session", f.session});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);

@@ -27,7 +27,8 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
 [[noreturn]] void refuse_extra(const std::vector<std::string>& extras, const std::string& verb) {
   const std::string help = "stormcell " + verb + " --help";
   const std::string& first = extras.front();
-  bad_input(first.empty() ? "\"\"" : first, first.starts_with("-") && first != "-" ? "no option of " + verb : "one argument too many", help);
+  bad_input(first.empty() ? "\"\"" : first, first.starts_with("-") && first != "-" ? "no option of " + verb : "one argument too many",
+            help);
 }
 
 // CLI11's own errors, in the one line of ours.
@@ -37,7 +38,10 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
   const std::string name = text.substr(0, text.find_first_of(": "));
   if (dynamic_cast<const CLI::RequiredError*>(&error)) bad_input(name, "is missing", help);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
-    bad_input(name, text.find("missing") != std::string::npos || text.find("At least") != std::string::npos ? "its value is missing" : "given more than once", help);
+    bad_input(name,
+              text.find("missing") != std::string::npos || text.find("At least") != std::string::npos ? "its value is missing"
+                                                                                                      : "given more than once",
+              help);
   const size_t colon = text.find(": ");
   bad_input(colon == std::string::npos ? verb : name, colon == std::string::npos ? text : text.substr(colon + 2), help);
 }

@@ -35,7 +35,8 @@ void check_device(const std::string& device) {
 
 void check_dtype(const std::string& dtype) {
   if (dtype == "f32" || dtype == "bf16") return;
-  bad_input("--dtype", "\"" + dtype + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"), "f32 or bf16");
+  bad_input("--dtype", "\"" + dtype + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
+            "f32 or bf16");
 }
 
 }  // namespace
@@ -120,7 +121,8 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          "--threads",
          [&o](const std::string& text) {
            o.threads = parsed<int>(text, "--threads", "a whole number from 1 to 1024");
-           if (o.threads < 1 || o.threads > 1024) bad_input("--threads", "\"" + text + "\" does not fit", "give a whole number from 1 to 1024");
+           if (o.threads < 1 || o.threads > 1024)
+             bad_input("--threads", "\"" + text + "\" does not fit", "give a whole number from 1 to 1024");
          },
          "(the cores this process may use)")
       ->type_name("N");

@@ -19,9 +19,10 @@ int RunResult::show(const RunSummaryFigures& figures) {
   json_.finish();
   console_.print(to_text(figures, console_.options().verbose));
   if (figures.verified && !figures.verified->passed)
-    failed(figures.model.name, "could not be verified: the largest difference is " + number_text(figures.verified->max_rel_diff) +
-                                   " of the largest value, the tolerance " + number_text(figures.verified->tolerance, 1) + "; " +
-                                   count_text(figures.verified->flips - figures.verified->explained_flips) + " routing choices differ without a near tie",
+    failed(figures.model.name,
+           "could not be verified: the largest difference is " + number_text(figures.verified->max_rel_diff) +
+               " of the largest value, the tolerance " + number_text(figures.verified->tolerance, 1) + "; " +
+               count_text(figures.verified->flips - figures.verified->explained_flips) + " routing choices differ without a near tie",
            "run it again with --dtype f32, or report this");
   return 0;
 }

@@ -51,7 +51,8 @@ std::string read_if_there(const std::string& path) {
 class BatchVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "JOBS.json", jobs_, "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths count from its folder");
+    add_argument(app, "JOBS.json", jobs_,
+                 "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths count from its folder");
     add_json_option(app, json_);
   }
 

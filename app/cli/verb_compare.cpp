@@ -34,7 +34,8 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
       left_out += !same;
       continue;
     }
-    rows.push_back({r.figure, figure_text(r.a), figure_text(r.b), r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.difference) : "-",
+    rows.push_back({r.figure, figure_text(r.a), figure_text(r.b),
+                    r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.difference) : "-",
                     r.ci95 ? number_text((*r.ci95)[0]) + " to " + number_text((*r.ci95)[1]) : "-", meaning_text(r)});
   }
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";

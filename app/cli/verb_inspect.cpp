@@ -21,7 +21,8 @@ class InspectVerb : public Verb {
   }
 
   int execute(Console& console) override {
-    if ((json_ == "-") + (text_ == "-") + (dot_ == "-") > 1) bad_input("-", "standard output takes one of --json, --text and --dot", "name files");
+    if ((json_ == "-") + (text_ == "-") + (dot_ == "-") > 1)
+      bad_input("-", "standard output takes one of --json, --text and --dot", "name files");
     TextOutput json(json_), text(text_), dot(dot_);
     if (json.is_standard_output() || text.is_standard_output() || dot.is_standard_output()) console.take_standard_output();
     const InspectedModel model = inspect_with_graph(model_);

@@ -22,7 +22,8 @@ class OptimizeVerb : public Verb {
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) known += (known.empty() ? "" : " ") + pass.id + (pass.lossy ? "*" : "");
-    const std::string about = known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
+    const std::string about =
+        known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
     app.footer(about);
     add_passes(app, "--enable", optimize_.passes.enable, "also these passes");
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");

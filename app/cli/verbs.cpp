@@ -39,16 +39,18 @@ const VerbRow& find_verb(std::string_view name) {
   const bool planned = std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
   std::string known;
   for (const VerbRow& verb : kVerbs) known += (known.empty() ? "" : ", ") + std::string(verb.name);
-  bad_input(name, planned ? "not in this version" : name.starts_with("-") ? "no option of the program" : "no such verb",
+  bad_input(name,
+            planned                 ? "not in this version"
+            : name.starts_with("-") ? "no option of the program"
+                                    : "no such verb",
             name.starts_with("-") ? "options come after the verb; stormcell --help" : "one of " + known);
 }
 
 std::string program_help() {
-  std::string text =
-      "stormcell " STORMCELL_VERSION
-      ": runs models that choose at run time which of their parts to run, records\n"
-      "where the data goes, makes them faster, and proves that the result is the same.\n\n"
-      "usage: stormcell VERB [...]\n\nverbs:\n";
+  std::string text = "stormcell " STORMCELL_VERSION
+                     ": runs models that choose at run time which of their parts to run, records\n"
+                     "where the data goes, makes them faster, and proves that the result is the same.\n\n"
+                     "usage: stormcell VERB [...]\n\nverbs:\n";
   for (const VerbRow& verb : kVerbs)
     text += "  " + padded(std::string(verb.name) + " " + std::string(verb.usage), 32) + std::string(verb.description) + "\n";
   text +=
@@ -57,8 +59,12 @@ std::string program_help() {
       "DATA     .txt .jsonl .npy .safetensors, random:NxT[xU], demo:NAME, or - for lines on standard input\n"
       "SESSION  S.storm, S.storm#3 or S.storm#name\n\n"
       "options:\n"
-      "  " + padded("-h,--help", 32) + "this text; stormcell VERB --help has the options of a verb\n"
-      "  " + padded("--version", 32) + "the version\n\n"
+      "  " +
+      padded("-h,--help", 32) +
+      "this text; stormcell VERB --help has the options of a verb\n"
+      "  " +
+      padded("--version", 32) +
+      "the version\n\n"
       "exit codes: 0 done, 1 a run failed or could not be verified, 2 bad usage or bad input, 130 and 143 interrupted\n";
   return text;
 }

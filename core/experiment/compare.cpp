@@ -24,8 +24,8 @@ constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "ses
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
 // Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array kMeasured = {"_ms",     "_per_s", "ms_per_batch", "seconds", "speedup", "limit_share", "peak_gflops", "peak_bf16_gflops",
-                                  "read_gbps", "record_overhead"};
+constexpr std::array kMeasured = {"_ms",         "_per_s",      "ms_per_batch",     "seconds",   "speedup",
+                                  "limit_share", "peak_gflops", "peak_bf16_gflops", "read_gbps", "record_overhead"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {
@@ -106,19 +106,25 @@ std::string text_at(const Json& j, const char* object, const char* key) {
 }
 
 void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 5> rows = {{{"model", "fingerprint", "the models differ"},
-                                                           {"dataset", "name", "the data differ"},
-                                                           {"device", "name", "the processors differ"},
-                                                           {"device", "isa", "the instruction sets in use differ"},
-                                                           {"device", "core_placement", "the threads lay differently to each other, so times must not be compared"}}};
+  const std::array<std::array<const char*, 3>, 5> rows = {
+      {{"model", "fingerprint", "the models differ"},
+       {"dataset", "name", "the data differ"},
+       {"device", "name", "the processors differ"},
+       {"device", "isa", "the instruction sets in use differ"},
+       {"device", "core_placement", "the threads lay differently to each other, so times must not be compared"}}};
   for (const auto& [object, key, what] : rows) {
     const std::string x = text_at(a.summary, object, key), y = text_at(b.summary, object, key);
     if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);
   }
+  const auto cells_a = a.value_of.find("dataset.cells"), cells_b = b.value_of.find("dataset.cells");
+  if (cells_a != a.value_of.end() && cells_b != b.value_of.end() && cells_a->second != cells_b->second)
+    warnings.push_back("the amounts of data differ: " + std::to_string(static_cast<int64_t>(cells_a->second)) + " and " +
+                       std::to_string(static_cast<int64_t>(cells_b->second)) + " cells");
 }
 
 bool is_measured(std::string_view figure) {
-  return std::any_of(kMeasured.begin(), kMeasured.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
+  return std::any_of(kMeasured.begin(), kMeasured.end(),
+                     [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
 }
 
 ComparedFigure compared(const std::string& figure, const Figures& a, const Figures& b) {
@@ -131,7 +137,8 @@ ComparedFigure compared(const std::string& figure, const Figures& a, const Figur
   const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
   if (ia != a.intervals.end() && ib != b.intervals.end()) {
     // Two independent measurements: the distances to the ends add as squares.
-    const double below = std::hypot(*row.b - ib->second[0], ia->second[1] - *row.a), above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
+    const double below = std::hypot(*row.b - ib->second[0], ia->second[1] - *row.a),
+                 above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
     row.ci95 = {{*row.difference - below, *row.difference + above}};
     row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
   } else if (!is_measured(figure)) {

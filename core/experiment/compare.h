@@ -11,16 +11,16 @@ namespace stormcell {
 struct ComparedFigure {
   std::string figure;
   std::optional<double> a, b;
-  std::optional<double> difference;                ///< b - a, where both are there
-  std::optional<std::array<double, 2>> ci95;       ///< of the difference, where both figures come with an interval
+  std::optional<double> difference;           ///< b - a, where both are there
+  std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
   /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
   std::optional<bool> significant;
 };
 
 struct Comparison {
   std::string a, b;
-  std::vector<ComparedFigure> rows;    ///< in the order of the JSON
-  std::vector<std::string> warnings;   ///< why the two must not be compared: models, data, machines that differ
+  std::vector<ComparedFigure> rows;   ///< in the order of the JSON
+  std::vector<std::string> warnings;  ///< why the two must not be compared: models, data, machines that differ
 };
 
 /// S.storm, S.storm#RUN or a file that --json wrote. Throws Error.

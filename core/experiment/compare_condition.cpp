@@ -39,13 +39,14 @@ FailCondition parse_fail_condition(const std::string& text) {
   condition.text = text;
   const size_t at = text.find_first_of("<>=!");
   size_t end = at;
-  while (end != std::string::npos && end < text.size() && end < at + 2 && std::string_view("<>=!").find(text[end]) != std::string_view::npos) ++end;
+  while (end != std::string::npos && end < text.size() && end < at + 2 &&
+         std::string_view("<>=!").find(text[end]) != std::string_view::npos)
+    ++end;
   if (at == std::string::npos) bad_input("--fail-if", "\"" + text + "\" has no < <= > >= == !=", kForm);
   condition.figure = trimmed(std::string_view(text).substr(0, at));
   condition.compare = text.substr(at, end - at);
   if (condition.figure.empty()) bad_input("--fail-if", "\"" + text + "\" names no figure", kForm);
-  if (condition.compare == "=" || condition.compare == "!" ||
-      (condition.compare.size() == 2 && condition.compare[1] != '='))
+  if (condition.compare == "=" || condition.compare == "!" || (condition.compare.size() == 2 && condition.compare[1] != '='))
     bad_input("--fail-if", "\"" + text + "\": \"" + condition.compare + "\" is none of < <= > >= == !=", kForm);
   std::string_view right = trimmed(std::string_view(text).substr(end));
   if (right == "a") {
@@ -61,7 +62,8 @@ FailCondition parse_fail_condition(const std::string& text) {
 }
 
 FailVerdict judge(const FailCondition& condition, const Comparison& comparison) {
-  const auto row = std::find_if(comparison.rows.begin(), comparison.rows.end(), [&](const ComparedFigure& r) { return r.figure == condition.figure; });
+  const auto row =
+      std::find_if(comparison.rows.begin(), comparison.rows.end(), [&](const ComparedFigure& r) { return r.figure == condition.figure; });
   if (row == comparison.rows.end())
     bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"", "compare without --fail-if lists them");
   if (!row->b) return {true, condition.figure + " is null in " + comparison.b};

@@ -85,7 +85,9 @@ constexpr std::array kNeeds = {
 
 std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active) {
   std::vector<std::string> reasons;
-  const auto has = [&](std::string_view f) { return std::find(processor.features.begin(), processor.features.end(), f) != processor.features.end(); };
+  const auto has = [&](std::string_view f) {
+    return std::find(processor.features.begin(), processor.features.end(), f) != processor.features.end();
+  };
   const auto available = cpu::available_isas();
   for (const Need& need : kNeeds) {
     if (need.isa <= active) continue;

@@ -13,17 +13,17 @@ struct LibraryVersion {
 struct DoctorReport {
   std::string version;
   std::string processor;
-  std::vector<std::string> features;        ///< those the kernels ask for
+  std::vector<std::string> features;  ///< those the kernels ask for
   int cores = 1, logical_processors = 1, sockets = 1;
   int64_t l2_bytes = 0, l3_bytes = 0;
   std::string isa;                          ///< kernels in use
   std::vector<std::string> available_isas;  ///< best first
   std::vector<std::string> not_used;        ///< of what the processor could do: "avx512_bf16: ..."
   int64_t memory_bytes = 0, available_bytes = 0;
-  int64_t memory_limit_bytes = 0;           ///< of the control group; 0: none
-  double cpu_limit = 0;                     ///< cores of the control group's quota; 0: none
-  std::string cuda_reason;                  ///< why there is no CUDA device
-  std::string resources;                    ///< folder with the demos
+  int64_t memory_limit_bytes = 0;  ///< of the control group; 0: none
+  double cpu_limit = 0;            ///< cores of the control group's quota; 0: none
+  std::string cuda_reason;         ///< why there is no CUDA device
+  std::string resources;           ///< folder with the demos
   std::vector<LibraryVersion> libraries;
 };
 

@@ -52,8 +52,8 @@ void write_loads(const Source& from, TextOutput& out, const Progress& progress) 
     for (size_t w = 0; w < windows.size(); ++w) {
       const RouterLoads& l = windows[w];
       for (size_t b = 0; b < l.load.size(); ++b)
-        put_row(out, from.layout.routers[r].name, static_cast<int64_t>(w) * level.batches_per_window, l.batches, static_cast<int64_t>(b), l.load[b],
-                l.padding[b], l.dropped[b], l.padded[b], l.weight[b]);
+        put_row(out, from.layout.routers[r].name, static_cast<int64_t>(w) * level.batches_per_window, l.batches, static_cast<int64_t>(b),
+                l.load[b], l.padding[b], l.dropped[b], l.padded[b], l.weight[b]);
     }
   }
 }
@@ -80,8 +80,8 @@ void put_decision(const Source& from, int32_t router, int64_t batch, const Store
       const auto slot = static_cast<size_t>(c * d.fan_out + k);
       const int32_t choice = d.choice[slot];
       if (choice == kNoBranch) continue;
-      put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, is_kept(choice) ? choice : ~choice, int64_t{is_dropped(choice)},
-              slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
+      put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, is_kept(choice) ? choice : ~choice,
+              int64_t{is_dropped(choice)}, slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
     }
   }
 }
@@ -109,8 +109,8 @@ void write_timings(const Source& from, TextOutput& out, const Progress& progress
   for (int64_t first = 0; first < from.run.batches; first += kAtATime) {
     for (const BatchSummary& batch : from.session.batches(from.run.id, first, kAtATime)) {
       progress.report("timings", batch.number, from.run.batches);
-      put_row(out, batch.number, std::string_view(), std::string_view("batch"), std::string_view("batch"), std::string_view(), std::string_view(),
-              int64_t{0}, batch.latency_ms);
+      put_row(out, batch.number, std::string_view(), std::string_view("batch"), std::string_view("batch"), std::string_view(),
+              std::string_view(), int64_t{0}, batch.latency_ms);
       const std::vector<StepEvent> events = from.session.events(from.run.id, batch.number);
       uint64_t zero = UINT64_MAX;
       for (const StepEvent& e : events) zero = std::min(zero, e.begin_ns);
@@ -153,7 +153,9 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
     known += (known.empty() ? "" : ", ") + std::string(t.about.what);
   }
   if (!table && options.what.empty()) bad_input("--what", "is missing: csv needs to know which table", "one of " + known);
-  if (!table) bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"), "one of " + known);
+  if (!table)
+    bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"),
+              "one of " + known);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
   const RunSummary run = find_exported_run(session, path.run, any_run, "holds no batch yet");

@@ -20,11 +20,13 @@ bool has_config(const SessionReader&, const RunSummary& run) { return run.config
 void write_config(const ExportOptions& options, const Progress&) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run = find_exported_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
+  const RunSummary run =
+      find_exported_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
   auto config = nlohmann::ordered_json::parse(run.config, nullptr, false);
   if (!config.is_object()) bad_input(options.session, "its configuration is damaged");
   const ExportOrigin origin = origin_of(session, run);
-  config["origin"] = {{"version", origin.version}, {"device", origin.device}, {"date", origin.date}, {"session", origin.session}, {"run", origin.run}};
+  config["origin"] = {
+      {"version", origin.version}, {"device", origin.device}, {"date", origin.date}, {"session", origin.session}, {"run", origin.run}};
   TextOutput out(options.output);
   out.write(json_text(config));
   out.finish();

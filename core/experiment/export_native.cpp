@@ -78,8 +78,8 @@ class TraceWriter {
 
   SafetensorsMetadata metadata() const {
     const ExportOrigin origin = origin_of(session_, run_);
-    SafetensorsMetadata about = {{"schema", "stormcell.trace/1"}, {"version", origin.version}, {"device", origin.device},
-                                 {"date", origin.date},           {"session", origin.session}, {"run", std::to_string(origin.run)},
+    SafetensorsMetadata about = {{"schema", "stormcell.trace/1"}, {"version", origin.version},        {"device", origin.device},
+                                 {"date", origin.date},           {"session", origin.session},        {"run", std::to_string(origin.run)},
                                  {"model", origin.model},         {"fingerprint", origin.fingerprint}};
     int32_t branches = 0, k = 0;
     for (size_t r = 0; r < layout_.routers.size(); ++r) {
@@ -98,7 +98,8 @@ class TraceWriter {
     return about;
   }
   std::string stack_name(int32_t space) const {
-    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[static_cast<size_t>(space)] : std::string("cells");
+    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[static_cast<size_t>(space)]
+                                                                            : std::string("cells");
   }
 
   void write_cells(const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
@@ -115,7 +116,9 @@ class TraceWriter {
         real_.push_back(space->mask.empty() || space->mask[static_cast<size_t>(row)] != 0);
       }
     }
-    const auto append = [&](const char* name, const std::vector<int32_t>& values) { out.append(name, values.data(), values.size() * sizeof(int32_t)); };
+    const auto append = [&](const char* name, const std::vector<int32_t>& values) {
+      out.append(name, values.data(), values.size() * sizeof(int32_t));
+    };
     append("cell.request", request_);
     append("cell.position", position_);
     append("cell.phase", phase_);
@@ -136,7 +139,8 @@ class TraceWriter {
     if (const auto d = session_.decision(run_.id, static_cast<int32_t>(r), batch)) {
       for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
         const size_t row = first + (d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]));
-        if ((row + 1) * k > indices_.size()) failed(session_.path(), "a decision of batch " + std::to_string(batch) + " does not fit its cells");
+        if ((row + 1) * k > indices_.size())
+          failed(session_.path(), "a decision of batch " + std::to_string(batch) + " does not fit its cells");
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
           indices_[row * k + i] = is_kept(choice) ? choice : kDropped;

@@ -7,8 +7,8 @@
 namespace stormcell {
 
 std::string ExportOrigin::line() const {
-  std::string text = "stormcell " + version + "; model " + model + "; device " + device + "; date " + date + "; session " + session + "; run #" +
-                     std::to_string(run) + " (" + kind + ")";
+  std::string text = "stormcell " + version + "; model " + model + "; device " + device + "; date " + date + "; session " + session +
+                     "; run #" + std::to_string(run) + " (" + kind + ")";
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   return text;
@@ -27,14 +27,15 @@ ExportOrigin origin_of(const SessionReader& session, const RunSummary& run) {
   if (machine.is_object()) {
     const auto name = machine.find("name"), threads = machine.find("threads");
     if (name != machine.end() && name->is_string()) origin.device = name->get<std::string>();
-    if (threads != machine.end() && threads->is_number_integer()) origin.device += ", " + std::to_string(threads->get<int64_t>()) + " threads";
+    if (threads != machine.end() && threads->is_number_integer())
+      origin.device += ", " + std::to_string(threads->get<int64_t>()) + " threads";
   }
   if (origin.device.empty()) origin.device = "unknown";
   return origin;
 }
 
-RunSummary find_exported_run(const SessionReader& session, const std::string& selector, bool (*has)(const SessionReader&, const RunSummary&),
-                             const std::string& lacking) {
+RunSummary find_exported_run(const SessionReader& session, const std::string& selector,
+                             bool (*has)(const SessionReader&, const RunSummary&), const std::string& lacking) {
   if (!selector.empty()) {
     RunSummary run = session.find_run(selector);
     if (!has(session, run)) bad_input(session.path() + "#" + selector, lacking);

@@ -17,7 +17,7 @@ struct ExportOrigin {
 ExportOrigin origin_of(const SessionReader& session, const RunSummary& run);
 
 /// The run that `selector` names. Without one: the newest that `has` accepts; Error(bad_input) saying `lacking` where none does.
-RunSummary find_exported_run(const SessionReader& session, const std::string& selector, bool (*has)(const SessionReader&, const RunSummary&),
-                             const std::string& lacking);
+RunSummary find_exported_run(const SessionReader& session, const std::string& selector,
+                             bool (*has)(const SessionReader&, const RunSummary&), const std::string& lacking);
 
 }  // namespace stormcell

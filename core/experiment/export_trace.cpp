@@ -27,10 +27,11 @@ void write_chrome_trace(const ExportOptions& options, const Progress& progress) 
   const RunLayout layout = session.layout(run.id);
   const ExportOrigin origin = origin_of(session, run);
   TextOutput out(options.output);
-  const Json about = {{"version", origin.version}, {"model", origin.model},     {"device", origin.device}, {"date", origin.date},
-                      {"session", origin.session}, {"run", origin.run}, {"kind", origin.kind}};
+  const Json about = {{"version", origin.version}, {"model", origin.model}, {"device", origin.device}, {"date", origin.date},
+                      {"session", origin.session}, {"run", origin.run},     {"kind", origin.kind}};
   out.write("{\"displayTimeUnit\": \"ms\", \"otherData\": " + dumped(about) + ", \"traceEvents\": [\n");
-  out.write(dumped({{"ph", "M"}, {"pid", 1}, {"name", "process_name"}, {"args", {{"name", "stormcell " + origin.kind + " " + origin.model}}}}));
+  out.write(
+      dumped({{"ph", "M"}, {"pid", 1}, {"name", "process_name"}, {"args", {{"name", "stormcell " + origin.kind + " " + origin.model}}}}));
   out.write(",\n" + dumped({{"ph", "M"}, {"pid", 1}, {"tid", 0}, {"name", "thread_name"}, {"args", {{"name", "batches"}}}}));
   std::vector<bool> known_worker;
   uint64_t zero = 0;
@@ -57,7 +58,10 @@ void write_chrome_trace(const ExportOptions& options, const Progress& progress) 
         if (known_worker.size() <= e.worker) known_worker.resize(size_t{e.worker} + 1);
         if (!known_worker[e.worker]) {
           known_worker[e.worker] = true;
-          out.write(",\n" + dumped({{"ph", "M"}, {"pid", 1}, {"tid", e.worker + 1}, {"name", "thread_name"},
+          out.write(",\n" + dumped({{"ph", "M"},
+                                    {"pid", 1},
+                                    {"tid", e.worker + 1},
+                                    {"name", "thread_name"},
                                     {"args", {{"name", "worker " + std::to_string(e.worker)}}}}));
         }
         Json args = {{"batch", batch.number}, {"step", e.step}};

@@ -20,7 +20,8 @@ constexpr int64_t kSequencesOfCase = 8, kLengthOfCase = 128;
 Bindings typical_case(const Model& model) {
   const int64_t length = model.max_length > 0 ? std::min(model.max_length, kLengthOfCase) : kLengthOfCase;
   Bindings bindings(model.forward->symbols.size(), 1);
-  for (const auto& [symbol, value] : {std::pair{kSequences, kSequencesOfCase}, std::pair{kLength, length}, std::pair{kDecoderLength, length}})
+  for (const auto& [symbol, value] :
+       {std::pair{kSequences, kSequencesOfCase}, std::pair{kLength, length}, std::pair{kDecoderLength, length}})
     if (const SymbolId id = model.forward->find_symbol(symbol); id != kNone) bindings[static_cast<size_t>(id)] = value;
   return bindings;
 }
@@ -34,7 +35,8 @@ double flops_per_cell(const Model& model, const Bindings& bindings) {
   // Cells are the tokens of all stacks: those that the encoder and the decoder read.
   double cells = 0;
   for (const Value& v : graph.values)
-    if (v.kind == ValueKind::input && (v.name == kInputIds || v.name == kDecoderInputIds)) cells += even.rows(graph, v.type.space, bindings);
+    if (v.kind == ValueKind::input && (v.name == kInputIds || v.name == kDecoderInputIds))
+      cells += even.rows(graph, v.type.space, bindings);
   return cells > 0 ? flops / cells : 0;
 }
 

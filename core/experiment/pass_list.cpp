@@ -15,7 +15,8 @@ void check_pass_ids(const std::string& option, const std::vector<std::string>& i
   std::string known;
   for (const Pass& pass : passes()) known += (known.empty() ? "" : ", ") + std::string(pass.id);
   for (const std::string& id : ids)
-    if (!find_pass(id)) bad_input(option, "\"" + id + "\" is " + (is_planned_pass(id) ? "not in this version" : "no pass"), "one of " + known);
+    if (!find_pass(id))
+      bad_input(option, "\"" + id + "\" is " + (is_planned_pass(id) ? "not in this version" : "no pass"), "one of " + known);
 }
 
 }  // namespace stormcell

@@ -13,7 +13,8 @@ ScratchFolder::ScratchFolder() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   path_ = ((error ? std::filesystem::path("/tmp") : folder) / "stormcell-XXXXXX").string();
-  if (!::mkdtemp(path_.data())) failed(path_, std::string("cannot be made: ") + std::strerror(errno), "set TMPDIR to a folder that may be written");
+  if (!::mkdtemp(path_.data()))
+    failed(path_, std::string("cannot be made: ") + std::strerror(errno), "set TMPDIR to a folder that may be written");
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -61,7 +61,7 @@ Json json_of(const ModelFigures& m) {
 }
 
 Json json_of(const DatasetFigures& d) {
-  return {{"name", d.name},           {"batches", d.batches},     {"cells", d.cells}, {"cells_without_padding", d.cells_without_padding},
+  return {{"name", d.name},           {"batches", d.batches},    {"cells", d.cells}, {"cells_without_padding", d.cells_without_padding},
           {"sequences", d.sequences}, {"truncated", d.truncated}};
 }
 
@@ -202,7 +202,8 @@ std::string to_json(const GenerateFigures& f) {
   j["routing"] = json_of(f.routing);
   j["session"] = text_or_null(f.session);
   Json outputs = Json::array();
-  for (size_t i = 0; i < f.ids.size(); ++i) outputs.push_back({{"ids", f.ids[i]}, {"text", i < f.texts.size() ? Json(f.texts[i]) : Json()}});
+  for (size_t i = 0; i < f.ids.size(); ++i)
+    outputs.push_back({{"ids", f.ids[i]}, {"text", i < f.texts.size() ? Json(f.texts[i]) : Json()}});
   j["outputs"] = std::move(outputs);
   return json_text(j);
 }

@@ -4,110 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
-#include "core/graph/text_names.h"
 #include "core/graph/verify.h"
 
 namespace stormcell {
-namespace {
-
-size_t index(int32_t id) { return static_cast<size_t>(id); }
-
-/// Replaces the numbers of spaces that attributes hold.
-template <class F>
-void map_spaces(Attributes& attributes, F&& f) {
-  std::vector<std::pair<std::string, Attribute>> changed;
-  for (const auto& [key, value] : attributes) {
-    if (!is_space_attribute(key)) continue;
-    if (const auto* one = std::get_if<int64_t>(&value)) {
-      changed.emplace_back(key, int64_t{f(static_cast<SpaceId>(*one))});
-    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
-      std::vector<int64_t> spaces;
-      for (const int64_t s : *list) spaces.push_back(f(static_cast<SpaceId>(s)));
-      changed.emplace_back(key, std::move(spaces));
-    }
-  }
-  for (auto& [key, value] : changed) attributes.set(key, std::move(value));
-}
-
-/// Numbers of what is kept, in the old order; kNone for the others.
-std::vector<int32_t> renumber(const std::vector<char>& kept) {
-  std::vector<int32_t> to(kept.size(), kNone);
-  int32_t next = 0;
-  for (size_t i = 0; i < kept.size(); ++i)
-    if (kept[i]) to[i] = next++;
-  return to;
-}
-
-}  // namespace
-
-Graph compact(const Graph& from) {
-  std::vector<char> node_kept(from.nodes.size(), 0), value_kept(from.values.size(), 0), space_kept(from.spaces.size(), 0);
-  const auto keep_space = [&](auto&& self, SpaceId s) -> void {
-    if (s == kNone || space_kept[index(s)]) return;
-    space_kept[index(s)] = 1;
-    self(self, from.space(s).parent);
-    if (from.space(s).decision != kNone) value_kept[index(from.space(s).decision)] = 1;
-  };
-  from.for_each_node([&](NodeId id, int) {
-    node_kept[index(id)] = 1;
-    const Node& node = from.node(id);
-    for (const ValueId v : node.inputs) value_kept[index(v)] = 1;
-    for (const ValueId v : node.outputs) value_kept[index(v)] = 1;
-    for (const auto& yields : node.yields)
-      for (const ValueId v : yields) value_kept[index(v)] = 1;
-    Attributes seen = node.attributes;
-    map_spaces(seen, [&](SpaceId s) {
-      keep_space(keep_space, s);
-      return s;
-    });
-  });
-  for (const NamedValue& output : from.outputs) value_kept[index(output.value)] = 1;
-  for (size_t i = 0; i < from.values.size(); ++i) {
-    if (from.values[i].kind == ValueKind::input) value_kept[i] = 1;
-    if (value_kept[i]) keep_space(keep_space, from.values[i].type.space);
-  }
-
-  const std::vector<int32_t> node_to = renumber(node_kept), value_to = renumber(value_kept), space_to = renumber(space_kept);
-  const auto value_of = [&](ValueId v) { return v == kNone ? kNone : value_to[index(v)]; };
-  const auto space_of = [&](SpaceId s) { return s == kNone ? kNone : space_to[index(s)]; };
-  const auto map_values = [&](std::vector<ValueId>& list) {
-    for (ValueId& v : list) v = value_of(v);
-  };
-  Graph to;
-  to.symbols = from.symbols;
-  for (size_t s = 0; s < from.spaces.size(); ++s) {
-    if (!space_kept[s]) continue;
-    CellSpace space = from.spaces[s];
-    space.parent = space_of(space.parent);
-    space.decision = value_of(space.decision);
-    to.spaces.push_back(std::move(space));
-  }
-  for (size_t v = 0; v < from.values.size(); ++v) {
-    if (!value_kept[v]) continue;
-    Value value = from.values[v];
-    value.type.space = space_of(value.type.space);
-    if (value.producer != kNone) value.producer = node_to[index(value.producer)];
-    to.values.push_back(std::move(value));
-  }
-  const auto map_block = [&](Block& block) {
-    for (NodeId& n : block.nodes) n = node_to[index(n)];
-  };
-  for (size_t n = 0; n < from.nodes.size(); ++n) {
-    if (!node_kept[n]) continue;
-    Node node = from.nodes[n];
-    map_values(node.inputs);
-    map_values(node.outputs);
-    for (auto& yields : node.yields) map_values(yields);
-    for (Block& body : node.bodies) map_block(body);
-    map_spaces(node.attributes, space_of);
-    to.nodes.push_back(std::move(node));
-  }
-  to.top = from.top;
-  map_block(to.top);
-  to.outputs = from.outputs;
-  for (NamedValue& output : to.outputs) output.value = value_of(output.value);
-  return to;
-}
 
 Rewriter::Rewriter(Graph graph) : graph_(std::move(graph)) {
   for (const Value& v : graph_.values) names_.emplace(v.name, 0);
@@ -173,8 +72,13 @@ SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) {
   const Value& d = graph_.value(decision);
   const CellSpace& from = graph_.space(d.type.space);
   const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
-  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)), SpaceKind::routed, d.type.space,
-                           bound, {}, decision, branch});
+  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)),
+                           SpaceKind::routed,
+                           d.type.space,
+                           bound,
+                           {},
+                           decision,
+                           branch});
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
 

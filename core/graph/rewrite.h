@@ -13,7 +13,8 @@ namespace stormcell {
 
 using ValueMap = std::map<ValueId, ValueId>;
 
-/// The graph without the nodes that stand in no block, and without the values and spaces that nothing refers to any more. The graph's inputs stay.
+/// The graph without the nodes that stand in no block, and without the values and spaces that nothing refers to any more. The graph's
+/// inputs stay.
 Graph compact(const Graph& graph);
 
 /// A graph under rewriting. New nodes stand in no block until they are placed.
@@ -44,8 +45,8 @@ class Rewriter {
   void substitute(const ValueMap& values, const std::set<NodeId>& except = {});
   /// `count` nodes of a block from `first` on are replaced by `with`.
   void replace_run(BlockPlace place, size_t first, size_t count, const std::vector<NodeId>& with);
-  /// Moves nodes of one block next to each other: what stands between them goes before, or behind where it reads what they make. Returns the
-  /// place of the first; nothing where that would change what a node reads.
+  /// Moves nodes of one block next to each other: what stands between them goes before, or behind where it reads what they make. Returns
+  /// the place of the first; nothing where that would change what a node reads.
   std::optional<size_t> bring_together(BlockPlace place, std::span<const NodeId> nodes);
 
   /// True when the states are read and written in the same order by the nodes `to` as by `from`, which are the same nodes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/operator.h"
+#include "core/graph/text_names.h"
 
 namespace stormcell {
 namespace {
@@ -25,7 +26,9 @@ void visit_with_bodies(const Graph& graph, NodeId id, Visit& visit) {
 
 }  // namespace
 
-const Block& block_at(const Graph& graph, BlockPlace place) { return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body]; }
+const Block& block_at(const Graph& graph, BlockPlace place) {
+  return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body];
+}
 Block& block_at(Graph& graph, BlockPlace place) { return place.owner == kNone ? graph.top : graph.node(place.owner).bodies[place.body]; }
 
 std::vector<BlockPlace> blocks_of(const Graph& graph, Fallbacks fallbacks) {
@@ -61,7 +64,8 @@ std::set<ValueId> states_written(const Graph& graph, NodeId node) {
   std::set<ValueId> states;
   auto visit = [&](NodeId id) {
     const Node& n = graph.node(id);
-    if (n.op->has_effect && n.bodies.empty() && !n.inputs.empty() && graph.value(n.inputs[0]).kind == ValueKind::state) states.insert(n.inputs[0]);
+    if (n.op->has_effect && n.bodies.empty() && !n.inputs.empty() && graph.value(n.inputs[0]).kind == ValueKind::state)
+      states.insert(n.inputs[0]);
   };
   visit_with_bodies(graph, node, visit);
   return states;
@@ -76,6 +80,21 @@ std::vector<int32_t> count_uses(const Graph& graph) {
   });
   for (const NamedValue& output : graph.outputs) ++uses[static_cast<size_t>(output.value)];
   return uses;
+}
+
+void map_spaces(Attributes& attributes, const std::function<SpaceId(SpaceId)>& to) {
+  std::vector<std::pair<std::string, Attribute>> changed;
+  for (const auto& [key, value] : attributes) {
+    if (!is_space_attribute(key)) continue;
+    if (const auto* one = std::get_if<int64_t>(&value)) {
+      changed.emplace_back(key, int64_t{to(static_cast<SpaceId>(*one))});
+    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+      std::vector<int64_t> spaces;
+      for (const int64_t s : *list) spaces.push_back(to(static_cast<SpaceId>(s)));
+      changed.emplace_back(key, std::move(spaces));
+    }
+  }
+  for (auto& [key, value] : changed) attributes.set(key, std::move(value));
 }
 
 int64_t stored_bytes(const Graph& graph, ValueId weight) { return graph.row_bytes(weight); }

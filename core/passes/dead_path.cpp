@@ -1,15 +1,14 @@
 // Branches to which no cell went in the profiled batches: their region becomes
 //   guard(branches_empty(decision; branches = dead)) { the live branches only } { the region as it was }
-// The route node stays before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body computes
-// what the region computes without rows in the dead branches: bit for bit the same.
+// The route node stays before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body
+// computes what the region computes without rows in the dead branches: bit for bit the same.
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
-#include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
+#include "core/passes/dead_branches.h"
 #include "core/passes/pass.h"
 #include "core/passes/prose.h"
 #include "core/passes/region.h"
@@ -19,60 +18,10 @@ namespace {
 
 constexpr const char* kNoWeight = "no weight is read by its dead branches alone";
 
-/// Dead branches of each router, by its name.
-using DeadBranches = std::map<std::string, std::vector<int32_t>, std::less<>>;
-
-std::string list_text(const std::vector<int32_t>& branches) {
-  std::string text;
-  for (const int32_t b : branches) text += (text.empty() ? "" : ",") + std::to_string(b);
-  return text;
-}
-
-std::vector<int32_t> parse_list(std::string_view text, const std::string& where) {
-  std::vector<int32_t> list;
-  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
-    int32_t branch = -1;
-    const auto [stop, error] = std::from_chars(at, end, branch);
-    if (error != std::errc() || branch < 0 || (stop < end && *stop != ',')) bad_input(where, "expected branches as \"1,4,5\", got \"" + std::string(text) + "\"");
-    list.push_back(branch);
-    at = stop;
-  }
-  return list;
-}
-
-DeadBranches dead_branches(const PassInput& input) {
-  DeadBranches dead;
-  if (input.parameters) {
-    for (const auto& [router, branches] : *input.parameters) dead[router] = parse_list(branches, "configuration: dead-path of " + router);
-    return dead;
-  }
-  for (const auto& [router, load] : input.profile.routers) {
-    if (load.batches == 0) continue;
-    std::vector<int32_t> empty;
-    for (size_t b = 0; b < load.load.size(); ++b)
-      if (load.load[b] == 0) empty.push_back(static_cast<int32_t>(b));
-    if (!empty.empty()) dead[router] = std::move(empty);
-  }
-  return dead;
-}
-
-/// Weights that nothing outside of fallbacks reads.
-int64_t bytes_of_fallbacks_only(const Graph& graph) {
-  std::set<ValueId> everywhere, needed;
-  for (const Fallbacks which : {Fallbacks::included, Fallbacks::left_out})
-    for (const BlockPlace place : blocks_of(graph, which))
-      for (const NodeId id : block_at(graph, place).nodes)
-        for (const ValueId v : graph.node(id).inputs)
-          if (graph.value(v).kind == ValueKind::weight) (which == Fallbacks::included ? everywhere : needed).insert(v);
-  int64_t bytes = 0;
-  for (const ValueId v : everywhere)
-    if (!needed.contains(v)) bytes += stored_bytes(graph, v);
-  return bytes;
-}
-
 class DeadPath {
  public:
-  explicit DeadPath(const PassInput& input) : input_(input), rewriter_(input.graph), dead_(dead_branches(input)), dead_weights_(weights_of_dead_branches()) {}
+  explicit DeadPath(const PassInput& input)
+      : input_(input), rewriter_(input.graph), dead_(dead_branches(input)), dead_weights_(weights_of_dead_branches(input.graph, dead_)) {}
 
   PassResult run() {
     while (step()) {
@@ -89,7 +38,7 @@ class DeadPath {
     }
     result.applied = !guarded_.empty();
     result.reason = reason(bytes);
-    for (const auto& [router, branches] : guarded_) result.parameters[router] = list_text({branches.begin(), branches.end()});
+    for (const auto& [router, branches] : guarded_) result.parameters[router] = branch_list({branches.begin(), branches.end()});
     if (result.applied) result.predicted_speedup = predicted_speedup(input_, result.graph);
     return result;
   }
@@ -119,7 +68,8 @@ class DeadPath {
     if (why.empty() && saved_bytes(region, dead) == 0) why = kNoWeight;
     if (why.empty()) why = split_node(region, dead);
     std::optional<size_t> first;
-    if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes))) why = "nodes between its scatters and gathers depend on it";
+    if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes)))
+      why = "nodes between its scatters and gathers depend on it";
     if (!why.empty()) {
       refusals_.emplace_back(router, why);
       return false;
@@ -182,40 +132,14 @@ class DeadPath {
     return bytes;
   }
 
-  /// Weights that only dead branches read, of whichever router: prefill and step read the same ones.
-  std::set<ValueId> weights_of_dead_branches() const {
-    std::set<ValueId> read, needed;
-    const auto is_dead_branch = [&](ValueId decision, int32_t branch) {
-      const auto at = dead_.find(router_name(graph(), decision));
-      return at != dead_.end() && std::find(at->second.begin(), at->second.end(), branch) != at->second.end();
-    };
-    for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
-      for (const NodeId id : block_at(graph(), place).nodes) {
-        const Node& node = graph().node(id);
-        bool dead = false;
-        for (SpaceId s = node.outputs.empty() ? kNone : graph().value(node.outputs[0]).type.space; s != kNone; s = graph().space(s).parent)
-          dead = dead || (graph().space(s).kind == SpaceKind::routed && is_dead_branch(graph().space(s).decision, graph().space(s).branch));
-        const bool grouped = node.op->name == "grouped_linear";
-        const size_t products = grouped ? node.attributes.list("branches").size() : 0;
-        for (size_t i = 0; i < node.inputs.size(); ++i) {
-          if (graph().value(node.inputs[i]).kind != ValueKind::weight) continue;
-          const bool of_dead = dead || (i >= 2 && i < 2 + products && is_dead_branch(node.inputs[1], static_cast<int32_t>(node.attributes.list("branches")[i - 2])));
-          (of_dead ? read : needed).insert(node.inputs[i]);
-        }
-      }
-    std::set<ValueId> only;
-    for (const ValueId v : read)
-      if (!needed.contains(v)) only.insert(v);
-    return only;
-  }
-
   /// A node that dead and live branches share can neither stay nor go.
   std::string split_node(const Region& region, const std::set<int32_t>& dead) const {
     for (const NodeId id : region.nodes) {
       const bool gather = std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end();
       if (gather || is_cut(region, id) || is_dead(region, id, dead)) continue;
       for (const int32_t b : branches_of_node(graph(), region, id))
-        if (dead.contains(b)) return std::string(graph().node(id).op->name) + " \"" + graph().node(id).name + "\" belongs to several branches";
+        if (dead.contains(b))
+          return std::string(graph().node(id).op->name) + " \"" + graph().node(id).name + "\" belongs to several branches";
     }
     return {};
   }
@@ -241,8 +165,8 @@ class DeadPath {
     }
     const std::vector<ValueId> joined = fallback.yields;
     std::set<NodeId> inside(region.nodes.begin(), region.nodes.end());
-    const NodeId predicate =
-        rewriter_.make_node("branches_empty", {region.decision}, {{"branches", std::vector<int64_t>(dead.begin(), dead.end())}}, router + ".dead.empty");
+    const NodeId predicate = rewriter_.make_node("branches_empty", {region.decision},
+                                                 {{"branches", std::vector<int64_t>(dead.begin(), dead.end())}}, router + ".dead.empty");
     const NodeId guard = rewriter_.make_guard(graph().node(predicate).outputs[0], std::move(taken), std::move(fallback), router + ".live");
     ValueMap now;
     for (size_t i = 0; i < joined.size(); ++i) now[joined[i]] = graph().node(guard).outputs[i];
@@ -284,7 +208,8 @@ class DeadPath {
     const size_t values = node.inputs.size() - extra_count(node);
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const std::optional<int32_t> b = i < values ? branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision) : std::nullopt;
+      const std::optional<int32_t> b =
+          i < values ? branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision) : std::nullopt;
       if (b && dead.contains(*b)) continue;
       const auto at = copies.find(node.inputs[i]);
       inputs.push_back(at == copies.end() ? node.inputs[i] : at->second);
@@ -309,7 +234,8 @@ class DeadPath {
       text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") + " without load, " +
              to_text(Bytes(bytes)) + " never loaded unless a guard misses";
     } else if (refusals_.empty()) {
-      return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled" : "every branch got cells in the profiled batches";
+      return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled"
+                                                                                   : "every branch got cells in the profiled batches";
     }
     return with_refusals(std::move(text), refusals_);
   }

@@ -99,7 +99,8 @@ class BranchFusion {
     for (const NodeId id : region_.gathers) {
       const Node& node = graph().node(id);
       const std::string& mode = node.attributes.word("mode");
-      if (static_cast<SpaceId>(node.attributes.integer("space")) != decision.type.space) return named(node) + " joins in a space further up";
+      if (static_cast<SpaceId>(node.attributes.integer("space")) != decision.type.space)
+        return named(node) + " joins in a space further up";
       if (mode == "place" && decision.fan_out > 1) return named(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return named(node) + " joins integers";
       std::vector<int32_t> joined;
@@ -142,7 +143,8 @@ class BranchFusion {
         if (from == model) of_model = node.inputs[i];
         if (from == branch) of_branch = node.inputs[i];
       }
-      if (const auto at = same.find(of_model); at == same.end() || at->second != of_branch) return named(node) + " joins another part of " + here + " than of " + there;
+      if (const auto at = same.find(of_model); at == same.end() || at->second != of_branch)
+        return named(node) + " joins another part of " + here + " than of " + there;
     }
     return {};
   }
@@ -158,7 +160,8 @@ class BranchFusion {
       const Value &in_x = graph().value(x.inputs[i]), &in_y = graph().value(y.inputs[i]);
       if (in_x.kind == ValueKind::weight && in_y.kind == ValueKind::weight) {
         if (in_x.type != in_y.type)
-          return here + " has " + named(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " + type_text(graph(), in_x.type);
+          return here + " has " + named(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " +
+                 type_text(graph(), in_x.type);
         // Only a product has weights for each branch.
         if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + named(y);
       } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {
@@ -175,8 +178,9 @@ class BranchFusion {
     const auto flow = flow_of_.find(v);
     if (flow == flow_of_.end()) return v;  // a weight that all branches share
     if (const auto at = scattered_.find(flow->second.first); at != scattered_.end()) return at->second;
-    const NodeId scatter = rewriter_.make_node("scatter", {flow->second.first, region_.decision}, {{"spaces", std::vector<int64_t>{slots_}}},
-                                               router_name(graph(), region_.decision) + ".slots");
+    const NodeId scatter =
+        rewriter_.make_node("scatter", {flow->second.first, region_.decision}, {{"spaces", std::vector<int64_t>{slots_}}},
+                            router_name(graph(), region_.decision) + ".slots");
     made_.push_back(scatter);
     return scattered_[flow->second.first] = graph().node(scatter).outputs[0];
   }
@@ -226,11 +230,11 @@ class BranchFusion {
 
   Rewriter& rewriter_;
   const Region& region_;
-  std::map<NodeId, std::map<int32_t, ValueId>> flows_;               // scatter -> branch -> what it gives there
-  std::map<ValueId, std::pair<ValueId, int32_t>> flow_of_;           // scattered value -> what was scattered, to which branch
+  std::map<NodeId, std::map<int32_t, ValueId>> flows_;      // scatter -> branch -> what it gives there
+  std::map<ValueId, std::pair<ValueId, int32_t>> flow_of_;  // scattered value -> what was scattered, to which branch
   std::map<int32_t, std::vector<NodeId>> chains_;
-  std::vector<int32_t> present_;                                     // branches that the gathers join
-  std::map<int32_t, ValueMap> same_;                                 // values of the first branch -> of this one
+  std::vector<int32_t> present_;      // branches that the gathers join
+  std::map<int32_t, ValueMap> same_;  // values of the first branch -> of this one
   size_t products_ = 0;
   SpaceId slots_ = kNone;
   ValueMap merged_, scattered_;
@@ -266,8 +270,9 @@ PassResult horizontal_fusion(const PassInput& input) {
   result.applied = !fused.empty();
   result.graph = result.applied ? rewriter.finish() : input.graph;
   if (result.applied) {
-    result.reason = with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") + " of branches became " +
-                                      std::to_string(grouped) + " grouped, " + count_text(scatters, "scatter", "scatters") + " disappeared",
+    result.reason = with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
+                                      " of branches became " + std::to_string(grouped) + " grouped, " +
+                                      count_text(scatters, "scatter", "scatters") + " disappeared",
                                   refusals);
     result.predicted_speedup = predicted_speedup(input, result.graph);
   } else {

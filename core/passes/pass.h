@@ -33,12 +33,12 @@ struct PassInput {
   const Graph& graph;
   const LoadProfile& profile;
   const MachineModel& machine;
-  Bindings typical;  ///< extents of a typical batch, for predictions
+  Bindings typical;                            ///< extents of a typical batch, for predictions
   const PassParameters* parameters = nullptr;  ///< of a configuration: does the same again, whatever the profile says
 };
 
 struct PassResult {
-  Graph graph;                              ///< equal to the input's where not applied; verified
+  Graph graph;  ///< equal to the input's where not applied; verified
   bool applied = false;
   std::string reason;                       ///< one sentence: what was done, or why not
   std::optional<double> predicted_speedup;  ///< of the whole forward pass, from bytes, FLOP and steps
@@ -47,7 +47,7 @@ struct PassResult {
 
 struct Pass {
   std::string_view id, summary;
-  bool lossy = false;      ///< runs only when enabled by name
+  bool lossy = false;  ///< runs only when enabled by name
   PassResult (*run)(const PassInput& input) = nullptr;
 };
 

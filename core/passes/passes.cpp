@@ -14,12 +14,15 @@ PassResult horizontal_fusion(const PassInput& input);
 namespace {
 constexpr std::array kPasses = {
     Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path},
-    Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false, horizontal_fusion},
-    Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false, vertical_fusion},
+    Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
+         horizontal_fusion},
+    Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false,
+         vertical_fusion},
 };
 /// Ids of the contract whose passes are still to come.
-constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",       "kernel-tuning",
-                                         "quantize-bf16",  "quantize-int8",     "speculative-routing", "weight-preload", "memory-plan", "placement"};
+constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",
+                                         "kernel-tuning",  "quantize-bf16",     "quantize-int8", "speculative-routing", "weight-preload",
+                                         "memory-plan",    "placement"};
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }

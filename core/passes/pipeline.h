@@ -13,8 +13,8 @@ struct PassSelection {
   std::vector<std::string> enable, disable, only;
 };
 
-/// The passes to run, in their order: those that lose nothing and those enabled, without the disabled; or `only`. An unknown id, or one that
-/// this version does not have, is an Error(bad_input) that lists the ids.
+/// The passes to run, in their order: those that lose nothing and those enabled, without the disabled; or `only`. An unknown id, or one
+/// that this version does not have, is an Error(bad_input) that lists the ids.
 std::vector<const Pass*> select_passes(const PassSelection& selection);
 
 struct PassOutcome {

@@ -16,7 +16,8 @@ BranchShares shares_of(const Graph& graph, const LoadProfile& profile) {
     const auto at = profile.routers.find(graph.node(d.producer).name);
     if (at == profile.routers.end() || at->second.load.size() != static_cast<size_t>(d.branches)) continue;
     std::vector<double> parts;
-    for (const int64_t n : at->second.load) parts.push_back(at->second.cells > 0 ? static_cast<double>(n) / static_cast<double>(at->second.cells) : 0);
+    for (const int64_t n : at->second.load)
+      parts.push_back(at->second.cells > 0 ? static_cast<double>(n) / static_cast<double>(at->second.cells) : 0);
     shares.set(static_cast<ValueId>(v), std::move(parts));
   }
   return shares;

@@ -4,7 +4,9 @@
 
 namespace stormcell {
 
-std::string count_text(size_t n, std::string_view one, std::string_view many) { return std::to_string(n) + " " + std::string(n == 1 ? one : many); }
+std::string count_text(size_t n, std::string_view one, std::string_view many) {
+  return std::to_string(n) + " " + std::string(n == 1 ? one : many);
+}
 
 std::string with_refusals(std::string done, const Refusals& refusals) {
   // By reason, in the order in which they came.
@@ -17,7 +19,8 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
   constexpr size_t kShown = 4;
   for (size_t i = 0; i < std::min(reasons.size(), kShown); ++i) {
     const auto& [why, routers] = reasons[i];
-    done += (done.empty() ? "not " : "; not ") + routers[0] + (routers.size() > 1 ? " and " + count_text(routers.size() - 1, "other", "others") : "") + ": " + why;
+    done += (done.empty() ? "not " : "; not ") + routers[0] +
+            (routers.size() > 1 ? " and " + count_text(routers.size() - 1, "other", "others") : "") + ": " + why;
   }
   if (reasons.size() > kShown) done += "; and " + count_text(reasons.size() - kShown, "more reason", "more reasons");
   return done;

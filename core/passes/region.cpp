@@ -15,7 +15,8 @@ std::string quoted_node(const Node& node) { return std::string(node.op->name) + 
 /// The node itself takes rows to branches of `decision`.
 bool opens(const Graph& graph, const Node& node, ValueId decision) {
   if (node.op->name == "scatter") return node.inputs[1] == decision;
-  return node.op->name == "grouped_linear" && node.inputs[1] == decision && graph.value(node.inputs[0]).type.space == graph.value(decision).type.space;
+  return node.op->name == "grouped_linear" && node.inputs[1] == decision &&
+         graph.value(node.inputs[0]).type.space == graph.value(decision).type.space;
 }
 
 /// A gather whose result lives outside of the decision's branches.
@@ -157,6 +158,8 @@ std::vector<ValueId> decisions_of(const Graph& graph, BlockPlace place) {
   return decisions;
 }
 
-std::vector<Region> find_regions(const Graph& graph, BlockPlace place, ValueId decision) { return RegionFinder(graph, place, decision).find(); }
+std::vector<Region> find_regions(const Graph& graph, BlockPlace place, ValueId decision) {
+  return RegionFinder(graph, place, decision).find();
+}
 
 }  // namespace stormcell

@@ -8,8 +8,8 @@
 
 namespace stormcell {
 
-/// Everything in one block that lives in the branches of one decision and hangs together. A decision with several rounds, or with flows that
-/// never meet, has several regions.
+/// Everything in one block that lives in the branches of one decision and hangs together. A decision with several rounds, or with flows
+/// that never meet, has several regions.
 struct Region {
   ValueId decision = kNone;
   BlockPlace block;

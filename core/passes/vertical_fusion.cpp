@@ -1,5 +1,5 @@
-// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a gather
-// becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist.
+// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a
+// gather becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist.
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
 // factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
@@ -85,7 +85,8 @@ class VerticalFusion {
   bool absorb_norm(NodeId id) {
     const ValueId x = node(id).inputs[0];
     const NodeId norm = graph().value(x).producer;
-    if (norm == kNone || graph().node(norm).op->name != "rms_norm" || uses_[static_cast<size_t>(x)] != 1 || !place_of_.contains(norm)) return false;
+    if (norm == kNone || graph().node(norm).op->name != "rms_norm" || uses_[static_cast<size_t>(x)] != 1 || !place_of_.contains(norm))
+      return false;
     if (!may_move(norm, id)) return false;
     const Node before = graph().node(norm);
     Node& product = node(id);
@@ -107,7 +108,8 @@ class VerticalFusion {
       const ValueId other = node(user).inputs[node(user).inputs[0] == out ? 1 : 0];
       const NodeId maker = graph().value(other).producer;
       // The bodies must see the other summand, as it is then.
-      if (graph().value(other).kind == ValueKind::state || (place_of_.contains(maker) && place_of_.at(maker) > place_of_.at(guard))) continue;
+      if (graph().value(other).kind == ValueKind::state || (place_of_.contains(maker) && place_of_.at(maker) > place_of_.at(guard)))
+        continue;
       const auto joins = [&](size_t body) {
         const ValueId yield = node(guard).yields[body][i];
         const NodeId gather = graph().value(yield).producer;
@@ -130,7 +132,8 @@ class VerticalFusion {
     const std::string_view op = user.op->name;
     if (maker.op->name == "conv2d") return op == "activation" && Tail(maker).active == "none";
     if (maker.op->name == "gather")
-      return op == "add" && !has(maker, "residual") && user.inputs[0] != user.inputs[1] && graph().value(user.outputs[0]).type.dtype == DType::f32;
+      return op == "add" && !has(maker, "residual") && user.inputs[0] != user.inputs[1] &&
+             graph().value(user.outputs[0]).type.dtype == DType::f32;
     if (!is_product(maker)) return false;
     const Tail tail(maker);
     if (tail.residual) return false;
@@ -171,11 +174,14 @@ class VerticalFusion {
     return user;
   }
 
-  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of states may change between.
+  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of states may change
+  /// between.
   bool may_move(NodeId id, NodeId to) {
     const Node& moved = graph().node(id);
-    if (std::none_of(moved.inputs.begin(), moved.inputs.end(), [&](ValueId v) { return graph().value(v).kind == ValueKind::state; })) return true;
-    std::vector<NodeId> between(nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(id)), nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(to)));
+    if (std::none_of(moved.inputs.begin(), moved.inputs.end(), [&](ValueId v) { return graph().value(v).kind == ValueKind::state; }))
+      return true;
+    std::vector<NodeId> between(nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(id)),
+                                nodes_.begin() + static_cast<std::ptrdiff_t>(place_of_.at(to)));
     std::erase(between, kNone);
     std::vector<NodeId> after(between.begin() + 1, between.end());
     after.push_back(id);
@@ -189,9 +195,9 @@ class VerticalFusion {
 
   Rewriter rewriter_;
   std::vector<int32_t> uses_;
-  std::vector<NodeId> user_;              // the last node of the block that has the value as an input
-  std::map<NodeId, size_t> place_of_;     // in the block at hand
-  std::vector<NodeId> nodes_;             // of the block at hand; kNone: folded into another
+  std::vector<NodeId> user_;           // the last node of the block that has the value as an input
+  std::map<NodeId, size_t> place_of_;  // in the block at hand
+  std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -33,10 +32,12 @@ struct Machine {
   Ceilings ceilings;
 };
 
-void fill(float* to, int64_t n, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  for (int64_t i = 0; i < n; ++i) to[i] = uniform(engine);
+/// Numbers in [-1, 1), quickly: setting up must not take longer than measuring.
+void fill(float* to, int64_t n, uint32_t seed) {
+  for (int64_t i = 0; i < n; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    to[i] = static_cast<float>(static_cast<int32_t>(seed)) * 0x1p-31f;
+  }
 }
 
 /// Counters of a run that moves `bytes` of memory and does `flop`; zero bytes: they stay in the caches.
@@ -145,9 +146,11 @@ void norm_bench(benchmark::State& state, Machine& machine, int64_t rows) {
   report(state, machine, 3.0 * static_cast<double>(rows * 768), 8.0 * static_cast<double>(rows * 768));
 }
 
+/// One thread is measured in its own CPU time, which other processes disturb little; a team in real time, which wants an idle machine.
 template <class F>
-void add(const std::string& name, F&& f) {
-  benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(f))->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.05);
+void add(const Machine& machine, const std::string& name, F&& f) {
+  auto* bench = benchmark::RegisterBenchmark(name.c_str(), std::forward<F>(f))->Unit(benchmark::kMicrosecond)->MinTime(0.05);
+  if (machine.team.size() > 1) bench->UseRealTime();
 }
 
 void add_all(Machine& machine) {
@@ -158,26 +161,27 @@ void add_all(Machine& machine) {
         for (const int sets : {32, 1})
           for (const bool rival : {false, true}) {
             const LinearCase c{rows, n, k, dtype, sets, rival};
-            add(fmt::format("linear/{}/{}x{}/{}/rows:{}{}/{}", to_text(dtype), k, n, sets > 1 ? "cold" : "hot", rows, threads,
+            add(machine,
+                fmt::format("linear/{}/{}x{}/{}/rows:{}{}/{}", to_text(dtype), k, n, sets > 1 ? "cold" : "hot", rows, threads,
                             rival ? "onednn" : "own"),
                 [&machine, c](benchmark::State& state) { linear_bench(state, machine, c); });
           }
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const int32_t active : {1, 8, 32})
       for (const int32_t rows : {1, 4, 16, 64})
-        add(fmt::format("grouped/{}/768x3072/active:{}/rows:{}{}", to_text(dtype), active, rows, threads),
+        add(machine, fmt::format("grouped/{}/768x3072/active:{}/rows:{}{}", to_text(dtype), active, rows, threads),
             [&machine, active, rows, dtype](benchmark::State& state) { grouped_bench(state, machine, active, rows, dtype); });
   for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{8, 8}, {32, 32}, {128, 128}, {512, 512}, {1, 128}, {1, 1024}})
-    add(fmt::format("attention/8x12x64/q:{}/k:{}{}", queries, keys, threads),
+    add(machine, fmt::format("attention/8x12x64/q:{}/k:{}{}", queries, keys, threads),
         [&machine, queries = queries, keys = keys](benchmark::State& state) { attention_bench(state, machine, queries, keys); });
   for (const DType dtype : {DType::f32, DType::bf16})
     for (const auto& [size, channels] : {std::pair<int64_t, int64_t>{56, 64}, {192, 64}, {14, 256}, {7, 512}})
-      add(fmt::format("conv3x3/{}/{}x{}/channels:{}{}", to_text(dtype), size, size, channels, threads),
+      add(machine, fmt::format("conv3x3/{}/{}x{}/channels:{}{}", to_text(dtype), size, size, channels, threads),
           [&machine, size = size, channels = channels, dtype](benchmark::State& state) {
             conv_bench(state, machine, size, channels, dtype);
           });
   for (const int64_t rows : {16, 1024})
-    add(fmt::format("rms_norm/768/rows:{}{}", rows, threads),
+    add(machine, fmt::format("rms_norm/768/rows:{}{}", rows, threads),
         [&machine, rows](benchmark::State& state) { norm_bench(state, machine, rows); });
 }
 

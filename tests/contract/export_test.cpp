@@ -122,7 +122,8 @@ class ExportTest : public QObject {
     std::map<std::string, int> phases;
     for (const Json& event : trace["traceEvents"]) {
       ++phases[event["ph"].get<std::string>()];
-      if (event["ph"] == "X") QVERIFY(event["ts"].is_number() && event["dur"].get<double>() >= 0 && event["name"].is_string() && event.contains("tid"));
+      if (event["ph"] == "X")
+        QVERIFY(event["ts"].is_number() && event["dur"].get<double>() >= 0 && event["name"].is_string() && event.contains("tid"));
     }
     QVERIFY(phases["X"] > 30 && phases["M"] >= 2);
   }
@@ -185,7 +186,8 @@ class ExportTest : public QObject {
     for (const char* part : {"<!doctype html", STORMCELL_VERSION, "speed-up", "encoder.block.1.layer.1.mlp"})
       QVERIFY2(QString::fromStdString(html).contains(part, Qt::CaseInsensitive), part);
     QVERIFY(html.find(id_) != std::string::npos);
-    for (const char* reference : {"src=\"http", "href=\"http", "@import", "url(http"}) QVERIFY2(html.find(reference) == std::string::npos, reference);
+    for (const char* reference : {"src=\"http", "href=\"http", "@import", "url(http"})
+      QVERIFY2(html.find(reference) == std::string::npos, reference);
     VERIFY_REFUSED((Arguments{"report", session_, "-o", session_}), session_, "session");
     VERIFY_REFUSED((Arguments{"report", "no/such.storm", "-o", page}), "no/such.storm", "no such file");
   }

@@ -27,25 +27,38 @@ std::string missing(const Json& j, const std::vector<std::string>& paths) {
 
 const std::vector<std::string> kModel = {"model.name",    "model.family",   "model.parameters", "model.weight_bytes",
                                          "model.routers", "model.branches", "model.weights"};
-const std::vector<std::string> kSurroundings = {"version",
-                                                "dataset.name",
-                                                "dataset.batches",
-                                                "dataset.cells",
-                                                "dataset.cells_without_padding",
-                                                "device.name",
-                                                "device.backend",
-                                                "device.threads",
-                                                "device.core_placement",
-                                                "device.peak_gflops",
-                                                "device.read_gbps"};
-const std::vector<std::string> kRun = {"phase",   "baseline", "optimized", "speedup", "speedup_ci95", "verified.passed", "verified.tolerance", "verified.max_abs_diff",
-                                       "verified.max_rel_diff", "verified.batches", "verified.flips", "verified.explained_flips", "verified.dropped", "passes",
-                                       "routing[].router", "routing[].branches", "routing[].cells", "routing[].load[]", "routing[].imbalance",
-                                       "routing[].entropy", "routing[].dropped", "preload", "session", "config"};
+const std::vector<std::string> kSurroundings = {
+    "version",         "dataset.name",   "dataset.batches", "dataset.cells",         "dataset.cells_without_padding",
+    "device.name",     "device.backend", "device.threads",  "device.core_placement", "device.peak_gflops",
+    "device.read_gbps"};
+const std::vector<std::string> kRun = {"phase",
+                                       "baseline",
+                                       "optimized",
+                                       "speedup",
+                                       "speedup_ci95",
+                                       "verified.passed",
+                                       "verified.tolerance",
+                                       "verified.max_abs_diff",
+                                       "verified.max_rel_diff",
+                                       "verified.batches",
+                                       "verified.flips",
+                                       "verified.explained_flips",
+                                       "verified.dropped",
+                                       "passes",
+                                       "routing[].router",
+                                       "routing[].branches",
+                                       "routing[].cells",
+                                       "routing[].load[]",
+                                       "routing[].imbalance",
+                                       "routing[].entropy",
+                                       "routing[].dropped",
+                                       "preload",
+                                       "session",
+                                       "config"};
 std::vector<std::string> plan(const std::string& name) {
   std::vector<std::string> paths;
-  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.runs", "cells_per_s", "limit_share", "peak_weight_bytes",
-                          "peak_activation_bytes"})
+  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.runs", "cells_per_s", "limit_share",
+                          "peak_weight_bytes", "peak_activation_bytes"})
     paths.push_back(name + "." + key);
   return paths;
 }
@@ -57,12 +70,12 @@ std::vector<std::string> all(std::initializer_list<std::vector<std::string>> lis
 
 }  // namespace
 
-#define VERIFY_KEYS(json, schema_name, paths)                                            \
-  do {                                                                                   \
-    QVERIFY2((json).is_object(), "no JSON object");                                      \
-    QCOMPARE((json)["schema"].get<std::string>(), std::string(schema_name));             \
-    const std::string gone = missing(json, paths);                                       \
-    QVERIFY2(gone.empty(), ("missing: " + gone + "\n" + (json).dump(1)).c_str());        \
+#define VERIFY_KEYS(json, schema_name, paths)                                     \
+  do {                                                                            \
+    QVERIFY2((json).is_object(), "no JSON object");                               \
+    QCOMPARE((json)["schema"].get<std::string>(), std::string(schema_name));      \
+    const std::string gone = missing(json, paths);                                \
+    QVERIFY2(gone.empty(), ("missing: " + gone + "\n" + (json).dump(1)).c_str()); \
   } while (false)
 
 class JsonTest : public QObject {
@@ -111,7 +124,8 @@ class JsonTest : public QObject {
   void run_fills_the_baseline_alone() {
     const Json j = json_of(short_run("run", switch_model(), switch_data()));
     VERIFY_KEYS(j, "stormcell.run/1", all({kModel, kSurroundings, kRun, plan("baseline")}));
-    QVERIFY(j["optimized"].is_null() && j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["preload"].is_null() && j["session"].is_null());
+    QVERIFY(j["optimized"].is_null() && j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["preload"].is_null() &&
+            j["session"].is_null());
     QVERIFY(j["verified"]["passed"].get<bool>());
     QCOMPARE(j["phase"].get<std::string>(), std::string("forward"));
     QCOMPARE(j["dataset"]["cells"].get<int>(), 3 * 13 + 3 * 11);
@@ -128,15 +142,17 @@ class JsonTest : public QObject {
   void optimize_fills_both_and_its_configuration_is_replayed_by_run() {
     const std::string config = scratch_.path("config.json"), session = scratch_.path("optimize.storm");
     const Json j = json_of(short_run("optimize", switch_model(), switch_data(), {"--config-out", config, "-o", session, "--batch", "1"}));
-    const std::vector<std::string> passes = {"passes[].name",          "passes[].applied",            "passes[].reason",     "passes[].predicted_speedup",
-                                             "passes[].speedup_alone", "passes[].speedup_cumulative", "passes[].guard_hits", "passes[].fallbacks"};
+    const std::vector<std::string> passes = {"passes[].name",          "passes[].applied",
+                                             "passes[].reason",        "passes[].predicted_speedup",
+                                             "passes[].speedup_alone", "passes[].speedup_cumulative",
+                                             "passes[].guard_hits",    "passes[].fallbacks"};
     VERIFY_KEYS(j, "stormcell.optimize/1", all({kModel, kSurroundings, kRun, plan("baseline"), plan("optimized"), passes}));
     QVERIFY(j["speedup"].is_number() && j["speedup_ci95"].size() == 2);
     QVERIFY(j["speedup_ci95"][0] <= j["speedup_ci95"][1]);
     QCOMPARE(j["session"].get<std::string>(), session);
 
     const Json written = Json::parse(Scratch::read(config), nullptr, false);
-    const std::vector<std::string> keys = {"model.name",   "model.fingerprint", "device", "passes",  "dtypes",
+    const std::vector<std::string> keys = {"model.name", "model.fingerprint", "device",      "passes",  "dtypes",
                                            "capacities", "kernels",           "speculation", "preload", "placement"};
     VERIFY_KEYS(written, "stormcell.config/1", keys);
     QVERIFY(written["kernels"].is_null() && written["speculation"].is_null() && written["placement"].is_null());
@@ -166,8 +182,9 @@ class JsonTest : public QObject {
 
   void generate() {
     const Json j = json_of(short_run("generate", switch_model(), "random:4x6", {"--max-new-tokens", "5"}));
-    const std::vector<std::string> keys = {"phase",          "batches",        "sequences",       "tokens",      "tokens_per_s",   "latency_ms.median", "latency_ms.p95",
-                                           "latency_ms.min", "latency_ms.runs", "stopped.eos", "stopped.length", "accuracy"};
+    const std::vector<std::string> keys = {"phase",           "batches",           "sequences",      "tokens",
+                                           "tokens_per_s",    "latency_ms.median", "latency_ms.p95", "latency_ms.min",
+                                           "latency_ms.runs", "stopped.eos",       "stopped.length", "accuracy"};
     VERIFY_KEYS(j, "stormcell.generate/1", all({keys}));
     QCOMPARE(j["phase"].get<std::string>(), std::string("decode"));
     QCOMPARE(j["sequences"].get<int>(), 4);
@@ -189,15 +206,18 @@ class JsonTest : public QObject {
     const std::string a = scratch_.path("a.json");
     VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"--json", a})), Arguments{"run"});
     const Json j = json_of({"compare", a, a});
-    const std::vector<std::string> keys = {"a", "b", "rows[].figure", "rows[].a", "rows[].b", "rows[].difference", "rows[].ci95", "rows[].significant"};
+    const std::vector<std::string> keys = {
+        "a", "b", "rows[].figure", "rows[].a", "rows[].b", "rows[].difference", "rows[].ci95", "rows[].significant"};
     VERIFY_KEYS(j, "stormcell.compare/1", all({keys}));
     for (const Json& row : j["rows"]) QVERIFY2(row["difference"].is_null() || row["difference"] == 0.0, row.dump().c_str());
   }
 
   void batch() {
-    const std::string jobs = scratch_.write("jobs.json", R"({"schema": "stormcell.jobs/1", "jobs": [{"name": "one", "args": ["doctor"]}]})");
+    const std::string jobs =
+        scratch_.write("jobs.json", R"({"schema": "stormcell.jobs/1", "jobs": [{"name": "one", "args": ["doctor"]}]})");
     const Json j = json_of({"batch", jobs});
-    const std::vector<std::string> keys = {"jobs[].name", "jobs[].args[]", "jobs[].exit", "jobs[].seconds", "jobs[].json.cpu.name", "jobs[].error", "failed"};
+    const std::vector<std::string> keys = {"jobs[].name",          "jobs[].args[]", "jobs[].exit", "jobs[].seconds",
+                                           "jobs[].json.cpu.name", "jobs[].error",  "failed"};
     VERIFY_KEYS(j, "stormcell.batch/1", all({keys}));
   }
 
@@ -215,7 +235,8 @@ class JsonTest : public QObject {
     const std::string bytes = Scratch::read(file);
     const Json header = Json::parse(bytes.substr(8, *reinterpret_cast<const uint64_t*>(bytes.data())), nullptr, false);
     for (const char* batch : {"b0.", "b1."})
-      for (const char* name : {"encoder_hidden", "decoder_hidden", "logits", "encoder.block.1.layer.1.mlp.branch", "encoder.block.1.layer.1.mlp.weight"})
+      for (const char* name :
+           {"encoder_hidden", "decoder_hidden", "logits", "encoder.block.1.layer.1.mlp.branch", "encoder.block.1.layer.1.mlp.weight"})
         QVERIFY2(header.contains(std::string(batch) + name), (std::string(batch) + name).c_str());
     QCOMPARE(header["b0.encoder.block.1.layer.1.mlp.branch"]["dtype"].get<std::string>(), std::string("I32"));
     QVERIFY(header["b0.encoder.block.1.layer.1.mlp.branch"]["shape"] == (Json{2 * 13, 1}));

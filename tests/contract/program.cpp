@@ -1,5 +1,7 @@
 #include "tests/contract/program.h"
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <QElapsedTimer>
@@ -40,10 +42,11 @@ Ended run_program(const Arguments& arguments, const Surroundings& around) {
   process.setProcessEnvironment(environment);
   if (!around.folder.empty()) process.setWorkingDirectory(QString::fromStdString(around.folder));
   if (!around.out_file.empty()) process.setStandardOutputFile(QString::fromStdString(around.out_file));
-  if (around.file_bytes > 0) {
+  process.setChildProcessModifier([&around] {
     const rlimit limit = {static_cast<rlim_t>(around.file_bytes), static_cast<rlim_t>(around.file_bytes)};
-    process.setChildProcessModifier([limit] { ::setrlimit(RLIMIT_FSIZE, &limit); });
-  }
+    if (around.file_bytes > 0) ::setrlimit(RLIMIT_FSIZE, &limit);
+    if (around.obey_permissions) ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0);
+  });
   process.start(STORMCELL_CLI, list_of(arguments));
   if (!process.waitForStarted()) return {-1, {}, "cannot start " STORMCELL_CLI};
   process.write(around.input.data(), static_cast<qint64>(around.input.size()));

@@ -20,11 +20,12 @@ struct Ended {
 };
 
 struct Surroundings {
-  std::string input;                                       ///< standard input
-  std::string folder;                                      ///< where it starts
+  std::string input;   ///< standard input
+  std::string folder;  ///< where it starts
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string out_file;                                    ///< standard output goes there
-  int64_t file_bytes = 0;                                  ///< no file may grow beyond; 0: no limit
+  std::string out_file;           ///< standard output goes there
+  int64_t file_bytes = 0;         ///< no file may grow beyond; 0: no limit
+  bool obey_permissions = false;  ///< the superuser too
 };
 
 std::string program_path();
@@ -54,19 +55,19 @@ class Running {
 }  // namespace stormcell::testing
 
 /// Bad usage and bad input: exit 2, one line that names `where` and holds `words`, nothing on standard output.
-#define VERIFY_REFUSED(arguments, where, words)                                                                      \
-  do {                                                                                                               \
-    const ::stormcell::testing::Arguments given = arguments;                                                         \
-    const ::stormcell::testing::Ended refused = ::stormcell::testing::run_program(given);                            \
-    const std::string whole = ::stormcell::testing::told(given, refused);                                            \
-    QVERIFY2(refused.exit == 2, whole.c_str());                                                                      \
-    const std::string defect = ::stormcell::testing::defect_of_error_line(refused.err, where);                       \
-    QVERIFY2(defect.empty(), (defect + "\n" + whole).c_str());                                                       \
+#define VERIFY_REFUSED(arguments, where, words)                                                                            \
+  do {                                                                                                                     \
+    const ::stormcell::testing::Arguments given = arguments;                                                               \
+    const ::stormcell::testing::Ended refused = ::stormcell::testing::run_program(given);                                  \
+    const std::string whole = ::stormcell::testing::told(given, refused);                                                  \
+    QVERIFY2(refused.exit == 2, whole.c_str());                                                                            \
+    const std::string defect = ::stormcell::testing::defect_of_error_line(refused.err, where);                             \
+    QVERIFY2(defect.empty(), (defect + "\n" + whole).c_str());                                                             \
     QVERIFY2(refused.err.find(words) != std::string::npos, ("expected \"" + std::string(words) + "\"\n" + whole).c_str()); \
-    QVERIFY2(refused.out.empty(), whole.c_str());                                                                    \
+    QVERIFY2(refused.out.empty(), whole.c_str());                                                                          \
   } while (false)
-#define VERIFY_DONE(ended, arguments)                                                                    \
-  do {                                                                                                   \
-    const ::stormcell::testing::Ended done_program = ended;                                              \
-    QVERIFY2(done_program.exit == 0, ::stormcell::testing::told(arguments, done_program).c_str());       \
+#define VERIFY_DONE(ended, arguments)                                                              \
+  do {                                                                                             \
+    const ::stormcell::testing::Ended done_program = ended;                                        \
+    QVERIFY2(done_program.exit == 0, ::stormcell::testing::told(arguments, done_program).c_str()); \
   } while (false)

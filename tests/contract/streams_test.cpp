@@ -108,7 +108,8 @@ class StreamsTest : public QObject {
   // compare ----------------------------------------------------------------------------------------------------------
 
   void compare_tells_what_is_significant() {
-    const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 1.5, 1.4, 1.6, 8), c = summary("c.json", 1.22, 1.1, 1.3, 10);
+    const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 1.5, 1.4, 1.6, 8),
+                      c = summary("c.json", 1.22, 1.1, 1.3, 10);
     const auto row_of = [](const Json& j, const std::string& figure) {
       for (const Json& row : j["rows"])
         if (row["figure"] == figure) return row;
@@ -124,8 +125,11 @@ class StreamsTest : public QObject {
   }
 
   void compare_fails_where_a_condition_holds_for_b() {
-    const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 0.9, 0.8, 1.0, 12), none = summary("none.json", 0, 0, 0, 12);
-    const auto exit_of = [&](const std::string& other, const std::string& condition) { return run_program({"compare", a, other, "--fail-if", condition}).exit; };
+    const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 0.9, 0.8, 1.0, 12),
+                      none = summary("none.json", 0, 0, 0, 12);
+    const auto exit_of = [&](const std::string& other, const std::string& condition) {
+      return run_program({"compare", a, other, "--fail-if", condition}).exit;
+    };
     QCOMPARE(exit_of(b, "speedup<0.95"), 1);
     QCOMPARE(exit_of(b, "speedup < 0.85"), 0);
     QCOMPARE(exit_of(b, "optimized.latency_ms.median>1.1*a"), 1);
@@ -139,14 +143,16 @@ class StreamsTest : public QObject {
 
   void compare_refuses_conditions_that_are_none() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
-    for (const char* condition : {"speedup", "speedup<", "<0.95", "speedup<<1", "speedup<fast", "speedup=1", "speedup<1*b", "no.such.figure<1", ""})
+    for (const char* condition :
+         {"speedup", "speedup<", "<0.95", "speedup<<1", "speedup<fast", "speedup=1", "speedup<1*b", "no.such.figure<1", ""})
       VERIFY_REFUSED((Arguments{"compare", a, a, "--fail-if", condition}), "--fail-if", "");
   }
 
   void compare_refuses_files_that_are_no_summaries() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
     VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("list.json", "[1]")}), scratch_.path("list.json"), "summary");
-    VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("other.json", "{\"schema\": \"pizza/1\"}")}), scratch_.path("other.json"), "summary");
+    VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("other.json", "{\"schema\": \"pizza/1\"}")}), scratch_.path("other.json"),
+                   "summary");
     VERIFY_REFUSED((Arguments{"compare", a, scratch_.write("broken.json", "{")}), scratch_.path("broken.json"), "JSON");
   }
 
@@ -179,11 +185,12 @@ class StreamsTest : public QObject {
 
   void an_interrupted_batch_ends_its_job() {
     const std::string session = scratch_.path("batch.storm");
-    const Json jobs = {{"schema", "stormcell.jobs/1"},
-                       {"jobs",
-                        {{{"name", "long"},
-                          {"args", {"profile", switch_model(), "--data", "random:4000x16", "--batch", "1", "--measure-seconds", "100000", "-o", session}}},
-                         {{"name", "never"}, {"args", {"doctor"}}}}}};
+    const Json jobs = {
+        {"schema", "stormcell.jobs/1"},
+        {"jobs",
+         {{{"name", "long"},
+           {"args", {"profile", switch_model(), "--data", "random:4000x16", "--batch", "1", "--measure-seconds", "100000", "-o", session}}},
+          {{"name", "never"}, {"args", {"doctor"}}}}}};
     const std::string file = scratch_.write("long.json", jobs.dump()), out = scratch_.path("long-out.json");
     Running running({"batch", file, "--json", out});
     QVERIFY(running.wait_until([&] { return std::filesystem::exists(session); }));

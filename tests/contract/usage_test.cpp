@@ -55,7 +55,8 @@ class UsageTest : public QObject {
       for (const char* value : {"x", "0", "-1", "1.5", "3x", "99999999999999999999", " 1"})
         QTest::addRow("%s '%s'", option, value) << option << value;
     for (const char* value : {"x", "-1", "18446744073709551616", "0x10"}) QTest::addRow("--seed '%s'", value) << "--seed" << value;
-    for (const char* value : {"x", "-1", "inf", "nan", "1e999"}) QTest::addRow("--verify-seconds '%s'", value) << "--verify-seconds" << value;
+    for (const char* value : {"x", "-1", "inf", "nan", "1e999"})
+      QTest::addRow("--verify-seconds '%s'", value) << "--verify-seconds" << value;
   }
   void numbers_that_are_none_are_refused() {
     QFETCH(QString, option);
@@ -76,7 +77,8 @@ class UsageTest : public QObject {
   }
 
   void standard_output_takes_one_thing_at_a_time() {
-    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--json", "-", "--config-out", "-"}), "--config-out", "standard output");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--json", "-", "--config-out", "-"}), "--config-out",
+                   "standard output");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--json", "-", "--dot", "-"}), "-", "standard output");
   }
 

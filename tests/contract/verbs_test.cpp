@@ -11,12 +11,15 @@ const Arguments kPlannedVerbs = {"tune", "import", "analyze", "place", "simulate
 const Arguments kFormats = {"stormcell", "session", "native", "csv", "chrome-trace"};
 const Arguments kPlannedFormats = {"sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
 const Arguments kPasses = {"dead-path", "horizontal-fusion", "vertical-fusion"};
-const Arguments kPlannedPasses = {"permanent-path", "constant-decision", "reorder",     "constant-folding",    "capacity",       "kernel-tuning",
-                                  "quantize-bf16",  "quantize-int8",     "memory-plan", "speculative-routing", "weight-preload", "placement"};
+const Arguments kPlannedPasses = {"permanent-path", "constant-decision",   "reorder",        "constant-folding",
+                                  "capacity",       "kernel-tuning",       "quantize-bf16",  "quantize-int8",
+                                  "memory-plan",    "speculative-routing", "weight-preload", "placement"};
 
 bool has_word(const std::string& text, const std::string& word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const auto part_of_word = [&](size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '-'); };
+    const auto part_of_word = [&](size_t i) {
+      return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '-');
+    };
     if ((at == 0 || !part_of_word(at - 1)) && !part_of_word(at + word.size())) return true;
   }
   return false;
@@ -50,11 +53,13 @@ class VerbsTest : public QObject {
   }
 
   void verbs_that_open_a_model_and_data_take_the_common_options() {
-    const Arguments common = {"data",   "batch",           "batches", "length",       "truncate",    "field",         "target-field",  "label-field", "seed",
-                              "threads", "device",          "dtype",   "allow-nonfinite", "record-inputs", "record-scores", "verify-seconds", "json"};
+    const Arguments common = {"data",          "batch",          "batches", "length", "truncate", "field",           "target-field",
+                              "label-field",   "seed",           "threads", "device", "dtype",    "allow-nonfinite", "record-inputs",
+                              "record-scores", "verify-seconds", "json"};
     for (const char* verb : {"run", "generate", "profile", "optimize"}) {
       const std::string help = run_program({verb, "--help"}).out;
-      for (const std::string& option : common) QVERIFY2(help.find("--" + option) != std::string::npos, (std::string(verb) + " --" + option).c_str());
+      for (const std::string& option : common)
+        QVERIFY2(help.find("--" + option) != std::string::npos, (std::string(verb) + " --" + option).c_str());
       QVERIFY2(help.find("  -o ") != std::string::npos, verb);
     }
   }
@@ -64,8 +69,7 @@ class VerbsTest : public QObject {
       const std::string help = run_program({verb, "--help"}).out;
       for (const char* word : {"cuda", "int8"}) QVERIFY2(!has_word(help, word), (verb + " " + word).c_str());
       for (const std::string& format : kPlannedFormats) QVERIFY2(!has_word(help, format), (verb + " " + format).c_str());
-      for (const std::string& pass : kPlannedPasses)
-        QVERIFY2(verb != "optimize" || !has_word(help, pass), (verb + " " + pass).c_str());
+      for (const std::string& pass : kPlannedPasses) QVERIFY2(verb != "optimize" || !has_word(help, pass), (verb + " " + pass).c_str());
     }
     for (const std::string& format : kFormats) QVERIFY2(has_word(run_program({"export", "--help"}).out, format), format.c_str());
     for (const std::string& pass : kPasses) QVERIFY2(has_word(run_program({"optimize", "--help"}).out, pass), pass.c_str());

@@ -26,7 +26,7 @@ struct Call {
   int threads;
 
   bool present(int32_t branch) const { return rows.weights[branch] && rows.offsets[branch + 1] > rows.offsets[branch]; }
-  ProductUnits units(int32_t branch) const { return {rows.offsets[branch + 1] - rows.offsets[branch], n, threads}; }
+  ProductUnits units(int32_t branch) const { return {rows.offsets[branch + 1] - rows.offsets[branch], n, k, threads}; }
   const std::byte* panel(int32_t branch, int64_t panel) const {
     return rows.weights[branch]->data + static_cast<size_t>(panel) * panel_bytes(k, dtype);
   }

@@ -34,7 +34,8 @@ struct Fused {
   const float* rows(const Call& c, std::byte* scratch) const {
     if (gain < 0) return c.in[0].reals();
     auto* normed = reinterpret_cast<float*>(scratch);
-    rms_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, reinterpret_cast<const float*>(c.weights.address(gain_handle).value), eps, normed);
+    rms_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, reinterpret_cast<const float*>(c.weights.address(gain_handle).value),
+             eps, normed);
     return normed;
   }
 
@@ -116,7 +117,7 @@ class GroupedLinear : public Kernel {
   int64_t n_, k_, slots_ = 0, norm_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
   std::vector<int32_t> handles_;
-  mutable std::vector<PackedWeight> packed_;         // refilled by each run; a kernel runs on one stream at a time
+  mutable std::vector<PackedWeight> packed_;  // refilled by each run; a kernel runs on one stream at a time
   mutable std::vector<const PackedWeight*> table_;
 };
 

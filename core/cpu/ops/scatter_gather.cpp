@@ -110,7 +110,8 @@ class GatherSlots : public Kernel {
 // The general case: rows of several routers, nested ones too, followed up to the cells of the result.
 class GatherChains : public Kernel {
  public:
-  explicit GatherChains(const Making& m) : place_(m.node().attributes.word("mode") == "place"), weighted_(m.node().attributes.word("mode") == "weighted") {
+  explicit GatherChains(const Making& m)
+      : place_(m.node().attributes.word("mode") == "place"), weighted_(m.node().attributes.word("mode") == "weighted") {
     const Graph& g = m.graph();
     const auto target = static_cast<SpaceId>(m.node().attributes.integer("space"));
     values_ = m.node().inputs.size() - extra_count(m.node());

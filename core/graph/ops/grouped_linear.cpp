@@ -18,8 +18,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       g.space(slots).branch != kAllBranches)
     operator_error(g, n, "the slots of its decision", "space " + std::to_string(slots));
   const TensorType& x = input_type(g, n, 0);
-  if (x.space != slots && x.space != decision.type.space)
-    operator_error(g, n, "x over the decision's slots or cells", type_text(g, x));
+  if (x.space != slots && x.space != decision.type.space) operator_error(g, n, "x over the decision's slots or cells", type_text(g, x));
   if (weights == 0) operator_error(g, n, "at least one branch", "none");
   const TensorType& first = input_type(g, n, 2);
   for (size_t i = 0; i < weights; ++i) {
@@ -43,7 +42,8 @@ Cost cost(const CostContext& c, const Node& n) {
   Cost cost;
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
   const TensorType& w = c.graph.value(n.inputs[2]).type;
-  const double rows = c.rows(slots), k = static_cast<double>(w.content[1].evaluate(c.bindings)), out = static_cast<double>(w.content[0].evaluate(c.bindings));
+  const double rows = c.rows(slots), k = static_cast<double>(w.content[1].evaluate(c.bindings)),
+               out = static_cast<double>(w.content[0].evaluate(c.bindings));
   const double present = std::min(rows, static_cast<double>(n.attributes.list("branches").size()));
   cost.flops = 2 * rows * k * out;
   cost.weight_bytes = present * k * out * static_cast<double>(element_size(w.dtype));

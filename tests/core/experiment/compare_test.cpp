@@ -29,7 +29,8 @@ class CompareTest : public QObject {
 
  private slots:
   void an_interval_decides_whether_a_difference_is_significant() {
-    const std::string a = summary("a", {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}}), b = summary("b", {{"speedup", 1.3}, {"speedup_ci95", {1.2, 1.4}}}),
+    const std::string a = summary("a", {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}}),
+                      b = summary("b", {{"speedup", 1.3}, {"speedup_ci95", {1.2, 1.4}}}),
                       c = summary("c", {{"speedup", 1.6}, {"speedup_ci95", {1.5, 1.7}}});
     const Comparison near = compare_runs(a, b), far = compare_runs(a, c);
     QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant);
@@ -52,15 +53,18 @@ class CompareTest : public QObject {
   }
 
   void members_of_lists_go_by_their_names() {
-    const Json figures = {{"passes", Json::array({{{"name", "dead-path"}, {"fallbacks", 3}}})}, {"routing", Json::array({{{"router", "a.b"}, {"load", {4, 5}}}})}};
+    const Json figures = {{"passes", Json::array({{{"name", "dead-path"}, {"fallbacks", 3}}})},
+                          {"routing", Json::array({{{"router", "a.b"}, {"load", {4, 5}}}})}};
     const Comparison comparison = compare_runs(summary("a", figures), summary("b", figures));
     QCOMPARE(*find(comparison, "passes.dead-path.fallbacks")->a, 3.0);
     QCOMPARE(*find(comparison, "routing.a.b.load.1")->a, 5.0);
   }
 
   void other_models_data_and_machines_are_warned_of() {
-    const std::string a = summary("a", {{"model", {{"fingerprint", "1"}}}, {"dataset", {{"name", "x"}}}, {"device", {{"core_placement", "p"}}}}),
-                      b = summary("b", {{"model", {{"fingerprint", "2"}}}, {"dataset", {{"name", "y"}}}, {"device", {{"core_placement", "q"}}}});
+    const std::string a = summary("a",
+                                  {{"model", {{"fingerprint", "1"}}}, {"dataset", {{"name", "x"}}}, {"device", {{"core_placement", "p"}}}}),
+                      b = summary("b",
+                                  {{"model", {{"fingerprint", "2"}}}, {"dataset", {{"name", "y"}}}, {"device", {{"core_placement", "q"}}}});
     QCOMPARE(compare_runs(a, b).warnings.size(), size_t{3});
     QVERIFY(compare_runs(a, a).warnings.empty());
   }
@@ -85,7 +89,14 @@ class CompareTest : public QObject {
 
   void every_operator_compares() {
     const Comparison comparison = compare_runs(summary("a", {{"x", 2}}), summary("b", {{"x", 3}}));
-    for (const auto& [text, fails] : {std::pair{"x<3", false}, {"x<=3", true}, {"x>3", false}, {"x>=3", true}, {"x==3", true}, {"x!=3", false}, {"x<2*a", true}, {"x>a", true}})
+    for (const auto& [text, fails] : {std::pair{"x<3", false},
+                                      {"x<=3", true},
+                                      {"x>3", false},
+                                      {"x>=3", true},
+                                      {"x==3", true},
+                                      {"x!=3", false},
+                                      {"x<2*a", true},
+                                      {"x>a", true}})
       QVERIFY2(judge(parse_fail_condition(text), comparison).fails == fails, text);
   }
 };

@@ -33,7 +33,9 @@ CaseInputs with_labels(const RandomCase& from, const std::string& name, std::vec
   return inputs;
 }
 
-PassResult apply(const RandomCase& from, const LoadProfile& profile) { return dead_path().run(pass_input(from.graph, profile, from.bindings)); }
+PassResult apply(const RandomCase& from, const LoadProfile& profile) {
+  return dead_path().run(pass_input(from.graph, profile, from.bindings));
+}
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -135,7 +137,8 @@ class DeadPathTest : public QObject {
     Protocol rule;
     rule.k = 1;
     const ValueId inner = b.mixture(inner_x, b.scored(inner_x, rule, 6, "inner"), {}, "inner.moe");
-    const ValueId y = b.gather({b.product(parts[0], 8, "first"), inner, b.product(parts[2], 8, "last")}, b.space_of(x), "sum", kNone, "joined");
+    const ValueId y =
+        b.gather({b.product(parts[0], 8, "first"), inner, b.product(parts[2], 8, "last")}, b.space_of(x), "sum", kNone, "joined");
     b.output("y", y);
     const RandomCase from = b.take("nested routers");
     const CaseInputs usual = with_labels(from, "outer.labels", {0, 1});
@@ -351,7 +354,8 @@ class DeadPathTest : public QObject {
       const ValueId more = depends ? b.value("scale", {joined}, {{"factor", 2.0}}, "more") : joined;
       // A second round over the same decision; where it reads the first, it is a region of its own behind it.
       const std::vector<ValueId> again = b.scatter(more, decision, {0, 1});
-      const ValueId last = b.gather({b.product(again[0], 8, "third"), b.product(again[1], 8, "fourth")}, b.space_of(x), "sum", kNone, "last");
+      const ValueId last =
+          b.gather({b.product(again[0], 8, "third"), b.product(again[1], 8, "fourth")}, b.space_of(x), "sum", kNone, "last");
       b.output("y", b.add(last, shared));
       const RandomCase from = b.take("rounds");
       const CaseInputs zeros = with_labels(from, "moe.labels", {0});

@@ -11,8 +11,8 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// A state that begins as the embedded tokens. The taken body adds a product to it, the fallback halves it: both read what it was before the
-/// guard. Taken while nobody has label 1. With `plain`, what the fallback does without a guard.
+/// A state that begins as the embedded tokens. The taken body adds a product to it, the fallback halves it: both read what it was before
+/// the guard. Taken while nobody has label 1. With `plain`, what the fallback does without a guard.
 enum class Shape : uint8_t { early, late, taken_alone, fallback_alone };
 RandomCase guarded_state(Shape shape) {
   MixtureBuilder b(11);

@@ -103,7 +103,8 @@ class HorizontalFusionTest : public QObject {
       const std::vector<ValueId> parts = b.scatter(x, decision, {0, 2, 3});
       std::vector<ValueId> results;
       for (size_t i = 0; i < parts.size(); ++i)
-        results.push_back(b.value("activation", {b.product(parts[i], 8, product_name(static_cast<int>(i)))}, {{"kind", std::string("silu")}}, "active"));
+        results.push_back(
+            b.value("activation", {b.product(parts[i], 8, product_name(static_cast<int>(i)))}, {{"kind", std::string("silu")}}, "active"));
       b.output("y", b.gather(std::move(results), b.space_of(x), "sum", otherwise ? x : kNone, "joined"));
       const PassResult result = fuse(b.take("absent branch"));
       QVERIFY(result.applied);
@@ -152,8 +153,9 @@ class HorizontalFusionTest : public QObject {
       return b.mixture(x, b.scored(x, rule, 4, "inner"), {}, "inner.moe");
     });
     const PassResult result = fuse(from);
-    QCOMPARE(result.reason,
-             std::string("1 router: 8 products of branches became 2 grouped, 1 scatter disappeared; not moe: branch 1 holds route \"inner\""));
+    QCOMPARE(
+        result.reason,
+        std::string("1 router: 8 products of branches became 2 grouped, 1 scatter disappeared; not moe: branch 1 holds route \"inner\""));
   }
 
   void it_says_which_branch_differs_in_what() {
@@ -161,20 +163,26 @@ class HorizontalFusionTest : public QObject {
       const PassResult result = fuse(from);
       return result.applied ? std::string("applied") : result.reason;
     };
-    const auto active = [](MixtureBuilder& b, ValueId x, const char* kind) { return b.value("activation", {x}, {{"kind", std::string(kind)}}, "act"); };
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return active(b, b.product(x, 8, product_name(i)), i == 2 ? "gelu" : "relu"); })),
+    const auto active = [](MixtureBuilder& b, ValueId x, const char* kind) {
+      return b.value("activation", {x}, {{"kind", std::string(kind)}}, "act");
+    };
+    QCOMPARE(reason(three_branches(
+                 [&](auto& b, ValueId x, int i) { return active(b, b.product(x, 8, product_name(i)), i == 2 ? "gelu" : "relu"); })),
              std::string("not moe: branch 2 has activation \"act\" with kind gelu, branch 0 relu"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i), "none", i == 1); })),
              std::string("not moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i)); })),
              std::string("not moe: branch 0 has a bias in linear \"expert.0\", which grouped products do not take"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(b.product(x, 8 + i, product_name(i, ".up")), 8, product_name(i, ".down")); })),
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
+               return b.product(b.product(x, 8 + i, product_name(i, ".up")), 8, product_name(i, ".down"));
+             })),
              std::string("not moe: branch 1 has linear \"expert.1.up\" with weights f32 [9,8], branch 0 f32 [8,8]"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 1 ? x : b.product(x, 8, product_name(i)); })),
              std::string("not moe: branch 1 has no linear \"expert.0\" as branch 0 has"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 0 ? x : b.product(x, 8, product_name(i)); })),
              std::string("not moe: branch 1 has one more, linear \"expert.1\", than branch 0"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(b.norm(x, product_name(i, ".norm")), 8, product_name(i)); })),
+    QCOMPARE(reason(three_branches(
+                 [&](auto& b, ValueId x, int i) { return b.product(b.norm(x, product_name(i, ".norm")), 8, product_name(i)); })),
              std::string("not moe: branch 1 has weights of its own in rms_norm \"expert.1.norm\""));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                const ValueId y = b.product(x, 8, product_name(i));
@@ -183,7 +191,8 @@ class HorizontalFusionTest : public QObject {
              std::string("not moe: branch 2 has scale \"act\" where branch 0 has activation \"act\""));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(x, 8, product_name(i)); }, "place", 2)),
              std::string("not moe: gather \"joined\" places rows, of which a cell may have several"));
-    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int) { return active(b, x, "relu"); })), std::string("not moe: its branches hold no product"));
+    QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int) { return active(b, x, "relu"); })),
+             std::string("not moe: its branches hold no product"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                const ValueId y = b.product(x, 8, product_name(i));
                return b.add(y, i == 2 ? y : x);

@@ -22,13 +22,16 @@ ValueId MixtureBuilder::expert(ValueId x, const Mixture& shape, const std::strin
   const int64_t width = width_of(x);
   const auto active = [&](ValueId v) { return value("activation", {v}, {{"kind", shape.activation}}, name + ".active"); };
   switch (shape.expert) {
-    case Expert::plain: return product(active(product(x, shape.width, name + ".up")), width, name + ".down");
+    case Expert::plain:
+      return product(active(product(x, shape.width, name + ".up")), width, name + ".down");
     case Expert::gated: {
       const ValueId gate = active(product(x, shape.width, name + ".gate")), up = product(x, shape.width, name + ".up");
       return product(value("multiply", {gate, up}, {}, name + ".gated"), width, name + ".down");
     }
-    case Expert::single: return value("scale", {product(x, width, name + ".single")}, {{"factor", 0.7}}, name + ".scaled");
-    case Expert::normed: return product(linear(norm(x, common + ".shared"), shape.width, name + ".up", shape.activation, false), width, name + ".down");
+    case Expert::single:
+      return value("scale", {product(x, width, name + ".single")}, {{"factor", 0.7}}, name + ".scaled");
+    case Expert::normed:
+      return product(linear(norm(x, common + ".shared"), shape.width, name + ".up", shape.activation, false), width, name + ".down");
   }
   return x;
 }

@@ -1,7 +1,7 @@
 // Which passes run, in which order, on what; configurations done again; predicted times.
+#include "core/passes/pipeline.h"
 #include "core/base/error.h"
 #include "core/graph/text.h"
-#include "core/passes/pipeline.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/testing.h"
@@ -57,9 +57,10 @@ class PipelineTest : public QObject {
   void an_unknown_pass_is_bad_input_that_lists_the_known_ones() {
     QCOMPARE(complaint({.enable = {"dead-paths"}}),
              std::string("--enable: unknown pass \"dead-paths\" (there are: dead-path, horizontal-fusion, vertical-fusion)"));
-    QCOMPARE(complaint({.only = {""}}), std::string("--only: unknown pass \"\" (there are: dead-path, horizontal-fusion, vertical-fusion)"));
-    for (const char* id : {"permanent-path", "constant-decision", "reorder", "constant-folding", "capacity", "kernel-tuning", "quantize-bf16",
-                           "quantize-int8", "speculative-routing", "weight-preload", "memory-plan", "placement"})
+    QCOMPARE(complaint({.only = {""}}),
+             std::string("--only: unknown pass \"\" (there are: dead-path, horizontal-fusion, vertical-fusion)"));
+    for (const char* id : {"permanent-path", "constant-decision", "reorder", "constant-folding", "capacity", "kernel-tuning",
+                           "quantize-bf16", "quantize-int8", "speculative-routing", "weight-preload", "memory-plan", "placement"})
       QCOMPARE(complaint({.disable = {id}}),
                "--disable: pass " + std::string(id) + ": not in this version (there are: dead-path, horizontal-fusion, vertical-fusion)");
   }
@@ -113,7 +114,8 @@ class PipelineTest : public QObject {
     machine.peak_f32_gflops = 1e6;
     machine.read_gbps = 1;
     // weights, rows read, rows written
-    QVERIFY(std::abs(predict_milliseconds(from.graph, {}, machine, from.bindings) - (4e-6 * (200 * 100 + 10 * 100 + 10 * 200) + 0.007)) < 1e-9);
+    QVERIFY(std::abs(predict_milliseconds(from.graph, {}, machine, from.bindings) - (4e-6 * (200 * 100 + 10 * 100 + 10 * 200) + 0.007)) <
+            1e-9);
   }
 
   void branches_without_load_take_no_predicted_time() {

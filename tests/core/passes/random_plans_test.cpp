@@ -32,7 +32,8 @@ struct Turn {
   std::vector<OutputValue> expected;
 };
 
-void check_on_cpu(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, const std::string& what, Exercised& exercised) {
+void check_on_cpu(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, const std::string& what,
+                  Exercised& exercised) {
   cpu::CpuDevice cpu(2);
   Plan plan(cpu, graph, from);
   for (const Turn& turn : turns) {
@@ -51,7 +52,8 @@ void check_on_emulated_device(const RandomCase& from, const std::vector<Turn>& t
     const int64_t before = emulated.synchronizations();
     const int64_t loads = plan.run_silently(turn.inputs).late_loads;
     QVERIFY2(emulated.synchronizations() - before == 1 + loads, message(from, "emulated", "synchronisations").constData());
-    if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty()) QFAIL(message(from, "emulated", why));
+    if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty())
+      QFAIL(message(from, "emulated", why));
   }
 }
 
@@ -115,7 +117,8 @@ class RandomPlansTest : public QObject {
         const OracleResult<double> came = Oracle<double>(graph, *from.weights).run(values, from.bindings);
         for (const auto& [name, tensor] : expected.outputs)
           for (size_t i = 0; i < tensor.reals.size(); ++i)
-            QVERIFY2(std::abs(tensor.reals[i] - came.output(name).reals[i]) < 1e-9, message(from, name, "the oracle disagrees").constData());
+            QVERIFY2(std::abs(tensor.reals[i] - came.output(name).reals[i]) < 1e-9,
+                     message(from, name, "the oracle disagrees").constData());
       }
     }
   }

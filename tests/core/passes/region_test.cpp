@@ -52,7 +52,8 @@ class RegionTest : public QObject {
     MixtureBuilder b(2);
     const ValueId x = b.tokens(2, 3, 8);
     const ValueId decision = b.labelled(b.space_of(x), 2, "moe");
-    const std::vector<ValueId> one = b.scatter(x, decision, {0, 1}), two = b.scatter(b.value("scale", {x}, {{"factor", 2.0}}, "twice"), decision, {1});
+    const std::vector<ValueId> one = b.scatter(x, decision, {0, 1}),
+                               two = b.scatter(b.value("scale", {x}, {{"factor", 2.0}}, "twice"), decision, {1});
     b.output("one", b.gather({b.product(one[0], 8, "a"), b.product(one[1], 8, "b")}, b.space_of(x), "sum"));
     b.output("two", b.gather({b.product(two[0], 8, "c")}, b.space_of(x), "sum"));
     const RandomCase from = b.take("flows");

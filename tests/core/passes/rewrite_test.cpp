@@ -1,6 +1,6 @@
 // The rewriter: copies, moves, substitutions, and what nobody uses any more.
-#include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
+#include "core/graph/operator.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "tests/core/passes/mixture_case.h"
@@ -113,7 +113,8 @@ class RewriteTest : public QObject {
       b.output("y", b.product(a, 8, "c"));
       const RandomCase from = b.take("states");
       Rewriter rewriter(from.graph);
-      QCOMPARE(rewriter.bring_together({}, std::vector<NodeId>{node_named(from.graph, "a"), node_named(from.graph, "c")}).has_value(), !reads);
+      QCOMPARE(rewriter.bring_together({}, std::vector<NodeId>{node_named(from.graph, "a"), node_named(from.graph, "c")}).has_value(),
+               !reads);
     }
   }
 

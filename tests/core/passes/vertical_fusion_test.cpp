@@ -35,7 +35,9 @@ const Node& node_named(const Graph& graph, std::string_view name) {
 }
 std::string extras(const Graph& graph, std::string_view name) { return node_named(graph, name).attributes.word("extras", ""); }
 
-ValueId scaled(MixtureBuilder& b, ValueId x, double factor, std::string_view name = "scaled") { return b.value("scale", {x}, {{"factor", factor}}, name); }
+ValueId scaled(MixtureBuilder& b, ValueId x, double factor, std::string_view name = "scaled") {
+  return b.value("scale", {x}, {{"factor", factor}}, name);
+}
 ValueId active(MixtureBuilder& b, ValueId x, const std::string& kind, std::string_view name = "active") {
   return b.value("activation", {x}, {{"kind", kind}}, name);
 }
@@ -150,7 +152,8 @@ class VerticalFusionTest : public QObject {
       b.output("y", active(b, y, "relu"));
       b.output("z", b.add(z, x));
       const PassResult result = fuse(b.take("states"));
-      QCOMPARE(result.reason, std::string(changes ? "1 activation folded into products" : "1 norm, 1 activation, 1 residual folded into products"));
+      QCOMPARE(result.reason,
+               std::string(changes ? "1 activation folded into products" : "1 norm, 1 activation, 1 residual folded into products"));
     }
   }
 

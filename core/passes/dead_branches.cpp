@@ -1,0 +1,92 @@
+#include "core/passes/dead_branches.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/error.h"
+#include "core/graph/operator.h"
+#include "core/graph/uses.h"
+#include "core/passes/region.h"
+
+namespace stormcell {
+namespace {
+
+std::vector<int32_t> parse_list(std::string_view text, const std::string& where) {
+  std::vector<int32_t> list;
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    int32_t branch = -1;
+    const auto [stop, error] = std::from_chars(at, end, branch);
+    if (error != std::errc() || branch < 0 || (stop < end && *stop != ','))
+      bad_input(where, "expected branches as \"1,4,5\", got \"" + std::string(text) + "\"");
+    list.push_back(branch);
+    at = stop < end ? stop + 1 : end;
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string branch_list(const std::vector<int32_t>& branches) {
+  std::string text;
+  for (const int32_t b : branches) text += (text.empty() ? "" : ",") + std::to_string(b);
+  return text;
+}
+
+DeadBranches dead_branches(const PassInput& input) {
+  DeadBranches dead;
+  if (input.parameters) {
+    for (const auto& [router, branches] : *input.parameters) dead[router] = parse_list(branches, "configuration: dead-path of " + router);
+    return dead;
+  }
+  for (const auto& [router, load] : input.profile.routers) {
+    if (load.batches == 0) continue;
+    std::vector<int32_t> empty;
+    for (size_t b = 0; b < load.load.size(); ++b)
+      if (load.load[b] == 0) empty.push_back(static_cast<int32_t>(b));
+    if (!empty.empty()) dead[router] = std::move(empty);
+  }
+  return dead;
+}
+
+std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranches& dead_branches) {
+  std::set<ValueId> read, needed;
+  const auto is_dead_branch = [&](ValueId decision, int32_t branch) {
+    const auto at = dead_branches.find(router_name(graph, decision));
+    return at != dead_branches.end() && std::find(at->second.begin(), at->second.end(), branch) != at->second.end();
+  };
+  for (const BlockPlace place : blocks_of(graph, Fallbacks::left_out))
+    for (const NodeId id : block_at(graph, place).nodes) {
+      const Node& node = graph.node(id);
+      bool dead = false;
+      for (SpaceId s = node.outputs.empty() ? kNone : graph.value(node.outputs[0]).type.space; s != kNone; s = graph.space(s).parent)
+        dead = dead || (graph.space(s).kind == SpaceKind::routed && is_dead_branch(graph.space(s).decision, graph.space(s).branch));
+      const bool grouped = node.op->name == "grouped_linear";
+      const size_t products = grouped ? node.attributes.list("branches").size() : 0;
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (graph.value(node.inputs[i]).kind != ValueKind::weight) continue;
+        const bool of_dead = dead || (i >= 2 && i < 2 + products &&
+                                      is_dead_branch(node.inputs[1], static_cast<int32_t>(node.attributes.list("branches")[i - 2])));
+        (of_dead ? read : needed).insert(node.inputs[i]);
+      }
+    }
+  std::set<ValueId> only;
+  for (const ValueId v : read)
+    if (!needed.contains(v)) only.insert(v);
+  return only;
+}
+
+int64_t bytes_of_fallbacks_only(const Graph& graph) {
+  std::set<ValueId> everywhere, needed;
+  for (const Fallbacks which : {Fallbacks::included, Fallbacks::left_out})
+    for (const BlockPlace place : blocks_of(graph, which))
+      for (const NodeId id : block_at(graph, place).nodes)
+        for (const ValueId v : graph.node(id).inputs)
+          if (graph.value(v).kind == ValueKind::weight) (which == Fallbacks::included ? everywhere : needed).insert(v);
+  int64_t bytes = 0;
+  for (const ValueId v : everywhere)
+    if (!needed.contains(v)) bytes += stored_bytes(graph, v);
+  return bytes;
+}
+
+}  // namespace stormcell
