@@ -156,8 +156,8 @@ void add(const Machine& machine, const std::string& name, F&& f) {
 void add_all(Machine& machine) {
   const std::string threads = fmt::format("/threads:{}", machine.team.size());
   for (const DType dtype : {DType::f32, DType::bf16})
-    for (const auto& [k, n] : {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {768, 768}})
-      for (const int64_t rows : {1, 4, 16, 64, 256, 1024})
+    for (const auto& [k, n] : {std::pair<int64_t, int64_t>{768, 3072}, {3072, 768}, {768, 768}, {128, 128}, {128, 384}, {256, 128}})
+      for (const int64_t rows : {1, 4, 16, 64, 200, 256, 1024})
         for (const int sets : {32, 1})
           for (const bool rival : {false, true}) {
             const LinearCase c{rows, n, k, dtype, sets, rival};
