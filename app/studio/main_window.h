@@ -1,41 +1,85 @@
-// The thinnest Studio: a session's runs, the routing heatmap of one, and "run again".
+// The window: views in the middle, runs at the left, the log below. Thin glue between document, views and controllers.
 #pragma once
+#include <QHash>
 #include <QMainWindow>
+#include <QStringList>
 
+#include "app/studio/actions.h"
+#include "app/studio/background.h"
+#include "app/studio/document.h"
 #include "app/studio/run_controller.h"
-#include "core/experiment/session_view.h"
 
 class QLabel;
 class QListWidget;
+class QPlainTextEdit;
 class QProgressBar;
-class QAction;
-
-namespace stormcell::views {
-class HeatmapWidget;
-}
+class QStackedWidget;
+class QToolButton;
 
 namespace stormcell::studio {
+
+class WelcomePage;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
   MainWindow();
-  /// Shows a session; what is wrong with it is said in the status bar, the window stays as it was.
-  bool openSession(const QString& file);
+  ~MainWindow() override;
 
- private:
-  void chooseSession();
-  void showRun(int row);
-  void runAgain();
+  void open(const QString& session) { document_.open(session); }
+  void show_view(const QString& id);
+  /// Windows, theme, recent files and what was open when the program ended. Off in tests.
+  void restore(bool session_too);
   void say(const QString& message);
 
-  SessionOverview session_;
-  QListWidget* runs_;
-  views::HeatmapWidget* heatmap_;
-  QLabel *title_, *facts_;
+  Document& document() { return document_; }
+  RunController& runs() { return runs_; }
+  Background& background() { return background_; }
+  Actions& actions() { return actions_; }
+  views::View* view() const;
+  QString view_id() const;
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  std::vector<ActionRow> file_actions();
+  std::vector<ActionRow> run_actions();
+  std::vector<ActionRow> view_actions();
+  std::vector<ActionRow> help_actions();
+  void build();
+  void connect_all();
+  void open_dialog();
+  void open_sample();
+  void update_view();
+  void update_runs();
+  void run_again();
+  void run_demo();
+  void export_picture();
+  void export_table();
+  void set_theme(const QString& theme);
+  void set_font_size(double points);
+  void remember(const QString& session);
+  void show_about();
+  void show_contents();
+
+  Background background_;
+  Document document_;
+  RunController runs_;
+  Actions actions_;
+  QHash<QString, views::View*> views_;
+  QStackedWidget* center_;
+  WelcomePage* welcome_;
+  QListWidget *view_list_, *run_list_;
+  QPlainTextEdit* log_;
+  QLabel *selection_label_, *progress_label_;
   QProgressBar* progress_;
-  QAction *again_, *stop_;
-  RunController controller_;
+  QToolButton* stop_;
+  QStringList recent_;
+  QString theme_ = "system", run_session_;
+  bool remembers_ = false;
 };
 
 }  // namespace stormcell::studio

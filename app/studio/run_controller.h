@@ -1,32 +1,45 @@
-// Runs an experiment off the window's thread; the latest request wins.
+// Runs experiments off the window's thread. The latest request wins: a running one is cancelled, the newest waits for it to end.
 #pragma once
+#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "core/experiment/experiment.h"
 
 namespace stormcell::studio {
 
+struct RunRequest {
+  ExperimentOptions experiment;
+  OptimizeOptions optimize;
+};
+
 class RunController : public QObject {
   Q_OBJECT
  public:
-  explicit RunController(QObject* parent = nullptr) : QObject(parent) {}
-  ~RunController() override;
+  explicit RunController(QObject* parent = nullptr);
+  ~RunController() override;  ///< cancels and waits
   bool running() const { return running_; }
-  /// Optimises what `options` says again and appends to `session`.
-  void start(const ExperimentOptions& options, const QString& session);
+  void start(const RunRequest& request);
   void cancel();
 
  signals:
-  void progressed(const QString& stage, int permille);  ///< permille -1: unknown
+  void running_changed(bool running);
+  /// permille -1: unknown; seconds_left < 0: unknown.
+  void progressed(const QString& stage, int permille, double seconds_left);
   void finished(std::shared_ptr<const stormcell::RunSummaryFigures> figures);
   void failed(const QString& message);
+  void cancelled();
 
  private:
+  void begin(const RunRequest& request);
+  void end();
+
   std::thread thread_;
   CancellationToken cancel_;
+  std::optional<RunRequest> next_;
   bool running_ = false;
 };
 

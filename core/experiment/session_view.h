@@ -5,20 +5,26 @@
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
+
 namespace stormcell {
 
 struct RunLine {
   int64_t id = 0;
-  std::string kind, name, started, status;
+  std::string kind, name, started, finished, status;
   int64_t batches = 0;
-  std::string settings;  ///< JSON of what it was run with, empty where the run did not finish
-  std::string summary;   ///< JSON of the verb, empty where there is none
+  bool decisions = false;  ///< every decision is stored, not only their sums
+  std::string settings;    ///< JSON of what it was run with, empty where the run did not finish
+  std::string config;      ///< stormcell.config/1 that `run --config` replays
+  std::string summary;     ///< JSON of the verb, empty where there is none
 };
 struct SessionOverview {
   std::string file, id, created, model, family;
   std::vector<RunLine> runs;  ///< oldest first
 };
 SessionOverview open_session(const std::string& file);
+/// Changes whenever the session does; cheap enough to be asked for every second. Empty: the file is not there.
+std::string session_revision(const std::string& file);
 
 /// Loads of all routers of one run, each row one router.
 struct RoutingLoads {
@@ -34,5 +40,57 @@ struct RoutingLoads {
 };
 /// `run` 0: the newest. Over all its batches.
 std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run);
+
+/// What a run is about, for views: its routers in the order in which cells meet them.
+struct RouterLine {
+  std::string name, stack, protocol, space;
+  int32_t branches = 0, fan_out = 1;
+  int32_t parent = -1, parent_branch = -1;
+};
+
+/// Loads of every router over consecutive windows of batches.
+struct LoadWindows {
+  int64_t run = 0;
+  int64_t batches = 0;  ///< of the whole run
+  int64_t batches_per_window = 1;
+  int64_t first_window = 0, windows = 0;
+  struct Router {
+    RouterLine line;
+    std::vector<int64_t> cells;  ///< [windows] cells that came, padding included
+    /// [windows, branches]: cells a branch got, of these padding, cells that a capacity kept out, sum of the weights.
+    std::vector<float> load, padding, dropped, weight;
+  };
+  std::vector<Router> routers;
+  int64_t first_batch() const { return first_window * batches_per_window; }
+  /// One past the last batch of the last window.
+  int64_t end_batch() const;
+};
+/// The windows that batches [first, end) lie in, of the finest level with at most `most_windows` of them; end < 0: to the run's end.
+/// `run` 0: the newest.
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
+                                                     int64_t most_windows, const Progress& progress = {});
+
+/// A cell as a person names it: the sequence's number in the run and the position in it.
+struct CellPlace {
+  int64_t sequence = 0;
+  int32_t position = 0;
+  bool operator==(const CellPlace&) const = default;
+};
+/// Where one cell went, router by router, and what the session knows of it.
+struct CellTrail {
+  CellPlace place;
+  struct Step {
+    std::string router;
+    int64_t batch = 0;
+    std::vector<int32_t> branches;  ///< [fan_out]; -1: dropped
+    std::vector<float> weights;     ///< [fan_out] or empty
+  };
+  std::vector<Step> steps;  ///< of all cell spaces
+  int32_t token = -1;       ///< -1: the session has no inputs
+  std::string text;         ///< of its sequence, where inputs were recorded
+  std::string label;
+};
+/// Throws Error(bad_input) where the run has no such cell, or keeps no decisions.
+std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_t run, const CellPlace& place);
 
 }  // namespace stormcell

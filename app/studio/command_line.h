@@ -1,0 +1,18 @@
+// What the window does, as a command for a shell.
+#pragma once
+#include <QString>
+
+#include "app/studio/run_controller.h"
+#include "core/experiment/session_view.h"
+
+namespace stormcell::studio {
+
+/// A word that a shell takes as one.
+QString shell_quoted(const QString& word);
+/// `stormcell optimize MODEL --data ...` that does what the run's settings say. Empty settings: empty.
+QString command_of(const std::string& settings, const QString& session, const PlanChoice& passes = {});
+/// The settings of a run as options for another one; nothing where it has none.
+std::optional<ExperimentOptions> options_of(const std::string& settings);
+QString export_command(const QString& view, const QString& file, const QString& session);
+
+}  // namespace stormcell::studio

@@ -1,0 +1,197 @@
+#include "app/studio/document.h"
+
+#include <QFileInfo>
+#include <QUndoCommand>
+
+namespace stormcell::studio {
+
+class SelectCommand : public QUndoCommand {
+ public:
+  SelectCommand(Document& document, views::Selection before, views::Selection after)
+      : QUndoCommand(Document::tr("selection")), document_(document), before_(std::move(before)), after_(std::move(after)) {}
+  void undo() override { document_.take_selection(before_); }
+  void redo() override { document_.take_selection(after_); }
+  int id() const override { return 1; }
+  bool mergeWith(const QUndoCommand* next) override {
+    // Dragging a range or walking over cells is one step back, not a hundred.
+    const auto& after = static_cast<const SelectCommand*>(next)->after_;
+    const bool range = after.router == after_.router && after.branch == after_.branch && after.cell == after_.cell;
+    const bool range_before = before_.router == after_.router && before_.branch == after_.branch && before_.cell == after_.cell;
+    if (!range || !range_before) return false;
+    after_ = after;
+    return true;
+  }
+
+ private:
+  Document& document_;
+  views::Selection before_, after_;
+};
+
+QString title_of(const RunLine& run) {
+  QString title = QString("#%1 %2").arg(run.id).arg(QString::fromStdString(run.kind));
+  if (!run.name.empty()) title += " " + QString::fromStdString(run.name);
+  return title;
+}
+
+Document::Document(Background& background, QObject* parent) : QObject(parent), background_(background) {
+  poll_.setInterval(1000);
+  connect(&poll_, &QTimer::timeout, this, &Document::poll);
+}
+
+const RunLine* Document::run() const {
+  if (!session_) return nullptr;
+  for (const RunLine& run : session_->runs)
+    if (run.id == context_.main.run) return &run;
+  return nullptr;
+}
+
+views::Source Document::source_of(const SessionOverview& session, const RunLine& run, const std::string& revision) const {
+  // A finished run does not change any more, whatever is appended to its file.
+  return {session.file,
+          run.id,
+          QFileInfo(QString::fromStdString(session.file)).fileName() + " " + title_of(run),
+          run.status == "running" ? revision : std::string(),
+          run.settings,
+          run.config,
+          run.summary,
+          run.decisions};
+}
+
+void Document::open(const QString& session, const std::optional<views::Selection>& selection) {
+  background_.start(
+      this,
+      [this, session, selection](const Progress&) -> views::View::Deliver {
+        // A '#' may be part of a file's name: what exists as a whole is taken whole.
+        std::string file = session.toStdString();
+        int64_t run = 0;
+        if (const qsizetype hash = session.lastIndexOf('#'); hash > 0 && !QFileInfo::exists(session)) {
+          bool number = false;
+          run = session.mid(hash + 1).toLongLong(&number);
+          if (!number) throw Error(ErrorKind::bad_input, file, "no run is called so", "name it by its number, as S.storm#3");
+          file = session.left(hash).toStdString();
+        }
+        file = QFileInfo(QString::fromStdString(file)).absoluteFilePath().toStdString();
+        const std::string revision = session_revision(file);
+        SessionOverview overview = open_session(file);
+        if (run > 0 && std::none_of(overview.runs.begin(), overview.runs.end(), [&](const RunLine& r) { return r.id == run; }))
+          throw Error(ErrorKind::bad_input, file, "has no run #" + std::to_string(run));
+        return [this, overview = std::move(overview), revision, run, selection]() mutable {
+          context_ = {};
+          selection_ = selection.value_or(views::Selection());
+          undo_.clear();
+          take_session(std::move(overview), revision, run);
+          emit opened();
+          emit context_changed();
+          emit selection_changed();
+          poll_.start();
+        };
+      },
+      [this](const QString& message) { emit failed(message); });
+}
+
+void Document::close() {
+  background_.cancel(this);
+  poll_.stop();
+  session_.reset();
+  context_ = {};
+  selection_ = {};
+  undo_.clear();
+  emit opened();
+  emit context_changed();
+  emit selection_changed();
+}
+
+void Document::take_session(SessionOverview session, const std::string& revision, int64_t run) {
+  session_ = std::move(session);
+  revision_ = revision;
+  if (session_->runs.empty()) return;
+  const RunLine* chosen = nullptr;
+  for (const RunLine& r : session_->runs) {
+    if (r.id == run) chosen = &r;
+    // Without a wish: the newest run that has any batch.
+    if (run == 0 && (r.batches > 0 || !chosen)) chosen = &r;
+  }
+  if (chosen) context_.main = source_of(*session_, *chosen, revision);
+}
+
+void Document::show_run(int64_t id) {
+  if (!session_ || context_.main.run == id) return;
+  for (const RunLine& run : session_->runs)
+    if (run.id == id) {
+      context_.main = source_of(*session_, run, revision_);
+      emit context_changed();
+    }
+}
+
+void Document::compare_with(const QString& session) {
+  if (session.isEmpty()) {
+    background_.cancel(&other_key_);
+    context_.other = {};
+    emit context_changed();
+    return;
+  }
+  background_.start(
+      &other_key_,
+      [this, session](const Progress&) -> views::View::Deliver {
+        const qsizetype hash = session.lastIndexOf('#');
+        const std::string file = QFileInfo(hash > 0 ? session.left(hash) : session).absoluteFilePath().toStdString();
+        const int64_t id = hash > 0 ? session.mid(hash + 1).toLongLong() : 0;
+        const SessionOverview overview = open_session(file);
+        if (overview.runs.empty()) throw Error(ErrorKind::bad_input, file, "holds no run");
+        RunLine line = overview.runs.back();
+        for (const RunLine& run : overview.runs)
+          if (run.id == id) line = run;
+        return [this, overview, line] {
+          context_.other = source_of(overview, line, {});
+          emit context_changed();
+        };
+      },
+      [this](const QString& message) { emit failed(message); });
+}
+
+void Document::select(const views::Selection& selection) {
+  if (selection == selection_) return;
+  undo_.push(new SelectCommand(*this, selection_, selection));
+}
+
+void Document::take_selection(const views::Selection& selection) {
+  selection_ = selection;
+  emit selection_changed();
+}
+
+void Document::poll() {
+  if (!session_) return;
+  background_.start(
+      &poll_,
+      [this, file = session_->file, known = revision_](const Progress&) -> views::View::Deliver {
+        const std::string revision = session_revision(file);
+        if (revision.empty()) throw Error(ErrorKind::failed, file, "the session is gone", "what was read of it stays on show");
+        if (revision == known) return [] {};
+        SessionOverview overview = open_session(file);
+        return [this, overview = std::move(overview), revision]() mutable {
+          if (!session_ || session_->file != overview.file) return;
+          QString what;
+          const SessionOverview before = *session_;
+          if (overview.runs.size() > before.runs.size()) {
+            what = tr("new: run %1").arg(title_of(overview.runs.back()));
+          } else {
+            for (size_t i = 0; i < overview.runs.size() && i < before.runs.size(); ++i) {
+              if (overview.runs[i].status != before.runs[i].status)
+                what = tr("run %1: %2").arg(title_of(overview.runs[i]), QString::fromStdString(overview.runs[i].status));
+              else if (overview.runs[i].batches != before.runs[i].batches)
+                what = tr("run %1: %2 batches").arg(title_of(overview.runs[i])).arg(overview.runs[i].batches);
+            }
+          }
+          const views::Context shown = context_;
+          take_session(std::move(overview), revision, context_.main.run);
+          emit runs_changed(what);
+          if (!(shown == context_)) emit context_changed();
+        };
+      },
+      [this](const QString& message) {
+        poll_.stop();
+        emit failed(message);
+      });
+}
+
+}  // namespace stormcell::studio

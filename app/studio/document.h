@@ -1,0 +1,62 @@
+// What is open: a session with its runs, the run on show, another one to compare with, and the one selection that all views share.
+#pragma once
+#include <QObject>
+#include <QTimer>
+#include <QUndoStack>
+#include <optional>
+
+#include "app/studio/background.h"
+#include "views/kit/selection.h"
+
+namespace stormcell::studio {
+
+class Document : public QObject {
+  Q_OBJECT
+ public:
+  Document(Background& background, QObject* parent = nullptr);
+
+  bool empty() const { return !session_; }
+  const SessionOverview& session() const { return *session_; }
+  const RunLine* run() const;
+  const views::Context& context() const { return context_; }
+  const views::Selection& selection() const { return selection_; }
+  QUndoStack& undo_stack() { return undo_; }
+
+  /// "FILE" or "FILE#RUN"; opened() or failed() follows.
+  void open(const QString& session, const std::optional<views::Selection>& selection = {});
+  void close();
+  void show_run(int64_t id);
+  /// Compares with a run of this or of another session; empty: with nothing.
+  void compare_with(const QString& session);
+  /// Can be undone; a move of the same kind right after another is one step.
+  void select(const views::Selection& selection);
+  /// Looks whether the file has changed, as the timer does.
+  void poll();
+
+ signals:
+  void opened();                           ///< another session, or none
+  void runs_changed(const QString& what);  ///< the session grew; what: "run #3 began", for people
+  void context_changed();
+  void selection_changed();
+  void failed(const QString& message);
+
+ private:
+  friend class SelectCommand;
+  void take_selection(const views::Selection& selection);
+  views::Source source_of(const SessionOverview& session, const RunLine& run, const std::string& revision) const;
+  void take_session(SessionOverview session, const std::string& revision, int64_t run);
+
+  Background& background_;
+  std::optional<SessionOverview> session_;
+  std::string revision_;
+  views::Context context_;
+  views::Selection selection_;
+  QUndoStack undo_;
+  QTimer poll_;
+  int other_key_ = 0;
+};
+
+/// One line about a run: "#3 optimize, 210 batches".
+QString title_of(const RunLine& run);
+
+}  // namespace stormcell::studio

@@ -1,0 +1,75 @@
+#include "app/studio/headless.h"
+
+#include <QEventLoop>
+#include <QFileInfo>
+#include <cstdio>
+
+#include "app/studio/background.h"
+#include "app/studio/document.h"
+#include "app/studio/picture_export.h"
+#include "core/base/blocking.h"
+#include "core/base/error.h"
+#include "views/registry.h"
+
+namespace stormcell::studio {
+
+int export_view(const ExportRequest& request) {
+  const views::ViewEntry* entry = nullptr;
+  QStringList known;
+  for (const views::ViewEntry& e : views::all_views()) {
+    known << e.id;
+    if (request.view == e.id) entry = &e;
+  }
+  if (!entry) {
+    std::fprintf(stderr, "stormcell: --export: no view '%s' (one of: %s)\n", qPrintable(request.view), qPrintable(known.join(", ")));
+    return 2;
+  }
+  Background background;
+  Document document(background);
+  QString trouble;
+  QEventLoop loop;
+  QObject::connect(&document, &Document::failed, &loop, [&](const QString& message) {
+    trouble = message;
+    loop.quit();
+  });
+  QObject::connect(&document, &Document::opened, &loop, &QEventLoop::quit);
+  document.open(request.session);
+  loop.exec();
+  if (!trouble.isEmpty()) {
+    std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
+    return 2;
+  }
+  const std::unique_ptr<views::View> view(entry->make(nullptr));
+  view->setAccessibleName(entry->title);
+  view->resize(request.size);
+  view->select(document.selection());
+  if (views::View::Load load = view->load(document.context(), document.selection())) {
+    background.start(view.get(), std::move(load), [&](const QString& message) { trouble = message; });
+    if (!background.idle()) {
+      QObject::connect(
+          &background, &Background::idle_changed, &loop,
+          [&](bool idle) {
+            if (idle) loop.quit();
+          },
+          Qt::QueuedConnection);
+      loop.exec();
+    }
+  }
+  if (!trouble.isEmpty()) {
+    std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
+    return 2;
+  }
+  if (!view->has_content())
+    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry->id, qPrintable(view->message()));
+  try {
+    const QByteArray bytes = draw_picture(*view, request.size, request.scale, QFileInfo(request.file).suffix());
+    const AllowBlocking now;
+    write_file(request.file, bytes);
+  } catch (const Error& e) {
+    std::fprintf(stderr, "stormcell: %s\n", e.what());
+    return e.exit_code();
+  }
+  return 0;
+}
+
+}  // namespace stormcell::studio

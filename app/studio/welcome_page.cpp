@@ -1,0 +1,88 @@
+#include "app/studio/welcome_page.h"
+
+#include <QCommandLinkButton>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace stormcell::studio {
+
+WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* parent) : QWidget(parent) {
+  auto* outer = new QVBoxLayout(this);
+  outer->addStretch(1);
+  auto* middle = new QHBoxLayout();
+  middle->addStretch(1);
+  auto* column = new QVBoxLayout();
+  column->setSpacing(4);
+  auto* title = new QLabel(tr("Stormcell Studio"), this);
+  QFont large = font();
+  large.setPointSizeF(large.pointSizeF() * 2);
+  title->setFont(large);
+  column->addWidget(title);
+  auto* what =
+      new QLabel(tr("See where a model with experts sends its data, make it faster, and prove that the result is the same."), this);
+  what->setWordWrap(true);
+  what->setMinimumWidth(420);
+  column->addWidget(what);
+  column->addSpacing(14);
+  for (const QString& id : ways) {
+    QAction* action = actions.action(id);
+    if (!action) continue;
+    QString text = action->text();
+    text.remove('&').remove("...");
+    auto* button = new QCommandLinkButton(text, action->statusTip(), this);
+    button->setEnabled(action->isEnabled());
+    button->setIcon({});
+    connect(button, &QPushButton::clicked, &actions, [&actions, id] { actions.trigger(id); });
+    connect(action, &QAction::changed, button, [action, button] {
+      button->setEnabled(action->isEnabled());
+      button->setDescription(action->statusTip());
+    });
+    column->addWidget(button);
+  }
+  middle->addLayout(column);
+  middle->addSpacing(48);
+  auto* side = new QVBoxLayout();
+  auto* heading = new QLabel(tr("Recent sessions"), this);
+  QFont strong = font();
+  strong.setBold(true);
+  heading->setFont(strong);
+  side->addSpacing(60);
+  side->addWidget(heading);
+  recent_ = new QVBoxLayout();
+  recent_->setAlignment(Qt::AlignTop);
+  side->addLayout(recent_);
+  side->addSpacing(16);
+  auto* drop = new QLabel(tr("Or drop a session on this window."), this);
+  drop->setEnabled(false);
+  side->addWidget(drop);
+  side->addStretch(1);
+  middle->addLayout(side);
+  middle->addStretch(1);
+  outer->addLayout(middle);
+  outer->addStretch(2);
+}
+
+void WelcomePage::set_recent(const QStringList& sessions) {
+  while (QLayoutItem* item = recent_->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  for (const QString& session : sessions) {
+    auto* button = new QPushButton(QFileInfo(session).fileName(), this);
+    button->setFlat(true);
+    button->setStyleSheet("text-align:left; padding:4px");
+    button->setToolTip(session);
+    connect(button, &QPushButton::clicked, this, [this, session] { emit recent_wanted(session); });
+    recent_->addWidget(button);
+  }
+  if (sessions.isEmpty()) {
+    auto* none = new QLabel(tr("none yet"), this);
+    none->setEnabled(false);
+    recent_->addWidget(none);
+  }
+}
+
+}  // namespace stormcell::studio

@@ -1,0 +1,47 @@
+// Where rows and columns of the heatmap lie, zoomed and moved. Pure functions of sizes.
+#pragma once
+#include <QPointF>
+#include <QRectF>
+#include <optional>
+
+namespace stormcell::views {
+
+struct HeatCell {
+  int row = -1, column = -1;
+  bool operator==(const HeatCell&) const = default;
+};
+
+/// The part of the matrix on show, in rows and columns; whole matrix: {0, 0, columns, rows}.
+struct HeatWindow {
+  double left = 0, top = 0, width = 1, height = 1;
+  bool operator==(const HeatWindow&) const = default;
+};
+
+class HeatGeometry {
+ public:
+  /// `area`: where cells may lie, without labels.
+  HeatGeometry(int rows, int columns, QRectF area, const HeatWindow& window);
+  QRectF area() const { return area_; }
+  /// May lie outside of the area, where the cell is not on show.
+  QRectF cell(int row, int column) const;
+  std::optional<HeatCell> at(QPointF point) const;
+  double cell_width() const { return area_.width() / window_.width; }
+  double cell_height() const { return area_.height() / window_.height; }
+  int first_row() const, end_row() const, first_column() const, end_column() const;
+
+  /// The window after a zoom by `factor` (> 1: closer) that keeps `point` where it is, and after a move by pixels. Never beyond the matrix,
+  /// never closer than two cells.
+  HeatWindow zoomed(QPointF point, double factor) const;
+  HeatWindow moved(QPointF by) const;
+
+ private:
+  HeatWindow kept(HeatWindow w) const;
+  int rows_, columns_;
+  QRectF area_;
+  HeatWindow window_;
+};
+
+/// The area for cells in `bounds`: rows no taller than they need to be, so that three routers do not fill a screen.
+QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows);
+
+}  // namespace stormcell::views

@@ -1,0 +1,270 @@
+#include "views/heatmap/heatmap_model.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
+QString grouped(double count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(std::llround(count))); }
+
+std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order) {
+  std::vector<int> branches(static_cast<size_t>(router.line.branches));
+  std::iota(branches.begin(), branches.end(), 0);
+  if (order == HeatOrder::load) {
+    const BranchSums sums = sum_windows(router, range.from, range.to);
+    std::stable_sort(branches.begin(), branches.end(),
+                     [&](int a, int b) { return sums.load[static_cast<size_t>(a)] > sums.load[static_cast<size_t>(b)]; });
+  } else if (order == HeatOrder::clustered) {
+    branches = cluster_branches(router, windows);
+  }
+  return branches;
+}
+
+/// Tones from values, by the scale that the options ask for.
+void set_tones(HeatMatrix& m, double high) {
+  const HeatOptions& o = m.options;
+  double most = 0;
+  for (const HeatRow& row : m.rows)
+    for (const double v : row.value) most = std::max(most, std::abs(v));
+  m.high = high > 0 ? high : most > 0 ? most : 1;
+  m.low = m.two_sided ? -m.high : 0;
+  for (HeatRow& row : m.rows) {
+    double top = m.high;
+    if (o.scale == HeatScale::per_router) {
+      top = 0;
+      for (const double v : row.value) top = std::max(top, std::abs(v));
+      if (top == 0) top = 1;
+    }
+    row.tone.resize(row.value.size());
+    for (size_t c = 0; c < row.value.size(); ++c) {
+      const double v = row.value[c];
+      double t = std::clamp(v / top, -1.0, 1.0);
+      // Three decades: what is a thousandth of the largest is as pale as nothing.
+      if (o.scale == HeatScale::logarithmic) t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
+      row.tone[c] = static_cast<float>(t);
+    }
+  }
+}
+
+}  // namespace
+
+MetricText text_of(HeatMetric metric) {
+  switch (metric) {
+    case HeatMetric::load:
+      return {tr("Load"), tr("cells that the branch got, padding included; counted while the run was recorded"), tr("cells")};
+    case HeatMetric::share:
+      return {tr("Share"), tr("load of the branch / load of all branches of its router; counted while the run was recorded"), QString()};
+    case HeatMetric::weight:
+      return {tr("Weight mass"), tr("sum of the scores that scale the branch's outputs; added up while the run was recorded"), QString()};
+    case HeatMetric::drops:
+      return {tr("Drops"), tr("cells that chose the branch and were kept out by its capacity; counted while the run was recorded"),
+              tr("cells")};
+    case HeatMetric::imbalance:
+      return {tr("Imbalance"), tr("load / mean load of the router's branches - 1: 0 is even, -1 is unused; from counted loads"), QString()};
+  }
+  return {};
+}
+
+int HeatRow::column_of(int branch_number) const {
+  const auto at = std::find(branch.begin(), branch.end(), branch_number);
+  return at == branch.end() ? -1 : static_cast<int>(at - branch.begin());
+}
+
+double BranchSums::imbalance() const {
+  if (total <= 0) return 0;
+  return *std::max_element(load.begin(), load.end()) * static_cast<double>(load.size()) / total - 1;
+}
+
+double BranchSums::entropy() const {
+  double bits = 0;
+  for (const double l : load)
+    if (l > 0) bits -= l / total * std::log2(l / total);
+  return bits;
+}
+
+BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to) {
+  const auto branches = static_cast<size_t>(router.line.branches);
+  BranchSums sums{std::vector<double>(branches), std::vector<double>(branches), std::vector<double>(branches), 0};
+  for (auto w = static_cast<size_t>(from); w < static_cast<size_t>(to); ++w)
+    for (size_t b = 0; b < branches; ++b) {
+      sums.load[b] += router.load[w * branches + b];
+      sums.dropped[b] += router.dropped[w * branches + b];
+      sums.weight[b] += router.weight[w * branches + b];
+    }
+  sums.total = std::accumulate(sums.load.begin(), sums.load.end(), 0.0);
+  return sums;
+}
+
+double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch) {
+  switch (metric) {
+    case HeatMetric::load:
+      return sums.load[branch];
+    case HeatMetric::share:
+      return sums.total > 0 ? sums.load[branch] / sums.total : 0;
+    case HeatMetric::weight:
+      return sums.weight[branch];
+    case HeatMetric::drops:
+      return sums.dropped[branch];
+    case HeatMetric::imbalance:
+      return sums.total > 0 ? sums.load[branch] * static_cast<double>(sums.load.size()) / sums.total - 1 : 0;
+  }
+  return 0;
+}
+
+WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end_batch) {
+  const int64_t size = data.batches_per_window;
+  const int64_t from = std::clamp<int64_t>(first_batch / size - data.first_window, 0, data.windows);
+  const int64_t to = end_batch < 0 ? data.windows : std::clamp<int64_t>((end_batch + size - 1) / size - data.first_window, 0, data.windows);
+  return {from, std::max(from, to)};
+}
+
+HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high, const LoadWindows* order_by) {
+  HeatMatrix m;
+  m.options = options;
+  m.two_sided = options.metric == HeatMetric::imbalance;
+  m.first_batch = (data.first_window + range.from) * data.batches_per_window;
+  m.end_batch = std::min(data.batches, (data.first_window + range.to) * data.batches_per_window);
+  const LoadWindows& orders = order_by ? *order_by : data;
+  for (const LoadWindows::Router& router : data.routers) {
+    const BranchSums sums = sum_windows(router, range.from, range.to);
+    HeatRow row{QString::fromStdString(router.line.name),
+                QString::fromStdString(router.line.protocol),
+                {},
+                {},
+                {},
+                sums.total,
+                sums.imbalance(),
+                sums.entropy()};
+    const auto same = std::find_if(orders.routers.begin(), orders.routers.end(), [&](const auto& r) {
+      return r.line.name == router.line.name && r.line.branches == router.line.branches;
+    });
+    row.branch = same == orders.routers.end()
+                     ? ordered(router, range, data.windows, HeatOrder::index)
+                     : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows, options.order);
+    for (const int b : row.branch) row.value.push_back(metric_of(options.metric, sums, static_cast<size_t>(b)));
+    m.columns = std::max(m.columns, router.line.branches);
+    m.rows.push_back(std::move(row));
+  }
+  set_tones(m, high);
+  return m;
+}
+
+HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b, const HeatOptions& options,
+                           double high) {
+  HeatMatrix m = make_matrix(a, range_a, options);
+  const HeatMatrix other = make_matrix(b, range_b, options, 0, &a);
+  std::vector<HeatRow> rows;
+  for (HeatRow& row : m.rows) {
+    const auto same = std::find_if(other.rows.begin(), other.rows.end(),
+                                   [&](const HeatRow& r) { return r.router == row.router && r.branch.size() == row.branch.size(); });
+    if (same == other.rows.end()) continue;
+    for (size_t c = 0; c < row.value.size(); ++c) row.value[c] -= same->value[static_cast<size_t>(same->column_of(row.branch[c]))];
+    rows.push_back(std::move(row));
+  }
+  m.rows = std::move(rows);
+  m.two_sided = true;
+  set_tones(m, high);
+  return m;
+}
+
+std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t windows) {
+  const auto branches = static_cast<size_t>(router.line.branches), times = static_cast<size_t>(windows);
+  std::vector<std::vector<double>> profile(branches, std::vector<double>(times));
+  std::vector<double> total(branches);
+  for (size_t b = 0; b < branches; ++b) {
+    double squares = 0;
+    for (size_t w = 0; w < times; ++w) {
+      const double share = router.cells[w] > 0 ? router.load[w * branches + b] / static_cast<double>(router.cells[w]) : 0;
+      profile[b][w] = share;
+      total[b] += router.load[w * branches + b];
+      squares += share * share;
+    }
+    if (squares > 0)
+      for (double& v : profile[b]) v /= std::sqrt(squares);
+  }
+  std::vector<int> order;
+  std::vector<bool> used(branches);
+  size_t at = static_cast<size_t>(std::max_element(total.begin(), total.end()) - total.begin());
+  while (order.size() < branches) {
+    order.push_back(static_cast<int>(at));
+    used[at] = true;
+    double best = -2;
+    size_t next = at;
+    for (size_t b = 0; b < branches; ++b) {
+      if (used[b]) continue;
+      const double alike = std::inner_product(profile[at].begin(), profile[at].end(), profile[b].begin(), 0.0);
+      if (alike > best) best = alike, next = b;
+    }
+    at = next;
+  }
+  return order;
+}
+
+RouterOverTime make_over_time(const LoadWindows& data, size_t router) {
+  const LoadWindows::Router& r = data.routers[router];
+  const auto branches = static_cast<size_t>(r.line.branches);
+  RouterOverTime t{QString::fromStdString(r.line.name), data.windows, r.line.branches, std::vector<float>(r.load.size()), 0};
+  for (size_t w = 0; w < static_cast<size_t>(data.windows); ++w) {
+    double sum = 0;
+    for (size_t b = 0; b < branches; ++b) sum += r.load[w * branches + b];
+    for (size_t b = 0; b < branches && sum > 0; ++b) {
+      t.share[w * branches + b] = static_cast<float>(r.load[w * branches + b] / sum);
+      t.most = std::max(t.most, t.share[w * branches + b]);
+    }
+  }
+  return t;
+}
+
+Table make_table(const LoadWindows& data, WindowRange range) {
+  Table table;
+  table.columns = {{tr("router"), tr("the model's name of the router")}, {tr("branch"), tr("its number, from 0")}};
+  constexpr HeatMetric metrics[] = {HeatMetric::load, HeatMetric::share, HeatMetric::weight, HeatMetric::drops, HeatMetric::imbalance};
+  for (const HeatMetric m : metrics) table.columns.push_back({text_of(m).name.toLower(), text_of(m).definition});
+  for (const LoadWindows::Router& router : data.routers) {
+    const BranchSums sums = sum_windows(router, range.from, range.to);
+    for (size_t b = 0; b < sums.load.size(); ++b) {
+      std::vector<Value> row = {QString::fromStdString(router.line.name), static_cast<qlonglong>(b)};
+      for (const HeatMetric m : metrics) {
+        const double v = metric_of(m, sums, b);
+        if (m == HeatMetric::load || m == HeatMetric::drops)
+          row.emplace_back(static_cast<qlonglong>(std::llround(v)));
+        else
+          row.emplace_back(v);
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column) {
+  const HeatRow& r = matrix.rows[static_cast<size_t>(row)];
+  const int branch = r.branch[static_cast<size_t>(column)];
+  const auto router = std::find_if(data.routers.begin(), data.routers.end(),
+                                   [&](const auto& x) { return QString::fromStdString(x.line.name) == r.router; });
+  if (router == data.routers.end()) return r.router;
+  const BranchSums sums = sum_windows(*router, range.from, range.to);
+  const auto b = static_cast<size_t>(branch);
+  QString text = tr("<b>%1</b>, branch %2 of %3 (%4)<br>%5 cells, %6 % of the router's, %7 times the mean<br>weight mass %8, %9 dropped")
+                     .arg(r.router.toHtmlEscaped())
+                     .arg(branch)
+                     .arg(sums.load.size())
+                     .arg(r.protocol, grouped(sums.load[b]))
+                     .arg(100 * metric_of(HeatMetric::share, sums, b), 0, 'f', 1)
+                     .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2)
+                     .arg(sums.weight[b], 0, 'f', 1)
+                     .arg(grouped(sums.dropped[b]));
+  if (matrix.options.pair == HeatPair::difference)
+    text += tr("<br>%1: %2 against the other run")
+                .arg(text_of(matrix.options.metric).name)
+                .arg(r.value[static_cast<size_t>(column)], 0, 'g', 3);
+  text += tr("<br><i>%1: %2</i>").arg(text_of(matrix.options.metric).name, text_of(matrix.options.metric).definition);
+  return text;
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,93 @@
+// What the heatmap shows: one figure for each (router, branch), from windows of loads. Pure: no widget, no reading.
+#pragma once
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "core/experiment/session_view.h"
+#include "views/kit/table.h"
+
+namespace stormcell::views {
+
+enum class HeatMetric { load, share, weight, drops, imbalance };
+enum class HeatScale { common, per_router, logarithmic };
+enum class HeatOrder { index, load, clustered };
+/// With a second run: beside the first, or the first minus the second.
+enum class HeatPair { single, beside, difference };
+
+struct HeatOptions {
+  HeatMetric metric = HeatMetric::share;
+  HeatScale scale = HeatScale::common;
+  HeatOrder order = HeatOrder::index;
+  HeatPair pair = HeatPair::single;
+  bool operator==(const HeatOptions&) const = default;
+};
+
+/// Name, definition with formula, and where it comes from.
+struct MetricText {
+  QString name, definition, unit;
+};
+MetricText text_of(HeatMetric metric);
+
+struct HeatRow {
+  QString router, protocol;
+  std::vector<int> branch;    ///< [columns] the branch that stands in each column
+  std::vector<double> value;  ///< [columns] in the metric's unit
+  std::vector<float> tone;    ///< [columns] 0..1, or -1..1 where the metric has two sides
+  double load = 0;            ///< cells of all branches in the range
+  double imbalance = 0, entropy = 0;
+  int column_of(int branch_number) const;
+};
+
+/// A matrix of tones, ready to be painted.
+struct HeatMatrix {
+  std::vector<HeatRow> rows;
+  int columns = 0;  ///< most branches of a row
+  bool two_sided = false;
+  double low = 0, high = 1;  ///< what the ends of the scale stand for; per router: of the router's largest
+  HeatOptions options;
+  int64_t first_batch = 0, end_batch = 0;
+};
+
+/// Sums of one router over windows [from, to).
+struct BranchSums {
+  std::vector<double> load, dropped, weight;
+  double total = 0;
+  double imbalance() const;  ///< max / mean - 1
+  double entropy() const;    ///< bits
+};
+BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to);
+double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch);
+
+/// The windows of `data` that batches [first, end) touch, as indices into data; end < 0: to the end.
+struct WindowRange {
+  int64_t from = 0, to = 0;
+};
+WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end_batch);
+
+/// `high` > 0: the upper end of the scale, else the largest figure. `order_by`: whose columns the order is taken from, null: data's own.
+HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high = 0,
+                       const LoadWindows* order_by = nullptr);
+/// Figures of `a` minus those of `b`, for routers of the same name.
+HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b, const HeatOptions& options,
+                           double high = 0);
+
+/// Branches so that neighbours are used at the same times: a chain of nearest neighbours of their normalised profiles over the
+/// windows, from the branch with the largest load on. [branches]
+std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t windows);
+
+/// One router over time: [windows][branches] share of the router's cells in that window.
+struct RouterOverTime {
+  QString router;
+  int64_t windows = 0;
+  int branches = 0;
+  std::vector<float> share;  ///< [windows, branches]
+  float most = 0;
+};
+RouterOverTime make_over_time(const LoadWindows& data, size_t router);
+
+Table make_table(const LoadWindows& data, WindowRange range);
+/// "block.1: branch 3 got 1,234 cells, 15.2 % of the router's, 1.22 times the mean".
+QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column);
+
+}  // namespace stormcell::views

@@ -1,0 +1,196 @@
+#include "views/heatmap/heatmap_painter.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
+
+QString number(const HeatMatrix& m, double v) {
+  switch (m.options.metric) {
+    case HeatMetric::share:
+      return QString::number(100 * v, 'f', std::abs(v) < 0.0995 ? 1 : 0) + "%";
+    case HeatMetric::imbalance:
+      return QString::number(v, 'f', 2);
+    default:
+      return std::abs(v) >= 1e6   ? QString::number(v / 1e6, 'f', 1) + "M"
+             : std::abs(v) >= 1e4 ? QString::number(v / 1e3, 'f', 0) + "k"
+                                  : QString::number(v, 'f', 0);
+  }
+}
+
+QColor tone_color(const HeatMatrix& m, float tone, const Theme& theme) {
+  return m.two_sided ? theme.diverging(tone) : theme.sequential(tone);
+}
+
+}  // namespace
+
+double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix, double most) {
+  double width = 40;
+  for (const HeatRow& row : matrix.rows) width = std::max(width, metrics.horizontalAdvance(row.router) + 14);
+  return std::min(width, most);
+}
+
+QImage tone_image(const HeatMatrix& m, const Theme& theme) {
+  QImage image(std::max(1, m.columns), std::max<int>(1, static_cast<int>(m.rows.size())), QImage::Format_ARGB32_Premultiplied);
+  image.fill(Qt::transparent);
+  // 256 tones a side are more than an eye tells apart, and much cheaper than a colour for each cell.
+  std::vector<QRgb> table;
+  for (int i = -255; i <= 255; ++i) table.push_back(tone_color(m, static_cast<float>(i) / 255, theme).rgb());
+  for (size_t r = 0; r < m.rows.size(); ++r) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(r)));
+    for (size_t c = 0; c < m.rows[r].tone.size(); ++c) line[c] = table[static_cast<size_t>(std::lround(m.rows[r].tone[c] * 255) + 255)];
+  }
+  return image;
+}
+
+void paint_matrix(QPainter& p, const HeatMatrix& m, const QImage& tones, const HeatGeometry& g, double labels, const Theme& theme,
+                  const HeatMarks& marks) {
+  const QFontMetricsF metrics(p.font());
+  const QRectF area = g.area();
+  // Column numbers, as many as fit.
+  p.setPen(theme.faint);
+  const bool by_index = m.options.order == HeatOrder::index;
+  const int step = std::max(1, static_cast<int>(std::ceil(metrics.horizontalAdvance("0000") / g.cell_width())));
+  for (int c = g.first_column(); c < g.end_column(); ++c) {
+    if (c % step) continue;
+    const QRectF cell = g.cell(g.first_row(), c);
+    const QRectF at(cell.left(), area.top() - metrics.height() - 3, g.cell_width() * step, metrics.height());
+    if (at.center().x() < area.left() || at.left() > area.right()) continue;
+    p.drawText(at, (step > 1 ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
+               by_index ? QString::number(c) : QString("#%1").arg(c + 1));
+  }
+  // The matrix: one scaled image, then gaps and figures where cells are large enough to carry them.
+  p.save();
+  p.setClipRect(area);
+  p.setRenderHint(QPainter::SmoothPixmapTransform, false);
+  const QRectF whole(g.cell(0, 0).topLeft(), QSizeF(g.cell_width() * m.columns, g.cell_height() * static_cast<double>(m.rows.size())));
+  p.drawImage(whole, tones);
+  const bool gaps = g.cell_width() >= 9 && g.cell_height() >= 9;
+  const bool figures = g.cell_width() >= metrics.horizontalAdvance("00.0%") + 6 && g.cell_height() >= metrics.height() + 2;
+  for (int r = g.first_row(); r < g.end_row() && (gaps || figures); ++r) {
+    const HeatRow& row = m.rows[static_cast<size_t>(r)];
+    for (int c = g.first_column(); c < std::min<int>(g.end_column(), static_cast<int>(row.value.size())); ++c) {
+      const QRectF cell = g.cell(r, c);
+      if (figures) {
+        p.setPen(Theme::text_on(tone_color(m, row.tone[static_cast<size_t>(c)], theme)));
+        p.drawText(by_index ? cell : cell.adjusted(0, 0, 0, -metrics.height() * 0.0), Qt::AlignCenter,
+                   number(m, row.value[static_cast<size_t>(c)]));
+      }
+    }
+  }
+  if (gaps) {
+    p.setPen(QPen(theme.background, 1));
+    for (int r = g.first_row(); r <= g.end_row(); ++r)
+      p.drawLine(QPointF(area.left(), g.cell(r, 0).top()), QPointF(area.right(), g.cell(r, 0).top()));
+    for (int c = g.first_column(); c <= g.end_column(); ++c)
+      p.drawLine(QPointF(g.cell(0, c).left(), area.top()), QPointF(g.cell(0, c).left(), area.bottom()));
+  }
+  // Where a followed cell went.
+  if (!marks.path.empty()) {
+    p.setRenderHint(QPainter::Antialiasing);
+    QPolygonF line;
+    for (const HeatCell& at : marks.path) line << g.cell(at.row, at.column).center();
+    p.setPen(QPen(theme.background, 5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    p.drawPolyline(line);
+    p.setPen(QPen(theme.bad, 2.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    p.drawPolyline(line);
+    for (const HeatCell& at : marks.path) {
+      p.setPen(QPen(theme.background, 4));
+      p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
+      p.setPen(QPen(theme.bad, 2));
+      p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
+    }
+    p.setRenderHint(QPainter::Antialiasing, false);
+  }
+  const auto outline = [&](const std::optional<HeatCell>& at, const QColor& color, double width) {
+    if (!at) return;
+    p.setPen(QPen(color, width));
+    p.setBrush(Qt::NoBrush);
+    p.drawRect(g.cell(at->row, std::max(0, at->column)).adjusted(0.5, 0.5, -1, -1));
+  };
+  outline(marks.hovered, theme.text, 1);
+  outline(marks.selected, theme.accent, 2.5);
+  p.restore();
+  // Names of the routers.
+  const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / g.cell_height())));
+  for (int r = g.first_row(); r < g.end_row(); ++r) {
+    if (r % row_step && !(marks.selected && marks.selected->row == r)) continue;
+    const QRectF cell = g.cell(r, 0);
+    const QRectF at(area.left() - labels, cell.center().y() - metrics.height() / 2, labels - 8, metrics.height());
+    if (at.center().y() < area.top() || at.center().y() > area.bottom()) continue;
+    p.setPen(marks.selected && marks.selected->row == r ? theme.accent : theme.text);
+    p.drawText(at, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(m.rows[static_cast<size_t>(r)].router, Qt::ElideLeft, at.width()));
+  }
+}
+
+void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const double width = std::min(200.0, bounds.width() * 0.3);
+  const QRectF bar(bounds.left(), bounds.top() + 2, width, 10);
+  for (int i = 0; i < static_cast<int>(width); ++i) {
+    const double t = i / (width - 1);
+    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()), m.two_sided ? theme.diverging(2 * t - 1) : theme.sequential(t));
+  }
+  p.setPen(theme.faint);
+  const QRectF ends(bar.left(), bar.bottom() + 1, width, metrics.height());
+  const bool relative = m.options.scale == HeatScale::per_router, logarithmic = m.options.scale == HeatScale::logarithmic;
+  p.drawText(ends, Qt::AlignLeft,
+             relative      ? (m.two_sided ? tr("-max") : tr("0"))
+             : logarithmic ? number(m, m.high / 1000)
+                           : number(m, m.low));
+  p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));
+  const MetricText text = text_of(m.options.metric);
+  p.setPen(theme.text);
+  const QString title = m.options.pair == HeatPair::difference ? tr("%1: this run minus the other").arg(text.name) : text.name;
+  const double left = bar.right() + 14;
+  p.drawText(QRectF(left, bounds.top() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
+  p.setPen(theme.faint);
+  p.drawText(QRectF(left, bounds.top() + metrics.height() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(text.definition, Qt::ElideRight, bounds.right() - left));
+}
+
+void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const Theme& theme, int selected) {
+  const QFontMetricsF metrics(p.font());
+  const QRectF title(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 4);
+  p.setPen(theme.text);
+  QFont strong = p.font(), plain = p.font();
+  strong.setBold(true);
+  p.setFont(strong);
+  p.drawText(title, Qt::AlignLeft | Qt::AlignVCenter, tr("%1 over time").arg(t.router));
+  const double used = QFontMetricsF(strong).horizontalAdvance(tr("%1 over time").arg(t.router)) + 10;
+  p.setFont(plain);
+  p.setPen(theme.faint);
+  p.drawText(title.adjusted(used, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+             tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1));
+  const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels, bounds.bottom() - title.bottom() - 6);
+  if (t.windows == 0 || t.branches == 0 || area.height() < 8 || area.width() < 8) return;
+  QImage image(static_cast<int>(t.windows), t.branches, QImage::Format_ARGB32_Premultiplied);
+  for (int b = 0; b < t.branches; ++b) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(b));
+    for (int w = 0; w < t.windows; ++w)
+      line[w] =
+          theme
+              .sequential(t.most > 0 ? t.share[static_cast<size_t>(w) * static_cast<size_t>(t.branches) + static_cast<size_t>(b)] / t.most
+                                     : 0)
+              .rgb();
+  }
+  p.setRenderHint(QPainter::SmoothPixmapTransform, false);
+  p.drawImage(area, image);
+  const double height = area.height() / t.branches;
+  const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
+  for (int b = 0; b < t.branches; b += step) {
+    p.setPen(b == selected ? theme.accent : theme.faint);
+    p.drawText(QRectF(area.left() - labels, area.top() + b * height + (height - metrics.height()) / 2, labels - 8, metrics.height()),
+               Qt::AlignRight | Qt::AlignVCenter, tr("branch %1").arg(b));
+  }
+  if (selected >= 0 && selected < t.branches) {
+    p.setPen(QPen(theme.accent, 2));
+    p.drawRect(QRectF(area.left(), area.top() + selected * height, area.width() - 1, std::max(2.0, height)));
+  }
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,32 @@
+// Draws a HeatMatrix with labels, scale and marks. Knows no widget.
+#pragma once
+#include <QImage>
+#include <QPainter>
+#include <optional>
+
+#include "views/heatmap/heatmap_geometry.h"
+#include "views/heatmap/heatmap_model.h"
+#include "views/kit/theme.h"
+
+namespace stormcell::views {
+
+/// One pixel a cell; drawing it scaled is what makes moving and zooming cheap. Columns that a router does not have are transparent.
+QImage tone_image(const HeatMatrix& matrix, const Theme& theme);
+
+struct HeatMarks {
+  std::optional<HeatCell> hovered, selected;
+  std::vector<HeatCell> path;  ///< of a followed cell, row by row
+};
+
+void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry, double label_width,
+                  const Theme& theme, const HeatMarks& marks);
+/// The scale with what its ends stand for, in a strip about 30 pixels high.
+void paint_scale(QPainter& painter, QRectF bounds, const HeatMatrix& matrix, const Theme& theme);
+/// One router over time, time to the right.
+void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time, const Theme& theme,
+                     int selected_branch);
+
+/// Width that row labels want.
+double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix, double most);
+
+}  // namespace stormcell::views

@@ -1,0 +1,280 @@
+#include "views/heatmap/heatmap_view.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QToolTip>
+#include <algorithm>
+
+namespace stormcell::views {
+namespace {
+
+constexpr int64_t kMostWindows = 256;
+/// A range of fewer windows than this is read again from a finer level.
+constexpr int64_t kFewWindows = 16;
+
+QComboBox* choice(QHBoxLayout* bar, const QString& name, const QString& tip, const QStringList& texts) {
+  auto* box = new QComboBox(bar->parentWidget());
+  box->addItems(texts);
+  box->setAccessibleName(name);
+  box->setToolTip(tip);
+  auto* label = new QLabel(name, bar->parentWidget());
+  label->setBuddy(box);
+  bar->addWidget(label);
+  bar->addWidget(box);
+  return box;
+}
+
+/// "37" is the first cell of sequence 37, "37:5" its cell at position 5.
+std::optional<CellPlace> parse_cell(const QString& text) {
+  const QStringList parts = text.trimmed().split(':');
+  bool sequence_ok = false, position_ok = true;
+  CellPlace place;
+  place.sequence = parts.value(0).toLongLong(&sequence_ok);
+  if (parts.size() > 1) place.position = parts[1].toInt(&position_ok);
+  if (parts.size() > 2 || !sequence_ok || !position_ok || place.sequence < 0 || place.position < 0) return {};
+  return place;
+}
+
+}  // namespace
+
+HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
+  metric_ = choice(bar(), tr("Metric"), tr("What a cell of the map stands for"),
+                   {tr("Load"), tr("Share"), tr("Weight mass"), tr("Drops"), tr("Imbalance")});
+  metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
+  for (int i = 0; i < metric_->count(); ++i) metric_->setItemData(i, text_of(static_cast<HeatMetric>(i)).definition, Qt::ToolTipRole);
+  scale_ = choice(bar(), tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
+                  {tr("common"), tr("per router"), tr("logarithmic")});
+  order_ = choice(bar(), tr("Order"),
+                  tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
+                  {tr("index"), tr("load"), tr("clustered")});
+  pair_ = choice(bar(), tr("Other run"), tr("Choose a run to compare with in the list of runs first"),
+                 {tr("hidden"), tr("beside"), tr("difference")});
+  high_ = new QDoubleSpinBox(this);
+  high_->setRange(0, 1e12);
+  high_->setDecimals(3);
+  high_->setSpecialValueText(tr("auto"));
+  high_->setAccessibleName(tr("Upper end of the scale"));
+  high_->setToolTip(tr("Upper end of the scale, so that several pictures can be compared; auto: the largest figure"));
+  high_->setKeyboardTracking(false);
+  bar()->addWidget(new QLabel(tr("Up to"), this));
+  bar()->addWidget(high_);
+  bar()->addStretch(1);
+  cell_ = new QLineEdit(this);
+  cell_->setPlaceholderText(tr("Follow cell, e.g. 37:5"));
+  cell_->setToolTip(tr("Where did a cell go? Its sequence, a colon, its position; the sequence alone means its first cell. Empty: none"));
+  cell_->setAccessibleName(tr("Cell to follow"));
+  cell_->setClearButtonEnabled(true);
+  cell_->setMaximumWidth(190);
+  bar()->addWidget(cell_);
+
+  content_ = new QWidget(this);
+  auto* layout = new QVBoxLayout(content_);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  picture_ = new HeatmapPicture(content_);
+  layout->addWidget(picture_, 1);
+  auto* time = new QHBoxLayout();
+  time->setContentsMargins(8, 0, 0, 4);
+  play_ = new QToolButton(content_);
+  play_->setText(QString(QChar(0x25B6)));
+  play_->setCheckable(true);
+  play_->setAutoRaise(true);
+  play_->setToolTip(tr("Walk through the run (Space)"));
+  play_->setAccessibleName(tr("Play"));
+  time->addWidget(play_);
+  strip_ = new TimeStrip(content_);
+  time->addWidget(strip_, 1);
+  layout->addLayout(time);
+  set_picture(content_);
+
+  for (QComboBox* box : {metric_, scale_, order_, pair_}) connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(high_, &QDoubleSpinBox::valueChanged, this, [this] { show_data(); });
+  connect(cell_, &QLineEdit::returnPressed, this, &HeatmapView::follow);
+  connect(cell_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    if (text.isEmpty() && selection_.cell) follow();
+  });
+  connect(play_, &QToolButton::toggled, strip_, &TimeStrip::play);
+  connect(strip_, &TimeStrip::playing_changed, play_, &QToolButton::setChecked);
+  connect(strip_, &TimeStrip::range_wanted, this, [this](int64_t first, int64_t end) {
+    Selection wanted = selection_;
+    wanted.first_batch = first, wanted.end_batch = end;
+    emit selection_wanted(wanted);
+  });
+  connect(picture_, &HeatmapPicture::picked, this, [this](const QString& router, int branch) {
+    Selection wanted = selection_;
+    wanted.router = router, wanted.branch = branch;
+    emit selection_wanted(wanted);
+  });
+  connect(picture_, &HeatmapPicture::tip_wanted, this, [this](size_t panel, int row, int column, const QPoint& global) {
+    const LoadWindows& of = panel == 1 && data_.other ? *data_.other : windows();
+    const HeatMatrix matrix = panel == 1 ? make_matrix(of, {0, of.windows}, options(), 0, data_.all.get())
+                              : options().pair == HeatPair::difference && data_.other
+                                  ? make_difference(of, windows_of(of, selection_.first_batch, selection_.end_batch), *data_.other,
+                                                    {0, data_.other->windows}, options())
+                                  : make_matrix(of, windows_of(of, selection_.first_batch, selection_.end_batch), options());
+    QToolTip::showText(
+        global,
+        describe(matrix, of, panel == 1 ? WindowRange{0, of.windows} : windows_of(of, selection_.first_batch, selection_.end_batch), row,
+                 column),
+        picture_);
+  });
+  pair_->setEnabled(false);
+}
+
+HeatOptions HeatmapView::options() const {
+  HeatOptions o{static_cast<HeatMetric>(metric_->currentIndex()), static_cast<HeatScale>(scale_->currentIndex()),
+                static_cast<HeatOrder>(order_->currentIndex()), static_cast<HeatPair>(pair_->currentIndex())};
+  if (!data_.other) o.pair = HeatPair::single;
+  return o;
+}
+
+View::Load HeatmapView::load(const Context& context, const Selection& selection) {
+  const bool runs_changed = !(context == context_) || !data_.all;
+  const bool cell_changed = selection.cell != selection_.cell;
+  const bool range_changed = selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch;
+  context_ = context;
+  selection_ = selection;
+  if (context.main.empty()) {
+    data_ = {};
+    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    return nullptr;
+  }
+  if (!runs_changed && !cell_changed && !range_changed) return nullptr;
+  const bool fine_wanted = data_.all && !runs_changed && !selection.all_batches() && data_.all->batches_per_window > 1 &&
+                           windows_of(*data_.all, selection.first_batch, selection.end_batch).to -
+                                   windows_of(*data_.all, selection.first_batch, selection.end_batch).from <
+                               kFewWindows;
+  if (!runs_changed && !cell_changed && !fine_wanted) {
+    data_.fine = nullptr;
+    return nullptr;
+  }
+  Data known = runs_changed ? Data{} : data_;
+  if (!fine_wanted) known.fine = nullptr;
+  if (cell_changed) known.trail = nullptr;
+  return [this, context, selection, known, fine_wanted](const Progress& progress) mutable -> Deliver {
+    const Source& main = context.main;
+    if (!known.all) known.all = read_load_windows(main.file, main.run, 0, -1, kMostWindows, progress);
+    if (fine_wanted)
+      known.fine = read_load_windows(main.file, main.run, selection.first_batch, selection.end_batch, kMostWindows, progress);
+    if (!known.other && !context.other.empty())
+      known.other = read_load_windows(context.other.file, context.other.run, 0, -1, kMostWindows, progress);
+    QString trouble;
+    if (selection.cell && !known.trail) try {
+        known.trail = read_cell_trail(main.file, main.run, *selection.cell);
+      } catch (const Error& e) {
+        trouble = QString::fromUtf8(e.what());
+      }
+    return [this, known = std::move(known), trouble] {
+      data_ = known;
+      pair_->setEnabled(data_.other != nullptr);
+      if (!trouble.isEmpty()) emit said(trouble);
+      show_data();
+    };
+  };
+}
+
+void HeatmapView::select(const Selection& selection) {
+  const bool figures_change = selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch ||
+                              selection.router != selection_.router;
+  // load() compares with the selection it knew; here only what needs no reading is taken over.
+  selection_.router = selection.router, selection_.branch = selection.branch;
+  if (selection.cell)
+    cell_->setText(QString("%1:%2").arg(selection.cell->sequence).arg(selection.cell->position));
+  else if (!cell_->hasFocus())
+    cell_->clear();
+  strip_->set_range(selection.first_batch, selection.end_batch);
+  picture_->set_selected(selection.router, selection.branch);
+  if (figures_change && data_.all) {
+    const Selection before = selection_;
+    selection_.first_batch = selection.first_batch, selection_.end_batch = selection.end_batch;
+    show_data();
+    selection_.first_batch = before.first_batch, selection_.end_batch = before.end_batch;
+  }
+}
+
+const LoadWindows& HeatmapView::windows() const {
+  if (data_.fine && selection_.first_batch >= data_.fine->first_batch() && selection_.end_batch >= 0 &&
+      selection_.end_batch <= data_.fine->end_batch())
+    return *data_.fine;
+  return *data_.all;
+}
+
+void HeatmapView::show_data() {
+  if (!data_.all) return;
+  if (data_.all->routers.empty()) return show_message(tr("This run has no routers: its model never chooses."));
+  if (data_.all->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
+  std::vector<double> profile(static_cast<size_t>(data_.all->windows));
+  for (const auto& router : data_.all->routers)
+    for (size_t w = 0; w < profile.size(); ++w) profile[w] += static_cast<double>(router.cells[w]);
+  strip_->set_data(data_.all->batches, data_.all->batches_per_window, std::move(profile));
+  strip_->set_range(selection_.first_batch, selection_.end_batch);
+
+  const HeatOptions o = options();
+  const LoadWindows& from = windows();
+  const WindowRange range = windows_of(from, selection_.first_batch, selection_.end_batch);
+  const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
+  high_->setSuffix(o.metric == HeatMetric::share ? tr(" %") : QString());
+  const Theme& theme = Theme::of(palette());
+  std::vector<HeatmapPicture::Panel> panels;
+  const auto add = [&](const QString& title, HeatMatrix matrix) {
+    QImage tones = tone_image(matrix, theme);
+    panels.push_back({title, std::move(matrix), std::move(tones), {}});
+  };
+  if (o.pair == HeatPair::difference) {
+    add(QString(), make_difference(from, range, *data_.other, {0, data_.other->windows}, o, high));
+  } else {
+    add(o.pair == HeatPair::beside ? context_.main.title : QString(),
+        make_matrix(from, range, o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()));
+    if (o.pair == HeatPair::beside) {
+      // The same scale for both, or the eye compares what is not alike.
+      const double both = high > 0 ? high : std::max(panels[0].matrix.high, make_matrix(*data_.other, {0, data_.other->windows}, o).high);
+      panels.clear();
+      add(context_.main.title, make_matrix(from, range, o, both, data_.all.get()));
+      add(context_.other.title, make_matrix(*data_.other, {0, data_.other->windows}, o, both, data_.all.get()));
+    }
+  }
+  if (data_.trail) {
+    for (HeatmapPicture::Panel& panel : panels)
+      for (const CellTrail::Step& step : data_.trail->steps)
+        for (size_t r = 0; r < panel.matrix.rows.size(); ++r)
+          if (panel.matrix.rows[r].router == QString::fromStdString(step.router))
+            for (const int32_t branch : step.branches)
+              if (const int column = panel.matrix.rows[r].column_of(branch); column >= 0)
+                panel.path.push_back({static_cast<int>(r), column});
+    QString text = tr("Cell %1:%2").arg(data_.trail->place.sequence).arg(data_.trail->place.position);
+    if (data_.trail->token >= 0) text += tr(", token %1").arg(data_.trail->token);
+    if (!data_.trail->label.empty()) text += tr(", %1").arg(QString::fromStdString(data_.trail->label));
+    if (!data_.trail->text.empty()) text += tr(", of \"%1\"").arg(QString::fromStdString(data_.trail->text).left(80));
+    picture_->set_trail_text(text);
+  } else {
+    picture_->set_trail_text({});
+  }
+  RouterOverTime over_time;
+  for (size_t r = 0; r < data_.all->routers.size(); ++r)
+    if (QString::fromStdString(data_.all->routers[r].line.name) == selection_.router) over_time = make_over_time(*data_.all, r);
+  picture_->set_panels(std::move(panels), std::move(over_time));
+  picture_->set_selected(selection_.router, selection_.branch);
+  show_content();
+}
+
+Table HeatmapView::table() const {
+  if (!data_.all) return {};
+  const LoadWindows& from = windows();
+  return make_table(from, windows_of(from, selection_.first_batch, selection_.end_batch));
+}
+
+void HeatmapView::follow() {
+  Selection wanted = selection_;
+  wanted.cell = parse_cell(cell_->text());
+  if (!cell_->text().isEmpty() && !wanted.cell) {
+    emit said(tr("\"%1\" is no cell: write its sequence, a colon and its position, as 37:5").arg(cell_->text()));
+    return;
+  }
+  emit selection_wanted(wanted);
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,100 @@
+// The heatmap with its controls, one router over time below it, and the time strip.
+#pragma once
+#include "views/heatmap/heatmap_painter.h"
+#include "views/kit/time_strip.h"
+#include "views/kit/view.h"
+
+class QComboBox;
+class QLineEdit;
+class QDoubleSpinBox;
+class QToolButton;
+
+namespace stormcell::views {
+
+/// What is painted; pushed by HeatmapView, asked by the mouse.
+class HeatmapPicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit HeatmapPicture(QWidget* parent = nullptr);
+  struct Panel {
+    QString title;  ///< of the run, where there are two
+    HeatMatrix matrix;
+    QImage tones;
+    std::vector<HeatCell> path;
+  };
+  /// One panel, or two beside each other. `over_time` may be empty.
+  void set_panels(std::vector<Panel> panels, RouterOverTime over_time);
+  void set_trail_text(const QString& text);
+  void set_selected(const QString& router, int branch);
+  void reset_zoom();
+  QSize sizeHint() const override { return {900, 520}; }
+  HeatGeometry geometry(size_t panel) const;
+
+ signals:
+  void picked(const QString& router, int branch);
+  /// HTML for the cell under the pointer is wanted.
+  void tip_wanted(size_t panel, int row, int column, const QPoint& global);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  QRectF bounds(size_t panel) const;
+  double labels() const;
+  std::optional<std::pair<size_t, HeatCell>> at(QPointF point) const;
+  std::optional<HeatCell> selected(const HeatMatrix& matrix) const;
+  void remake_tones();
+
+  std::vector<Panel> panels_;
+  RouterOverTime over_time_;
+  QString trail_text_, router_;
+  int branch_ = -1;
+  HeatWindow window_{0, 0, 1e9, 1e9};
+  std::optional<std::pair<size_t, HeatCell>> hovered_;
+  std::optional<QPointF> grabbed_;
+  HeatWindow grabbed_window_;
+  bool moved_ = false;
+};
+
+class HeatmapView : public View {
+  Q_OBJECT
+ public:
+  explicit HeatmapView(QWidget* parent = nullptr);
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Table table() const override;
+  QWidget* picture() override { return content_; }
+
+ private:
+  struct Data {
+    std::shared_ptr<const LoadWindows> all, fine, other;
+    std::shared_ptr<const CellTrail> trail;
+  };
+  void show_data();
+  /// The windows that the selected range is read from: finer ones where the range is short.
+  const LoadWindows& windows() const;
+  HeatOptions options() const;
+  void follow();
+
+  QWidget* content_;
+  HeatmapPicture* picture_;
+  TimeStrip* strip_;
+  QComboBox *metric_, *scale_, *order_, *pair_;
+  QDoubleSpinBox* high_;
+  QLineEdit* cell_;
+  QToolButton* play_;
+  Data data_;
+  Context context_;
+  Selection selection_;
+};
+
+}  // namespace stormcell::views

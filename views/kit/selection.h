@@ -1,0 +1,44 @@
+// What all views look at together. A view asks for another selection, the document decides, everyone is told.
+#pragma once
+#include <QString>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/experiment/session_view.h"
+
+namespace stormcell::views {
+
+struct Selection {
+  int64_t first_batch = 0, end_batch = -1;  ///< [first, end); end -1: to the run's end
+  QString phase;                            ///< "forward", "prefill", "decode"; empty: all
+  QString label;                            ///< empty: all
+  QString router;                           ///< empty: none
+  int branch = -1;                          ///< -1: none
+  std::optional<CellPlace> cell;
+
+  bool all_batches() const { return first_batch == 0 && end_batch < 0; }
+  bool operator==(const Selection&) const = default;
+};
+
+/// One run of one session.
+struct Source {
+  std::string file;
+  int64_t run = 0;
+  QString title;                          ///< "demo.storm #3 optimize"
+  std::string revision;                   ///< of the file when it was looked at: another one means reading again
+  std::string settings, config, summary;  ///< JSON texts of the run, may be empty
+  bool decisions = false;
+
+  bool empty() const { return file.empty(); }
+  bool operator==(const Source&) const = default;
+};
+
+/// What a view shows: a run, maybe beside another one.
+struct Context {
+  Source main;
+  Source other;  ///< empty: nothing to compare with
+  bool operator==(const Context&) const = default;
+};
+
+}  // namespace stormcell::views

@@ -1,0 +1,78 @@
+#include "views/kit/table.h"
+
+#include <QLocale>
+
+namespace stormcell::views {
+
+QString to_text(const Value& value) {
+  const QLocale locale = QLocale::c();
+  if (const auto* text = std::get_if<QString>(&value)) return *text;
+  if (const auto* count = std::get_if<qlonglong>(&value)) {
+    QLocale grouped(QLocale::English);
+    return grouped.toString(*count);
+  }
+  if (const auto* figure = std::get_if<double>(&value)) return locale.toString(*figure, 'g', 4);
+  return {};
+}
+
+QString to_csv(const Table& table) {
+  const auto quoted = [](QString text) {
+    if (text.contains(',') || text.contains('"') || text.contains('\n')) text = '"' + text.replace('"', "\"\"") + '"';
+    return text;
+  };
+  QString csv;
+  for (size_t c = 0; c < table.columns.size(); ++c) csv += (c ? "," : "") + quoted(table.columns[c].name);
+  csv += "\r\n";
+  for (const auto& row : table.rows) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c) csv += ',';
+      if (const auto* text = std::get_if<QString>(&row[c])) csv += quoted(*text);
+      if (const auto* count = std::get_if<qlonglong>(&row[c])) csv += QString::number(*count);
+      if (const auto* figure = std::get_if<double>(&row[c])) csv += QString::number(*figure, 'g', 17);
+    }
+    csv += "\r\n";
+  }
+  return csv;
+}
+
+void TableModel::set(Table table) {
+  beginResetModel();
+  table_ = std::move(table);
+  endResetModel();
+}
+
+int TableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_.rows.size()); }
+int TableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_.columns.size()); }
+
+QVariant TableModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const Value& value = table_.rows[static_cast<size_t>(index.row())][static_cast<size_t>(index.column())];
+  switch (role) {
+    case Qt::DisplayRole:
+      return to_text(value);
+    case Qt::AccessibleTextRole:
+      return table_.columns[static_cast<size_t>(index.column())].name + ": " + to_text(value);
+    case Qt::ToolTipRole:
+      return table_.columns[static_cast<size_t>(index.column())].tip;
+    case Qt::TextAlignmentRole:
+      return QVariant::fromValue(std::holds_alternative<QString>(value) ? Qt::AlignVCenter | Qt::AlignLeft
+                                                                        : Qt::AlignVCenter | Qt::AlignRight);
+    case kSortRole:
+      if (const auto* count = std::get_if<qlonglong>(&value)) return *count;
+      if (const auto* figure = std::get_if<double>(&value)) return *figure;
+      return to_text(value);
+    default:
+      return {};
+  }
+}
+
+QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation == Qt::Vertical) return role == Qt::DisplayRole ? QVariant(section + 1) : QVariant();
+  if (section < 0 || section >= columnCount()) return {};
+  const Table::Column& column = table_.columns[static_cast<size_t>(section)];
+  if (role == Qt::DisplayRole) return column.name;
+  if (role == Qt::ToolTipRole) return column.tip;
+  return {};
+}
+
+}  // namespace stormcell::views

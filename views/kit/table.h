@@ -1,0 +1,42 @@
+// The table twin of every picture: the same figures for the keyboard, for screen readers and for spreadsheets.
+#pragma once
+#include <QAbstractTableModel>
+#include <QString>
+#include <variant>
+#include <vector>
+
+namespace stormcell::views {
+
+/// Nothing, a text, a count or a figure.
+using Value = std::variant<std::monostate, QString, qlonglong, double>;
+/// As a person reads it: grouped counts, figures with four digits.
+QString to_text(const Value& value);
+
+struct Table {
+  struct Column {
+    QString name, tip;  ///< tip: definition, formula, where it comes from
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<Value>> rows;  ///< each as long as `columns`
+};
+/// RFC 4180, a dot as decimal point, full precision.
+QString to_csv(const Table& table);
+
+class TableModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  static constexpr int kSortRole = Qt::UserRole;
+  using QAbstractTableModel::QAbstractTableModel;
+  void set(Table table);
+  const Table& table() const { return table_; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  Table table_;
+};
+
+}  // namespace stormcell::views

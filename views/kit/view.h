@@ -1,0 +1,89 @@
+// One view of the Studio: controls above, below them a picture or its table twin, or a message where there is nothing to show.
+//
+// A view never reads by itself: load() describes what has to be read, on another thread, and what to do with the result on this one.
+#pragma once
+#include <QString>
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "views/kit/selection.h"
+#include "views/kit/table.h"
+
+class QHBoxLayout;
+class QLabel;
+class QStackedWidget;
+class QTableView;
+class QSortFilterProxyModel;
+class QVBoxLayout;
+
+namespace stormcell::views {
+
+class View : public QWidget {
+  Q_OBJECT
+ public:
+  using Deliver = std::function<void()>;
+  using Load = std::function<Deliver(const Progress&)>;
+
+  explicit View(QWidget* parent = nullptr);
+
+  /// Null where nothing new has to be read. The work may not touch the view; what it returns is called on the view's thread, unless a
+  /// later load has replaced it. Errors that the work throws become the view's message.
+  virtual Load load(const Context& context, const Selection& selection) = 0;
+  /// Selection alone has changed: repaint, no reading.
+  virtual void select(const Selection& selection) = 0;
+  /// The figures of the picture as they stand.
+  virtual Table table() const = 0;
+  /// What an image export draws: without controls.
+  virtual QWidget* picture() = 0;
+  /// Whether the picture has anything to draw; false leaves the message on show.
+  bool has_content() const { return has_content_; }
+  QString message() const;
+
+  /// A button below a message: an action of the application by its id.
+  struct Way {
+    QString action, text;
+  };
+  void show_message(const QString& text, const std::vector<Way>& ways = {});
+  void show_content();
+  void show_table(bool table);
+  bool shows_table() const { return shows_table_; }
+
+ signals:
+  void selection_wanted(const stormcell::views::Selection& selection);
+  void action_wanted(const QString& id);
+  /// An option changed what has to be read: load() is to be asked again.
+  void load_wanted();
+  void said(const QString& message);
+
+ protected:
+  /// The row of controls above the picture.
+  QHBoxLayout* bar() { return bar_; }
+  /// Called once by the constructor of a subclass.
+  void set_picture(QWidget* picture);
+  /// The figures changed: the table twin follows when it is on show.
+  void refresh_table();
+
+ private:
+  QHBoxLayout* bar_;
+  QWidget* bar_widget_;
+  QStackedWidget* stack_;
+  QWidget* message_page_;
+  QLabel* message_;
+  QHBoxLayout* ways_;
+  QTableView* twin_;
+  TableModel* model_;
+  QSortFilterProxyModel* sorted_;
+  bool has_content_ = false, shows_table_ = false;
+};
+
+/// A view as the shell knows it: one folder and one row of all_views().
+struct ViewEntry {
+  const char* id;  ///< as for --export
+  const char* title;
+  const char* help;  ///< what it answers, in a sentence
+  View* (*make)(QWidget* parent);
+};
+
+}  // namespace stormcell::views

@@ -1,0 +1,22 @@
+#include "views/registry.h"
+
+#include <QCoreApplication>
+
+#include "views/heatmap/heatmap_view.h"
+
+namespace stormcell::views {
+namespace {
+
+template <class V>
+View* make(QWidget* parent) {
+  return new V(parent);
+}
+
+constexpr ViewEntry kViews[] = {
+    {"heatmap", QT_TRANSLATE_NOOP("views", "Heatmap"), QT_TRANSLATE_NOOP("views", "Where the cells of every router went"),
+     make<HeatmapView>},
+};
+
+}  // namespace
+std::span<const ViewEntry> all_views() { return kViews; }
+}  // namespace stormcell::views
