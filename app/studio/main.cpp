@@ -1,7 +1,6 @@
 // stormcell-studio [SESSION]; stormcell-studio --export VIEW -o FILE SESSION
 #include <QApplication>
 #include <QCommandLineParser>
-#include <QFontDatabase>
 #include <QStyleFactory>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include "app/studio/headless.h"
 #include "app/studio/main_window.h"
 #include "core/base/blocking.h"
+#include "views/kit/fonts.h"
 #include "views/kit/theme.h"
 
 namespace {
@@ -26,7 +26,13 @@ int main(int argc, char** argv) {
   // Pictures need no display, and must be the same with and without one.
   bool headless = false;
   for (int i = 1; i < argc; ++i) headless |= std::strcmp(argv[i], "--export") == 0 || std::strncmp(argv[i], "--export=", 9) == 0;
-  if (headless) qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (headless) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    // What Qt has to say about a missing desktop is no concern of who wants a picture.
+    qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& message) {
+      if (type == QtCriticalMsg || type == QtFatalMsg) std::fprintf(stderr, "stormcell: %s\n", qPrintable(message));
+    });
+  }
   QApplication application(argc, argv);
   QApplication::setOrganizationName("stormcell");
   QApplication::setApplicationName("stormcell-studio");
@@ -64,6 +70,7 @@ int main(int argc, char** argv) {
     if (request.file.isEmpty()) return usage_error("-o: missing (name the picture to write, as heatmap.png)");
     if (sessions.size() != 1) return usage_error("SESSION: name one session");
     QApplication::setPalette((chosen == "dark" ? views::Theme::dim() : views::Theme::light()).palette());
+    QApplication::setFont(views::picture_font());
     forbid_blocking_here();
     return studio::export_view(request);
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/plan_config.h"
@@ -24,6 +25,7 @@ Experiment::~Experiment() = default;
 const ExperimentOptions& Experiment::options() const { return state_->options; }
 
 std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, const Progress& progress) {
+  may_block("Experiment::open");
   auto state = std::make_unique<State>();
   State& s = *state;
   s.options = options;

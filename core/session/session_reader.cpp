@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/profile/accumulator.h"
 #include "core/profile/statistics.h"
@@ -105,6 +106,7 @@ RunSummary SessionReader::State::run_of(const Statement& row) const {
 }
 
 SessionReader::SessionReader(const std::string& path) : state_(std::make_unique<State>()) {
+  may_block("SessionReader");
   State& s = *state_;
   s.path = path;
   switch (look_at(path)) {

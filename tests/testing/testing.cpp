@@ -1,6 +1,5 @@
 #include "tests/testing/testing.h"
 
-#include <QCoreApplication>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -26,18 +25,15 @@ std::string shared_folder() {
 }
 std::string source_folder() { return STORMCELL_SOURCE_DIR; }
 
-}  // namespace stormcell::testing
-
 // `program` runs all classes, `program CLASS [Qt Test options]` one.
-int main(int argc, char** argv) {
-  QCoreApplication application(argc, argv);
+int run_tests(int argc, char** argv) {
   int failures = 0, ran = 0;
   const std::string only = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   if (!only.empty()) {
     for (int i = 1; i + 1 < argc; ++i) argv[i] = argv[i + 1];
     --argc;
   }
-  for (const auto& [name, factory] : stormcell::testing::tests()) {
+  for (const auto& [name, factory] : tests()) {
     if (!only.empty() && only != name) continue;
     const std::unique_ptr<QObject> test(factory());
     failures += QTest::qExec(test.get(), argc, argv) != 0;
@@ -49,3 +45,5 @@ int main(int argc, char** argv) {
   }
   return failures == 0 ? 0 : 1;
 }
+
+}  // namespace stormcell::testing

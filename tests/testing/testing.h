@@ -11,6 +11,9 @@ using Factory = std::function<QObject*()>;
 /// Adds a test class to the program's list; the list is per program, in link order.
 int add_test(const char* name, Factory factory);
 
+/// All classes of this program, or the one that is named first. For main().
+int run_tests(int argc, char** argv);
+
 /// The folder ../shared beside the project, empty where it is absent; tests that need it skip with a message.
 std::string shared_folder();
 /// The project's source folder.

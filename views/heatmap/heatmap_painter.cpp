@@ -90,22 +90,22 @@ void paint_matrix(QPainter& p, const HeatMatrix& m, const QImage& tones, const H
       p.drawLine(QPointF(g.cell(0, c).left(), area.top()), QPointF(g.cell(0, c).left(), area.bottom()));
   }
   // Where a followed cell went.
-  if (!marks.path.empty()) {
-    p.setRenderHint(QPainter::Antialiasing);
+  p.setRenderHint(QPainter::Antialiasing);
+  for (const std::vector<HeatCell>& path : marks.paths) {
     QPolygonF line;
-    for (const HeatCell& at : marks.path) line << g.cell(at.row, at.column).center();
-    p.setPen(QPen(theme.background, 5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    for (const HeatCell& at : path) line << g.cell(at.row, at.column).center();
+    QColor thread = theme.bad;
+    thread.setAlphaF(0.55f);
+    p.setPen(QPen(thread, 2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     p.drawPolyline(line);
-    p.setPen(QPen(theme.bad, 2.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    p.drawPolyline(line);
-    for (const HeatCell& at : marks.path) {
+    for (const HeatCell& at : path) {
       p.setPen(QPen(theme.background, 4));
       p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
       p.setPen(QPen(theme.bad, 2));
       p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
     }
-    p.setRenderHint(QPainter::Antialiasing, false);
   }
+  p.setRenderHint(QPainter::Antialiasing, false);
   const auto outline = [&](const std::optional<HeatCell>& at, const QColor& color, double width) {
     if (!at) return;
     p.setPen(QPen(color, width));

@@ -15,7 +15,7 @@ QImage tone_image(const HeatMatrix& matrix, const Theme& theme);
 
 struct HeatMarks {
   std::optional<HeatCell> hovered, selected;
-  std::vector<HeatCell> path;  ///< of a followed cell, row by row
+  std::vector<std::vector<HeatCell>> paths;  ///< of a followed cell, row by row, one for each stack of routers
 };
 
 void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry, double label_width,

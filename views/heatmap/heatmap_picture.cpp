@@ -21,7 +21,7 @@ HeatmapPicture::HeatmapPicture(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Routing heatmap; the table holds the same figures"));
 }
 
-void HeatmapPicture::set_panels(std::vector<Panel> panels, RouterOverTime over_time) {
+void HeatmapPicture::set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time) {
   panels_ = std::move(panels);
   over_time_ = std::move(over_time);
   hovered_.reset();
@@ -49,7 +49,7 @@ double HeatmapPicture::labels() const {
 
 QRectF HeatmapPicture::bounds(size_t panel) const {
   // Below the map: its scale, and a router over time where one is chosen.
-  const double below = kScaleHeight + (over_time_.windows > 0 ? std::clamp(height() * 0.38, 90.0, 340.0) : 0);
+  const double below = kScaleHeight + (over_time_.empty() ? 0 : std::clamp(height() * 0.38, 90.0, 340.0));
   const double count = static_cast<double>(std::max<size_t>(1, panels_.size())), each = (width() - kMargin * (count + 1)) / count;
   double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) + (trail_text_.isEmpty() ? 0 : fontMetrics().height() + 6);
   return {kMargin + static_cast<double>(panel) * (each + kMargin), top, each, height() - top - below - kMargin};
@@ -93,7 +93,7 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
     HeatMarks marks;
     if (hovered_ && hovered_->first == i) marks.hovered = hovered_->second;
     marks.selected = selected(panel.matrix);
-    marks.path = panel.path;
+    marks.paths = panel.paths;
     paint_matrix(p, panel.matrix, panel.tones, g, labels(), theme, marks);
     scale_top = std::max(scale_top, g.area().bottom());
   }
@@ -105,11 +105,15 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
                fontMetrics().elidedText(trail_text_, Qt::ElideRight, static_cast<int>(width() - left - kMargin)));
   }
   paint_scale(p, QRectF(left, scale_top + 8, width() - left - kMargin, kScaleHeight), panels_[0].matrix, theme);
-  if (over_time_.windows > 0) {
-    const double top = scale_top + kScaleHeight + 18;
-    paint_over_time(p,
-                    QRectF(bounds(0).left(), top, width() - 2 * kMargin, std::min(height() - top - 4.0, 30.0 * over_time_.branches + 40)),
-                    labels(), over_time_, theme, branch_);
+  double top = scale_top + kScaleHeight + 18;
+  // Whole branches' rows, but no thinner than an eye tells apart: what does not fit is left to choosing a router.
+  for (size_t i = 0; i < over_time_.size(); ++i) {
+    const double room = (height() - top - 4.0) / static_cast<double>(over_time_.size() - i);
+    const double wanted = std::min(24.0 * over_time_[i].branches + 40, std::max(room, 110.0));
+    if (top + wanted > height()) break;
+    paint_over_time(p, QRectF(bounds(0).left(), top, width() - 2 * kMargin, wanted), labels(), over_time_[i], theme,
+                    over_time_[i].router == router_ ? branch_ : -1);
+    top += wanted + 10;
   }
 }
 

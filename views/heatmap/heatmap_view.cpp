@@ -39,6 +39,23 @@ std::optional<CellPlace> parse_cell(const QString& text) {
   return place;
 }
 
+/// Stacks see different cells at the same place, so each has a path of its own.
+std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWindows& data, const HeatMatrix& matrix) {
+  std::vector<std::vector<HeatCell>> paths;
+  std::string stack;
+  for (const CellTrail::Step& step : trail.steps) {
+    const auto router = std::find_if(data.routers.begin(), data.routers.end(), [&](const auto& r) { return r.line.name == step.router; });
+    if (router == data.routers.end()) continue;
+    if (paths.empty() || router->line.stack != stack) paths.emplace_back();
+    stack = router->line.stack;
+    for (size_t r = 0; r < matrix.rows.size(); ++r)
+      if (matrix.rows[r].router == QString::fromStdString(step.router))
+        for (const int32_t branch : step.branches)
+          if (const int column = matrix.rows[r].column_of(branch); column >= 0) paths.back().push_back({static_cast<int>(r), column});
+  }
+  return paths;
+}
+
 }  // namespace
 
 HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
@@ -238,13 +255,7 @@ void HeatmapView::show_data() {
     }
   }
   if (data_.trail) {
-    for (HeatmapPicture::Panel& panel : panels)
-      for (const CellTrail::Step& step : data_.trail->steps)
-        for (size_t r = 0; r < panel.matrix.rows.size(); ++r)
-          if (panel.matrix.rows[r].router == QString::fromStdString(step.router))
-            for (const int32_t branch : step.branches)
-              if (const int column = panel.matrix.rows[r].column_of(branch); column >= 0)
-                panel.path.push_back({static_cast<int>(r), column});
+    for (HeatmapPicture::Panel& panel : panels) panel.paths = paths_of(*data_.trail, *data_.all, panel.matrix);
     QString text = tr("Cell %1:%2").arg(data_.trail->place.sequence).arg(data_.trail->place.position);
     if (data_.trail->token >= 0) text += tr(", token %1").arg(data_.trail->token);
     if (!data_.trail->label.empty()) text += tr(", %1").arg(QString::fromStdString(data_.trail->label));
@@ -253,9 +264,11 @@ void HeatmapView::show_data() {
   } else {
     picture_->set_trail_text({});
   }
-  RouterOverTime over_time;
+  // The chosen router, or the first ones while none is chosen.
+  std::vector<RouterOverTime> over_time;
   for (size_t r = 0; r < data_.all->routers.size(); ++r)
-    if (QString::fromStdString(data_.all->routers[r].line.name) == selection_.router) over_time = make_over_time(*data_.all, r);
+    if (selection_.router.isEmpty() ? over_time.size() < 4 : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
+      over_time.push_back(make_over_time(*data_.all, r));
   picture_->set_panels(std::move(panels), std::move(over_time));
   picture_->set_selected(selection_.router, selection_.branch);
   show_content();

@@ -20,10 +20,10 @@ class HeatmapPicture : public QWidget {
     QString title;  ///< of the run, where there are two
     HeatMatrix matrix;
     QImage tones;
-    std::vector<HeatCell> path;
+    std::vector<std::vector<HeatCell>> paths;
   };
-  /// One panel, or two beside each other. `over_time` may be empty.
-  void set_panels(std::vector<Panel> panels, RouterOverTime over_time);
+  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room.
+  void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time);
   void set_trail_text(const QString& text);
   void set_selected(const QString& router, int branch);
   void reset_zoom();
@@ -55,7 +55,7 @@ class HeatmapPicture : public QWidget {
   void remake_tones();
 
   std::vector<Panel> panels_;
-  RouterOverTime over_time_;
+  std::vector<RouterOverTime> over_time_;
   QString trail_text_, router_;
   int branch_ = -1;
   HeatWindow window_{0, 0, 1e9, 1e9};

@@ -20,6 +20,7 @@ class QVBoxLayout;
 
 namespace stormcell::views {
 
+
 class View : public QWidget {
   Q_OBJECT
  public:
@@ -87,3 +88,5 @@ struct ViewEntry {
 };
 
 }  // namespace stormcell::views
+
+Q_DECLARE_METATYPE(stormcell::views::Selection)

@@ -1,0 +1,135 @@
+// The window, driven as a user drives it.
+#include <QClipboard>
+#include <QLabel>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+
+#include "app/studio/main_window.h"
+#include "app/studio/palette_dialog.h"
+#include "app/studio/picture_export.h"
+#include "core/base/blocking.h"
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::studio {
+using namespace stormcell::testing;
+
+class WindowTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  QString session_;
+
+ private slots:
+  void initTestCase() {
+    session_ = QString::fromStdString(make_session(folder_.filePath("a.storm").toStdString(), 12));
+    forbid_blocking_here();
+  }
+
+  void a_stranger_sees_the_ways_in_and_why_others_are_closed() {
+    MainWindow window;
+    window.show();
+    QVERIFY(!window.view());
+    for (const ActionRow& row : window.actions().rows()) {
+      const QAction* action = window.actions().action(row.id);
+      if (!action->isEnabled()) QVERIFY2(action->toolTip().contains("Not now"), qPrintable(row.id));
+    }
+    QSignalSpy refused(&window.actions(), &Actions::refused);
+    QVERIFY(!window.actions().trigger("run-again"));
+    QCOMPARE(refused.count(), 1);
+    QVERIFY(window.actions().action("open-session")->isEnabled());
+    QVERIFY(window.actions().action("run-demo")->isEnabled());
+  }
+
+  void every_command_has_a_name_and_keys_are_not_shared() {
+    MainWindow window;
+    QSet<QString> keys, ids;
+    for (const ActionRow& row : window.actions().rows()) {
+      QVERIFY(!row.text.isEmpty());
+      QVERIFY2(!ids.contains(row.id), qPrintable(row.id));
+      ids.insert(row.id);
+      for (const QKeySequence& key : row.keys) {
+        if (key.isEmpty()) continue;
+        QVERIFY2(!keys.contains(key.toString()), qPrintable(row.id + " " + key.toString()));
+        keys.insert(key.toString());
+      }
+    }
+    PaletteDialog palette(window.actions(), &window);
+    QCOMPARE(palette.findChild<QListWidget*>()->count(), static_cast<int>(window.actions().rows().size()));
+  }
+
+  void a_session_is_opened_looked_at_and_left() {
+    MainWindow window;
+    window.show();
+    window.open(session_);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QVERIFY(window.windowTitle().contains("a.storm"));
+    views::Selection chosen;
+    chosen.router = "encoder.0.mlp", chosen.branch = 2;
+    window.document().select(chosen);
+    window.actions().trigger("undo");
+    QVERIFY(window.document().selection() == views::Selection());
+    window.actions().trigger("redo");
+    QCOMPARE(window.document().selection().branch, 2);
+    QVERIFY(window.actions().trigger("table"));
+    QTRY_VERIFY(window.view()->findChild<QTableView*>()->isVisible());
+    QVERIFY(window.view()->findChild<QTableView*>()->model()->rowCount() > 0);
+    window.actions().trigger("table");
+    window.actions().trigger("compare-run");
+    QTRY_VERIFY(!window.document().context().other.empty());
+    window.actions().trigger("copy-export");
+    window.actions().trigger("close-session");
+    QVERIFY(!window.view());
+  }
+
+  void a_wrong_file_is_said_and_nothing_is_lost() {
+    MainWindow window;
+    window.open(session_);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QFile file(folder_.filePath("no.storm"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("this is no session");
+    file.close();
+    QSignalSpy failed(&window.document(), &Document::failed);
+    window.open(file.fileName());
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY(failed[0][0].toString().contains("no.storm"));
+    QVERIFY(window.view()->has_content());
+  }
+
+  void pictures_are_drawn_as_png_and_svg() {
+    MainWindow window;
+    window.open(session_);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QImage image;
+    QVERIFY(image.loadFromData(draw_picture(*window.view(), {500, 300}, 2, "png")));
+    QCOMPARE(image.size(), QSize(1000, 600));
+    QVERIFY(draw_picture(*window.view(), {500, 300}, 1, "svg").contains("<svg"));
+    QVERIFY_EXCEPTION_THROWN(draw_picture(*window.view(), {500, 300}, 1, "bmp"), Error);
+  }
+
+  void a_run_of_nothing_fails_in_place_and_the_latest_request_wins() {
+    RunController runs;
+    QSignalSpy failed(&runs, &RunController::failed), cancelled(&runs, &RunController::cancelled),
+        running(&runs, &RunController::running_changed);
+    RunRequest wrong;
+    wrong.experiment.model = "/nowhere", wrong.experiment.data = "random:1x1";
+    runs.start(wrong);
+    QTRY_COMPARE(failed.count(), 1);
+    QTRY_VERIFY(!runs.running());
+    QVERIFY(failed[0][0].toString().contains("/nowhere"));
+    RunRequest real;
+    real.experiment.model = "demo:switch-names", real.experiment.data = "random:64x16";
+    runs.start(real);
+    runs.start(real);
+    runs.start(wrong);
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 2, 30000);
+    QTRY_VERIFY(!runs.running());
+  }
+};
+STORMCELL_TEST(WindowTest)
+
+}  // namespace stormcell::studio
+#include "window_test.moc"

@@ -1,0 +1,197 @@
+// The heatmap: figures, geometry, and the view on a fixture session.
+#include <QComboBox>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <cmath>
+#include <set>
+
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/run_load.h"
+#include "tests/testing/testing.h"
+#include "views/heatmap/heatmap_view.h"
+#include "views/kit/theme.h"
+
+namespace stormcell::views {
+namespace {
+
+using namespace stormcell::testing;
+
+/// Two windows of one router with three branches, and one router that nobody reached.
+LoadWindows small() {
+  LoadWindows w;
+  w.run = 1, w.batches = 2, w.windows = 2;
+  w.routers.push_back({{"a", "encoder", "switch-top1", "token", 3, 1, -1, -1},
+                       {10, 10},
+                       {4, 6, 0, 2, 8, 0},
+                       {0, 0, 0, 0, 0, 0},
+                       {1, 0, 0, 0, 0, 0},
+                       {2, 3, 0, 1, 4, 0}});
+  w.routers.push_back(
+      {{"b", "encoder", "switch-top1", "token", 2, 1, -1, -1}, {0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}});
+  return w;
+}
+
+}  // namespace
+
+class HeatmapTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string session_, other_;
+
+ private slots:
+  void initTestCase() {
+    session_ = make_session(folder_.filePath("main.storm").toStdString(), 40);
+    other_ = make_session(folder_.filePath("other.storm").toStdString(), 24);
+  }
+
+  void figures_are_those_of_the_loads() {
+    const LoadWindows data = small();
+    const HeatMatrix m = make_matrix(data, {0, 2}, {HeatMetric::share});
+    QCOMPARE(m.columns, 3);
+    QCOMPARE(m.rows[0].value, (std::vector<double>{0.3, 0.7, 0}));
+    QCOMPARE(m.rows[1].value, (std::vector<double>{0, 0}));
+    QCOMPARE(make_matrix(data, {1, 2}, {HeatMetric::load}).rows[0].value, (std::vector<double>{2, 8, 0}));
+    QCOMPARE(make_matrix(data, {0, 2}, {HeatMetric::drops}).rows[0].value, (std::vector<double>{1, 0, 0}));
+    QCOMPARE(make_matrix(data, {0, 2}, {HeatMetric::weight}).rows[0].value, (std::vector<double>{3, 7, 0}));
+    const HeatMatrix i = make_matrix(data, {0, 2}, {HeatMetric::imbalance});
+    QVERIFY(std::abs(i.rows[0].value[1] - 1.1) < 1e-12 && i.rows[0].value[2] == -1 && i.two_sided);
+    QVERIFY(std::abs(i.rows[0].imbalance - 1.1) < 1e-12);
+    QVERIFY(make_matrix(data, {0, 0}, {HeatMetric::share}).rows[0].value[0] == 0);  // no window, no division by nothing
+  }
+
+  void scales_and_orders_do_what_they_say() {
+    const LoadWindows data = small();
+    const HeatMatrix common = make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::common}, 28);
+    QVERIFY(std::abs(common.rows[0].tone[1] - 0.5f) < 1e-6);
+    QVERIFY(std::abs(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::per_router}, 28).rows[0].tone[1] - 1) < 1e-6);
+    QVERIFY(std::abs(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::logarithmic}, 14000).rows[0].tone[1]) < 1e-5);
+    QCOMPARE(make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::common, HeatOrder::load}).rows[0].branch, (std::vector<int>{1, 0, 2}));
+    for (const LoadWindows::Router& r : data.routers) {
+      const auto order = cluster_branches(r, data.windows);
+      QCOMPARE(std::set<int>(order.begin(), order.end()).size(), static_cast<size_t>(r.line.branches));
+    }
+    // Branches 0 and 2 are used together, 1 and 3 too: they end up beside each other.
+    LoadWindows pairs = small();
+    pairs.routers = {{{"p", "encoder", "switch-top1", "token", 4, 1, -1, -1},
+                      {10, 10},
+                      {5, 0, 4, 0, 0, 6, 0, 3},
+                      {},
+                      std::vector<float>(8),
+                      std::vector<float>(8)}};
+    QCOMPARE(cluster_branches(pairs.routers[0], 2), (std::vector<int>{1, 3, 0, 2}));
+  }
+
+  void the_difference_with_itself_is_nothing() {
+    const LoadWindows data = small();
+    const HeatMatrix m =
+        make_difference(data, {0, 2}, data, {0, 2}, {HeatMetric::share, HeatScale::common, HeatOrder::load, HeatPair::difference});
+    for (const HeatRow& row : m.rows)
+      for (const double v : row.value) QCOMPARE(v, 0.0);
+    LoadWindows renamed = data;
+    renamed.routers[0].line.name = "c";
+    QCOMPARE(make_difference(data, {0, 2}, renamed, {0, 2}, {}).rows.size(), size_t{1});
+  }
+
+  void every_place_is_the_cell_that_is_drawn_there() {
+    HeatWindow window{0, 0, 1e9, 1e9};
+    for (int step = 0; step < 200; ++step) {
+      const HeatGeometry g(61, 256, QRectF(100, 20, 1200, 700), window);
+      for (int r = g.first_row(); r < g.end_row(); r += 5)
+        for (int c = g.first_column(); c < g.end_column(); c += 11) {
+          const QPointF at = g.cell(r, c).center();
+          if (!g.area().contains(at)) continue;
+          QVERIFY(g.at(at) == (HeatCell{r, c}));
+        }
+      const QPointF point(100 + (step * 37) % 1200, 20 + (step * 53) % 700);
+      const auto before = g.at(point);
+      window = step % 3 == 2 ? g.moved({(step % 7) * 9.0 - 20, (step % 5) * 8.0 - 15}) : g.zoomed(point, step % 2 ? 1.3 : 0.9);
+      // What was under the pointer stays there, unless the matrix ends.
+      const HeatGeometry after(61, 256, g.area(), window);
+      if (step % 3 != 2 && step % 2 && before) QVERIFY(after.at(point) == before);
+      QVERIFY(window.left >= 0 && window.top >= 0 && window.left + window.width <= 256.0001 && window.top + window.height <= 61.0001);
+    }
+    QVERIFY(!HeatGeometry(2, 2, QRectF(0, 0, 10, 10), {0, 0, 2, 2}).at({11, 5}));
+  }
+
+  void it_says_what_is_missing() {
+    HeatmapView view;
+    run_load(view, {});
+    QVERIFY(!view.has_content() && view.message().contains("No session"));
+    run_load(view, context_of("/nowhere/a.storm"));
+    QVERIFY(!view.has_content() && view.message().contains("/nowhere/a.storm"));
+  }
+
+  void it_shows_the_session_and_its_table_agrees() {
+    HeatmapView view;
+    run_load(view, context_of(session_));
+    QVERIFY(view.has_content());
+    const auto loads = read_loads(session_, 1);
+    const Table table = view.table();
+    size_t at = 0;
+    for (const auto& row : loads->rows)
+      for (const int64_t load : row.load) QCOMPARE(std::get<qlonglong>(table.rows[at++][2]), static_cast<qlonglong>(load));
+    QCOMPARE(at, table.rows.size());
+    // Half of the time: fewer cells.
+    Selection half;
+    half.end_batch = 20;
+    run_load(view, context_of(session_), half);
+    QVERIFY(std::get<qlonglong>(view.table().rows[0][2]) < std::get<qlonglong>(table.rows[0][2]));
+  }
+
+  void keys_and_mouse_choose_and_a_cell_is_followed() {
+    HeatmapView view;
+    run_load(view, context_of(session_));
+    QSignalSpy wanted(&view, &View::selection_wanted);
+    auto* picture = view.findChild<HeatmapPicture*>();
+    picture->resize(900, 500);
+    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->geometry(0).cell(1, 2).center().toPoint());
+    const auto chosen = wanted.last()[0].value<Selection>();
+    QCOMPARE(chosen.branch, 2);
+    run_load(view, context_of(session_), chosen);
+    QTest::keyClick(picture, Qt::Key_Left);
+    QCOMPARE(wanted.last()[0].value<Selection>().branch, 1);
+    auto* line = view.findChild<QLineEdit*>();
+    line->setText("1:2");
+    QTest::keyClick(line, Qt::Key_Return);
+    const auto followed = wanted.last()[0].value<Selection>();
+    QVERIFY(followed.cell == (CellPlace{1, 2}));
+    const auto trail = read_cell_trail(session_, 1, {1, 2});
+    QVERIFY(!trail->steps.empty());
+    run_load(view, context_of(session_), followed);
+    QSignalSpy said(&view, &View::said);
+    line->setText("nonsense");
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(said.count(), 1);
+  }
+
+  void pictures_are_the_stored_ones_data() {
+    QTest::addColumn<bool>("dark");
+    QTest::addColumn<double>("scale");
+    QTest::addColumn<int>("pair");
+    QTest::newRow("heatmap-light") << false << 1.0 << 0;
+    QTest::newRow("heatmap-dark") << true << 1.0 << 0;
+    QTest::newRow("heatmap-2x") << false << 2.0 << 0;
+    QTest::newRow("heatmap-beside") << false << 1.0 << 1;
+    QTest::newRow("heatmap-difference") << true << 1.0 << 2;
+  }
+  void pictures_are_the_stored_ones() {
+    QFETCH(bool, dark);
+    QFETCH(double, scale);
+    QFETCH(int, pair);
+    HeatmapView view;
+    view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
+    Selection selection;
+    selection.cell = CellPlace{1, 2};
+    run_load(view, context_of(session_, 1, pair ? other_ : std::string()), selection);
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "Other run") box->setCurrentIndex(pair);
+    const QString trouble = compare_with_golden(draw(*view.picture(), {720, 480}, scale), QTest::currentDataTag());
+    QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
+  }
+};
+STORMCELL_TEST(HeatmapTest)
+
+}  // namespace stormcell::views
+#include "heatmap_test.moc"
