@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "views/heatmap/heatmap_view.h"
+#include "views/optimisations/optimisations_view.h"
 
 namespace stormcell::views {
 namespace {
@@ -15,6 +16,8 @@ View* make(QWidget* parent) {
 constexpr ViewEntry kViews[] = {
     {"heatmap", QT_TRANSLATE_NOOP("views", "Heatmap"), QT_TRANSLATE_NOOP("views", "Where the cells of every router went"),
      make<HeatmapView>},
+    {"optimisations", QT_TRANSLATE_NOOP("views", "Optimisations"),
+     QT_TRANSLATE_NOOP("views", "Switch passes on and off and see what each brings"), make<OptimisationsView>},
 };
 
 }  // namespace

@@ -102,8 +102,9 @@ void Document::close() {
 }
 
 void Document::take_session(SessionOverview session, const std::string& revision, int64_t run) {
-  session_ = std::move(session);
+  session_ = std::make_shared<SessionOverview>(std::move(session));
   revision_ = revision;
+  context_.session = session_;
   if (session_->runs.empty()) return;
   const RunLine* chosen = nullptr;
   for (const RunLine& r : session_->runs) {

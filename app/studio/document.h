@@ -47,7 +47,7 @@ class Document : public QObject {
   void take_session(SessionOverview session, const std::string& revision, int64_t run);
 
   Background& background_;
-  std::optional<SessionOverview> session_;
+  std::shared_ptr<const SessionOverview> session_;
   std::string revision_;
   views::Context context_;
   views::Selection selection_;

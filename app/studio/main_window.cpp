@@ -18,6 +18,7 @@
 #include <QTime>
 #include <QToolBar>
 #include <QToolButton>
+#include <QUndoCommand>
 #include <QVBoxLayout>
 
 #include "app/studio/command_line.h"
@@ -26,6 +27,21 @@
 #include "views/registry.h"
 
 namespace stormcell::studio {
+namespace {
+
+/// A change that a view makes to itself.
+class EditCommand : public QUndoCommand {
+ public:
+  EditCommand(const QString& what, std::function<void()> redo, std::function<void()> undo)
+      : QUndoCommand(what), redo_(std::move(redo)), undo_(std::move(undo)) {}
+  void redo() override { redo_(); }
+  void undo() override { undo_(); }
+
+ private:
+  std::function<void()> redo_, undo_;
+};
+
+}  // namespace
 
 MainWindow::MainWindow() : document_(background_), actions_(this) {
   setWindowTitle("Stormcell Studio");
@@ -119,6 +135,13 @@ void MainWindow::connect_all() {
     connect(view, &views::View::action_wanted, this, [this](const QString& id) { actions_.trigger(id); });
     connect(view, &views::View::load_wanted, this, &MainWindow::update_view);
     connect(view, &views::View::said, this, &MainWindow::say);
+    connect(view, &views::View::run_wanted, this, [this](const PlanChoice& passes) { run_again(passes, false); });
+    connect(view, &views::View::save_wanted, this, &MainWindow::save);
+    connect(view, &views::View::edit_wanted, this,
+            [this](const QString& what, const std::function<void()>& redo, const std::function<void()>& undo) {
+              document_.undo_stack().push(new EditCommand(what, redo, undo));
+              actions_.refresh();
+            });
   }
 
   connect(&document_, &Document::opened, this, [this] {

@@ -55,10 +55,11 @@ class MainWindow : public QMainWindow {
   void open_sample();
   void update_view();
   void update_runs();
-  void run_again();
+  void run_again(const PlanChoice& passes = {}, bool alone = true);
   void run_demo();
   void export_picture();
   void export_table();
+  void save(const QString& name, const QString& filter, const QByteArray& bytes);
   void set_theme(const QString& theme);
   void set_font_size(double points);
   void remember(const QString& session);

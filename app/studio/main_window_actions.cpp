@@ -303,12 +303,25 @@ void MainWindow::open_sample() {
       [this](const QString& message) { say(message); });
 }
 
-void MainWindow::run_again() {
+void MainWindow::save(const QString& name, const QString& filter, const QByteArray& bytes) {
+  const QString file = QFileDialog::getSaveFileName(this, tr("Save"), name, filter);
+  if (file.isEmpty()) return;
+  background_.start(
+      &actions_,
+      [this, file, bytes](const Progress&) -> views::View::Deliver {
+        write_file(file, bytes);
+        return [this, file] { say(tr("Wrote %1").arg(file)); };
+      },
+      [this](const QString& message) { say(message); });
+}
+
+void MainWindow::run_again(const PlanChoice& passes, bool alone) {
+  if (!document_.run()) return say(tr("Open a session first"));
   const auto options = options_of(document_.run()->settings);
   if (!options) return say(tr("How this run was made is not known"));
   run_session_ = QString::fromStdString(document_.session().file);
-  runs_.start({*options, {{}, document_.session().file, 8}});
-  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_)));
+  runs_.start({*options, {passes, document_.session().file, alone ? 8.0 : 3.0, alone}});
+  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes)));
 }
 
 void MainWindow::run_demo() {

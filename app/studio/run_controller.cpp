@@ -69,7 +69,12 @@ void RunController::begin(const RunRequest& request) {
           this, [this, result = std::move(result)] { result(), end(); }, Qt::QueuedConnection);
     };
     try {
-      const auto experiment = Experiment::open(request.experiment, progress);
+      // Only this thread touches it until end().
+      if (!kept_ || !(kept_->options() == request.experiment)) {
+        kept_.reset();
+        kept_ = Experiment::open(request.experiment, progress);
+      }
+      const std::shared_ptr<Experiment> experiment = kept_;
       auto figures = experiment->optimize(request.optimize, progress);
       deliver([this, figures] { emit finished(figures); });
     } catch (const Error& e) {

@@ -38,6 +38,7 @@ class RunController : public QObject {
   void end();
 
   std::thread thread_;
+  std::shared_ptr<Experiment> kept_;  ///< the last one, open: another choice of passes need not read the model again
   CancellationToken cancel_;
   std::optional<RunRequest> next_;
   bool running_ = false;

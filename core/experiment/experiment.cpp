@@ -266,7 +266,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
     report.parameters = stacked.parameters;
     alone_of.push_back(SIZE_MAX);
     cumulative_of.push_back(SIZE_MAX);
-    if (single.applied) {
+    if (single.applied && optimize.alone) {
       alone_of.back() = alone.size();
       alone.push_back(s.make_plan(report.name, std::make_shared<Graph>(single.graph), 0, progress));
     }

@@ -22,6 +22,7 @@ struct ExperimentOptions {
   double verify_seconds = 10;
   bool record_inputs = false, record_scores = false;
   int64_t most_new_tokens = 64;   ///< generate
+  bool operator==(const ExperimentOptions&) const = default;
 };
 
 /// Which passes a plan has.
@@ -41,6 +42,7 @@ struct OptimizeOptions {
   PlanChoice passes;
   std::string session;
   double measure_seconds = 8;     ///< alternated measuring of all plans together
+  bool alone = true;              ///< also measure each pass on its own
 };
 
 class Experiment {

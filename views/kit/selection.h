@@ -2,6 +2,7 @@
 #pragma once
 #include <QString>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,7 @@ struct Source {
 struct Context {
   Source main;
   Source other;  ///< empty: nothing to compare with
+  std::shared_ptr<const SessionOverview> session;  ///< of `main`: all its runs
   bool operator==(const Context&) const = default;
 };
 

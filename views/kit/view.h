@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/experiment/experiment.h"
 #include "views/kit/selection.h"
 #include "views/kit/table.h"
 
@@ -19,7 +20,6 @@ class QSortFilterProxyModel;
 class QVBoxLayout;
 
 namespace stormcell::views {
-
 
 class View : public QWidget {
   Q_OBJECT
@@ -57,6 +57,12 @@ class View : public QWidget {
   /// An option changed what has to be read: load() is to be asked again.
   void load_wanted();
   void said(const QString& message);
+  /// The run on show once more, with these passes.
+  void run_wanted(const stormcell::PlanChoice& passes);
+  /// A file of the view's making; the shell asks where.
+  void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
+  /// A change that can be undone: the shell calls `redo` now, and either again when asked to.
+  void edit_wanted(const QString& what, const std::function<void()>& redo, const std::function<void()>& undo);
 
  protected:
   /// The row of controls above the picture.

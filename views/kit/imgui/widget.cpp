@@ -1,0 +1,75 @@
+#include "views/kit/imgui/widget.h"
+
+#include <imgui.h>
+
+#include <QEvent>
+#include <QFontInfo>
+#include <QPainter>
+#include <QTimer>
+
+namespace stormcell::views {
+
+ImGuiWidget::ImGuiWidget(QWidget* parent) : QWidget(parent), host_(this) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  setMinimumSize(200, 120);
+}
+
+void ImGuiWidget::refresh() {
+  host_.wake();
+  update();
+}
+
+void ImGuiWidget::draw() {
+  host_.make_current();
+  const int pixels = QFontInfo(font()).pixelSize();
+  if (font_dpr_ != devicePixelRatioF() || font_pixels_ != pixels) {
+    host_.load_font();
+    ImGuiIO& io = ImGui::GetIO();
+    io.Fonts->Flags |= ImFontAtlasFlags_NoBakedLines;  // lines become quads, which are cheap here
+    unsigned char* texels = nullptr;
+    io.Fonts->GetTexDataAsAlpha8(&texels, &atlas_.width, &atlas_.height);
+    atlas_.texels.assign(texels, texels + static_cast<size_t>(atlas_.width) * static_cast<size_t>(atlas_.height));
+    io.Fonts->SetTexID(this);
+    font_dpr_ = devicePixelRatioF(), font_pixels_ = pixels;
+  }
+  const QSize size = (QSizeF(this->size()) * devicePixelRatioF()).toSize();
+  if (image_.size() != size) image_ = QImage(size, QImage::Format_RGB32);
+  image_.fill(palette().color(QPalette::Window));
+  const ImDrawData* data = host_.build_frame();
+  rasterize(*data, atlas_, image_);
+  ++frames_;
+}
+
+void ImGuiWidget::paintEvent(QPaintEvent*) {
+  draw();
+  // Sizes that ImGui measures in one frame are used in the next: a picture that is drawn once must be of the second.
+  if (frames_ == 1) draw();
+  QPainter(this).drawImage(rect(), image_);
+  if (host_.wants_more_frames() && isVisible()) QTimer::singleShot(16, this, qOverload<>(&QWidget::update));
+}
+
+bool ImGuiWidget::event(QEvent* event) {
+  if (host_.handle_event(event)) {
+    event->accept();
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+bool begin_whole_window(const char* name) {
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+  return ImGui::Begin(
+      name, nullptr,
+      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+}
+
+void heading(const QByteArray& utf8) {
+  ImGui::PushFont(ImGui::GetIO().Fonts->Fonts[1]);
+  ImGui::TextUnformatted(utf8.constData());
+  ImGui::PopFont();
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,144 @@
+#include "views/optimisations/optimisations_model.h"
+
+#include <QCoreApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include "core/experiment/pass_list.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Optimisations", text); }
+
+QJsonObject summary_of(const RunLine& run) { return QJsonDocument::fromJson(QByteArray::fromStdString(run.summary)).object(); }
+
+std::optional<double> number(const QJsonValue& v) { return v.isDouble() ? std::optional(v.toDouble()) : std::nullopt; }
+
+std::optional<Gain> gain(const QJsonValue& value, const QJsonValue& ci) {
+  if (!value.isDouble()) return {};
+  Gain g{value.toDouble(), {}};
+  if (ci.isArray() && ci.toArray().size() == 2) g.ci95 = Interval{ci[0].toDouble(), ci[1].toDouble()};
+  return g;
+}
+
+PassRow* find(Optimisations& state, const QString& id) {
+  for (PassRow& row : state.rows)
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+/// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly this choice.
+void take(Optimisations& state, const QJsonObject& summary, bool exact) {
+  for (const QJsonValue& p : summary["passes"].toArray()) {
+    PassRow* row = find(state, p["name"].toString());
+    if (!row) continue;
+    if (!row->predicted || exact) row->predicted = number(p["predicted_speedup"]);
+    if (!row->applied || exact) row->applied = p["applied"].toBool(), row->reason = p["reason"].toString();
+    if (!row->alone) row->alone = gain(p["speedup_alone"], p["speedup_alone_ci95"]);
+    if (!exact) continue;
+    row->cumulative = gain(p["speedup_cumulative"], p["speedup_cumulative_ci95"]);
+    row->guard_hits = static_cast<qlonglong>(p["guard_hits"].toDouble());
+    row->guard_misses = static_cast<qlonglong>(p["fallbacks"].toDouble());
+    row->parameters.clear();
+    const QJsonObject parameters = p["parameters"].toObject();
+    for (auto it = parameters.begin(); it != parameters.end(); ++it) row->parameters.emplace_back(it.key(), it.value().toString());
+  }
+}
+
+}  // namespace
+
+std::optional<QSet<QString>> chosen_passes(const RunLine& run) {
+  const QJsonObject summary = summary_of(run);
+  if (summary["schema"].toString() != "stormcell.optimize/1") return {};
+  QSet<QString> chosen;
+  for (const QJsonValue& p : summary["passes"].toArray()) chosen.insert(p["name"].toString());
+  return chosen;
+}
+
+QSet<QString> default_passes() {
+  QSet<QString> passes;
+  for (const PassLine& pass : list_passes())
+    if (!pass.lossy) passes.insert(QString::fromStdString(pass.id));
+  return passes;
+}
+
+Optimisations look_up(const SessionOverview& session, int64_t settings_of, const QSet<QString>& enabled) {
+  Optimisations state;
+  for (const PassLine& pass : list_passes()) {
+    PassRow row;
+    row.id = QString::fromStdString(pass.id);
+    row.summary = QString::fromStdString(pass.summary);
+    row.lossy = pass.lossy;
+    row.enabled = enabled.contains(row.id);
+    state.rows.push_back(std::move(row));
+  }
+  std::string settings;
+  for (const RunLine& run : session.runs)
+    if (run.id == settings_of) settings = run.settings;
+  // Newest first: what it says is nearest to what a run would say now.
+  for (size_t i = session.runs.size(); i-- > 0;) {
+    const RunLine& run = session.runs[i];
+    const auto chosen = chosen_passes(run);
+    if (!chosen || (!settings.empty() && run.settings != settings)) continue;
+    const QJsonObject summary = summary_of(run);
+    const bool exact = state.run == 0 && *chosen == enabled;
+    take(state, summary, exact);
+    if (!exact) continue;
+    state.run = run.id;
+    state.config = run.config;
+    state.baseline_ms = number(summary["baseline"]["latency_ms"]["median"]);
+    state.optimised_ms = number(summary["optimized"]["latency_ms"]["median"]);
+    if (summary["verified"]["passed"].toBool()) {
+      state.speedup = gain(summary["speedup"], summary["speedup_ci95"]);
+      state.verified = summary["verified"]["text"].toString();
+    }
+  }
+  return state;
+}
+
+PlanChoice plan_choice(const QSet<QString>& enabled) {
+  PlanChoice choice;
+  for (const PassLine& pass : list_passes()) {
+    if (enabled.contains(QString::fromStdString(pass.id)))
+      choice.only.push_back(pass.id);
+    else
+      choice.disable.push_back(pass.id);
+  }
+  // An empty "only" means all.
+  if (!choice.only.empty()) choice.disable.clear();
+  return choice;
+}
+
+QString to_text(const Gain& gain) {
+  QString text = QString("%1x").arg(gain.value, 0, 'f', 2);
+  if (gain.ci95) text += QString(" [%1, %2]").arg((*gain.ci95)[0], 0, 'f', 2).arg((*gain.ci95)[1], 0, 'f', 2);
+  return text;
+}
+
+Table make_table(const Optimisations& state) {
+  Table table;
+  table.columns = {{tr("pass"), tr("a rewrite of the graph")},
+                   {tr("on"), tr("whether the next run uses it")},
+                   {tr("applied"), tr("whether it found something to rewrite in the newest run")},
+                   {tr("predicted"), tr("speed-up that the cost model expects: bytes, FLOP and steps before / after")},
+                   {tr("alone"), tr("measured: median time of the baseline / median time with this pass alone, alternated runs")},
+                   {tr("alone from"), tr("lower end of its 95 % interval")},
+                   {tr("alone to"), tr("upper end of its 95 % interval")},
+                   {tr("up to here"), tr("measured: with this pass and those above it")},
+                   {tr("guard misses"), tr("inputs that took the path which the pass had left out, and were still answered right")},
+                   {tr("why"), tr("what it did, or why it did not apply")}};
+  for (const PassRow& row : state.rows) {
+    const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
+    table.rows.push_back(
+        {row.id, QString(row.enabled ? tr("yes") : tr("no")), row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
+         value(row.predicted), row.alone ? Value(row.alone->value) : Value(),
+         row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
+         row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(), row.cumulative ? Value(row.cumulative->value) : Value(),
+         state.run ? Value(row.guard_misses) : Value(), row.reason});
+  }
+  return table;
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,55 @@
+// Passes as switches, with what earlier runs of the same session say of this choice. Pure: no widget, no reading.
+#pragma once
+#include <QSet>
+#include <QString>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/experiment/experiment.h"
+#include "core/experiment/session_view.h"
+#include "views/kit/table.h"
+
+namespace stormcell::views {
+
+using Interval = std::array<double, 2>;
+struct Gain {
+  double value = 1;
+  std::optional<Interval> ci95;
+};
+
+struct PassRow {
+  QString id, summary;
+  bool lossy = false, enabled = false;
+  /// The rest: from a run; null or empty where none tells.
+  std::optional<bool> applied;
+  QString reason;
+  std::optional<double> predicted;
+  std::optional<Gain> alone, cumulative;
+  qlonglong guard_hits = 0, guard_misses = 0;
+  std::vector<std::pair<QString, QString>> parameters;
+};
+
+struct Optimisations {
+  std::vector<PassRow> rows;
+  int64_t run = 0;              ///< the run that measured exactly this choice; 0: none
+  std::optional<Gain> speedup;  ///< of that run, only where it was verified
+  std::optional<double> baseline_ms, optimised_ms;
+  QString verified;    ///< in words; empty: not verified
+  std::string config;  ///< stormcell.config/1 of that run
+};
+
+/// The passes that a run chose; nothing where it was no optimize run.
+std::optional<QSet<QString>> chosen_passes(const RunLine& run);
+/// What is known of `enabled` from all runs of the session with the same settings as `settings_of`: the newest run with exactly this
+/// choice; predictions and reasons also from others where that one is missing.
+Optimisations look_up(const SessionOverview& session, int64_t settings_of, const QSet<QString>& enabled);
+/// For Experiment::optimize().
+PlanChoice plan_choice(const QSet<QString>& enabled);
+/// All that run by default: the lossy ones only by name.
+QSet<QString> default_passes();
+Table make_table(const Optimisations& state);
+/// "1.05x [0.99, 1.08]"
+QString to_text(const Gain& gain);
+
+}  // namespace stormcell::views
