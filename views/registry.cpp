@@ -4,6 +4,7 @@
 
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
+#include "views/timeline/timeline_view.h"
 
 namespace stormcell::views {
 namespace {
@@ -18,6 +19,8 @@ constexpr ViewEntry kViews[] = {
      make<HeatmapView>},
     {"optimisations", QT_TRANSLATE_NOOP("views", "Optimisations"),
      QT_TRANSLATE_NOOP("views", "Switch passes on and off and see what each brings"), make<OptimisationsView>},
+    {"timeline", QT_TRANSLATE_NOOP("views", "Timeline"), QT_TRANSLATE_NOOP("views", "Which step ran when, and for how long"),
+     make<TimelineView>},
 };
 
 }  // namespace

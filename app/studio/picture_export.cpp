@@ -16,9 +16,10 @@ namespace stormcell::studio {
 QByteArray draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix) {
   QWidget* picture = view.picture();
   const bool content = view.has_content();
-  const QSize before = picture->size();
+  const QSize before = picture->size(), least = picture->minimumSize(), most = picture->maximumSize();
   if (content) {
-    picture->resize(size);
+    // Fixed: drawing lays out the parents of a hidden widget first, which would give it another size.
+    picture->setFixedSize(size);
     if (picture->layout()) picture->layout()->activate();
   }
   const auto draw = [&](QPaintDevice& device) {
@@ -50,7 +51,11 @@ QByteArray draw_picture(views::View& view, const QSize& size, double scale, cons
   } else {
     bad_input("." + suffix.toStdString(), "no picture is written in this format", "name a .png or .svg file");
   }
-  if (content) picture->resize(before);
+  if (content) {
+    picture->setMinimumSize(least);
+    picture->setMaximumSize(most);
+    picture->resize(before);
+  }
   return bytes;
 }
 

@@ -12,7 +12,8 @@
 namespace stormcell::testing {
 
 QImage draw(QWidget& widget, const QSize& size, double scale) {
-  widget.resize(size);
+  // Fixed: drawing a hidden widget lays out its parents first, which would give it another size.
+  widget.setFixedSize(size);
   if (widget.layout()) widget.layout()->activate();
   QImage image(size * scale, QImage::Format_RGB32);
   image.setDevicePixelRatio(scale);

@@ -37,7 +37,9 @@ double span_of(const Optimisations& state) {
 void draw_gain(const std::optional<Gain>& gain, const std::optional<double>& predicted, double span, const QColor& tone,
                const Theme& theme) {
   if (!gain) return ImGui::TextDisabled("%s", text(OptimisationsView::tr("not measured").toUtf8()));
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::AlignTextToFramePadding();
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  at.y += ImGui::GetStyle().FramePadding.y;
   const float height = ImGui::GetTextLineHeight(), width = 130;
   const auto x = [&](double v) { return at.x + width * static_cast<float>((std::clamp(std::log(v) / std::log(span), -1.0, 1.0) + 1) / 2); };
   ImDrawList* draw = ImGui::GetWindowDrawList();
@@ -212,6 +214,7 @@ void OptimisationsView::draw_row(size_t index) {
   }
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));
   ImGui::TableNextColumn();
+  ImGui::AlignTextToFramePadding();
   if (row.predicted)
     ImGui::TextUnformatted(text(QString("%1x").arg(*row.predicted, 0, 'f', 2).toUtf8()));
   else
@@ -227,6 +230,7 @@ void OptimisationsView::draw_row(size_t index) {
   QString what = row.reason.isEmpty() ? row.summary : row.reason;
   if (row.applied && !*row.applied) what = tr("did not apply: %1").arg(what);
   if (row.guard_hits + row.guard_misses > 0) what += tr("; guards held %1 times, missed %2").arg(row.guard_hits).arg(row.guard_misses);
+  ImGui::AlignTextToFramePadding();
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text(what.toUtf8()));
   ImGui::PopTextWrapPos();

@@ -1,0 +1,165 @@
+// The timeline: level of detail against brute force, statistics, keys and drags.
+#include <QTemporaryDir>
+#include <cmath>
+#include <random>
+
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/run_load.h"
+#include "tests/testing/testing.h"
+#include "views/kit/theme.h"
+#include "views/timeline/timeline_view.h"
+
+namespace stormcell::views {
+namespace {
+
+using namespace stormcell::testing;
+
+TimelineLane random_lane(uint32_t seed, size_t events, uint32_t steps) {
+  std::mt19937 random(seed);
+  TimelineLane lane;
+  int64_t at = 0;
+  for (size_t i = 0; i < events; ++i) {
+    at += static_cast<int64_t>(random() % 400);
+    const auto length = static_cast<uint32_t>(random() % 40 == 0 ? random() % 20000 : random() % 300);
+    lane.begin_ns.push_back(at);
+    lane.length_ns.push_back(length);
+    lane.step.push_back(static_cast<uint32_t>(random() % steps));
+    at += length;
+  }
+  return lane;
+}
+
+Timeline random_timeline() {
+  Timeline t;
+  t.steps = {{"a", "linear"}, {"b", "attention"}, {"c", "route", 0, -1}, {"d", "linear", 0, 3, 2e6, 4096}};
+  t.routers = {"encoder.0"};
+  for (const uint32_t seed : {1u, 2u}) {
+    t.workers.push_back(random_lane(seed, 3000, 4));
+    t.events += 3000;
+    t.length_ns = std::max(t.length_ns, t.workers.back().end_ns(2999));
+  }
+  t.batches = t.end_batch = 2;
+  t.spans = {{0, 0, t.length_ns / 2}, {1, t.length_ns / 2, t.length_ns}};
+  return t;
+}
+
+}  // namespace
+
+class TimelineTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+
+ private slots:
+  void every_event_on_show_is_in_exactly_one_bar() {
+    const TimelineLane lane = random_lane(7, 5000, 4);
+    std::mt19937 random(3);
+    for (int round = 0; round < 300; ++round) {
+      const double length = static_cast<double>(lane.end_ns(lane.size() - 1)), a = length * (random() % 1000) / 1000;
+      const TimeWindow window{a, a + 200 + length * std::pow(0.5, random() % 16)};
+      const double width = 50 + random() % 1500;
+      const auto bars = make_bars(lane, window, width);
+      QVERIFY(bars.size() <= static_cast<size_t>(width) + 2);
+      size_t expected = lane.size(), last = 0;
+      for (size_t i = 0; i < lane.size(); ++i)
+        if (static_cast<double>(lane.begin_ns[i]) < window.end_ns && static_cast<double>(lane.end_ns(i)) > window.begin_ns) {
+          if (expected == lane.size()) expected = i;
+          last = i;
+        }
+      if (expected == lane.size()) continue;
+      // No gap and no overlap: bars follow each other and hold all that is on show.
+      for (size_t b = 1; b < bars.size(); ++b) QCOMPARE(bars[b].first, bars[b - 1].first + bars[b - 1].count);
+      QVERIFY(bars.front().first <= expected);
+      QVERIFY(bars.back().first + bars.back().count > last);
+      for (const TimelineBar& bar : bars) {
+        QVERIFY(bar.to >= bar.from && bar.to <= width + 1 && bar.from >= -1);
+        // What is wide is never hidden in a heap.
+        if (bar.count > 1)
+          for (size_t i = bar.first; i < bar.first + bar.count; ++i)
+            QVERIFY(window.x(static_cast<double>(lane.end_ns(i)), width) - window.x(static_cast<double>(lane.begin_ns[i]), width) < 2.001);
+      }
+    }
+  }
+
+  void places_and_times_map_to_each_other() {
+    TimeWindow w{1000, 5000};
+    QCOMPARE(w.ns(w.x(2500, 800), 800), 2500.0);
+    const TimeWindow closer = w.zoomed(2000, 2, 1e6);
+    QVERIFY(std::abs(closer.x(2000, 800) - w.x(2000, 800)) < 1e-6);  // what is under the pointer stays there
+    QCOMPARE(w.zoomed(2000, 1e-9, 1e6).begin_ns, 0.0);
+    QCOMPARE(w.zoomed(2000, 1e-9, 1e6).end_ns, 1e6);
+    QVERIFY(w.zoomed(2000, 1e9, 1e6).end_ns - w.zoomed(2000, 1e9, 1e6).begin_ns >= 100);
+    QCOMPARE(w.moved(-1e9, 1e6).begin_ns, 0.0);
+    QCOMPARE(w.moved(1e9, 1e6).end_ns, 1e6);
+  }
+
+  void statistics_are_those_of_brute_force() {
+    const Timeline t = random_timeline();
+    for (const auto& [from, to] : {std::pair{0.0, t.length_ns + 1.0}, {t.length_ns * 0.2, t.length_ns * 0.5}, {5.0, 5.0}}) {
+      const auto all = statistics(t, from, to);
+      double share = 0;
+      for (const OpStatistics& s : all) {
+        std::vector<double> lengths;
+        for (const TimelineLane& lane : t.workers)
+          for (size_t i = 0; i < lane.size(); ++i)
+            if (QString::fromStdString(t.steps[lane.step[i]].op) == s.op && static_cast<double>(lane.begin_ns[i]) >= from &&
+                static_cast<double>(lane.begin_ns[i]) < to)
+              lengths.push_back(lane.length_ns[i]);
+        std::sort(lengths.begin(), lengths.end());
+        QCOMPARE(s.count, static_cast<qlonglong>(lengths.size()));
+        QCOMPARE(s.longest_ns, lengths.back());
+        QCOMPARE(s.p95_ns, lengths[static_cast<size_t>(std::ceil(0.95 * static_cast<double>(lengths.size()))) - 1]);
+        share += s.share;
+      }
+      QVERIFY(all.empty() ? from == to : std::abs(share - 1) < 1e-9);
+    }
+  }
+
+  void rows_hold_every_event_once_by_worker_and_once_by_operator() {
+    const Timeline t = random_timeline();
+    size_t workers = 0, ops = 0, routers = 0;
+    for (const TimelineRow& row : make_rows(t)) {
+      QVERIFY(std::is_sorted(row.lane.begin_ns.begin(), row.lane.begin_ns.end()) || row.kind != TimelineRow::Kind::worker);
+      if (row.kind == TimelineRow::Kind::worker) workers += row.lane.size();
+      if (row.kind == TimelineRow::Kind::op) ops += row.lane.size();
+      if (row.kind == TimelineRow::Kind::router) routers += row.lane.size();
+    }
+    QCOMPARE(workers, size_t{6000});
+    QCOMPARE(ops, size_t{6000});
+    QVERIFY(routers > 0 && routers < 6000);
+  }
+
+  void the_view_reads_a_session_and_follows_keys() {
+    const std::string session = make_session(folder_.filePath("a.storm").toStdString(), 6);
+    TimelineView view;
+    run_load(view, context_of(session));
+    QVERIFY2(view.has_content(), qPrintable(view.message()));
+    draw(*view.picture(), {720, 400});
+    const TimeWindow before = view.window();
+    QTest::keyClick(view.picture(), Qt::Key_W);
+    QVERIFY(view.window().end_ns - view.window().begin_ns < before.end_ns - before.begin_ns);
+    QTest::keyClick(view.picture(), Qt::Key_0);
+    QVERIFY(view.table().rows.size() > 0);
+    const auto all = std::get<qlonglong>(view.table().rows[0][1]);
+    view.choose_range(0, view.window().end_ns / 3);
+    QVERIFY(view.table().rows.empty() || std::get<qlonglong>(view.table().rows[0][1]) < all);
+    TimelineView nothing;
+    run_load(nothing, {});
+    QVERIFY(!nothing.has_content());
+  }
+
+  void pictures_are_the_stored_ones() {
+    const std::string session = make_session(folder_.filePath("golden.storm").toStdString(), 6);
+    for (const bool dark : {false, true}) {
+      TimelineView view;
+      view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
+      run_load(view, context_of(session));
+      const QString trouble = compare_with_golden(draw(*view.picture(), {900, 400}), dark ? "timeline-dark" : "timeline-light");
+      QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
+    }
+  }
+};
+STORMCELL_TEST(TimelineTest)
+
+}  // namespace stormcell::views
+#include "timeline_test.moc"

@@ -1,0 +1,275 @@
+#include "views/timeline/timeline_view.h"
+
+#include <imgui.h>
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+#include "views/kit/theme.h"
+
+namespace stormcell::views {
+namespace {
+
+/// More than fit on a screen at any zoom, at 16 bytes each.
+constexpr int64_t kMostEvents = 10'000'000;
+
+ImU32 color(const QColor& c, double alpha = 1) { return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha)); }
+
+/// The same operator has the same colour in every session.
+int category_of(const std::string& op) {
+  uint32_t hash = 2166136261u;
+  for (const char c : op) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return static_cast<int>(hash % 8);
+}
+
+}  // namespace
+
+TimelineView::TimelineView(QWidget* parent) : View(parent) {
+  rows_shown_ = new QComboBox(this);
+  rows_shown_->addItems({tr("workers and operators"), tr("workers"), tr("operators"), tr("routers")});
+  rows_shown_->setAccessibleName(tr("Rows on show"));
+  bar()->addWidget(rows_shown_);
+  facts_ = new QLabel(this);
+  bar()->addWidget(facts_, 1);
+  canvas_ = new ImGuiWidget(this);
+  canvas_->setAccessibleName(tr("Timeline of executed steps; the table holds the statistics of the chosen range"));
+  canvas_->set_frame([this] { frame(); });
+  canvas_->installEventFilter(this);
+  set_picture(canvas_);
+  connect(rows_shown_, &QComboBox::currentIndexChanged, this, [this] { canvas_->refresh(); });
+}
+
+View::Load TimelineView::load(const Context& context, const Selection& selection) {
+  const bool changed =
+      !(context.main == context_.main) || selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch;
+  context_ = context;
+  selection_ = selection;
+  if (context.main.empty()) {
+    timeline_ = nullptr;
+    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}});
+    return nullptr;
+  }
+  if (!changed && timeline_) return nullptr;
+  return [this, source = context.main, selection](const Progress& progress) -> Deliver {
+    auto timeline = read_timeline(source.file, source.run, selection.first_batch, selection.end_batch, kMostEvents, progress);
+    return [this, timeline] { show_data(timeline); };
+  };
+}
+
+void TimelineView::select(const Selection&) {}
+
+void TimelineView::show_data(std::shared_ptr<const Timeline> timeline) {
+  timeline_ = std::move(timeline);
+  if (timeline_->events == 0) {
+    show_message(tr("This run has no step events: it was imported, or stopped before its first batch."),
+                 {{"run-demo", tr("Run the demo")}});
+    return;
+  }
+  rows_ = make_rows(*timeline_);
+  // A few batches are what one looks at first; everything is a key away.
+  const Timeline::BatchSpan& last = timeline_->spans[std::min<size_t>(2, timeline_->spans.size() - 1)];
+  window_ = {0, std::max<double>(100, static_cast<double>(last.end_ns) * 1.02)};
+  choose_range(0, 0);
+  QString facts = tr("%1 events of batches %2 to %3")
+                      .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(timeline_->events)))
+                      .arg(timeline_->first_batch)
+                      .arg(timeline_->end_batch - 1);
+  if (timeline_->end_batch < timeline_->batches) facts += tr(" of %1; choose others in the heatmap's time strip").arg(timeline_->batches);
+  facts_->setText(facts);
+  show_content();
+}
+
+void TimelineView::set_window(const TimeWindow& window) {
+  window_ = window;
+  canvas_->refresh();
+}
+
+void TimelineView::choose_range(double begin_ns, double end_ns) {
+  range_begin_ = begin_ns, range_end_ = end_ns;
+  if (!timeline_) return;
+  const bool all = end_ns <= begin_ns;
+  statistics_ = statistics(*timeline_, all ? 0 : begin_ns, all ? static_cast<double>(timeline_->length_ns) + 1 : end_ns);
+  refresh_table();
+  canvas_->refresh();
+}
+
+bool TimelineView::eventFilter(QObject* object, QEvent* event) {
+  if (object != canvas_ || event->type() != QEvent::KeyPress || !timeline_) return View::eventFilter(object, event);
+  const auto length = static_cast<double>(timeline_->length_ns), middle = (window_.begin_ns + window_.end_ns) / 2,
+             step = (window_.end_ns - window_.begin_ns) / 6;
+  switch (static_cast<QKeyEvent*>(event)->key()) {
+    case Qt::Key_W:
+      set_window(window_.zoomed(middle, 1.5, length));
+      return true;
+    case Qt::Key_S:
+      set_window(window_.zoomed(middle, 1 / 1.5, length));
+      return true;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      set_window(window_.moved(-step, length));
+      return true;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      set_window(window_.moved(step, length));
+      return true;
+    case Qt::Key_0:
+      set_window({0, std::max(100.0, length)});
+      return true;
+    case Qt::Key_Escape:
+      choose_range(0, 0);
+      return true;
+    default:
+      return View::eventFilter(object, event);
+  }
+}
+
+void TimelineView::frame() {
+  if (!timeline_) return;
+  begin_whole_window("timeline");
+  const ImVec2 origin = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const float statistics_height =
+      std::min(room.y * 0.35f, ImGui::GetTextLineHeightWithSpacing() * (static_cast<float>(statistics_.size()) + 2.5f));
+  const float label = std::min(room.x * 0.25f, 190.0f), axis = ImGui::GetTextLineHeight() + 8;
+  lane_left_ = origin.x + label, lane_width_ = std::max(10.0f, room.x - label - 8);
+  draw_axis(lane_left_, lane_width_, origin.y);
+
+  ImGui::SetCursorScreenPos({origin.x, origin.y + axis});
+  ImGui::BeginChild("lanes", {room.x, room.y - axis - statistics_height - 6});
+  const float height = ImGui::GetTextLineHeight() + 8;
+  for (const TimelineRow& row : rows_) {
+    const int shown = rows_shown_->currentIndex();
+    const bool worker = row.kind == TimelineRow::Kind::worker, op = row.kind == TimelineRow::Kind::op,
+               router = row.kind == TimelineRow::Kind::router;
+    if ((worker && shown > 1) || (op && shown != 0 && shown != 2) || (router && shown != 3)) continue;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({room.x - 16, height});
+    if (!ImGui::IsItemVisible()) continue;
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    draw->PushClipRect({at.x, at.y}, {at.x + label - 8, at.y + height}, true);
+    draw->AddText({at.x, at.y + 3}, color(Theme::of(palette()).text), row.name.toUtf8().constData());
+    draw->PopClipRect();
+    draw_lane(row, lane_left_, lane_width_, at.y, height - 2);
+  }
+  const bool hovered = ImGui::IsWindowHovered();
+  ImGui::EndChild();
+
+  // Wheel and drag over the lanes.
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto length = static_cast<double>(timeline_->length_ns);
+  const double at = window_.ns(io.MousePos.x - lane_left_, lane_width_);
+  if (hovered && io.MouseWheel != 0 && io.MousePos.x > lane_left_) window_ = window_.zoomed(at, std::pow(1.25, io.MouseWheel), length);
+  if (hovered && ImGui::IsMouseClicked(0) && io.MousePos.x > lane_left_) drag_from_ = at;
+  if (drag_from_ >= 0 && ImGui::IsMouseDown(0) && std::abs(window_.x(at, lane_width_) - window_.x(drag_from_, lane_width_)) > 3)
+    range_begin_ = std::min(at, drag_from_), range_end_ = std::max(at, drag_from_);
+  if (drag_from_ >= 0 && ImGui::IsMouseReleased(0)) {
+    drag_from_ = -1;
+    QMetaObject::invokeMethod(
+        this, [this, b = range_begin_, e = range_end_] { choose_range(b, e); }, Qt::QueuedConnection);
+  }
+  if (range_end_ > range_begin_) {
+    const Theme& theme = Theme::of(palette());
+    const auto x = [&](double ns) {
+      return lane_left_ + static_cast<float>(std::clamp(window_.x(ns, lane_width_), 0.0, static_cast<double>(lane_width_)));
+    };
+    const float bottom = origin.y + room.y - statistics_height - 6;
+    ImGui::GetForegroundDrawList()->AddRectFilled({x(range_begin_), origin.y + axis}, {x(range_end_), bottom}, color(theme.accent, 0.14));
+    ImGui::GetForegroundDrawList()->AddRect({x(range_begin_), origin.y + axis}, {x(range_end_), bottom}, color(theme.accent, 0.8));
+  }
+  ImGui::SetCursorScreenPos({origin.x, origin.y + room.y - statistics_height});
+  ImGui::BeginChild("statistics", {room.x, statistics_height});
+  draw_statistics();
+  ImGui::EndChild();
+  ImGui::End();
+}
+
+void TimelineView::draw_axis(float left, float width, float top) {
+  const Theme& theme = Theme::of(palette());
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  // Steps of 1, 2 or 5, about 110 pixels apart.
+  const double wanted = (window_.end_ns - window_.begin_ns) / width * 110, power = std::pow(10, std::floor(std::log10(wanted)));
+  const double step = power * (wanted / power > 5 ? 10 : wanted / power > 2 ? 5 : wanted / power > 1 ? 2 : 1);
+  for (double ns = std::ceil(window_.begin_ns / step) * step; ns < window_.end_ns; ns += step) {
+    const float x = left + static_cast<float>(window_.x(ns, width));
+    draw->AddLine({x, top}, {x, top + ImGui::GetTextLineHeight() + 6}, color(theme.grid));
+    draw->AddText({x + 4, top}, color(theme.faint), duration(ns).toUtf8().constData());
+  }
+}
+
+void TimelineView::draw_lane(const TimelineRow& row, float left, float width, float top, float height) {
+  const Theme& theme = Theme::of(palette());
+  ImDrawList* draw = ImGui::GetWindowDrawList();
+  draw->AddRectFilled({left, top}, {left + width, top + height}, color(theme.surface));
+  const ImGuiIO& io = ImGui::GetIO();
+  for (const TimelineBar& bar : make_bars(row.lane, window_, width)) {
+    const uint32_t step = row.lane.step[bar.first];
+    const bool batches = row.kind == TimelineRow::Kind::batches;
+    const QColor fill = batches ? theme.category(static_cast<int>(step % 2) * 5) : theme.category(category_of(timeline_->steps[step].op));
+    const float from = left + std::max(0.0f, bar.from), to = left + std::min(width, bar.to);
+    draw->AddRectFilled({from, top + 1}, {std::max(to - (bar.count == 1 && to - from > 4 ? 1.0f : 0.0f), from + 1), top + height - 1},
+                        color(fill, bar.count > 1 ? 0.65 : 1));
+    if (bar.count == 1 && to - from > 44) {
+      const QString name = batches                             ? QString("#%1").arg(step)
+                           : row.kind == TimelineRow::Kind::op ? QString::fromStdString(timeline_->steps[step].name)
+                                                               : QString::fromStdString(timeline_->steps[step].op);
+      draw->PushClipRect({from, top}, {to - 2, top + height}, true);
+      draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), name.toUtf8().constData());
+      draw->PopClipRect();
+    }
+    if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top && io.MousePos.y < top + height) {
+      if (bar.count > 1)
+        ImGui::SetTooltip("%s",
+                          tr("%1 steps, %2 in all; come closer to tell them apart")
+                              .arg(bar.count)
+                              .arg(duration(static_cast<double>(row.lane.end_ns(bar.first + bar.count - 1) - row.lane.begin_ns[bar.first])))
+                              .toUtf8()
+                              .constData());
+      else
+        tip(row, window_.ns(io.MousePos.x - left, width));
+    }
+  }
+}
+
+void TimelineView::tip(const TimelineRow& row, double ns) {
+  const auto i = event_at(row.lane, ns);
+  if (!i) return;
+  const QString length = duration(row.lane.length_ns[*i]);
+  if (row.kind == TimelineRow::Kind::batches)
+    return ImGui::SetTooltip("%s",
+                             tr("batch %1: %2 from its first step to its last").arg(row.lane.step[*i]).arg(length).toUtf8().constData());
+  const TimelineStep& step = timeline_->steps[row.lane.step[*i]];
+  QString text = QString("%1 (%2): %3").arg(QString::fromStdString(step.name), QString::fromStdString(step.op), length);
+  if (step.router >= 0 && static_cast<size_t>(step.router) < timeline_->routers.size())
+    text += "\n" + QString::fromStdString(timeline_->routers[static_cast<size_t>(step.router)]) +
+            (step.branch >= 0 ? tr(", branch %1").arg(step.branch) : QString());
+  if (step.flops > 0) text += "\n" + tr("planned: %1 MFLOP, %2 KiB").arg(step.flops * 1e-6, 0, 'g', 4).arg(step.bytes / 1024, 0, 'g', 4);
+  ImGui::SetTooltip("%s", text.toUtf8().constData());
+}
+
+void TimelineView::draw_statistics() {
+  const bool all = range_end_ <= range_begin_;
+  ImGui::TextDisabled("%s", (all ? tr("All events here; drag over the lanes for a range")
+                                 : tr("Steps that begin between %1 and %2").arg(duration(range_begin_), duration(range_end_)))
+                                .toUtf8()
+                                .constData());
+  if (!ImGui::BeginTable("statistics", 6, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg)) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  for (const QString& name : {tr("operator"), tr("steps"), tr("total"), tr("share"), tr("mean"), tr("p95")})
+    ImGui::TableSetupColumn(name.toUtf8().constData(), 0, name == tr("operator") ? 170.0f : 90.0f);
+  ImGui::TableHeadersRow();
+  for (const OpStatistics& s : statistics_) {
+    ImGui::TableNextRow();
+    for (const QString& text : {s.op, QString::number(s.count), duration(s.total_ns), QString("%1 %").arg(100 * s.share, 0, 'f', 1),
+                                duration(s.mean_ns), duration(s.p95_ns)}) {
+      ImGui::TableNextColumn();
+      ImGui::TextUnformatted(text.toUtf8().constData());
+    }
+  }
+  ImGui::EndTable();
+}
+
+}  // namespace stormcell::views
