@@ -38,9 +38,9 @@ double balancedness(const std::vector<int64_t>& load) {
 /// An import says itself what its trace did not have; of other runs it is seen from what they recorded.
 std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout, bool weighted) {
   std::vector<std::string> lacks;
-  const auto summary = nlohmann::json::parse(run.summary, nullptr, false);
-  if (run.kind == "import" && summary.is_object() && summary.contains("lacks") && summary["lacks"].is_array()) {
-    for (const auto& fact : summary["lacks"])
+  const auto about = nlohmann::json::parse(run.dataset, nullptr, false);
+  if (run.kind == "import" && about.is_object() && about.contains("lacks") && about["lacks"].is_array()) {
+    for (const auto& fact : about["lacks"])
       if (fact.is_string()) lacks.push_back(fact.get<std::string>());
     return lacks;
   }

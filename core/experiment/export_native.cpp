@@ -72,7 +72,7 @@ class TraceWriter {
         parts_[r].weights = parts_[r].weights || !d->weight.empty();
         parts_[r].residency = !d->residency.empty();
         parts_[r].bytes = !d->bytes_read.empty();
-        if (!parts_[r].residency) break;
+        if (!parts_[r].residency && !parts_[r].bytes) break;
       }
     }
   }

@@ -138,7 +138,7 @@ class TraceRun : public TraceSink {
     RunStart start;
     start.kind = "import";
     start.name = std::filesystem::path(source_.path()).stem().string();
-    Json about = {{"name", source_.path()}, {"origin", header.origin}};
+    Json about = {{"name", source_.path()}, {"origin", header.origin}, {"lacks", header.lacks}};
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
     if (hidden > 0) about["hidden"] = hidden;

@@ -116,6 +116,7 @@ class NativeTrace {
       stacks = std::max(stacks, stack_of(c) + 1);
     }
     header_.stacks.clear();
+    while (stacks < kMostStacks && !about("stack." + std::to_string(stacks)).empty()) ++stacks;
     for (int32_t s = 0; s < stacks; ++s) {
       const std::string name = about("stack." + std::to_string(s));
       header_.stacks.push_back(!name.empty() ? name : stacks == 1 ? "tokens" : "stack." + std::to_string(s));

@@ -185,6 +185,8 @@ class RouteTrace {
       const size_t end = std::min(line.find(',', begin), line.size());
       const std::string_view name = line.substr(begin, end - begin);
       const auto at = std::find(kNames.begin(), kNames.end(), name);
+      if (at == kNames.end())
+        header_.origin["columns_not_read"] += (header_.origin["columns_not_read"].empty() ? "" : ",") + std::string(name);
       columns_.push_back(static_cast<Column>(at - kNames.begin()));
       if (at != kNames.end() && std::exchange(seen[static_cast<size_t>(at - kNames.begin())], true))
         wrong("the column " + in_quotes(name) + " occurs twice", "record it again");
@@ -194,7 +196,7 @@ class RouteTrace {
       if (!seen[i]) wrong("there is no column \"" + std::string(kNames[i]) + "\"", "the first row names turn,phase,step,layer,slot,expert");
     weighted_ = seen[kWeight];
     resident_ = seen[kResidency];
-    measured_ = resident_ && seen[kBytes];
+    measured_ = seen[kBytes];
   }
 
   // Rows -----------------------------------------------------------------------------------------------------------
@@ -413,7 +415,7 @@ class RouteTrace {
         compact(rows);
       }
       TraceDecision d{router, rows.choice, rows.weight, rows.row, rows.residency, {}};
-      if (measured_ && !follows_from_residency(rows, facts_[static_cast<size_t>(l)].expert_bytes)) d.bytes_read = rows.bytes;
+      if (measured_ && !(resident_ && follows_from_residency(rows, facts_[static_cast<size_t>(l)].expert_bytes))) d.bytes_read = rows.bytes;
       decisions_.push_back(d);
     }
     const TraceCells cells{
