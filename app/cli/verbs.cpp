@@ -14,6 +14,8 @@ constexpr std::array kVerbs = {
     VerbRow{"generate", "MODEL --data DATA", "decode greedily", make_generate},
     VerbRow{"profile", "MODEL --data DATA", "run, with every routing decision recorded", make_profile},
     VerbRow{"optimize", "MODEL --data DATA", "make it faster, and prove that the result is the same", make_optimize},
+    VerbRow{"import", "TRACE... -o S.storm", "routing traces of other systems into a session", make_import},
+    VerbRow{"analyze", "SESSION", "loads of a recorded or imported routing, and how even they are", make_analyze},
     VerbRow{"export", "SESSION --format FORMAT", "write a session's content for other programs", make_export},
     VerbRow{"report", "SESSION -o FILE.html", "one self-contained HTML page", make_report},
     VerbRow{"compare", "A B", "every figure of two runs, with its difference", make_compare},
@@ -22,7 +24,7 @@ constexpr std::array kVerbs = {
 };
 
 // Of the contracts, to come in later versions.
-constexpr std::array kPlanned = {"tune", "import", "analyze", "place", "simulate", "calibrate", "merge"};
+constexpr std::array kPlanned = {"tune", "place", "simulate", "calibrate", "merge"};
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size() + 2), ' ');

@@ -18,19 +18,21 @@ struct CellId {
   bool operator==(const CellId&) const = default;
 };
 
-/// The row of a batch's cell-space table from which ids are computed, so that no decision has to store them.
+/// The row of a batch's cell-space table from which ids are computed, so that no decision has to store them. Several cells of one
+/// sequence in the decoding phase are consecutive steps (traces of other systems are kept so).
 struct CellTable {
   int64_t first_sequence = 0;  ///< sequence number of the batch's first sequence
   int32_t sequences = 0;
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
-  int32_t step = 0;
+  int32_t step = 0;          ///< position of each sequence's first cell
   Phase phase = Phase::forward;
 
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Id of the cell in `row`, rows being ordered by sequence, then position.
   CellId id(int64_t row) const {
     const int64_t sequence = first_sequence + row / per_sequence;
-    return {sequence, sequence, static_cast<int32_t>(row % per_sequence) + (phase == Phase::decode ? step : 0), step, phase};
+    const int32_t position = static_cast<int32_t>(row % per_sequence) + step;
+    return {sequence, sequence, position, phase == Phase::decode ? position : 0, phase};
   }
 };
 

@@ -27,7 +27,7 @@ std::vector<int32_t> stacks_of(const RunLayout& layout) {
 class TraceWriter {
  public:
   TraceWriter(const SessionReader& session, const RunSummary& run)
-      : session_(session), run_(run), layout_(session.layout(run.id)), stacks_(stacks_of(layout_)), weighted_(layout_.routers.size()) {}
+      : session_(session), run_(run), layout_(session.layout(run.id)), stacks_(stacks_of(layout_)), parts_(layout_.routers.size()) {}
 
   void write(const std::string& path, const Progress& progress) {
     look_over(progress);
@@ -35,7 +35,7 @@ class TraceWriter {
     for (int64_t b = 0; b < run_.batches; ++b) {
       progress.report("trace", b, run_.batches);
       const std::vector<BatchSpace> spaces = session_.spaces(run_.id, b);
-      write_cells(spaces, out);
+      write_cells(b, spaces, out);
       for (size_t r = 0; r < layout_.routers.size(); ++r) write_layer(r, b, spaces, out);
     }
     out.finish();
@@ -47,7 +47,7 @@ class TraceWriter {
     return at == spaces.end() ? nullptr : &*at;
   }
 
-  // How many cells, which layers have weights, whether there is padding: a file says so before its data.
+  // How many cells, which parts the layers have, whether there is padding: a file says so before its data.
   void look_over(const Progress& progress) {
     for (int64_t b = 0; b < run_.batches; ++b) {
       progress.report("reading", b, run_.batches);
@@ -56,11 +56,24 @@ class TraceWriter {
         if (const BatchSpace* s = find(spaces, stack)) {
           cells_ += s->cells.cells();
           padding_ = padding_ || !s->mask.empty();
+          forward_ = forward_ || s->cells.phase == Phase::forward;
         }
     }
-    for (size_t r = 0; r < weighted_.size(); ++r) {
-      const auto first = session_.decision(run_.id, static_cast<int32_t>(r), 0);
-      weighted_[r] = first && !first->weight.empty();
+    for (size_t r = 0; r < parts_.size(); ++r) {
+      const auto router = static_cast<int32_t>(r);
+      const RouterLoads total = session_.total_loads(run_.id, router);
+      parts_[r].dropped = std::any_of(total.dropped.begin(), total.dropped.end(), [](int64_t n) { return n > 0; });
+      parts_[r].weights = std::any_of(total.weight.begin(), total.weight.end(), [](double w) { return w != 0; });
+      // Decisions of a run have the same parts, but for bytes read: those stand where they do not follow from the residency.
+      for (int64_t b = 0; b < run_.batches && !parts_[r].bytes; ++b) {
+        progress.report("reading", b, run_.batches);
+        const auto d = session_.decision(run_.id, router, b);
+        if (!d) continue;
+        parts_[r].weights = parts_[r].weights || !d->weight.empty();
+        parts_[r].residency = !d->residency.empty();
+        parts_[r].bytes = !d->bytes_read.empty();
+        if (!parts_[r].residency && !parts_[r].bytes) break;
+      }
     }
   }
 
@@ -68,10 +81,15 @@ class TraceWriter {
     std::vector<TensorDeclaration> list;
     for (size_t r = 0; r < layout_.routers.size(); ++r) {
       const std::string layer = "layer." + std::to_string(r);
-      list.push_back({layer + ".indices", DType::i32, {cells_, layout_.routers[r].fan_out}});
-      if (weighted_[r]) list.push_back({layer + ".weights", DType::f32, {cells_, layout_.routers[r].fan_out}});
+      const std::vector<int64_t> shape = {cells_, layout_.routers[r].fan_out};
+      list.push_back({layer + ".indices", DType::i32, shape});
+      if (parts_[r].weights) list.push_back({layer + ".weights", DType::f32, shape});
+      if (parts_[r].dropped) list.push_back({layer + ".dropped", DType::i32, shape});
+      if (parts_[r].residency) list.push_back({layer + ".residency", DType::u8, shape});
+      if (parts_[r].bytes) list.push_back({layer + ".bytes_read", DType::i64, shape});
     }
-    for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack"}) list.push_back({name, DType::i32, {cells_}});
+    for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack", "cell.batch"})
+      list.push_back({name, DType::i32, {cells_}});
     if (padding_) list.push_back({"cell.real", DType::i32, {cells_}});
     return list;
   }
@@ -90,10 +108,21 @@ class TraceWriter {
       about[layer + ".router"] = router.name;
       about[layer + ".branches"] = std::to_string(router.branches);
       about[layer + ".stack"] = stack_name(router.space);
+      about[layer + ".protocol"] = router.protocol;
+      const auto known = [&](const char* key, int64_t value, bool is_known) {
+        if (is_known) about[layer + key] = std::to_string(value);
+      };
+      known(".parent", router.parent, router.parent >= 0);
+      known(".parent_branch", router.parent_branch, router.parent_branch >= 0);
+      known(".layer", router.layer, router.layer >= 0);
+      known(".branch_bytes", router.branch_bytes, router.branch_bytes > 0);
+      known(".dense_bytes", router.dense_bytes, router.dense_bytes > 0);
     }
     about["layers"] = std::to_string(layout_.routers.size());
     about["branches"] = std::to_string(branches);
     about["k"] = std::to_string(k);
+    about["family"] = session_.summary().model.family;
+    if (forward_) about["phase.0"] = "forward";
     for (size_t s = 0; s < stacks_.size(); ++s) about["stack." + std::to_string(s)] = stack_name(stacks_[s]);
     return about;
   }
@@ -102,8 +131,8 @@ class TraceWriter {
                                                                             : std::string("cells");
   }
 
-  void write_cells(const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
-    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), real_.clear();
+  void write_cells(int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
+    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear();
     for (size_t s = 0; s < stacks_.size(); ++s) {
       const BatchSpace* space = find(spaces, stacks_[s]);
       if (!space) continue;
@@ -113,6 +142,7 @@ class TraceWriter {
         position_.push_back(id.position);
         phase_.push_back(id.phase == Phase::decode);
         stack_.push_back(static_cast<int32_t>(s));
+        batch_.push_back(static_cast<int32_t>(batch));
         real_.push_back(space->mask.empty() || space->mask[static_cast<size_t>(row)] != 0);
       }
     }
@@ -123,6 +153,7 @@ class TraceWriter {
     append("cell.position", position_);
     append("cell.phase", phase_);
     append("cell.stack", stack_);
+    append("cell.batch", batch_);
     if (padding_) append("cell.real", real_);
   }
 
@@ -130,7 +161,11 @@ class TraceWriter {
     const RouterInfo& router = layout_.routers[r];
     const auto k = static_cast<size_t>(router.fan_out);
     indices_.assign(request_.size() * k, kNotMet);
-    weights_.assign(weighted_[r] ? indices_.size() : 0, 0.0f);
+    const Parts& parts = parts_[r];
+    weights_.assign(parts.weights ? indices_.size() : 0, 0.0f);
+    dropped_.assign(parts.dropped ? indices_.size() : 0, kDropped);
+    residency_.assign(parts.residency ? indices_.size() : 0, 0);
+    bytes_.assign(parts.bytes ? indices_.size() : 0, 0);
     size_t first = 0;  // row of the router's space among the batch's cells
     for (const int32_t stack : stacks_) {
       if (stack == router.space) break;
@@ -143,25 +178,45 @@ class TraceWriter {
           failed(session_.path(), "a decision of batch " + std::to_string(batch) + " does not fit its cells");
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
-          indices_[row * k + i] = is_kept(choice) ? choice : kDropped;
-          if (weighted_[r] && c * k + i < d->weight.size()) weights_[row * k + i] = d->weight[c * k + i];
+          const size_t from = c * k + i, to = row * k + i;
+          indices_[to] = is_kept(choice) ? choice : kDropped;
+          if (parts.weights && from < d->weight.size()) weights_[to] = d->weight[from];
+          if (parts.dropped && is_dropped(choice)) dropped_[to] = ~choice;
+          if (parts.residency && from < d->residency.size()) residency_[to] = d->residency[from];
+          if (parts.bytes) bytes_[to] = from < d->bytes_read.size() ? d->bytes_read[from] : bytes_of(*d, from, router);
         }
       }
     }
     const std::string layer = "layer." + std::to_string(r);
     out.append(layer + ".indices", indices_.data(), indices_.size() * sizeof(int32_t));
-    if (weighted_[r]) out.append(layer + ".weights", weights_.data(), weights_.size() * sizeof(float));
+    const auto append = [&](const char* part, const auto& values) {
+      if (!values.empty()) out.append(layer + part, values.data(), values.size() * sizeof(values[0]));
+    };
+    append(".weights", weights_);
+    append(".dropped", dropped_);
+    append(".residency", residency_);
+    append(".bytes_read", bytes_);
+  }
+
+  /// Decisions without bytes read follow the rule: a miss reads the branch.
+  static int64_t bytes_of(const StoredDecision& d, size_t slot, const RouterInfo& router) {
+    return slot < d.residency.size() && d.residency[slot] == static_cast<uint8_t>(Residency::miss) ? router.branch_bytes : 0;
   }
 
   const SessionReader& session_;
   const RunSummary run_;
   const RunLayout layout_;
   const std::vector<int32_t> stacks_;
-  std::vector<bool> weighted_;
-  bool padding_ = false;
+  struct Parts {
+    bool weights = false, dropped = false, residency = false, bytes = false;
+  };
+  std::vector<Parts> parts_;
+  bool padding_ = false, forward_ = false;
   int64_t cells_ = 0;
-  std::vector<int32_t> request_, position_, phase_, stack_, real_, indices_;
+  std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, indices_, dropped_;
   std::vector<float> weights_;
+  std::vector<uint8_t> residency_;
+  std::vector<int64_t> bytes_;
 };
 
 }  // namespace

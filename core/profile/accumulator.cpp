@@ -87,7 +87,7 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k, branches = static_cast<size_t>(info.branches);
     const auto is = [](auto span, size_t n) { return span.empty() || span.size() == n; };
     if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) || !is(d.scores, cells * branches) ||
-        !is(d.margin, cells) || (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
+        !is(d.margin, cells) || !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) || (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
       wrong("the parts of a decision of " + info.name + " do not fit each other: " + std::to_string(d.choice.size()) + " choices of " +
             std::to_string(rows) + " cells");
     for (const int32_t row : d.ancestor)

@@ -29,6 +29,7 @@ void BatchRecord::clear() {
   ints_.clear();
   floats_.clear();
   bits_.clear();
+  longs_.clear();
   chars_.clear();
 }
 
@@ -40,6 +41,16 @@ BatchRecord::Part BatchRecord::keep(std::span<const int32_t> values) {
 BatchRecord::Part BatchRecord::keep(std::span<const float> values) {
   const Part part{floats_.size(), values.size()};
   floats_.insert(floats_.end(), values.begin(), values.end());
+  return part;
+}
+BatchRecord::Part BatchRecord::keep(std::span<const uint8_t> values) {
+  const Part part{bits_.size(), values.size()};
+  bits_.insert(bits_.end(), values.begin(), values.end());
+  return part;
+}
+BatchRecord::Part BatchRecord::keep(std::span<const int64_t> values) {
+  const Part part{longs_.size(), values.size()};
+  longs_.insert(longs_.end(), values.begin(), values.end());
   return part;
 }
 BatchRecord::Part BatchRecord::keep(std::string_view text) {
@@ -56,7 +67,8 @@ void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<con
 }
 
 void BatchRecord::add_decision(const DecisionRecord& d) {
-  decisions_.push_back({d.router, keep(d.choice), keep(d.padded), keep(d.ancestor), keep(d.weight), keep(d.scores), keep(d.margin)});
+  decisions_.push_back({d.router, keep(d.choice), keep(d.padded), keep(d.ancestor), keep(d.weight), keep(d.scores), keep(d.margin),
+                        keep(d.residency), keep(d.bytes_read)});
 }
 
 void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
@@ -77,7 +89,9 @@ DecisionRecord BatchRecord::decision(size_t i) const {
           part(ints_, d.padded.begin, d.padded.count),
           part(ints_, d.ancestor.begin, d.ancestor.count),
           part(floats_, d.scores.begin, d.scores.count),
-          part(floats_, d.margin.begin, d.margin.count)};
+          part(floats_, d.margin.begin, d.margin.count),
+          part(bits_, d.residency.begin, d.residency.count),
+          part(longs_, d.bytes_read.begin, d.bytes_read.count)};
 }
 
 std::string_view BatchRecord::label(size_t i) const { return {chars_.data() + sequences_[i].label.begin, sequences_[i].label.count}; }
@@ -86,7 +100,7 @@ std::string_view BatchRecord::text(size_t i) const { return {chars_.data() + seq
 size_t BatchRecord::bytes() const {
   return events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + spaces_.capacity() * sizeof(Space) +
          decisions_.capacity() * sizeof(Decision) + sequences_.capacity() * sizeof(Sequence) + (ints_.capacity() + floats_.capacity()) * 4 +
-         bits_.capacity() + chars_.capacity();
+         bits_.capacity() + longs_.capacity() * sizeof(int64_t) + chars_.capacity();
 }
 
 }  // namespace stormcell

@@ -22,6 +22,9 @@ struct RouterInfo {
   std::string stack;           ///< "encoder", "decoder", ...: routers of one stack follow each other in the order of RunLayout::routers
   int32_t parent = -1;         ///< the router in one of whose branches this one is nested, -1: none
   int32_t parent_branch = -1;
+  int32_t layer = -1;          ///< the model's number of the layer, -1: not known
+  int64_t branch_bytes = 0;    ///< weights of one branch, 0: not known
+  int64_t dense_bytes = 0;     ///< weights of the layer outside its branches, 0: not known
   bool operator==(const RouterInfo&) const = default;
 };
 
@@ -66,6 +69,9 @@ struct SpaceRecord {
   std::span<const int32_t> tokens;   ///< [cells] token ids, for loads by token; empty: none
 };
 
+/// Where the weights of a chosen branch were when the choice was made, as a system that offloads experts recorded it.
+enum class Residency : uint8_t { miss = 0, hit = 1, prefetch_hit = 2 };
+
 /// One router's decision on one batch; choices as in DecisionView.
 struct DecisionRecord {
   int32_t router = 0;
@@ -75,6 +81,8 @@ struct DecisionRecord {
   std::span<const int32_t> ancestor;  ///< [n] row in the batch's table of the space, for routers that see a part of it; empty: cell i is row i
   std::span<const float> scores;      ///< [n, branches], empty unless asked for
   std::span<const float> margin;      ///< [n], empty unless asked for
+  std::span<const uint8_t> residency; ///< [n, fan_out] Residency, empty: not recorded
+  std::span<const int64_t> bytes_read; ///< [n, fan_out] weights read for the choice; empty: branch_bytes where it was a miss, else none
 };
 
 /// Spans over a decision in host memory. Scores and ancestors are the caller's to add.
@@ -118,13 +126,15 @@ class BatchRecord {
   };
   struct Decision {
     int32_t router;
-    Part choice, padded, ancestor, weight, scores, margin;
+    Part choice, padded, ancestor, weight, scores, margin, residency, bytes_read;
   };
   struct Sequence {
     Part label, text;
   };
   Part keep(std::span<const int32_t> values);
   Part keep(std::span<const float> values);
+  Part keep(std::span<const uint8_t> values);
+  Part keep(std::span<const int64_t> values);
   Part keep(std::string_view text);
 
   std::vector<Space> spaces_;
@@ -133,6 +143,7 @@ class BatchRecord {
   std::vector<int32_t> ints_;
   std::vector<float> floats_;
   std::vector<uint8_t> bits_;
+  std::vector<int64_t> longs_;
   std::vector<char> chars_;
 };
 

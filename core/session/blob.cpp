@@ -12,7 +12,7 @@ namespace stormcell::blob {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-enum DecisionPart : uint8_t { kWeights = 1, kPadded = 2, kAncestors = 4, kScores = 8, kMargins = 16 };
+enum DecisionPart : uint8_t { kWeights = 1, kPadded = 2, kAncestors = 4, kScores = 8, kMargins = 16, kResidency = 32, kBytesRead = 64 };
 enum LoadPart : uint8_t { kPadding = 1, kDropped = 2, kGrid = 4, kMass = 8 };
 enum MaskKind : uint8_t { kLengths = 0, kBits = 1 };
 
@@ -165,7 +165,8 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
       d.padded.empty() || std::equal(d.padded.begin(), d.padded.end(), offsets.begin(),
                                      [next = offsets.begin()](int32_t padded, uint32_t begin) mutable { return *++next - begin == static_cast<uint32_t>(padded); });
   const uint8_t parts = static_cast<uint8_t>((d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) | (d.ancestor.empty() ? 0 : kAncestors) |
-                                             (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins));
+                                             (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) |
+                                             (d.residency.empty() ? 0 : kResidency) | (d.bytes_read.empty() ? 0 : kBytesRead));
   Writer w(out);
   w.byte(kVersion);
   w.byte(parts);
@@ -186,6 +187,12 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   w.array(d.ancestor);
   w.array(d.scores);
   w.array(d.margin);
+  w.array(d.residency);
+  if (d.bytes_read.empty()) return;
+  uint64_t most_read = 0;
+  for (const int64_t v : d.bytes_read) most_read = std::max(most_read, static_cast<uint64_t>(v));
+  w.byte(static_cast<uint8_t>(width_of(most_read)));
+  w.integers(choices, width_of(most_read), [&](size_t i) { return static_cast<uint64_t>(d.bytes_read[i]); });
 }
 
 StoredDecision read_decision(std::span<const uint8_t> data, std::string_view where) {
@@ -225,6 +232,11 @@ StoredDecision read_decision(std::span<const uint8_t> data, std::string_view whe
   if (parts & kAncestors) d.ancestor = r.array<int32_t>(cells);
   if (parts & kScores) d.scores = r.array<float>(static_cast<uint64_t>(cells) * branches);
   if (parts & kMargins) d.margin = r.array<float>(cells);
+  if (parts & kResidency) d.residency = r.array<uint8_t>(choices);
+  if (parts & kBytesRead) {
+    const uint8_t width = r.byte();
+    d.bytes_read = r.integers<int64_t>(choices, width);
+  }
   r.end();
   return d;
 }

@@ -74,8 +74,11 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   RunLayout layout;
   Statement space(db, "SELECT name FROM space WHERE run = ? ORDER BY ordinal");
   for (space.bind(1, run); space.step();) layout.spaces.emplace_back(space.text(0));
-  Statement router(db,
-                   "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
+  // Columns of the second schema; reading does not bring an older file up to date.
+  const std::string more = summary.schema >= 2 ? "ifnull(layer, -1), ifnull(branch_bytes, 0), ifnull(dense_bytes, 0)" : "-1, 0, 0";
+  const std::string routers =
+      "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, " + more + " FROM router WHERE id BETWEEN ? AND ? ORDER BY id";
+  Statement router(db, routers.c_str());
   for (router.bind(1, router_key(run, 0)).bind(2, router_key(run + 1, 0) - 1); router.step();) {
     RouterInfo r;
     r.name = router.text(0);
@@ -86,6 +89,9 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
     r.stack = router.text(5);
     r.parent = static_cast<int32_t>(router.integer(6));
     r.parent_branch = static_cast<int32_t>(router.integer(7));
+    r.layer = static_cast<int32_t>(std::clamp<int64_t>(router.integer(8), -1, INT32_MAX));
+    r.branch_bytes = std::max<int64_t>(router.integer(9), 0);
+    r.dense_bytes = std::max<int64_t>(router.integer(10), 0);
     layout.routers.push_back(std::move(r));
   }
   Statement step(db, "SELECT name, op, router, branch, flops, bytes FROM step WHERE run = ? ORDER BY ordinal");
@@ -286,6 +292,14 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
   return out;
 }
 
+std::vector<Phase> SessionReader::phases(int64_t run) const {
+  std::vector<Phase> out;
+  Statement find(state_->db, "SELECT DISTINCT phase FROM batch_space WHERE id >= ? AND id < ? ORDER BY phase");
+  find.bind(1, space_key(batch_key(run, 0), 0)).bind(2, space_key(batch_key(run + 1, 0), 0));
+  while (find.step()) out.push_back(static_cast<Phase>(std::clamp<int64_t>(find.integer(0), 0, 2)));
+  return out;
+}
+
 bool SessionReader::has_decisions(int64_t run) const {
   Statement find(state_->db, "SELECT decisions FROM run WHERE id = ?");
   find.bind(1, run);
@@ -314,8 +328,8 @@ std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const
   while (find.step()) {
     const int64_t number = find.integer(1);
     for (const BatchSpace& s : spaces(run, number)) {
-      if (s.space != space || s.cells.phase != cell.phase || s.cells.step != cell.step || s.cells.per_sequence <= 0) continue;
-      const int64_t position = cell.position - (s.cells.phase == Phase::decode ? s.cells.step : 0);
+      if (s.space != space || s.cells.phase != cell.phase || s.cells.per_sequence <= 0) continue;
+      const int64_t position = int64_t{cell.position} - s.cells.step;
       const int64_t row = (cell.sequence - s.cells.first_sequence) * s.cells.per_sequence + position;
       if (position < 0 || position >= s.cells.per_sequence || row < 0 || row >= s.cells.cells()) continue;
       for (size_t r = 0; r < routers.size(); ++r) {

@@ -44,6 +44,8 @@ class SessionReader {
 
   std::vector<BatchSummary> batches(int64_t run, int64_t first, int64_t count) const;
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
+  /// Phases that have cells, ascending.
+  std::vector<Phase> phases(int64_t run) const;
   bool has_decisions(int64_t run) const;
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;

@@ -90,6 +90,8 @@ struct StoredDecision {
   std::vector<int32_t> ancestor;   ///< [cells] or empty: cell i is row i of the batch's table
   std::vector<float> scores;       ///< [cells, branches] or empty
   std::vector<float> margin;       ///< [cells] or empty
+  std::vector<uint8_t> residency;  ///< [cells, fan_out] Residency, or empty
+  std::vector<int64_t> bytes_read; ///< [cells, fan_out] or empty, as in DecisionRecord
   /// Cells of all branches one after another: those of branch b are [offsets[b], offsets[b + 1]).
   std::vector<int32_t> cells_by_branch() const;
   /// Spans over this value.

@@ -38,9 +38,12 @@ struct SessionWriter::State {
   std::string path;
   int64_t model = 0;
   std::string broken;  // why nothing can be written any more; empty: all is well
+  bool held = false;   // nothing is committed
+  bool made = false, remove = false;  // the file is ours; it goes when it is closed
   Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss;
 
   void open(const ModelSummary& summary);
+  bool find_model(const ModelSummary& summary);
   void prepare();
   void begin() {
     if (!broken.empty()) failed(path, broken);
@@ -48,7 +51,13 @@ struct SessionWriter::State {
     if (!db.in_transaction()) db.execute("BEGIN IMMEDIATE");
   }
   void commit() {
-    if (db.handle() && db.in_transaction()) db.execute("COMMIT");
+    if (!held && db.handle() && db.in_transaction()) db.execute("COMMIT");
+  }
+  void rollback() {
+    try {
+      if (db.handle() && db.in_transaction()) db.execute("ROLLBACK");
+    } catch (const Error&) {
+    }
   }
   // Runs `write` as a part of the open transaction. When it fails, all that was not committed is lost for every run, so no run goes on.
   template <class F>
@@ -58,10 +67,7 @@ struct SessionWriter::State {
       write();
     } catch (const std::exception& e) {
       if (broken.empty()) broken = "recording stopped after an earlier error";
-      try {
-        if (db.handle() && db.in_transaction()) db.execute("ROLLBACK");
-      } catch (const Error&) {
-      }
+      rollback();
       throw;
     }
   }
@@ -103,7 +109,12 @@ void SessionWriter::State::open(const ModelSummary& summary) {
   db = sqlite::Database(path, sqlite::OpenMode::create);
   // SQLite opens a file that may not be written without a word, and its BEGIN IMMEDIATE then only reads.
   if (sqlite3_db_readonly(db.handle(), "main") == 1) bad_input(path, "no permission to write");
-  if (state != FileState::something) db.execute("PRAGMA page_size=8192");
+  if (state != FileState::something) {
+    db.execute("PRAGMA page_size=8192");
+  } else if (db.number("PRAGMA user_version") > 0) {
+    check_session(db);
+    find_model(summary);  // refused before anything of the file changes
+  }
   migrate(db);
   // Fails over to the file's own mode where shared memory cannot be had; that only makes readers wait.
   try {
@@ -112,15 +123,7 @@ void SessionWriter::State::open(const ModelSummary& summary) {
   }
   db.execute("PRAGMA synchronous=NORMAL");
   db.execute("BEGIN IMMEDIATE");
-  Statement known(db, "SELECT id, fingerprint, name FROM model");
-  if (known.step()) {
-    model = known.integer(0);
-    if (known.text(1) != summary.fingerprint)
-      bad_input(path, "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
-                          summary.name + " (" + short_print(summary.fingerprint) + ")",
-                "choose another file for -o");
-    known.reset();
-  } else {
+  if (!find_model(summary)) {
     Statement insert(db, "INSERT INTO model(id, fingerprint, name, family, json) VALUES(1, ?, ?, ?, ?)");
     insert.bind(1, std::string_view(summary.fingerprint)).bind(2, std::string_view(summary.name));
     insert.bind(3, std::string_view(summary.family)).bind(4, std::string_view(summary.json)).run();
@@ -134,6 +137,18 @@ void SessionWriter::State::open(const ModelSummary& summary) {
   Statement end(db, "UPDATE run SET status = 'interrupted' WHERE id = ?");
   for (const int64_t run : dead) end.bind(1, run).run();
   db.execute("COMMIT");
+}
+
+// A session holds runs of one model.
+bool SessionWriter::State::find_model(const ModelSummary& summary) {
+  Statement known(db, "SELECT id, fingerprint, name FROM model");
+  if (!known.step()) return false;
+  model = known.integer(0);
+  if (known.text(1) != summary.fingerprint)
+    bad_input(path, "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
+                        summary.name + " (" + short_print(summary.fingerprint) + ")",
+              "choose another file for -o");
+  return true;
 }
 
 void SessionWriter::State::prepare() {
@@ -152,6 +167,7 @@ void SessionWriter::State::prepare() {
 SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model) : state_(std::make_shared<State>()) {
   state_->path = path;
   const bool existed = look_at(path) != FileState::missing;
+  state_->made = !existed;
   try {
     state_->open(model);
     state_->prepare();
@@ -194,13 +210,18 @@ std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
     for (size_t i = 0; i < start.layout.spaces.size(); ++i)
       space.bind(1, run->id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
     Statement router(s.db,
-                     "INSERT INTO router(id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch) "
-                     "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+                     "INSERT INTO router(id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, "
+                     "layer, branch_bytes, dense_bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    const auto known = [&](int at, int64_t value, bool is_known) { is_known ? router.bind(at, value) : router.bind_null(at); };
     for (size_t i = 0; i < start.layout.routers.size(); ++i) {
       const RouterInfo& r = start.layout.routers[i];
       router.bind(1, router_key(run->id, static_cast<int64_t>(i))).bind(2, run->id).bind(3, static_cast<int64_t>(i)).bind(4, std::string_view(r.name));
       router.bind(5, int64_t{r.branches}).bind(6, int64_t{r.fan_out}).bind(7, std::string_view(r.protocol)).bind(8, int64_t{r.space});
-      router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch}).run();
+      router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch});
+      known(12, r.layer, r.layer >= 0);
+      known(13, r.branch_bytes, r.branch_bytes > 0);
+      known(14, r.dense_bytes, r.dense_bytes > 0);
+      router.run();
     }
     Statement step(s.db, "INSERT INTO step(run, ordinal, name, op, router, branch, flops, bytes) VALUES(?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < start.layout.steps.size(); ++i) {
@@ -222,6 +243,29 @@ void SessionWriter::set_summary(int64_t run, const std::string& json) {
   });
 }
 
+void SessionWriter::hold() {
+  state_->attempt([&] {
+    state_->begin();
+    state_->held = true;
+    state_->db.execute("PRAGMA cache_size=-65536");
+  });
+}
+
+void SessionWriter::keep() {
+  state_->attempt([&] {
+    state_->held = false;
+    state_->commit();
+  });
+}
+
+void SessionWriter::take_back() {
+  const std::lock_guard lock(state_->mutex);
+  state_->rollback();
+  state_->held = false;
+  state_->broken = "recording was taken back";
+  state_->remove = state_->made && state_->db.handle() && state_->db.number("SELECT count(*) FROM run") == 0;
+}
+
 bool SessionWriter::close() {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
@@ -229,6 +273,7 @@ bool SessionWriter::close() {
   std::exception_ptr error;
   bool plain = false;
   try {
+    if (s.held) s.rollback();
     s.commit();
     for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs, &s.insert_sequence,
                          &s.insert_miss})
@@ -251,6 +296,7 @@ bool SessionWriter::close() {
     error = std::current_exception();
   }
   s.db = {};
+  if (s.remove) ::unlink(s.path.c_str());
   if (error) std::rethrow_exception(error);
   return plain;
 }

@@ -43,6 +43,13 @@ class SessionWriter {
   std::unique_ptr<RunWriter> begin_run(const RunStart& start);
   /// Replaces the summary of any run of this session.
   void set_summary(int64_t run, const std::string& json);
+  /// From now on nothing is committed, so that all of it can be taken back: what is imported is there whole, or as far as it was kept,
+  /// or not at all. Other writers of the file wait meanwhile, and its readers see what was there before.
+  void hold();
+  /// Commits what was held; later commits are as usual.
+  void keep();
+  /// Undoes what was held. Nothing can be written any more; a file that this writer made goes away when it is closed.
+  void take_back();
   /// Leaves one plain file. A reader that holds it is waited for, 2 s at most; then the file stays as it is, with its -wal beside it, and
   /// the last reader converts it. Returns whether it is one plain file.
   bool close();

@@ -62,7 +62,10 @@ void read_routing(const SessionReader& session, ReportData& data) {
 
 }  // namespace
 
-std::string ReportData::measured() const { return "Measured on " + origin.device + ", " + origin.date.substr(0, 10) + "."; }
+std::string ReportData::measured() const {
+  if (run.kind == "import") return "Recorded by another system, imported " + origin.date.substr(0, 10) + ".";
+  return "Measured on " + origin.device + ", " + origin.date.substr(0, 10) + ".";
+}
 
 ReportData read_report_data(const std::string& session) {
   const SessionPath path = parse_session_path(session);

@@ -33,6 +33,7 @@ std::string lead(const ReportData& d) {
   if (f.dataset.cells > 0)
     text += ", " + count(f.dataset.cells) + " cells (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
+  if (d.run.kind == "import") return text + "An imported trace: another system recorded it, nothing was run or compared here.";
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)
     return text + "<strong class=\"bad\">Verification failed</strong>: the largest difference is " + rough(f.verified->max_rel_diff) +

@@ -46,6 +46,22 @@ int refused(const blob::Bytes& data, Read read) {
 class BlobTest : public QObject {
   Q_OBJECT
  private slots:
+  void residency_and_bytes_of_a_decision_come_back() {
+    const std::vector<int32_t> choice = {3, 0, ~1, kNoBranch, 2, 1};
+    const std::vector<uint8_t> residency = {0, 1, 2, 0, 0, 1};
+    for (const int64_t most : {int64_t{0}, int64_t{200}, int64_t{60000}, int64_t{1} << 30, int64_t{1} << 40}) {
+      const std::vector<int64_t> bytes = {most, 0, 7, 0, most / 2, 0};
+      DecisionRecord d;
+      d.choice = choice;
+      d.residency = residency;
+      d.bytes_read = bytes;
+      blob::Bytes data;
+      blob::put_decision(d, 4, 2, data);
+      const StoredDecision stored = blob::read_decision(data, "test");
+      QVERIFY(stored.choice == choice && stored.residency == residency && stored.bytes_read == bytes && stored.weight.empty());
+      QVERIFY(refused(data, [](std::span<const uint8_t> bytes_) { blob::read_decision(bytes_, "test"); }) > 0);
+    }
+  }
   void decisions_come_back_data() {
     QTest::addColumn<int>("branches");
     QTest::addColumn<bool>("scores");

@@ -113,7 +113,7 @@ class SessionFileTest : public QObject {
     QTest::newRow("long text") << "long" << "not a session";
     QTest::newRow("another SQLite file") << "sqlite" << "an SQLite file, but not a session";
     QTest::newRow("an SQLite file without tables") << "bare" << "an SQLite file, but not a session";
-    QTest::newRow("newer") << "newer" << "a session of schema 7, this program knows schemas up to 1 (use a newer Stormcell)";
+    QTest::newRow("newer") << "newer" << "a session of schema 7, this program knows schemas up to 2 (use a newer Stormcell)";
     QTest::newRow("truncated") << "truncated" << "the file is damaged";
   }
   void what_is_no_session_is_refused_and_left_alone() {
@@ -143,6 +143,54 @@ class SessionFileTest : public QObject {
     QVERIFY2(written.message.find(complaint.toStdString()) != std::string::npos, written.message.c_str());
     if (form != "folder") QVERIFY(read_all(path) == before);
     QVERIFY(!has_wal(path));
+  }
+  void a_session_of_the_first_schema_is_read_and_brought_up_to_date() {
+    const std::string path = make_session(at("first-schema.storm"), 20);
+    for (const char* column : {"layer", "branch_bytes", "dense_bytes"}) execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
+    execute(path, "PRAGMA user_version=1");
+    const std::string before = read_all(path);
+    {
+      const SessionReader reader(path);
+      QCOMPARE(reader.summary().schema, 1);
+      QVERIFY(reader.layout(1) == two_stacks());
+      QCOMPARE(hole_in(reader, 1), std::string());
+    }
+    QVERIFY(read_all(path) == before);
+    QVERIFY(outcome([&] { SessionWriter writer(path, some_model("another")); }).kind == ErrorKind::bad_input);
+    QVERIFY(read_all(path) == before);
+    RunLayout layout = two_stacks();
+    layout.routers[1].layer = 3;
+    layout.routers[1].branch_bytes = int64_t{1} << 40;
+    make_session(path, 20, some_run("second", layout));
+    const SessionReader reader(path);
+    QCOMPARE(reader.summary().schema, 2);
+    QVERIFY(reader.layout(1) == two_stacks());
+    QVERIFY(reader.layout(2) == layout);
+    QCOMPARE(hole_in(reader, 1), std::string());
+  }
+  void what_is_held_is_kept_or_taken_back() {
+    const std::string there = make_session(at("held.storm"), 10), made = at("made.storm");
+    for (const std::string& path : {there, made})
+      for (const bool keep : {false, true}) {
+        SessionWriter writer(path, some_model());
+        writer.hold();
+        auto run = writer.begin_run(some_run("held"));
+        record_batches(*run, two_stacks(), 0, 30);
+        run->finish(RunStatus::finished);
+        if (path == there) QCOMPARE(SessionReader(path).runs().size(), size_t{1});
+        keep ? writer.keep() : writer.take_back();
+        if (!keep) QVERIFY(outcome([&] { writer.begin_run(some_run()); }).kind == ErrorKind::failed);
+        run.reset();
+        writer.close();
+        QVERIFY(!has_wal(path));
+        if (!keep && path == made) {
+          QVERIFY(!fs::exists(path));
+          continue;
+        }
+        const SessionReader reader(path);
+        QCOMPARE(reader.runs().size(), size_t{(path == there ? 1u : 0u) + (keep ? 1u : 0u)});
+        QCOMPARE(hole_in(reader, reader.runs().back().id), std::string());
+      }
   }
   void damaged_sessions_never_crash_a_reader() {
     const std::string good = make_session(at("good.storm"), 40), bad = at("bad.storm");

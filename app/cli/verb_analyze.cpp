@@ -1,0 +1,60 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/figures_text.h"
+#include "app/cli/options.h"
+#include "core/experiment/analyze.h"
+#include "core/experiment/export_output.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
+  return text;
+}
+
+std::string to_text(const AnalyzeFigures& f) {
+  std::vector<std::vector<std::string>> about = {{"model", f.model + ": " + count_text(f.layers) + " routers of " + count_text(f.branches) +
+                                                               " branches, " + count_text(f.k) + " a cell"},
+                                                 {"run", f.session + "#" + std::to_string(f.run) + ", " + joined(f.phases)}};
+  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}};
+  for (const RouterAnalysis& r : f.routers) {
+    int64_t choices = 0;
+    for (const int64_t load : r.load) choices += load;
+    rows.push_back({r.router, count_text(choices), number_text(r.imbalance), number_text(r.balancedness), number_text(r.entropy_bits),
+                    number_text(r.gini), count_text(r.touched) + " of " + count_text(static_cast<int64_t>(r.load.size()))});
+  }
+  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
+         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even\n";
+}
+
+class AnalyzeVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_argument(app, "SESSION", session_, "S.storm, S.storm#3 or S.storm#name (the newest run)");
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    TextOutput json(json_);
+    if (json.is_standard_output()) console.take_standard_output();
+    const AnalyzeFigures figures = analyze_session(session_, console.progress());
+    json.write(to_json(figures));
+    json.finish();
+    console.print(to_text(figures));
+    return 0;
+  }
+
+ private:
+  std::string session_, json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_analyze() { return std::make_unique<AnalyzeVerb>(); }
+
+}  // namespace stormcell::cli

@@ -1,0 +1,72 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/figures_text.h"
+#include "app/cli/options.h"
+#include "app/cli/run_result.h"
+#include "core/base/error.h"
+#include "core/experiment/export_output.h"
+#include "core/experiment/import.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string to_text(const ImportFigures& f) {
+  std::vector<std::vector<std::string>> rows;
+  rows.push_back({"model", (f.model.name.empty() ? "" : f.model.name + ": ") + count_text(f.model.layers) + " layers of " +
+                               count_text(f.model.branches) + " branches, " + count_text(f.model.k) + " a cell"});
+  rows.push_back({"read", count_text(f.rows_read) + " choices in " + number_text(f.seconds) + " s (" + f.format + ")"});
+  if (f.rows_skipped > 0) rows.push_back({"skipped", count_text(f.rows_skipped) + " rows of layers without branches"});
+  std::string lacks;
+  for (const std::string& fact : f.lacks) lacks += (lacks.empty() ? "" : ", ") + fact;
+  if (!lacks.empty()) rows.push_back({"the trace lacks", lacks});
+  std::string runs;
+  for (const int64_t run : f.runs) runs += (runs.empty() ? "#" : ", #") + std::to_string(run);
+  rows.push_back({"session", f.session + runs});
+  return table_text(rows, {});
+}
+
+class ImportVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    app.add_option("TRACE", import_.traces, "routing traces of one model, each a run of its own")->type_name("")->required();
+    add_text(app, "-o", import_.session, "session to append to", "S.storm");
+    add_text(app, "--format", import_.format, "one of the formats below (told by the content)", "FORMAT");
+    add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say", "config.json");
+    add_whole_number(app, "--hidden", import_.hidden, 1, "size of a cell, where there is no config.json");
+    add_whole_number(app, "--ffn", import_.ffn, 1, "inner size of a branch, where there is no config.json");
+    add_json_option(app, json_);
+    std::string formats = "formats:";
+    for (const ImportFormat& f : import_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
+    app.footer(formats);
+  }
+
+  int execute(Console& console) override {
+    for (const std::string& trace : import_.traces)
+      if (trace.empty()) bad_input("TRACE", "is empty", "name a file");
+    if (import_.session.empty()) bad_input("-o", "is missing", "-o S.storm");
+    if (!import_.model_config.empty() && (import_.hidden > 0 || import_.ffn > 0))
+      bad_input("--model-config", "has the sizes already", "leave --hidden and --ffn out");
+    check_session_option(import_.session);
+    console.set_session(import_.session);
+    TextOutput json(json_);
+    if (json.is_standard_output()) console.take_standard_output();
+    const ImportFigures figures = import_traces(import_, console.progress());
+    for (const std::string& w : figures.warnings) console.warning(w);
+    json.write(to_json(figures));
+    json.finish();
+    console.print(to_text(figures));
+    return 0;
+  }
+
+ private:
+  ImportOptions import_;
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_import() { return std::make_unique<ImportVerb>(); }
+
+}  // namespace stormcell::cli

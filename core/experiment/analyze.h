@@ -1,0 +1,36 @@
+// What a recorded or imported routing says: loads, and how even they are.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+
+namespace stormcell {
+
+struct RouterAnalysis {
+  std::string router;
+  int64_t layer = 0;
+  std::vector<int64_t> load;  ///< cells each branch got, padding included
+  double imbalance = 0;       ///< max / mean - 1
+  double balancedness = 0;    ///< (mean + 1e-5) / (max + 1e-5), each branch taken for a GPU of its own
+  double entropy_bits = 0, gini = 0;
+  int64_t touched = 0;  ///< branches with any load
+};
+
+struct AnalyzeFigures {
+  std::string session;
+  int64_t run = 0;
+  std::string model;
+  int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them
+  std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells
+  std::vector<RouterAnalysis> routers;
+  std::vector<std::string> lacks;  ///< what the data does not have
+};
+
+/// "S.storm", "S.storm#3" or "S.storm#name"; the newest run that has loads.
+AnalyzeFigures analyze_session(const std::string& session, const Progress& progress = {});
+/// stormcell.analyze/1
+std::string to_json(const AnalyzeFigures& figures);
+
+}  // namespace stormcell

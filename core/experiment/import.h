@@ -1,0 +1,51 @@
+// Routing traces of other systems into a session: a run a file.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/progress.h"
+
+namespace stormcell {
+
+struct ImportOptions {
+  std::vector<std::string> traces;
+  std::string session;          ///< made, or appended to where it is of the same model
+  std::string format;           ///< empty: told by each file's content
+  std::string model_config;     ///< a config.json, for what the traces do not say; may be empty
+  int64_t hidden = 0, ffn = 0;  ///< sizes of a branch where there is no config.json; 0: not known
+};
+
+struct ImportFormat {
+  std::string_view id, summary;
+};
+/// The visible list.
+std::vector<ImportFormat> import_formats();
+
+/// How many routers there are, and the most branches and choices of one of them.
+struct TracedShape {
+  std::string name;
+  int64_t layers = 0, branches = 0, k = 0;
+};
+
+struct ImportFigures {
+  std::string format;        ///< of all files, or "mixed"
+  int64_t rows_read = 0;     ///< a row is one choice of one cell at one router
+  int64_t rows_skipped = 0;  ///< of layers without branches
+  int64_t rows_masked = 0;   ///< that name no branch
+  TracedShape model;
+  std::vector<std::string> lacks;  ///< what the traces do not have
+  std::string session;
+  std::vector<int64_t> runs;  ///< numbers in the session, in the order of the files
+  double seconds = 0;
+  std::vector<std::string> warnings;
+};
+
+/// Bad input leaves the session as it was, or none where there was none. Interrupted, it keeps the batches that were read and marks
+/// the run so.
+ImportFigures import_traces(const ImportOptions& options, const Progress& progress = {});
+/// stormcell.import/1
+std::string to_json(const ImportFigures& figures);
+
+}  // namespace stormcell

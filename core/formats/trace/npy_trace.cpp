@@ -1,0 +1,191 @@
+// .npy [tokens, layers, k], int32 or int64: what users save from router logits or routed experts. -1 names no branch. Layers without
+// branches, and cells that a server did not record, are filled with zeros by some systems: k > 1 equal choices are no choice.
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/formats/npy.h"
+#include "core/formats/safetensors.h"
+#include "core/formats/trace/trace.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kMostLayers = 4096, kMostBranches = 65536, kMostChoices = 1024;
+constexpr const char* kSave = "numpy.save(FILE, ids.astype('int32')) of [tokens, layers, k]";
+
+class NpyTrace {
+ public:
+  NpyTrace(const TraceSource& source, TraceSink& sink, const Progress& progress) : source_(source), sink_(sink), progress_(progress) {}
+
+  TraceCounts read() {
+    open();
+    look_over();
+    begin();
+    hand_on();
+    return counts_;
+  }
+
+ private:
+  [[noreturn]] void wrong(const std::string& what, const std::string& advice = kSave) const { bad_input(source_.path(), what, advice); }
+  std::string element(int64_t token, int64_t layer, int64_t choice) const {
+    return "[" + std::to_string(token) + ", " + std::to_string(layer) + ", " + std::to_string(choice) + "]";
+  }
+
+  void open() {
+    array_ = open_npy(source_.path());
+    if (array_.shape.size() != 3)
+      wrong("has the shape " + shape_text(array_.shape) + ", expected [tokens, layers, k]",
+            array_.shape.size() == 2 ? "of one choice a layer: numpy.save(FILE, ids[:, :, None])" : kSave);
+    if (array_.dtype != DType::i32 && array_.dtype != DType::i64)
+      wrong("holds " + std::string(to_text(array_.dtype)) + ", expected int32 or int64", "take the top-k first; logits are no choices");
+    tokens_ = array_.shape[0], layers_ = array_.shape[1], k_ = array_.shape[2];
+    if (tokens_ == 0 || layers_ == 0 || k_ == 0) wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");
+    if (layers_ > kMostLayers || k_ > kMostChoices || tokens_ >= int64_t{1} << 31)
+      wrong("has the shape " + shape_text(array_.shape) + "; at most 2^31 tokens, 4096 layers and 1024 choices",
+            "is the order [tokens, layers, k]?");
+  }
+
+  int64_t value(int64_t index) const {
+    if (array_.dtype == DType::i32) {
+      int32_t v;
+      std::memcpy(&v, array_.bytes.data() + index * 4, 4);
+      return v;
+    }
+    int64_t v;
+    std::memcpy(&v, array_.bytes.data() + index * 8, 8);
+    return v;
+  }
+
+  // Ranges, the number of branches, and which layers are zeros all over.
+  void look_over() {
+    const int64_t most = source_.model.branches > 0 ? source_.model.branches : kMostBranches, row = layers_ * k_;
+    std::vector<uint8_t> used(static_cast<size_t>(layers_));
+    int64_t largest = -1;
+    for (int64_t t = 0; t < tokens_; ++t) {
+      if (t % 4096 == 0) progress_.report("looking at tokens", t, tokens_);
+      for (int64_t i = 0; i < row; ++i) {
+        const int64_t v = value(t * row + i);
+        if (v < -1 || v >= most)
+          wrong(
+              "element " + element(t, i / k_, i % k_) + " is " + std::to_string(v) + ", -1 to " + std::to_string(most - 1) + " are allowed",
+              source_.model.branches > 0 ? source_.model.source + " says " + std::to_string(most) + " branches" : kSave);
+        largest = std::max(largest, v);
+        used[static_cast<size_t>(i / k_)] |= v > 0;
+      }
+    }
+    if (largest < 0) wrong("names no branch: every element is -1");
+    branches_ = source_.model.branches > 0 ? source_.model.branches : static_cast<int32_t>(std::max(largest + 1, k_));
+    const TracedModel& model = source_.model;
+    const bool whole = model.layers == layers_, only = static_cast<int64_t>(model.moe_layers.size()) == layers_;
+    if (model.layers > 0 && !whole && !only)
+      wrong("has " + std::to_string(layers_) + " layers; " + model.source + " has " + std::to_string(model.layers) + ", " +
+                std::to_string(model.moe_layers.size()) + " of them with branches",
+            "check that both are of one model");
+    for (int64_t l = 0; l < layers_; ++l) {
+      const bool has = model.layers > 0
+                           ? only || std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l))
+                           : k_ == 1 || used[static_cast<size_t>(l)] != 0;
+      if (has) taken_.push_back(l);
+    }
+    if (taken_.empty()) wrong("is zero all over: no layer has branches");
+    numbered_ = only && !whole;
+  }
+
+  void begin() {
+    TraceHeader header;
+    const TracedModel& model = source_.model;
+    header.model = model.name;
+    header.family = model.family;
+    header.origin["format"] = "npy " + shape_text(array_.shape);
+    for (const int64_t l : taken_) {
+      TraceRouter router;
+      router.layer = numbered_ ? model.moe_layers[static_cast<size_t>(l)] : static_cast<int32_t>(l);
+      router.name = "layer." + std::to_string(router.layer);
+      router.branches = branches_;
+      router.fan_out = static_cast<int32_t>(k_);
+      header.routers.push_back(std::move(router));
+    }
+    if (model.name.empty()) header.lacks.emplace_back("model");
+    if (model.branches == 0) header.lacks.emplace_back("branches");
+    for (const char* fact : {"requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
+      header.lacks.emplace_back(fact);
+    sink_.begin(header);
+  }
+
+  void hand_on() {
+    const int64_t group = cells_a_batch(static_cast<int64_t>(taken_.size()) * k_);
+    choice_.resize(taken_.size());
+    for (int64_t first = 0; first < tokens_; first += group) {
+      progress_.report("reading tokens", first, tokens_);
+      const int64_t end = std::min(first + group, tokens_);
+      for (size_t i = 0; i < taken_.size(); ++i) {
+        choice_[i].clear();
+        for (int64_t t = first; t < end; ++t) take(t, taken_[i], choice_[i]);
+      }
+      const TraceCells table{0, {0, 1, static_cast<int32_t>(end - first), static_cast<int32_t>(first), Phase::forward}, {}};
+      decisions_.clear();
+      for (size_t i = 0; i < choice_.size(); ++i) decisions_.push_back({static_cast<int32_t>(i), choice_[i], {}, {}, {}, {}});
+      sink_.batch({&table, 1}, decisions_);
+      drop(end);
+    }
+    counts_.rows_skipped = tokens_ * k_ * (layers_ - static_cast<int64_t>(taken_.size()));
+  }
+
+  void take(int64_t token, int64_t layer, std::vector<int32_t>& choice) {
+    const int64_t at = (token * layers_ + layer) * k_;
+    const size_t begin = choice.size();
+    int64_t sum = 0;
+    for (int64_t j = 0; j < k_; ++j) {
+      const auto v = static_cast<int32_t>(value(at + j));
+      sum += v;
+      choice.push_back(v < 0 ? kNoBranch : v);
+      counts_.rows_masked += v < 0;
+      counts_.rows_read += v >= 0;
+    }
+    if (k_ == 1) return;
+    const auto mine = std::span(choice).subspan(begin);
+    if (sum == 0 && std::all_of(mine.begin(), mine.end(), [](int32_t c) { return c == 0; })) {
+      std::fill(mine.begin(), mine.end(), kNoBranch);
+      counts_.rows_masked += k_;
+      counts_.rows_read -= k_;
+      return;
+    }
+    for (size_t j = 1; j < mine.size(); ++j)
+      if (mine[j] >= 0 &&
+          std::find(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(j), mine[j]) != mine.begin() + static_cast<std::ptrdiff_t>(j))
+        wrong("element " + element(token, layer, static_cast<int64_t>(j)) + " is " + std::to_string(mine[j]) +
+                  ", which the same cell chose already",
+              "the k choices of a cell differ; is the order [tokens, layers, k]?");
+  }
+
+  void drop(int64_t tokens) {
+    constexpr int64_t kBetween = int64_t{32} << 20;
+    const int64_t at = tokens * layers_ * k_ * static_cast<int64_t>(element_size(array_.dtype));
+    if (at - dropped_ < kBetween) return;
+    array_.file->drop_pages(static_cast<size_t>(dropped_), static_cast<size_t>(at - dropped_));
+    dropped_ = at;
+  }
+
+  const TraceSource& source_;
+  TraceSink& sink_;
+  const Progress& progress_;
+  NpyArray array_;
+  int64_t tokens_ = 0, layers_ = 0, k_ = 0, dropped_ = 0;
+  int32_t branches_ = 1;
+  bool numbered_ = false;       // the array's layers are the model's layers with branches
+  std::vector<int64_t> taken_;  // layers of the array that have branches
+  std::vector<std::vector<int32_t>> choice_;
+  std::vector<TraceDecision> decisions_;
+  TraceCounts counts_;
+};
+
+}  // namespace
+
+bool is_npy_trace(std::string_view content) { return content.starts_with("\x93NUMPY"); }
+
+TraceCounts read_npy_trace(const TraceSource& source, TraceSink& sink, const Progress& progress) {
+  return NpyTrace(source, sink, progress).read();
+}
+
+}  // namespace stormcell

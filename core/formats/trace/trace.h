@@ -1,0 +1,127 @@
+// Routing traces of other systems: one reader a file, all in one list, each handing batches of routing decisions to a sink.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/cell/cell_space.h"
+#include "core/cell/decision.h"
+#include "core/formats/mapped_file.h"
+
+namespace stormcell {
+
+/// One router of a traced model.
+struct TraceRouter {
+  std::string name;      ///< "layer.3" where the trace has no names
+  std::string protocol;  ///< empty: the trace does not say
+  int32_t layer = -1;    ///< the model's number of the layer, -1: not known
+  int32_t branches = 1;
+  int32_t fan_out = 1;  ///< choices of a cell
+  int32_t stack = 0;    ///< index into TraceHeader::stacks
+  int32_t parent = -1;  ///< the router in one of whose branches this one is nested, -1: none
+  int32_t parent_branch = -1;
+  int64_t branch_bytes = 0;  ///< weights of one branch, 0: not known
+  int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
+};
+
+/// What is known before the first batch.
+struct TraceHeader {
+  std::string model;                             ///< its name, empty: the trace has none
+  std::string family;                            ///< "qwen3moe", empty: not known
+  std::string fingerprint;                       ///< where the trace comes from a session; else the model is told by name and shape
+  std::vector<std::string> stacks = {"tokens"};  ///< each a cell space of its own
+  std::vector<TraceRouter> routers;              ///< those of a stack in the order in which cells meet them
+  std::map<std::string, std::string> origin;     ///< what the trace says of itself, as it stands there
+  std::vector<std::string> lacks;                ///< what it does not have, of kTraceFacts
+};
+
+/// What a trace may have and may lack.
+inline constexpr std::string_view kTraceFacts[] = {"model",   "branches",  "requests",     "positions", "phases",
+                                                   "weights", "residency", "branch_bytes", "timings"};
+
+/// One stack's cells of a batch.
+struct TraceCells {
+  int32_t stack = 0;
+  CellTable cells;
+  std::span<const int32_t> mask;  ///< [cells] 0: padding; empty: all are real
+};
+
+/// One router on the cells of a batch; choices as in DecisionView.
+struct TraceDecision {
+  int32_t router = 0;
+  std::span<const int32_t> choice;      ///< [n, fan_out]
+  std::span<const float> weight;        ///< [n, fan_out] or empty
+  std::span<const int32_t> row;         ///< [n] row among the stack's cells; empty: cell i is row i
+  std::span<const uint8_t> residency;   ///< [n, fan_out] 0 miss, 1 hit, 2 prefetched hit; or empty
+  std::span<const int64_t> bytes_read;  ///< [n, fan_out]; empty: branch_bytes where it was a miss, else none
+};
+
+/// Takes a trace: begin() once, then batches in the order of the trace. Both may throw.
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  virtual void begin(const TraceHeader& header) = 0;
+  virtual void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) = 0;
+};
+
+/// What is known of the model from its config.json or from options, beside the trace.
+struct TracedModel {
+  std::string source;  ///< the file, empty: nothing is known
+  std::string name, family;
+  int32_t branches = 0;             ///< 0: not known
+  int32_t layers = 0;               ///< of the model, those without branches included
+  std::vector<int32_t> moe_layers;  ///< numbers of those with branches
+  int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
+};
+/// From a config.json, by the names of the known families; Error(bad_input) where it has no branches.
+TracedModel read_traced_model(const std::string& config_json);
+
+/// A row is one choice of one cell at one router.
+struct TraceCounts {
+  int64_t rows_read = 0;
+  int64_t rows_skipped = 0;  ///< of layers without branches, which some systems fill with zeros
+  int64_t rows_masked = 0;   ///< that name no branch: padding, cells that were not recorded
+};
+
+struct TraceSource {
+  std::shared_ptr<const MappedFile> file;
+  TracedModel model;
+  const std::string& path() const { return file->path(); }
+  std::string_view text() const { return {reinterpret_cast<const char*>(file->bytes().data()), file->size()}; }
+};
+
+struct TraceFormat {
+  std::string_view id, summary;
+  /// Looks at the content alone, at its begin where that is enough.
+  bool (*recognize)(std::string_view content) = nullptr;
+  /// Throws Error(bad_input) with file, line or element, what is wrong and what to do.
+  TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;
+};
+
+/// The visible list, in the order in which formats are tried.
+std::span<const TraceFormat> trace_formats();
+/// By its id; Error(bad_input) with the list where there is none.
+const TraceFormat& find_trace_format(std::string_view id);
+/// By the file's content.
+const TraceFormat& recognize_trace(const MappedFile& file);
+
+// The readers, a file each.
+bool is_route_trace_csv(std::string_view content);
+TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_router_trace_json(std::string_view content);
+TraceCounts read_router_trace_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_native_trace(std::string_view content);
+TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_npy_trace(std::string_view content);
+TraceCounts read_npy_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
+
+/// How many cells of a trace without batches make one: windows fine enough to look at, rows enough to be worth a record.
+int64_t cells_a_batch(int64_t rows_a_cell);
+
+}  // namespace stormcell

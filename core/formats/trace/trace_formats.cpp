@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+#include "core/formats/trace/trace.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::array kFormats = {
+    TraceFormat{"route-trace", "route_trace v1: CSV with a preamble, a row a choice", is_route_trace_csv, read_route_trace_csv},
+    TraceFormat{"router-trace", "RouterTrace v2: JSON with selections[token][layer][rank]", is_router_trace_json, read_router_trace_json},
+    TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", is_native_trace, read_native_trace},
+    TraceFormat{"npy", "numpy.save of int32 or int64 [tokens, layers, k]", is_npy_trace, read_npy_trace},
+};
+
+std::string known_formats() {
+  std::string list;
+  for (const TraceFormat& format : kFormats) list += (list.empty() ? "" : ", ") + std::string(format.id);
+  return list;
+}
+
+}  // namespace
+
+std::span<const TraceFormat> trace_formats() { return kFormats; }
+
+const TraceFormat& find_trace_format(std::string_view id) {
+  for (const TraceFormat& format : kFormats)
+    if (format.id == id) return format;
+  bad_input("--format", in_quotes(id) + " is no format of a trace", "one of " + known_formats());
+}
+
+const TraceFormat& recognize_trace(const MappedFile& file) {
+  if (file.size() == 0) bad_input(file.path(), "is empty, not a routing trace", "record it again");
+  const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
+  for (const TraceFormat& format : kFormats)
+    if (format.recognize(content)) return format;
+  bad_input(file.path(), "line 1: is no routing trace of a known format", "--format names one of " + known_formats());
+}
+
+int64_t cells_a_batch(int64_t rows_a_cell) {
+  constexpr int64_t kRows = 4096;
+  return std::clamp<int64_t>(kRows / std::max<int64_t>(rows_a_cell, 1), 16, kRows);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,66 @@
+// What a config.json in the Hugging Face layout says of a model's branches, by the keys of the known families: enough to name the
+// layers of a trace and to size its branches, also for models that this program does not run.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/formats/json_file.h"
+#include "core/formats/trace/trace.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::json;
+
+int64_t first_of(const Json& config, std::initializer_list<const char*> keys, int64_t least, int64_t most, const std::string& where) {
+  for (const char* key : keys) {
+    const auto found = config.find(key);
+    if (found == config.end() || found->is_null()) continue;
+    if (!found->is_number_integer() || found->get<int64_t>() < least || found->get<int64_t>() > most)
+      bad_input(
+          where,
+          std::string(key) + " is " + found->dump().substr(0, 40) + ", expected " + std::to_string(least) + " to " + std::to_string(most),
+          "check the file");
+    return found->get<int64_t>();
+  }
+  return 0;
+}
+
+/// Whether layer `i` has branches, by the rules that the families follow.
+bool has_branches(const Json& config, int64_t i, const std::string& where) {
+  const auto number = [&](const char* key, int64_t otherwise) {
+    return config.contains(key) ? first_of(config, {key}, 0, 1 << 20, where) : otherwise;
+  };
+  if (const auto dense = config.find("mlp_only_layers"); dense != config.end() && dense->is_array())
+    for (const Json& l : *dense)
+      if (l.is_number_integer() && l.get<int64_t>() == i) return false;
+  if (i < number("first_k_dense_replace", 0)) return false;                                 // deepseek
+  if (i % std::max<int64_t>(number("moe_layer_freq", 1), 1) != 0) return false;             // deepseek
+  if ((i + 1) % std::max<int64_t>(number("decoder_sparse_step", 1), 1) != 0) return false;  // qwen2_moe, qwen3_moe
+  const int64_t period = std::max<int64_t>(number("expert_layer_period", 1), 1);            // jamba
+  return period == 1 || i % period == number("expert_layer_offset", 0);
+}
+
+}  // namespace
+
+TracedModel read_traced_model(const std::string& path) {
+  const Json config = read_json_file(path);
+  if (!config.is_object()) bad_input(path, "is no object", "give the model's config.json");
+  TracedModel model;
+  model.source = path;
+  model.branches = static_cast<int32_t>(first_of(config, {"num_local_experts", "num_experts", "n_routed_experts"}, 1, 65536, path));
+  if (model.branches == 0)
+    bad_input(path, "names no number of experts: this model has no branches", "num_experts, num_local_experts or n_routed_experts");
+  model.layers = static_cast<int32_t>(first_of(config, {"num_hidden_layers"}, 1, 4096, path));
+  for (int32_t i = 0; i < model.layers; ++i)
+    if (has_branches(config, i, path)) model.moe_layers.push_back(i);
+  model.hidden = first_of(config, {"hidden_size", "d_model"}, 1, int64_t{1} << 24, path);
+  model.ffn = first_of(config, {"moe_intermediate_size", "intermediate_size", "d_ff"}, 1, int64_t{1} << 24, path);
+  if (const auto type = config.find("model_type"); type != config.end() && type->is_string()) model.family = type->get<std::string>();
+  if (const auto name = config.find("_name_or_path"); name != config.end() && name->is_string()) model.name = name->get<std::string>();
+  if (model.name.empty()) model.name = std::filesystem::absolute(path).parent_path().filename().string();
+  return model;
+}
+
+}  // namespace stormcell

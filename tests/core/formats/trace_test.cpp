@@ -1,0 +1,138 @@
+// Readers of traces on damaged files: refused in one line, or read, and then every batch fits its header.
+#include "core/formats/trace/trace.h"
+
+#include <random>
+
+#include "core/formats/safetensors_writer.h"
+#include "tests/contract/traces.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/fuzz/trace_check.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int kRounds = 1500;
+
+std::string native_trace(const Scratch& scratch) {
+  const std::string path = scratch.path("native.safetensors");
+  const std::vector<int32_t> a = {0, 1, 2, 3, -1, 1, 2, 0, -2, -2}, b = {-2, -2, -2, -2, 3}, request = {4, 4, 5, 5, 5},
+                             position = {0, 1, 0, 1, 2}, phase = {0, 0, 0, 0, 1}, stack = {0, 0, 0, 0, 1}, batch = {0, 0, 0, 0, 1},
+                             real = {1, 0, 1, 1, 1};
+  const std::vector<float> weights(10, .5f);
+  const std::vector<TensorToWrite> tensors = {
+      {"layer.0.indices", DType::i32, {5, 2}, a.data()},   {"layer.0.weights", DType::f32, {5, 2}, weights.data()},
+      {"layer.1.indices", DType::i32, {5, 1}, b.data()},   {"cell.request", DType::i32, {5}, request.data()},
+      {"cell.position", DType::i32, {5}, position.data()}, {"cell.phase", DType::i32, {5}, phase.data()},
+      {"cell.stack", DType::i32, {5}, stack.data()},       {"cell.batch", DType::i32, {5}, batch.data()},
+      {"cell.real", DType::i32, {5}, real.data()}};
+  write_safetensors(
+      path, tensors,
+      {{"model", "m"}, {"branches", "4"}, {"layers", "2"}, {"stack.0", "encoder"}, {"stack.1", "decoder"}, {"layer.1.stack", "decoder"}});
+  return Scratch::read(path);
+}
+
+}  // namespace
+
+class TraceTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  std::string sample(const QString& format) const {
+    if (format == "route-trace") return route_trace({2, 5, 2, 3, 4, 2});
+    if (format == "router-trace") return router_trace({2, 5, 2, 6});
+    if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
+    return native_trace(scratch_);
+  }
+  /// Reads a file that is there; false where it is refused.
+  static bool read(const TraceFormat& format, const std::string& path, fuzz::CheckedSink& sink) {
+    try {
+      format.read({MappedFile::open(path), {}}, sink, {});
+      return true;
+    } catch (const Error& e) {
+      const std::string text = e.what();
+      if (e.kind() != ErrorKind::bad_input || !text.starts_with(path + ": ") || text.find('\n') != std::string::npos)
+        throw std::logic_error(text);
+      return false;
+    }
+  }
+
+ private slots:
+  void every_format_is_told_by_its_content_data() {
+    QTest::addColumn<QString>("format");
+    for (const TraceFormat& f : trace_formats()) QTest::newRow(std::string(f.id).c_str()) << QString::fromStdString(std::string(f.id));
+  }
+  void every_format_is_told_by_its_content() {
+    QFETCH(QString, format);
+    const std::string path = scratch_.write("sample", sample(format));
+    QCOMPARE(QString::fromStdString(std::string(recognize_trace(*MappedFile::open(path)).id)), format);
+    fuzz::CheckedSink sink;
+    QVERIFY(read(find_trace_format(format.toStdString()), path, sink));
+    QVERIFY(sink.batches() > 0 && sink.rows() > 0);
+  }
+
+  void damaged_files_are_refused_or_read_data() { every_format_is_told_by_its_content_data(); }
+  void damaged_files_are_refused_or_read() {
+    QFETCH(QString, format);
+    const std::string good = sample(format);
+    const TraceFormat& reader = find_trace_format(format.toStdString());
+    std::mt19937 random(11);
+    int refused = 0;
+    const auto attempt = [&](const std::string& bytes) {
+      fuzz::CheckedSink sink;
+      refused += !read(reader, scratch_.write("damaged", bytes), sink);
+    };
+    for (size_t length = 0; length < good.size(); length += 1 + good.size() / 300) attempt(good.substr(0, length));
+    for (int round = 0; round < kRounds; ++round) {
+      std::string bytes = good;
+      for (uint32_t i = 0; i <= random() % 3; ++i) {
+        const size_t at = random() % bytes.size();
+        switch (random() % 4) {
+          case 0:
+            bytes[at] = static_cast<char>(random());
+            break;
+          case 1:
+            bytes[at] = "0123456789,-[]{}\"\n"[random() % 18];
+            break;
+          case 2:
+            bytes.erase(at, 1 + random() % 12);
+            break;
+          default:
+            bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 40));
+        }
+        if (bytes.empty()) bytes = "x";
+      }
+      attempt(bytes);
+    }
+    QVERIFY2(refused > kRounds / 4, std::to_string(refused).c_str());
+  }
+
+  void a_config_tells_which_layers_have_branches() {
+    struct Case {
+      const char* config;
+      int32_t branches;
+      std::vector<int32_t> layers;
+    };
+    const std::vector<Case> cases = {
+        {R"({"model_type":"mixtral","num_hidden_layers":3,"num_local_experts":8,"hidden_size":4096,"intermediate_size":14336})",
+         8,
+         {0, 1, 2}},
+        {R"({"model_type":"deepseek_v3","num_hidden_layers":5,"n_routed_experts":256,"first_k_dense_replace":3,"moe_layer_freq":1})",
+         256,
+         {3, 4}},
+        {R"({"model_type":"qwen2_moe","num_hidden_layers":6,"num_experts":60,"decoder_sparse_step":2,"mlp_only_layers":[3]})", 60, {1, 5}},
+        {R"({"model_type":"jamba","num_hidden_layers":6,"num_experts":16,"expert_layer_period":2,"expert_layer_offset":1})", 16, {1, 3, 5}},
+    };
+    for (const Case& c : cases) {
+      const TracedModel model = read_traced_model(scratch_.write("some/config.json", c.config));
+      QCOMPARE(model.branches, c.branches);
+      QVERIFY2(model.moe_layers == c.layers, c.config);
+    }
+  }
+};
+
+STORMCELL_TEST(TraceTest)
+
+}  // namespace stormcell::testing
+
+#include "trace_test.moc"

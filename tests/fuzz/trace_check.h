@@ -1,0 +1,71 @@
+// What must hold of every batch that a trace reader hands on, whatever the file is.
+#pragma once
+#include <set>
+#include <stdexcept>
+
+#include "core/formats/trace/trace.h"
+
+namespace stormcell::fuzz {
+
+/// Throws std::logic_error where a reader breaks its word.
+class CheckedSink : public TraceSink {
+ public:
+  void begin(const TraceHeader& header) override {
+    must(!begun_, "begins once");
+    begun_ = true;
+    header_ = header;
+    must(!header.stacks.empty() && !header.routers.empty() && header.routers.size() <= 4096 && header.stacks.size() <= 64,
+         "has stacks and routers");
+    for (const TraceRouter& r : header.routers) {
+      must(r.branches >= 1 && r.fan_out >= 1, "a router has branches and choices");
+      must(r.stack >= 0 && static_cast<size_t>(r.stack) < header.stacks.size(), "a router is of a stack");
+    }
+    for (const std::string& fact : header.lacks) {
+      bool known = false;
+      for (const std::string_view f : kTraceFacts) known |= f == fact;
+      must(known, "what is lacking is a fact of a trace");
+    }
+  }
+
+  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
+    must(begun_, "begins before the first batch");
+    std::set<int32_t> stacks, routers;
+    for (const TraceCells& c : cells) {
+      must(stacks.insert(c.stack).second && static_cast<size_t>(c.stack) < header_.stacks.size(), "a stack once");
+      must(c.cells.sequences > 0 && c.cells.per_sequence > 0 && c.cells.step >= 0 && c.cells.first_sequence >= 0, "cells have names");
+      must(int64_t{c.cells.step} + c.cells.per_sequence <= INT32_MAX, "positions do not overflow");
+      must(c.mask.empty() || static_cast<int64_t>(c.mask.size()) == c.cells.cells(), "a mask is as long as its cells");
+    }
+    for (const TraceDecision& d : decisions) {
+      must(d.router >= 0 && static_cast<size_t>(d.router) < header_.routers.size() && routers.insert(d.router).second, "a router once");
+      const TraceRouter& r = header_.routers[static_cast<size_t>(d.router)];
+      const TraceCells* of = nullptr;
+      for (const TraceCells& c : cells)
+        if (c.stack == r.stack) of = &c;
+      must(of != nullptr, "the cells of a decision are there");
+      const auto k = static_cast<size_t>(r.fan_out), n = d.choice.size() / k;
+      must(d.choice.size() == n * k, "k choices a cell");
+      const auto fits = [&](size_t size) { return size == 0 || size == n * k; };
+      must(fits(d.weight.size()) && fits(d.residency.size()) && fits(d.bytes_read.size()), "parts fit the choices");
+      must(d.row.empty() ? static_cast<int64_t>(n) == of->cells.cells() : d.row.size() == n, "every cell is named");
+      for (const int32_t row : d.row) must(row >= 0 && row < of->cells.cells(), "rows are cells");
+      for (const int32_t c : d.choice) must(c == kNoBranch || (is_kept(c) ? c : ~c) < r.branches, "choices are branches");
+      for (const uint8_t v : d.residency) must(v <= 2, "a residency");
+      for (const int64_t v : d.bytes_read) must(v >= 0, "bytes");
+      rows_ += static_cast<int64_t>(d.choice.size());
+    }
+    ++batches_;
+  }
+  int64_t rows() const { return rows_; }
+  int64_t batches() const { return batches_; }
+
+ private:
+  static void must(bool holds, const char* what) {
+    if (!holds) throw std::logic_error(what);
+  }
+  bool begun_ = false;
+  TraceHeader header_;
+  int64_t rows_ = 0, batches_ = 0;
+};
+
+}  // namespace stormcell::fuzz
