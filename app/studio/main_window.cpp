@@ -124,7 +124,7 @@ void MainWindow::showRun(int row) {
                  .arg(summary["verified"]["text"].toString());
   }
   facts_->setText(facts);
-  again_->setEnabled(!run.settings.empty() && !controller_.running());
+  again_->setEnabled(!run.settings.empty() && run.kind != "generate" && !controller_.running());
 }
 
 void MainWindow::runAgain() {

@@ -58,8 +58,10 @@ class TraceWriter {
           padding_ = padding_ || !s->mask.empty();
         }
     }
+    // A router need not decide in every batch: of decoding, the decoder's have none in the input's pass.
     for (size_t r = 0; r < weighted_.size(); ++r) {
-      const auto first = session_.decision(run_.id, static_cast<int32_t>(r), 0);
+      std::optional<StoredDecision> first;
+      for (int64_t b = 0; b < run_.batches && !first; ++b) first = session_.decision(run_.id, static_cast<int32_t>(r), b);
       weighted_[r] = first && !first->weight.empty();
     }
   }
