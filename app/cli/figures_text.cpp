@@ -173,7 +173,7 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
                                             ", " + plural(f.latency_ms.runs, "batch")});
   rows.push_back(
       {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
-  if (!f.session.empty()) rows.push_back({"session", f.session});
+  if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);
   const size_t shown = verbose ? f.texts.size() : std::min(kShown, f.texts.size());

@@ -14,10 +14,18 @@ RunResult::RunResult(const std::string& json, const std::string& session, Consol
 }
 
 int RunResult::show(const RunSummaryFigures& figures) {
+  print(figures);
+  return verdict(figures);
+}
+
+void RunResult::print(const RunSummaryFigures& figures) {
   for (const std::string& w : figures.warnings) console_.warning(w);
   json_.write(to_json(figures));
   json_.finish();
   console_.print(to_text(figures, console_.options().verbose));
+}
+
+int RunResult::verdict(const RunSummaryFigures& figures) {
   if (figures.verified && !figures.verified->passed)
     failed(figures.model.name,
            "could not be verified: the largest difference is " + number_text(figures.verified->max_rel_diff) +

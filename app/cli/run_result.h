@@ -14,6 +14,9 @@ class RunResult {
   RunResult(const std::string& json, const std::string& session, Console& console);
   /// Warnings, JSON, the table; the exit code. Throws Error(failed) where the result was not verified.
   int show(const RunSummaryFigures& figures);
+  /// The two halves of show(): what is printed, and the exit code.
+  void print(const RunSummaryFigures& figures);
+  static int verdict(const RunSummaryFigures& figures);
 
  private:
   Console& console_;

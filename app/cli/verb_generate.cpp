@@ -20,6 +20,7 @@ class GenerateVerb : public Verb {
 
   int execute(Console& console) override {
     check_session_option(session_);
+    console.set_session(session_);
     TextOutput json(json_);
     if (json.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());

@@ -51,12 +51,15 @@ class OptimizeVerb : public Verb {
     const auto figures = experiment->optimize(optimize_, console.progress());
     config.write(figures->config + "\n");
     config.finish();
-    if (!report_.empty()) write_report(figures->session + "#" + std::to_string(figures->session_run), report_);
-    if (!scratch) return result.show(*figures);
-    RunSummaryFigures kept = *figures;
-    kept.session.clear();
-    kept.session_run = 0;
-    return result.show(kept);
+    RunSummaryFigures shown = *figures;
+    if (scratch) shown.session.clear(), shown.session_run = 0;
+    result.print(shown);
+    // The table first: the page takes a moment. A run that could not be verified has its report too, which shows why.
+    if (!report_.empty()) {
+      write_report(figures->session + "#" + std::to_string(figures->session_run), report_);
+      if (report_ != "-") console.print("report  " + report_ + "\n");
+    }
+    return RunResult::verdict(shown);
   }
 
  private:

@@ -13,7 +13,7 @@ struct CellId {
   int64_t item = 0;      ///< the item of the dataset
   int64_t sequence = 0;  ///< the sequence (or image) in the whole run
   int32_t position = 0;  ///< the place in the sequence
-  int32_t step = 0;      ///< the decoding step, 0 in a forward pass
+  int32_t step = 0;      ///< where decoding stands: the place in the sequence that it adds; 0 in a forward pass
   Phase phase = Phase::forward;
   bool operator==(const CellId&) const = default;
 };

@@ -99,14 +99,7 @@ std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const Weight
     return buffer;
   }
   if (key.layout == "panels") {
-    std::vector<float> gain;
-    if (!key.gain.empty()) {
-      const WeightInfo* g = source.find(key.gain);
-      if (!g || g->elements() != info->shape.at(1)) failed("weights", "tensor " + key.gain + " does not fit " + key.tensor);
-      gain.resize(static_cast<size_t>(g->elements()));
-      to_f32(source.bytes(key.gain).get(), g->dtype, gain.data(), gain.size());
-    }
-    const StoredWeight from{bytes.get(), info->dtype, info->shape.at(0), info->shape.at(1), false, gain.empty() ? nullptr : gain.data()};
+    const StoredWeight from{bytes.get(), info->dtype, info->shape.at(0), info->shape.at(1), false, nullptr};
     auto buffer = space.allocate(static_cast<int64_t>(packed_bytes(from.n, from.k, key.dtype)), key.tensor);
     auto* out = reinterpret_cast<std::byte*>(buffer->address().value);
     team.split(panel_count(from.n), 1, [&](int64_t begin, int64_t end, int) { pack(from, key.dtype, out, begin, end); });

@@ -28,10 +28,11 @@ class CpuExecutable : public Executable {
     compile_steps(options.bounds);
     collect_weights();
     lay_out_records(options.bounds);
+    count_events(options.bounds);
     arena_ = space.allocate(layout_.memory.arena_bytes + layout_.scratch_bytes, "activations");
     states_ = space.allocate(layout_.memory.state_bytes, "states");
     records_ = space.allocate(layout_.record_bytes, "recorded decisions");
-    status_ = space.allocate(status_bytes() + int64_t{kMostEvents} * static_cast<int64_t>(sizeof(DeviceEvent)), "execution status");
+    status_ = space.allocate(status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)), "execution status");
     place_operands(options.bounds);
     dims_.resize(program_->dims.size());
     turns_.resize(program_->repeats.size());
@@ -69,7 +70,7 @@ class CpuExecutable : public Executable {
           const int32_t* forced = nullptr;
           const int32_t router = router_of_[static_cast<size_t>(at)];
           if (router >= 0 && static_cast<size_t>(router) < s.forced.size() && s.forced[static_cast<size_t>(router)])
-            forced = reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + executions[router] * forced_stride(router);
+            forced = reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
           run_kernel(at, s.bindings, forced);
           break;
         }
@@ -123,7 +124,7 @@ class CpuExecutable : public Executable {
           break;
       }
       if (s.events && step.kind == StepKind::kernel) {
-        if (status.events < kMostEvents) {
+        if (status.events < layout_.most_events) {
           events[status.events++] = {begin, now_ns(), at, 0};
         } else {
           ++status.lost_events;
@@ -188,6 +189,19 @@ class CpuExecutable : public Executable {
     }
   }
 
+  // One event a kernel, those of a repeat in each of its turns, as far as the bound goes.
+  void count_events(const Bindings& bounds) {
+    int64_t events = 0;
+    std::vector<int64_t> turns{1};  // of the repeats that are open
+    for (const Step& step : program_->steps) {
+      if (step.kind == StepKind::kernel) events += turns.back();
+      if (step.kind == StepKind::repeat_end) turns.pop_back();
+      if (step.kind == StepKind::repeat_begin)
+        turns.push_back(std::clamp<int64_t>(turns.back() * program_->dims[static_cast<size_t>(step.most)].evaluate(bounds), 0, kMostEvents));
+    }
+    layout_.most_events = static_cast<int32_t>(std::min<int64_t>(events, kMostEvents));
+  }
+
   void place_operands(const Bindings& bounds) {
     const Program& p = *program_;
     auto* arena = reinterpret_cast<std::byte*>(arena_->address().value);
@@ -231,6 +245,12 @@ class CpuExecutable : public Executable {
     return r;
   }
 
+  // Not the executions so far: of a router that stands in both bodies of a guard, each has had its own.
+  int32_t turn_of(int32_t router) const {
+    const int32_t repeat = program_->routers[static_cast<size_t>(router)].repeat;
+    return repeat >= 0 ? static_cast<int32_t>(turns_[static_cast<size_t>(repeat)]) : 0;
+  }
+
   int64_t forced_stride(int32_t router) const {
     const Operand& d = program_->operands[static_cast<size_t>(program_->routers[static_cast<size_t>(router)].decision)];
     return dims_[static_cast<size_t>(d.decision_cells)] * d.fan_out;
@@ -253,7 +273,7 @@ class CpuExecutable : public Executable {
     const DecisionView& d = decision(step.inputs[0]);
     const RecordParts parts = record_parts({layout_.record_cells[router], d.fan_out, d.branches});
     const auto cells = static_cast<size_t>(*d.cells);
-    *reinterpret_cast<RecordHeader*>(to) = {*d.cells, program_->routers[router].repeat >= 0 ? execution : 0};
+    *reinterpret_cast<RecordHeader*>(to) = {*d.cells, turn_of(step.index)};
     std::memcpy(to + parts.choice, d.choice, cells * static_cast<size_t>(d.fan_out) * 4);
     std::memcpy(to + parts.weight, d.choice_weight, cells * static_cast<size_t>(d.fan_out) * 4);
     std::memcpy(to + parts.margin, d.margin, cells * 4);

@@ -60,11 +60,11 @@ struct Making {
   const TensorType& type(size_t input) const { return graph().value(node().inputs[input]).type; }
   const Value& value(size_t input) const { return graph().value(node().inputs[input]); }
   bool is_weight(size_t input) const { return value(input).kind == ValueKind::weight; }
-  /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products (with a norm's gain folded in).
+  /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products.
   int32_t plain_weight(size_t index) const;
   int32_t f32_weight(size_t index) const;
-  int32_t weight(size_t index, std::string layout, DType dtype, std::string gain = {}) const;
-  int32_t panel_weight(size_t index, bool precise, std::string_view gain = {}) const;
+  int32_t weight(size_t index, std::string layout, DType dtype) const;
+  int32_t panel_weight(size_t index, bool precise) const;
   /// Most rows that the operand of input `index` may have.
   int64_t most_rows(size_t index) const;
 };

@@ -185,12 +185,16 @@ std::string to_text(Placement placement) {
   return "";
 }
 
-Ceilings probe_ceilings(ThreadTeam& team) {
+void probe_peaks_again(ThreadTeam& team, Ceilings& ceilings) {
   const KernelTable& table = kernels();
-  Ceilings ceilings;
   ceilings.isa = table.isa;
   ceilings.f32_gflops = gflops(team, team.size(), table.peak_f32, 0.1);
   ceilings.bf16_gflops = std::max(ceilings.f32_gflops, gflops(team, team.size(), table.peak_bf16, 0.1));
+}
+
+Ceilings probe_ceilings(ThreadTeam& team) {
+  Ceilings ceilings;
+  probe_peaks_again(team, ceilings);
   ceilings.read_gbs = read_gbs(team, describe_processor().l3_bytes);
   return ceilings;
 }

@@ -40,7 +40,9 @@ struct Ceilings {
   double read_gbs = 0;     ///< from DRAM
   Isa isa = Isa::generic;  ///< the kernels in use
 };
-/// At most 0.3 s a figure.
+/// At most 0.3 s a figure. Takes up to 512 MiB while it reads: before a model's weights are in memory, so that no peak is the probe's.
 Ceilings probe_ceilings(ThreadTeam& team);
+/// The peaks of arithmetic once more; what was measured of reading stays. Takes no memory.
+void probe_peaks_again(ThreadTeam& team, Ceilings& ceilings);
 
 }  // namespace stormcell::cpu

@@ -177,7 +177,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     if (run.decisions) r.record_overhead = ratio_of_medians(rounds.total[1], rounds.total[0]).value - 1;
     PlanFigures figures = s.plan_figures(*plan, batches, rounds.batches[0]);
     const std::vector<OperatorTime> operators = s.operator_times(*plan, progress);
-    s.ceilings = cpu::probe_ceilings(s.device->team());
+    // Reading was probed before the weights came: its buffer would stand beside them in the peak of memory.
+    cpu::probe_peaks_again(s.device->team(), s.ceilings);
     s.placement = cpu::probe_placement(s.device->team());
     double limit = 0;
     for (const Batch& batch : batches) {
@@ -330,8 +331,9 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
     r.speedup_ci95 = ratio.ci95;
   }
 
-  // 5. Limits and time by operator, with the ceilings probed again at the end: the machine may have changed in between.
-  s.ceilings = cpu::probe_ceilings(s.device->team());
+  // 5. Limits and time by operator, with the peaks probed again at the end: the machine may have changed in between. Reading was probed
+  // before the weights came: its buffer would stand beside them in the peak of memory.
+  cpu::probe_peaks_again(s.device->team(), s.ceilings);
   s.placement = cpu::probe_placement(s.device->team());
   r.baseline_operators = s.operator_times(*baseline, progress);
   r.optimized_operators = s.operator_times(optimized, progress);

@@ -1,10 +1,20 @@
-#include <chrono>
+#include <algorithm>
 
 #include "core/base/error.h"
+#include "core/experiment/recording.h"
 #include "core/experiment/state.h"
 #include "core/formats/tokenizer.h"
 
 namespace stormcell {
+namespace {
+
+const std::vector<int32_t>& generated_of(const ExecutionResult& result) {
+  for (const OutputValue& out : result.outputs)
+    if (out.name == kGenerated) return out.integers;
+  failed("generate", "the decoding graph gives no tokens");
+}
+
+}  // namespace
 
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
   State& s = *state_;
@@ -14,6 +24,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.model = s.model_figures();
   r.dataset = s.dataset_figures();
   r.device = s.device_figures();
+  r.settings = s.settings_json();
   r.session = session;
   std::shared_ptr<const Graph> graph = s.model->generate();
   if (s.dtype != s.model->dtype) {
@@ -26,27 +37,30 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   s.check_memory(*graph, bounds_of(*graph, *s.data, most), s.options.model);
   std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
   RoutingTotals totals;
+  const std::vector<int32_t>& ends = s.model->tokens.ends;
   std::vector<double> milliseconds;
   int64_t exact = 0, judged = 0;
+  SessionRun recording(session, s, *plan, "generate", true);
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("generating", b, s.data->batch_count());
     const Batch batch = s.data->batch(b);
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
+    execute.events = recording.open();
     s.run_batch(*plan, batch, execute, most);
     milliseconds.push_back(plan->result.milliseconds);
-    s.add_routing(*plan, batch, totals);
-    const OutputValue* generated = nullptr;
-    for (const OutputValue& out : plan->result.outputs)
-      if (out.name == kGenerated) generated = &out;
+    const std::vector<int32_t>& generated = generated_of(plan->result);
+    const std::vector<DecodedTurn> turns = decoded_turns(*s.model, plan->records, *plan->program, batch, plan->result, generated, most);
+    s.add_routing(*plan, batch, totals, turns);
+    recording.add_decoded(batch, bindings_of(*plan->graph, batch, most), turns);
     for (int64_t i = 0; i < batch.sequences; ++i) {
       std::vector<int32_t> ids;
       bool ended = false;
       for (int64_t t = 0; t < most && !ended; ++t) {
-        const int32_t id = generated->integers[static_cast<size_t>(i * most + t)];
+        const int32_t id = generated[static_cast<size_t>(i * most + t)];
         if (id < 0) break;
         ++r.tokens;
-        ended = id == s.model->tokens.end;
+        ended = std::find(ends.begin(), ends.end(), id) != ends.end();
         ids.push_back(id);
       }
       ++(ended ? r.stopped_eos : r.stopped_length);
@@ -66,6 +80,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.tokens_per_s = total > 0 ? static_cast<double>(r.tokens) / (total * 1e-3) : 0;
   if (judged > 0) r.accuracy = static_cast<double>(exact) / static_cast<double>(judged);
   r.routing = totals.routers;
+  r.session_run = recording.finish(to_json(r));
   return result;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/cost/graph_cost.h"
 #include "core/experiment/experiment.h"
-#include "core/graph/branch_shares.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
 #include "core/graph/hoist.h"
@@ -24,20 +24,6 @@ Bindings typical_case(const Model& model) {
        {std::pair{kSequences, kSequencesOfCase}, std::pair{kLength, length}, std::pair{kDecoderLength, length}})
     if (const SymbolId id = model.forward->find_symbol(symbol); id != kNone) bindings[static_cast<size_t>(id)] = value;
   return bindings;
-}
-
-double flops_per_cell(const Model& model, const Bindings& bindings) {
-  const Graph& graph = *model.forward;
-  const BranchShares even;
-  const CostContext context{graph, [&](SpaceId id) { return even.rows(graph, id, bindings); }, bindings};
-  double flops = 0;
-  graph.for_each_node([&](NodeId id, int) { flops += graph.node(id).op->cost(context, graph.node(id)).flops; });
-  // Cells are the tokens of all stacks: those that the encoder and the decoder read.
-  double cells = 0;
-  for (const Value& v : graph.values)
-    if (v.kind == ValueKind::input && (v.name == kInputIds || v.name == kDecoderInputIds))
-      cells += even.rows(graph, v.type.space, bindings);
-  return cells > 0 ? flops / cells : 0;
 }
 
 std::vector<RouterStructure> routers_of(const Graph& graph, const Bindings& bindings) {
@@ -75,7 +61,7 @@ ModelStructure structure_of(const Model& model) {
   s.family = model.family;
   s.parameters = model.parameters;
   s.weight_bytes = model.weight_bytes;
-  s.flops_per_cell = flops_per_cell(model, bindings);
+  s.flops_per_cell = cost_of(*model.forward, {bindings, {}, {}, 1}).flops_per_cell();
   s.routers = routers_of(*model.forward, bindings);
   model.forward->for_each_node([&](NodeId id, int) { ++s.operators[std::string(model.forward->node(id).op->name)]; });
   s.unsupported = model.unsupported;

@@ -5,8 +5,6 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/graph/operator.h"
-#include "core/graph/protocol_attributes.h"
 
 namespace stormcell {
 namespace {
@@ -101,99 +99,6 @@ ConvertedModel convert_weights(std::shared_ptr<const Graph> graph, std::shared_p
     if (v.kind == ValueKind::weight && is_engine_float(v.type.dtype) && v.type.content.size() >= 2) v.type.dtype = to;
   auto source = std::make_shared<ConvertingWeights>(std::move(weights), *changed, to);
   return {std::move(changed), std::move(source)};
-}
-
-RecordPlan record_plan(const Program& program) {
-  const Graph& g = *program.graph;
-  RecordPlan plan;
-  for (const ProgramRouter& r : program.routers) {
-    auto at = std::find(plan.spaces.begin(), plan.spaces.end(), r.dense_space);
-    if (at == plan.spaces.end()) {
-      plan.layout.spaces.push_back(g.space(r.dense_space).name);
-      plan.spaces.push_back(r.dense_space);
-      at = plan.spaces.end() - 1;
-    }
-    plan.space_of.push_back(static_cast<int32_t>(at - plan.spaces.begin()));
-    const Node& node = g.node(r.node);
-    const Value& decision = g.value(node.outputs[0]);
-    RouterInfo info;
-    info.name = r.name;
-    info.branches = decision.branches;
-    info.fan_out = decision.fan_out;
-    info.protocol = node.attributes.word("protocol");
-    info.space = plan.space_of.back();
-    info.stack = node.attributes.word("stack", plan.layout.spaces[static_cast<size_t>(info.space)]);
-    const CellSpace& space = g.space(decision.type.space);
-    if (space.kind == SpaceKind::routed) {
-      for (size_t p = 0; p < program.routers.size(); ++p)
-        if (g.node(program.routers[p].node).outputs[0] == space.decision) info.parent = static_cast<int32_t>(p);
-      info.parent_branch = space.branch;
-    }
-    plan.layout.routers.push_back(std::move(info));
-  }
-  for (const Step& step : program.steps) {
-    StepInfo info;
-    info.op = std::string(to_text(step.kind));
-    if (step.node != kNone) {
-      const Node& node = g.node(step.node);
-      if (step.kind == StepKind::kernel) info.op = std::string(node.op->name);
-      info.name = node.name;
-      const SpaceId space = node.outputs.empty() ? kNone : g.value(node.outputs[0]).type.space;
-      if (space != kNone && g.space(space).kind == SpaceKind::routed) {
-        info.branch = g.space(space).branch;
-        for (size_t p = 0; p < program.routers.size(); ++p)
-          if (g.node(program.routers[p].node).outputs[0] == g.space(space).decision) info.router = static_cast<int32_t>(p);
-      }
-    }
-    plan.layout.steps.push_back(std::move(info));
-  }
-  return plan;
-}
-
-void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
-                 bool decisions, bool inputs, BatchRecord& record) {
-  const Graph& g = *program.graph;
-  record.number = batch.index;
-  record.latency_ms = result.milliseconds;
-  for (size_t s = 0; s < plan.spaces.size(); ++s) {
-    const CellSpace& space = g.space(plan.spaces[s]);
-    CellTable table;
-    table.first_sequence = batch.first_sequence;
-    table.sequences = static_cast<int32_t>(batch.sequences);
-    const int64_t cells = space.count.evaluate(bindings);
-    table.per_sequence = batch.sequences > 0 ? static_cast<int32_t>(cells / batch.sequences) : 0;
-    const bool decoder = space.name.starts_with("decoder");
-    const auto& mask = decoder ? batch.decoder_attention_mask : batch.attention_mask;
-    const auto& tokens = decoder ? batch.decoder_input_ids : batch.input_ids;
-    const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
-    record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
-                     known ? std::span<const int32_t>(tokens) : std::span<const int32_t>());
-  }
-  if (decisions)
-    for (const ExecutedDecision& d : result.decisions) {
-      if (d.turn > 0) continue;  // further turns of a repeat are recorded by generate as batches of their own
-      const bool nested = g.space(g.value(g.node(program.routers[static_cast<size_t>(d.router)].node).outputs[0]).type.space).kind == SpaceKind::routed;
-      DecisionRecord r;
-      r.router = d.router;
-      r.choice = d.choice;
-      r.weight = d.weight;
-      r.padded = d.padded;
-      if (nested) r.ancestor = d.ancestor;
-      record.add_decision(r);
-    }
-  for (int64_t i = 0; i < batch.sequences; ++i)
-    record.add_sequence(batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
-                        inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
-  record.events.reserve(result.events.size());
-  for (const DeviceEvent& e : result.events)
-    record.events.push_back({e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)});
-  // A guard is named by the step that tests it.
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    const Step& step = program.steps[i];
-    if (step.kind != StepKind::guard) continue;
-    const int32_t hits = result.guard_hits[static_cast<size_t>(step.index)], misses = result.guard_misses[static_cast<size_t>(step.index)];
-    if (hits || misses) record.guards.push_back({static_cast<int32_t>(i), hits, misses});
-  }
 }
 
 int64_t available_memory() {

@@ -6,7 +6,6 @@
 
 #include "core/data/dataset.h"
 #include "core/models/model.h"
-#include "core/profile/record.h"
 #include "core/runtime/executor.h"
 
 namespace stormcell {
@@ -24,17 +23,6 @@ struct ConvertedModel {
   std::shared_ptr<const WeightSource> weights;
 };
 ConvertedModel convert_weights(std::shared_ptr<const Graph> graph, std::shared_ptr<const WeightSource> weights, DType to);
-
-/// What stays the same over the batches of a run of `program`: cell spaces, routers, steps.
-struct RecordPlan {
-  RunLayout layout;
-  std::vector<SpaceId> spaces;         ///< graph space of each recorded space
-  std::vector<int32_t> space_of;       ///< by program router: index into spaces
-};
-RecordPlan record_plan(const Program& program);
-/// Fills a record from an execution. `record` comes cleared from the recorder.
-void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
-                 bool decisions, bool inputs, BatchRecord& record);
 
 /// Bytes this process may still take: the smaller of the machine's available memory and the control group's rest.
 int64_t available_memory();

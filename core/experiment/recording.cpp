@@ -17,9 +17,7 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
                        const std::string& config)
     : state_(state),
       plan_(plan),
-      record_plan_(record_plan(*plan.program)),
-      decisions_(decisions),
-      inputs_(state.options.record_inputs || state.options.data.starts_with("demo:")) {
+      options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:")} {
   if (path.empty()) return;
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
@@ -43,9 +41,9 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
                                  {"read_gbps", device.read_gbps}}
                       .dump();
   start.dataset = nlohmann::json{{"name", state.data->name()}, {"fingerprint", state.data->fingerprint()}, {"sequences", state.data->sequences()}}.dump();
-  start.layout = record_plan_.layout;
+  start.layout = plan.records.layout;
   start.decisions = decisions;
-  start.inputs = inputs_;
+  start.inputs = options_.inputs;
   writer_ = session_->begin_run(start);
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
 }
@@ -54,12 +52,28 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
 SessionRun::~SessionRun() = default;
 
 void SessionRun::add(const Batch& batch) {
-  ++batches_;
-  for (const ExecutedDecision& d : plan_.result.decisions) decisions_made_ += d.turn == 0;
+  decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records.routers, plan_.result).size());
+  ++records_;
   if (!recorder_) return;
   BatchRecord& record = recorder_->begin_batch();
-  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, decisions_, inputs_, record);
+  record.number = batch.index;
+  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
   recorder_->submit();
+}
+
+void SessionRun::add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns) {
+  if (!recorder_) return;
+  BatchRecord& prefill = recorder_->begin_batch();
+  prefill.number = records_++;
+  fill_record(plan_.records, *plan_.program, batch, bindings, plan_.result, options_, prefill);
+  recorder_->submit();
+  if (!plan_.records.has_turns()) return;
+  for (const DecodedTurn& turn : turns) {
+    BatchRecord& record = recorder_->begin_batch();
+    record.number = records_++;
+    fill_turn(plan_.records, *plan_.program, batch, bindings, turn, plan_.result, options_, record);
+    recorder_->submit();
+  }
 }
 
 void SessionRun::measure_recording(const Batch& batch) {
@@ -68,13 +82,14 @@ void SessionRun::measure_recording(const Batch& batch) {
     discarding_ = std::make_unique<Recorder>(std::vector<RecordSink*>{nowhere_.get()});
   }
   BatchRecord& record = discarding_->begin_batch();
-  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, true, inputs_, record);
+  record.number = batch.index;
+  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, {true, options_.inputs}, record);
   discarding_->submit();
 }
 
 int64_t SessionRun::windows() const {
   int64_t windows = 0;
-  for (int32_t level = 0; level <= coarsest_level(batches_); ++level) windows += window_count(batches_, level);
+  for (int32_t level = 0; level <= coarsest_level(records_); ++level) windows += window_count(records_, level);
   return windows;
 }
 

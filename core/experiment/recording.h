@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "core/experiment/record_plan.h"
 #include "core/experiment/state.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
@@ -18,6 +19,8 @@ class SessionRun {
   bool open() const { return writer_ != nullptr; }
   /// Takes what plan.result holds of `batch`.
   void add(const Batch& batch);
+  /// Takes what plan.result holds of decoding `batch`: a record of the input's pass, then one a turn.
+  void add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns);
   /// The cost of recording without a second copy in the session: fills a record and throws it away.
   void measure_recording(const Batch& batch);
   /// Writes the summary, closes the session; returns the run's number, 0 without a session.
@@ -28,9 +31,8 @@ class SessionRun {
  private:
   const Experiment::State& state_;
   const ReadyPlan& plan_;
-  RecordPlan record_plan_;
-  bool decisions_, inputs_;
-  int64_t decisions_made_ = 0, batches_ = 0;
+  RecordOptions options_;
+  int64_t decisions_made_ = 0, records_ = 0;
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;

@@ -129,7 +129,9 @@ struct GenerateFigures {
   std::vector<RouterFigures> routing;
   std::vector<std::vector<int32_t>> ids;  ///< by sequence, without padding
   std::vector<std::string> texts;         ///< where there is a tokenizer
-  std::string session;
+  std::string settings;                   ///< the exact settings as JSON text
+  std::string session;                    ///< file, empty: none written
+  int64_t session_run = 0;
 };
 
 struct RouterStructure {

@@ -75,6 +75,7 @@ std::string Experiment::State::settings_json() const {
                             {"target_field", options.target_field},
                             {"label_field", options.label_field},
                             {"verify_seconds", options.verify_seconds},
+                            {"most_new_tokens", options.most_new_tokens},
                             {"version", STORMCELL_VERSION}};
   return j.dump();
 }
@@ -100,6 +101,7 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   plan->graph = g;
   auto program = std::make_shared<Program>(lower(g));
   plan->program = program;
+  plan->records = record_plan(*program);
   plan->executor = std::make_unique<Executor>(*device, *store, program, bounds_of(*g, *data, new_tokens), progress);
   plan->guard_hits.assign(program->guards.size(), 0);
   plan->guard_misses.assign(program->guards.size(), 0);
@@ -114,25 +116,29 @@ void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const Exe
   }
 }
 
-void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals) const {
+void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals, const std::vector<DecodedTurn>& turns) const {
   const Program& program = *plan.program;
+  const NamedRouters& named = plan.records.routers;
   if (totals.routers.empty()) {
-    totals.routers.resize(program.routers.size());
-    totals.by_label.resize(program.routers.size());
-    for (size_t r = 0; r < program.routers.size(); ++r) {
-      const Operand& d = program.operands[static_cast<size_t>(program.routers[r].decision)];
-      totals.routers[r].router = program.routers[r].name;
-      totals.routers[r].branches = d.branches;
-      totals.routers[r].fan_out = d.fan_out;
-      totals.routers[r].load.assign(static_cast<size_t>(d.branches), 0);
+    totals.routers.resize(named.first.size());
+    totals.by_label.resize(named.first.size());
+    for (size_t r = 0; r < named.first.size(); ++r) {
+      const RouterInfo& info = plan.records.layout.routers[r];
+      totals.routers[r].router = info.name;
+      totals.routers[r].branches = info.branches;
+      totals.routers[r].fan_out = info.fan_out;
+      totals.routers[r].load.assign(static_cast<size_t>(info.branches), 0);
     }
   }
-  for (const ExecutedDecision& d : plan.result.decisions) {
-    RouterFigures& figures = totals.routers[static_cast<size_t>(d.router)];
+  for (const ExecutedDecision* decision : standing_decisions(program, named, plan.result)) {
+    const ExecutedDecision& d = *decision;
+    const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
+    const auto n = static_cast<size_t>(named.of[static_cast<size_t>(d.router)]);
+    RouterFigures& figures = totals.routers[n];
     figures.cells += d.shape.cells;
-    const CellSpace& space = plan.graph->space(program.routers[static_cast<size_t>(d.router)].dense_space);
-    const bool decoder = space.name.starts_with("decoder");
-    const auto& mask = decoder ? batch.decoder_attention_mask : batch.attention_mask;
+    const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
+    const bool decoder = plan.graph->space(router.dense_space).name.starts_with("decoder");
+    const auto& mask = in_turn ? turns[static_cast<size_t>(d.turn)].is_going : decoder ? batch.decoder_attention_mask : batch.attention_mask;
     const int64_t per_sequence = batch.sequences > 0 ? static_cast<int64_t>(mask.size()) / batch.sequences : 0;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
@@ -143,7 +149,7 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
         if (!is_kept(choice)) continue;
         ++figures.load[static_cast<size_t>(choice)];
         if (real && !batch.labels.empty() && per_sequence > 0) {
-          auto& loads = totals.by_label[static_cast<size_t>(d.router)][batch.labels[static_cast<size_t>(row / per_sequence)]];
+          auto& loads = totals.by_label[n][batch.labels[static_cast<size_t>(row / per_sequence)]];
           if (loads.empty()) loads.assign(figures.load.size(), 0);
           ++loads[static_cast<size_t>(choice)];
         }
@@ -151,7 +157,7 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     }
     figures.imbalance = imbalance(figures.load);
     figures.entropy = entropy_bits(figures.load);
-    const auto& labels = totals.by_label[static_cast<size_t>(d.router)];
+    const auto& labels = totals.by_label[n];
     if (!labels.empty()) {
       std::vector<int64_t> table;
       for (const auto& [label, loads] : labels) table.insert(table.end(), loads.begin(), loads.end());

@@ -12,6 +12,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/measure.h"
 #include "core/experiment/plan.h"
+#include "core/experiment/record_plan.h"
 #include "core/passes/pass.h"
 #include "core/profile/loads.h"
 
@@ -22,6 +23,7 @@ struct ReadyPlan {
   std::string name;                       ///< "baseline", "optimized", or a pass
   std::shared_ptr<const Graph> graph;
   std::shared_ptr<const Program> program;
+  RecordPlan records;
   std::unique_ptr<Executor> executor;
   ExecutionResult result;                 ///< of the last batch
   std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made
@@ -60,7 +62,8 @@ struct Experiment::State {
   /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
   double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, double>* by_operator) const;
 
-  void add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals) const;
+  /// `turns`: of decoding, whose cells are none of the batch's.
+  void add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals, const std::vector<DecodedTurn>& turns = {}) const;
   LoadProfile load_profile(const RoutingTotals& totals, int64_t batches) const;
 
   /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.

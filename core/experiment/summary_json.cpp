@@ -200,7 +200,9 @@ std::string to_json(const GenerateFigures& f) {
   j["stopped"] = {{"eos", f.stopped_eos}, {"length", f.stopped_length}};
   j["accuracy"] = or_null(f.accuracy);
   j["routing"] = json_of(f.routing);
+  j["settings"] = embedded(f.settings);
   j["session"] = text_or_null(f.session);
+  j["session_run"] = f.session_run > 0 ? Json(f.session_run) : Json();
   Json outputs = Json::array();
   for (size_t i = 0; i < f.ids.size(); ++i)
     outputs.push_back({{"ids", f.ids[i]}, {"text", i < f.texts.size() ? Json(f.texts[i]) : Json()}});

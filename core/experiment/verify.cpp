@@ -62,7 +62,8 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
     execute.outputs = execute.record = true;
     run_batch(plan, batch, execute);
     // Flips: choices that differ from the reference's, explained where its margin is smaller than 8 score errors.
-    for (const ExecutedDecision& d : plan.result.decisions) {
+    for (const ExecutedDecision* standing : standing_decisions(*plan.program, plan.records.routers, plan.result)) {
+      const ExecutedDecision& d = *standing;
       const std::string& name = plan.program->routers[static_cast<size_t>(d.router)].name;
       for (const OracleDecision& r : reference.decisions) {
         if (r.router != name || r.execution != d.turn) continue;
@@ -120,9 +121,9 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       run_batch(*baseline, batch, execute);
       // The baseline's own decisions are replayed, so that near ties that fusion may flip are not counted as errors of values.
       std::vector<std::vector<std::vector<int32_t>>> forced(plan.program->routers.size());
-      for (const ExecutedDecision& d : baseline->result.decisions)
+      for (const ExecutedDecision* d : standing_decisions(*baseline->program, baseline->records.routers, baseline->result))
         for (size_t r = 0; r < forced.size(); ++r)
-          if (plan.program->routers[r].name == baseline->program->routers[static_cast<size_t>(d.router)].name) forced[r].push_back(d.choice);
+          if (plan.program->routers[r].name == baseline->program->routers[static_cast<size_t>(d->router)].name) forced[r].push_back(d->choice);
       ExecuteOptions replay;
       replay.outputs = true;
       replay.forced = &forced;

@@ -1,5 +1,7 @@
 #include "core/graph/operator.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -92,6 +94,17 @@ int extra_input(const Node& node, std::string_view extra, size_t fixed) {
   return -1;
 }
 size_t extra_count(const Node& node) { return extras(node).size(); }
+
+void expect_extras(const Graph& graph, const Node& node) {
+  const std::vector<std::string> list = extras(node);
+  const std::string known(node.op->extras);
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].empty() || (" " + known + " ").find(" " + list[i] + " ") == std::string::npos)
+      operator_error(graph, node, known.empty() ? "no extras" : "extras among " + known, "\"" + list[i] + "\"");
+    if (std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), list[i]) != list.begin() + static_cast<std::ptrdiff_t>(i))
+      operator_error(graph, node, "each extra once", "\"" + list[i] + "\" twice");
+  }
+}
 
 Flow flow_cell(const Graph& graph, const Node& node, size_t index) {
   const Value& v = graph.value(node.inputs[index]);

@@ -54,6 +54,8 @@ struct Operator {
   Cost (*cost)(const CostContext&, const Node&) = nullptr;
   /// True when the node changes a state or ends a region: never removed as unused.
   bool has_effect = false;
+  /// The optional inputs it knows, with blanks between.
+  std::string_view extras = {};
 };
 
 /// All operators, in the order of operators.cpp.
@@ -81,6 +83,8 @@ void expect_decision(const Graph& graph, const Node& node, size_t index);
 int extra_input(const Node& node, std::string_view extra, size_t fixed);
 /// Number of extras.
 size_t extra_count(const Node& node);
+/// Each extra is one that the operator knows, and named once.
+void expect_extras(const Graph& graph, const Node& node);
 
 // Common flow and cost rules.
 Flow flow_cell(const Graph& graph, const Node& node, size_t index);

@@ -266,6 +266,7 @@ class Parser {
   void infer(const Node& n, const TextCursor& at) {
     std::vector<Result> results;
     try {
+      expect_extras(g_, n);
       results = n.op->infer(g_, n);
     } catch (const Error& e) {
       at.complain(e.what());

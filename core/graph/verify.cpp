@@ -103,6 +103,7 @@ class Verifier {
         for (const ValueId v : node.yields[b]) use(v, where);
         defined_ = outside;
       }
+      expect_extras(graph_, node);
       const std::vector<Result> results = node.op->infer(graph_, node);
       if (results.size() != node.outputs.size())
         fail(where, "expected " + std::to_string(results.size()) + " outputs, got " + std::to_string(node.outputs.size()));

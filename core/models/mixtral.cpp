@@ -15,7 +15,6 @@ struct Settings {
   std::string activation;
   bool tied, head;
   TokenIds tokens;
-  std::vector<int32_t> ends;
 };
 
 Settings read_settings(const Config& config, const Config& generation, const WeightCatalog* stored) {
@@ -46,8 +45,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   } else if (stored) {
     s.head = s.tied || stored->has("lm_head.weight");
   }
-  s.ends = end_ids(config, generation, 2, s.vocabulary);
-  s.tokens.end = s.ends.front();
+  s.tokens.ends = end_ids(config, generation, 2, s.vocabulary);
+  s.tokens.end = s.tokens.ends.front();
   // As generate does for a model without one: finished sequences read their end token.
   s.tokens.pad = token_id(config, generation, "pad_token_id", std::max(0, s.tokens.end), s.vocabulary);
   s.tokens.decoder_start = token_id(config, generation, "bos_token_id", 1, s.vocabulary);
@@ -135,7 +134,7 @@ class MixtralBuilder : public LayerBuilder {
   /// The best next token of each sequence: written, kept to be read, and whether all have ended.
   ValueId emit(ValueId hidden, ValueId token, ValueId done, ValueId place, ValueId generated, SpaceId step) {
     const ValueId next = value("argmax", {logits(rms_norm(hidden, "model.norm", s_.eps))}, {}, "next");
-    const Ended ended = end(next, done, s_.ends, std::max(0, s_.tokens.pad));
+    const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
     put(generated, spread(ended.written, step, "written.cell"), place, "write");
     write(token, ended.read, "token.keep");
     write(done, ended.done, "done.keep");

@@ -22,6 +22,7 @@ std::string_view to_text(WeightOrigin origin);
 /// What a decoder-only or encoder-decoder model needs to write text.
 struct TokenIds {
   int32_t pad = 0, end = 1, decoder_start = 0;
+  std::vector<int32_t> ends{1};  ///< each of them ends a sequence; `end` is the first
 };
 
 /// What an input of the graph is called; a model has those that it needs.

@@ -17,7 +17,6 @@ struct Settings {
   std::string activation;
   bool router_bias, tied, scaled_input, decoder, head;
   TokenIds tokens;
-  std::vector<int32_t> ends;
   std::vector<std::string> unsupported;
 };
 
@@ -71,8 +70,8 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   }
   s.tokens.pad = token_id(config, generation, "pad_token_id", 0, s.vocabulary);
   s.tokens.decoder_start = token_id(config, generation, "decoder_start_token_id", s.tokens.pad, s.vocabulary);
-  s.ends = end_ids(config, generation, 1, s.vocabulary);
-  s.tokens.end = s.ends.front();
+  s.tokens.ends = end_ids(config, generation, 1, s.vocabulary);
+  s.tokens.end = s.tokens.ends.front();
   return s;
 }
 
@@ -149,7 +148,7 @@ class SwitchBuilder : public LayerBuilder {
     }
     x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");
     const ValueId next = value("argmax", {logits(x)}, {}, "next");
-    const Ended ended = end(next, done, s_.ends, std::max(0, s_.tokens.pad));
+    const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
     put(generated, spread(ended.written, step_space_, "written.cell"), step, "write");
     write(token, ended.read, "token.keep");
     write(done, ended.done, "done.keep");

@@ -36,12 +36,11 @@ class Stream {
   virtual void synchronize() = 0;
 };
 
-/// How a device wants a weight: which tensor, in which layout and number format, with which norm's gain folded in.
+/// How a device wants a weight: which tensor, in which layout and number format.
 struct WeightKey {
   std::string tensor;
   std::string layout;     ///< "plain", "panels", ...: the device's own words
   DType dtype = DType::f32;
-  std::string gain;       ///< tensor of [k] factors for the columns, empty: none
   auto operator<=>(const WeightKey&) const = default;
 };
 
@@ -77,6 +76,7 @@ struct ExecutableLayout {
   int64_t scratch_bytes = 0, record_bytes = 0;
   std::vector<int32_t> always;                ///< weight handles that must be loaded before a submission
   std::vector<std::vector<int32_t>> lazy;     ///< by guard: handles that its fallback reads, and nothing but fallbacks
+  int32_t most_events = 0;                    ///< room for events behind the status
   std::vector<int64_t> record_offset;         ///< by router: its first record
   std::vector<int64_t> record_size;           ///< by router: bytes of one record
   std::vector<int64_t> record_cells;          ///< by router: the bound on cells its parts are laid out for
@@ -96,7 +96,8 @@ struct DeviceEvent {
   uint64_t begin_ns, end_ns;
   int32_t step, worker;
 };
-inline constexpr int32_t kMostEvents = 1 << 14;
+/// No execution leaves more; what came after is counted as lost.
+inline constexpr int32_t kMostEvents = 1 << 18;
 
 /// One execution's decision as a record step leaves it; the arrays follow in this order, each as large as the router's bound.
 struct RecordHeader {

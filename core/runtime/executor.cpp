@@ -1,8 +1,8 @@
 #include "core/runtime/executor.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <set>
 #include <set>
 
 #include "core/base/error.h"
@@ -25,8 +25,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   missed_.assign(program_->guards.size(), false);
   forced_buffers_.resize(program_->routers.size());
   submission_.forced.resize(program_->routers.size());
-  const auto events = static_cast<size_t>(kMostEvents) * sizeof(DeviceEvent);
-  status_.resize(static_cast<size_t>(executable_->status_bytes()) + events);
+  status_.resize(static_cast<size_t>(executable_->status_bytes()));
 }
 
 Executor::~Executor() = default;
@@ -52,6 +51,36 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
+// A device takes replayed choices as they are: what is no branch of the router, or not one choice list a cell, must not get there.
+void Executor::check_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options) const {
+  const ProgramRouter& r = program_->routers[router];
+  const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
+  const auto wrong = [&](const std::string& what) { bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile"); };
+  const auto& turns = (*options.forced)[router];
+  const int64_t most = program_->dims[static_cast<size_t>(r.executions)].evaluate(bindings);
+  if (static_cast<int64_t>(turns.size()) > most)
+    wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
+  const CellSpace& from = program_->graph->space(program_->graph->value(d.value).type.space);
+  for (size_t t = 0; t < turns.size(); ++t) {
+    int64_t cells = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(bindings);
+    bool exact = from.kind != SpaceKind::routed;
+    // Of a nested router as many cells come as its parent sends there.
+    for (size_t p = 0; p < program_->routers.size() && !exact; ++p) {
+      const ValueId parent = program_->operands[static_cast<size_t>(program_->routers[p].decision)].value;
+      if (parent != from.decision || p >= options.forced->size() || t >= (*options.forced)[p].size()) continue;
+      const auto& choices = (*options.forced)[p][t];
+      cells = std::count_if(choices.begin(), choices.end(), [&](int32_t c) { return from.branch == kAllBranches ? is_kept(c) : c == from.branch; });
+      exact = true;
+    }
+    const auto slots = static_cast<size_t>(cells * d.fan_out);
+    if (exact ? turns[t].size() != slots : turns[t].size() > slots)
+      wrong("expected " + std::string(exact ? "" : "at most ") + std::to_string(slots) + ", got " + std::to_string(turns[t].size()));
+    for (const int32_t c : turns[t])
+      if (c != kNoBranch && (is_kept(c) ? c : ~c) >= d.branches)
+        wrong("expected a branch below " + std::to_string(d.branches) + ", got " + std::to_string(is_kept(c) ? c : ~c));
+  }
+}
+
 void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
   submission_.bindings = bindings;
   submission_.record = options.record;
@@ -70,11 +99,11 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
     const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
     const int64_t stride = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(bindings) * d.fan_out;
     const auto& turns = (*options.forced)[r];
-    std::vector<int32_t>& all = staged.emplace_back(static_cast<size_t>(stride) * turns.size(), kNoBranch);
-    for (size_t t = 0; t < turns.size(); ++t) {
-      if (static_cast<int64_t>(turns[t].size()) > stride) bad_input("replay of " + program_->routers[r].name, "more choices than cells");
-      std::copy(turns[t].begin(), turns[t].end(), all.begin() + static_cast<int64_t>(t) * stride);
-    }
+    check_forced(r, bindings, options);
+    // Room for every execution: what runs more often than it was recorded is told afterwards.
+    const int64_t most = program_->dims[static_cast<size_t>(program_->routers[r].executions)].evaluate(bindings);
+    std::vector<int32_t>& all = staged.emplace_back(static_cast<size_t>(stride * most), kNoBranch);
+    for (size_t t = 0; t < turns.size(); ++t) std::copy(turns[t].begin(), turns[t].end(), all.begin() + static_cast<int64_t>(t) * stride);
     const auto bytes = static_cast<int64_t>(all.size() * 4);
     if (!forced_buffers_[r] || forced_buffers_[r]->bytes() < bytes) forced_buffers_[r] = device_.allocate(bytes, "replayed decisions");
     submission_.forced[r] = forced_buffers_[r]->address();
@@ -101,6 +130,11 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.guard_misses.assign(counters + guards, counters + 2 * guards);
   for (size_t g = 0; g < guards; ++g)
     if (result.guard_misses[g] > 0) missed_[g] = true;
+  const int32_t* executions = counters + 2 * guards;
+  for (size_t r = 0; options.forced && r < std::min(program_->routers.size(), options.forced->size()); ++r)
+    if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(executions[r]) > held)
+      bad_input(options.forced_from, "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(executions[r]) +
+                                         " executions, got " + std::to_string(held), "record them again with profile");
   bool more = false;
   if (options.events && status.events > 0) {
     result.events.resize(static_cast<size_t>(status.events));
@@ -147,7 +181,9 @@ void Executor::read_records(ExecutionResult& result) {
   const ExecutableLayout& layout = executable_->layout();
   for (size_t r = 0; r < program_->routers.size(); ++r) {
     const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
-    for (int32_t e = 0; e < executions[r]; ++e) {
+    // Of a repeat within a repeat the device keeps as many as the inner one has turns.
+    const int64_t kept = program_->dims[static_cast<size_t>(program_->routers[r].executions)].evaluate(submission_.bindings);
+    for (int32_t e = 0; e < std::min<int64_t>(executions[r], kept); ++e) {
       const std::byte* record = records_.data() + layout.record_offset[r] + e * layout.record_size[r];
       RecordHeader header;
       std::memcpy(&header, record, sizeof header);

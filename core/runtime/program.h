@@ -108,6 +108,14 @@ struct Program {
   std::string to_text() const;
 };
 
+/// Routers by name: one that stands in both bodies of a guard, or in the prompt's pass and in decoding, is one router to everybody who
+/// counts or shows.
+struct NamedRouters {
+  std::vector<int32_t> first;  ///< by named router: the first in Program::routers
+  std::vector<int32_t> of;     ///< by router of the program: which named one it is
+};
+NamedRouters name_routers(const Program& program);
+
 /// Turns a graph into steps: branches one after another on their exact rows, absent ones skipped. `recording` adds record steps.
 Program lower(std::shared_ptr<const Graph> graph);
 

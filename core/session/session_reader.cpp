@@ -311,7 +311,7 @@ std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t route
   Statement find(state_->db, "SELECT data FROM decision WHERE id = ?");
   find.bind(1, decision_key(batch_key(run, batch), router));
   if (!find.step()) return std::nullopt;
-  StoredDecision d = blob::read_decision(find.blob(0), path());
+  StoredDecision d = blob::read_decision(find.blob(0), path() + ": decision of " + info.name + " in batch " + std::to_string(batch));
   if (d.branches != info.branches || d.fan_out != info.fan_out)
     bad_input(path(), "the file is damaged: a decision of " + info.name + " has " + std::to_string(d.branches) + " branches");
   return d;

@@ -201,6 +201,15 @@ class ExportTest : public QObject {
     QVERIFY(Scratch::read(page).size() > 10000);
   }
 
+  void optimize_shows_its_table_and_then_where_the_report_is() {
+    const std::string page = scratch_.path("shown.html");
+    const Arguments arguments = short_run("optimize", switch_model(), switch_data(), {"--report", page});
+    const Ended ended = run_program(arguments);
+    VERIFY_DONE(ended, arguments);
+    const std::string last = "report  " + page + "\n";
+    QVERIFY2(ended.out.ends_with(last) && ended.out.find("latency of a batch") < ended.out.size() - last.size(), ended.out.c_str());
+  }
+
   void a_full_disk_leaves_no_half_a_file() {
     Surroundings small;
     small.file_bytes = 2048;

@@ -1,4 +1,6 @@
 // The JSON of every verb: its schema, and the keys that users depend on.
+#include <algorithm>
+
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -190,6 +192,23 @@ class JsonTest : public QObject {
     QCOMPARE(j["sequences"].get<int>(), 4);
     QCOMPARE(j["stopped"]["eos"].get<int>() + j["stopped"]["length"].get<int>(), 4);
     QVERIFY(j["accuracy"].is_null());
+  }
+
+  void generate_counts_every_end_token() {
+    const Arguments plain = short_run("generate", switch_model(), "random:4x6", {"--max-new-tokens", "5"});
+    const Json before = json_of(plain);
+    const int end = before["outputs"][0]["ids"][1].get<int>();
+    int64_t stopped = 0;
+    for (const Json& output : before["outputs"]) {
+      const auto ids = output["ids"].get<std::vector<int>>();
+      stopped += std::find(ids.begin(), ids.end(), end) != ids.end() || ids.back() == 1;
+    }
+    const ModelCopy model;
+    model.write("generation_config.json", Json{{"eos_token_id", {1, end}}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}}.dump());
+    const Json after = json_of(short_run("generate", model.folder(), "random:4x6", {"--max-new-tokens", "5"}));
+    QVERIFY(stopped > before["stopped"]["eos"].get<int64_t>());
+    QCOMPARE(after["stopped"]["eos"].get<int64_t>(), stopped);
+    QCOMPARE(after["outputs"][0]["ids"].back().get<int>(), end);
   }
 
   void generate_of_a_decoder_only_model() {

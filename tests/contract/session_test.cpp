@@ -1,6 +1,8 @@
 // Sessions: appended to, never overwritten, valid however a run ends.
+#include <algorithm>
 #include <csignal>
 
+#include "core/formats/safetensors.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/contract/models.h"
@@ -172,6 +174,69 @@ class ContractSessionTest : public QObject {
     QVERIFY2(ended.exit == 2, told(arguments, ended).c_str());
     QVERIFY2(defect_of_error_line(ended.err, closed.path("s.storm")).empty(), ended.err.c_str());
     QVERIFY(!std::filesystem::exists(closed.path("s.storm")));
+  }
+
+  void generate_writes_a_session_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<int>("prompt");  // cells of a sequence that the first record of a batch has
+    QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model()) << 6;
+    QTest::newRow("decoder-only") << QString::fromStdString(mixtral_model()) << 6;
+  }
+  void generate_writes_a_session() {
+    QFETCH(const QString, model);
+    QFETCH(const int, prompt);
+    const std::string name = QTest::currentDataTag(), session = scratch_.path(name + ".storm");
+    const Arguments generate = {"generate", model.toStdString(), "--data", "random:3x6", "--batch", "2",   "--max-new-tokens",
+                                "4",        "-o",                session,  "--record-inputs", "--json", "-"};
+    const Ended ended = run_program(generate);
+    VERIFY_DONE(ended, generate);
+    const nlohmann::json figures = ended.json();
+    QCOMPARE(figures["session_run"].get<int>(), 1);
+    const SessionReader reader(session);
+    const RunSummary run = reader.find_run("");
+    QCOMPARE(run.kind, std::string("generate"));
+    QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::finished));
+    QVERIFY(nlohmann::json::parse(run.summary)["tokens"] == figures["tokens"]);
+    // Loads agree with the JSON; a router of prompt and turns is one router.
+    const RunLayout layout = reader.layout(run.id);
+    QCOMPARE(layout.routers.size(), figures["routing"].size());
+    for (size_t r = 0; r < layout.routers.size(); ++r) {
+      QCOMPARE(layout.routers[r].name, figures["routing"][r]["router"].get<std::string>());
+      const RouterLoads loads = reader.total_loads(run.id, static_cast<int32_t>(r));
+      QCOMPARE(loads.load, figures["routing"][r]["load"].get<std::vector<int64_t>>());
+      QCOMPARE(loads.cells, figures["routing"][r]["cells"].get<int64_t>());
+    }
+    // A record of the prompt, then one a turn: two batches of them, the turns no more than the tokens.
+    int64_t prompts = 0, turns = 0;
+    for (int64_t b = 0; b < run.batches; ++b) {
+      QVERIFY(!reader.events(run.id, b).empty());
+      const auto spaces = reader.spaces(run.id, b);
+      QVERIFY(!spaces.empty());
+      const bool decodes = spaces[0].cells.phase == Phase::decode;
+      ++(decodes ? turns : prompts);
+      QCOMPARE(spaces[0].cells.per_sequence, decodes ? 1 : prompt);
+      if (!decodes) QCOMPARE(static_cast<int>(spaces[0].cells.phase), static_cast<int>(Phase::prefill));
+      for (size_t r = 0; r < layout.routers.size(); ++r)
+        if (const auto d = reader.decision(run.id, static_cast<int32_t>(r), b)) QCOMPARE(d->cells, spaces[0].cells.cells());
+    }
+    QCOMPARE(prompts, int64_t{2});
+    QVERIFY2(turns >= 2 && turns <= 8, std::to_string(turns).c_str());
+    // What others read.
+    for (const char* what : {"loads", "transitions", "decisions", "timings"}) {
+      const Arguments table = {"export", session, "--format", "csv", "--what", what};
+      VERIFY_DONE(run_program(table), table);
+    }
+    const std::string trace = scratch_.path(name + ".safetensors");
+    const Arguments native = {"export", session, "--format", "native", "-o", trace};
+    VERIFY_DONE(run_program(native), native);
+    const auto file = SafetensorsFile::open(trace);
+    const StoredTensor *phase = file->find("cell.phase"), *position = file->find("cell.position");
+    QVERIFY(phase && position && phase->elements() == position->elements());
+    const auto* phases = reinterpret_cast<const int32_t*>(phase->bytes.data());
+    QVERIFY(std::count(phases, phases + phase->elements(), 0) == 3 * prompt && std::count(phases, phases + phase->elements(), 1) > 0);
+    for (size_t r = 0; r < layout.routers.size(); ++r) QVERIFY(file->find("layer." + std::to_string(r) + ".weights"));
+    const Arguments page = {"report", session, "-o", scratch_.path(name + ".html")};
+    VERIFY_DONE(run_program(page), page);
   }
 
   void texts_are_kept_only_where_they_are_asked_for() {

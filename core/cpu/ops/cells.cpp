@@ -4,6 +4,7 @@
 
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/elementwise.h"
+#include "core/cpu/put_range.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -124,19 +125,21 @@ class StateWrite : public Kernel {
 class StatePut : public Kernel {
  public:
   explicit StatePut(const Making& m)
-      : at_(extra_input(m.node(), "at", 2)),
+      : name_(m.node().name),
+        at_(extra_input(m.node(), "at", 2)),
         room_(m.graph().space(m.type(0).space).per_parent),
         rows_(m.graph().space(m.type(1).space).per_parent),
         row_bytes_(m.graph().row_bytes(m.node().inputs[1])) {}
   void run(const Call& c) const override {
     const int64_t room = room_.evaluate(c.bindings), rows = rows_.evaluate(c.bindings), at = at_ < 0 ? 0 : *c.in[static_cast<size_t>(at_)].integers();
-    const int64_t fits = std::clamp<int64_t>(room - at, 0, rows);
-    if (rows == 0 || fits == 0) return;
+    expect_places(name_, room, rows, at);
+    if (rows == 0) return;
     for (int64_t p = 0; p < c.in[1].rows / rows; ++p)
-      std::memcpy(c.in[0].data + (p * room + at) * row_bytes_, c.in[1].data + p * rows * row_bytes_, static_cast<size_t>(fits * row_bytes_));
+      std::memcpy(c.in[0].data + (p * room + at) * row_bytes_, c.in[1].data + p * rows * row_bytes_, static_cast<size_t>(rows * row_bytes_));
   }
 
  private:
+  std::string name_;
   int at_;
   Dim room_, rows_;
   int64_t row_bytes_;

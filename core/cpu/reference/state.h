@@ -1,5 +1,6 @@
 // state_fill, state_write, state_put. A state is a plain tensor that nobody frees.
 #pragma once
+#include "core/cpu/put_range.h"
 #include "core/cpu/reference/frame.h"
 
 namespace stormcell::reference {
@@ -24,9 +25,7 @@ void state_put(const Call<Scalar>& c) {
   const int64_t length = kept.per_parent.evaluate(bindings), count = rows.per_parent.evaluate(bindings), width = c.width(0);
   int64_t at = 0;
   if (const int i = extra_input(c.node, "at", 2); i >= 0) at = c.scalar(static_cast<size_t>(i));
-  if (at < 0 || at + count > length)
-    failed(c.node.name, "expected rows that fit " + std::to_string(length) + " places, got " + std::to_string(count) + " from place " +
-                            std::to_string(at));
+  expect_places(c.node.name, length, count, at);
   for (int64_t p = 0; p < c.frame.rows(kept.parent); ++p) {
     const int64_t from = p * count * width, to = (p * length + at) * width;
     if (c.is_real(0)) {

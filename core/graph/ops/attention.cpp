@@ -51,5 +51,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kAttention;
-const Operator kAttention{"attention", infer, flow, cost};
+const Operator kAttention{"attention", infer, flow, cost, false, "bias mask step"};
 }  // namespace stormcell

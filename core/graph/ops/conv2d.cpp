@@ -27,5 +27,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kConv2d;
-const Operator kConv2d{"conv2d", infer, flow_cell, cost};
+const Operator kConv2d{"conv2d", infer, flow_cell, cost, false, "bias"};
 }  // namespace stormcell

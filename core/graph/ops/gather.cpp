@@ -42,5 +42,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kGather;
-const Operator kGather{"gather", infer, flow_cell, cost_of_traffic};
+const Operator kGather{"gather", infer, flow_cell, cost_of_traffic, false, "otherwise residual"};
 }  // namespace stormcell

@@ -52,5 +52,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kGroupedLinear;
-const Operator kGroupedLinear{"grouped_linear", infer, flow_cell, cost};
+const Operator kGroupedLinear{"grouped_linear", infer, flow_cell, cost, false, "gain multiply residual"};
 }  // namespace stormcell

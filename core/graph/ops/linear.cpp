@@ -30,5 +30,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kLinear;
-const Operator kLinear{"linear", infer, flow_cell, cost};
+const Operator kLinear{"linear", infer, flow_cell, cost, false, "gain bias multiply residual"};
 }  // namespace stormcell

@@ -50,5 +50,5 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
 }
 }  // namespace
 extern const Operator kRoute;
-const Operator kRoute{"route", infer, flow, cost_elementwise};
+const Operator kRoute{"route", infer, flow, cost_elementwise, false, "bias label"};
 }  // namespace stormcell

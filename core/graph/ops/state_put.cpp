@@ -29,5 +29,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kStatePut;
-const Operator kStatePut{"state_put", infer, flow, cost, true};
+const Operator kStatePut{"state_put", infer, flow, cost, true, "at"};
 }  // namespace stormcell

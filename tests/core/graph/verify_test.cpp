@@ -74,6 +74,12 @@ class VerifyTest : public QObject {
     row("weights that do not fit", "%z : f32 d/0 [4] = linear(%b, %k)", "linear \"z\": expected weights [n, 8], got f32 [5,3,3,3]");
     row("integers as rows", "%z : f32 tokens [4] = linear(%ids, %w)",
         "linear \"z\": expected input 0 over cells with 1 content extents, got i32 tokens");
+    row("an extra that nobody knows", "%z : f32 tokens [4] = linear(%x, %w, %g) extras=\"gian\"",
+        "linear \"z\": expected extras among gain bias multiply residual, got \"gian\"");
+    row("an extra twice", "%z : f32 tokens [4] = linear(%x, %w, %g, %g) extras=\"gain+gain\"",
+        "linear \"z\": expected each extra once, got \"gain\" twice");
+    row("extras of an operator without", "%z : f32 tokens [8] = scale(%x) factor=2.0 extras=\"bias\"",
+        "scale \"z\": expected no extras, got \"bias\"");
     row("a bias over cells", "%z : f32 tokens [4] = linear(%x, %w, %scores) extras=\"bias\"",
         "linear \"z\": expected input 2 over cells of no space, got f32 tokens [4]");
     row("a norm's gain", "%z : f32 tokens [8] = rms_norm(%x, %w) eps=1e-6", "rms_norm \"z\": expected input 1 as f32 [8], got f32 [4,8]");

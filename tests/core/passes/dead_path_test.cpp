@@ -167,6 +167,14 @@ class DeadPathTest : public QObject {
       }
       came = check_answer(*device, from, optimised, with_labels(from, "outer.labels", {2, 1}));
       QCOMPARE(sum(came.guard_misses), int64_t{1});
+      // The inner router stands in both bodies of the outer guard, and is one router to who counts.
+      const Program& program = optimised.executor().program();
+      const NamedRouters named = name_routers(program);
+      QCOMPARE(named.first.size(), size_t{2});
+      QVERIFY(program.routers.size() > 2);
+      for (size_t r = 0; r < program.routers.size(); ++r)
+        QCOMPARE(program.routers[static_cast<size_t>(named.first[static_cast<size_t>(named.of[r])])].name, program.routers[r].name);
+      QCOMPARE(standing_decisions(program, named, came).size(), size_t{2});
     }
   }
 

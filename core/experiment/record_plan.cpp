@@ -1,0 +1,226 @@
+#include "core/experiment/record_plan.h"
+
+#include <algorithm>
+
+#include "core/graph/operator.h"
+#include "core/graph/protocol_attributes.h"
+
+namespace stormcell {
+namespace {
+
+ValueId decision_of(const Program& program, int32_t router) {
+  return program.graph->node(program.routers[static_cast<size_t>(router)].node).outputs[0];
+}
+
+bool in_turns(const Program& program, const ExecutedDecision& d) { return program.routers[static_cast<size_t>(d.router)].repeat >= 0; }
+
+/// The named router whose decision fills a routed space, -1: none.
+int32_t router_over(const Program& program, const NamedRouters& named, const CellSpace& space) {
+  for (size_t r = 0; r < program.routers.size(); ++r)
+    if (decision_of(program, static_cast<int32_t>(r)) == space.decision) return named.of[r];
+  return -1;
+}
+
+/// Index of the recorded space that a graph space is, added where it is new.
+int32_t recorded_space(RecordPlan& plan, const Graph& graph, SpaceId space) {
+  for (size_t s = 0; s < plan.spaces.size(); ++s)
+    if (plan.spaces[s] == space || plan.turn_spaces[s] == space) return static_cast<int32_t>(s);
+  plan.layout.spaces.push_back(graph.space(space).name);
+  plan.spaces.push_back(kNone);
+  plan.turn_spaces.push_back(kNone);
+  return static_cast<int32_t>(plan.spaces.size()) - 1;
+}
+
+// The prompt's pass and the turns of a router decide over different spaces of the graph, but over the cells of one stack.
+void add_spaces(RecordPlan& plan, const Program& program) {
+  const Graph& g = *program.graph;
+  std::vector<int32_t> space_of(plan.routers.first.size(), -1);
+  for (size_t r = 0; r < program.routers.size(); ++r) {
+    const ProgramRouter& router = program.routers[r];
+    int32_t& space = space_of[static_cast<size_t>(plan.routers.of[r])];
+    if (space < 0) space = recorded_space(plan, g, router.dense_space);
+    (router.repeat >= 0 ? plan.turn_spaces : plan.spaces)[static_cast<size_t>(space)] = router.dense_space;
+  }
+  for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
+  // Sequences are told by the cells of a space: where nobody decides, by those of an input.
+  if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](SpaceId s) { return s != kNone; })) return;
+  for (const Value& v : g.values)
+    if (v.kind == ValueKind::input && v.type.space != kNone) {
+      plan.spaces[static_cast<size_t>(recorded_space(plan, g, v.type.space))] = v.type.space;
+      return;
+    }
+}
+
+void add_routers(RecordPlan& plan, const Program& program) {
+  const Graph& g = *program.graph;
+  for (const int32_t first : plan.routers.first) {
+    const ProgramRouter& router = program.routers[static_cast<size_t>(first)];
+    const Node& node = g.node(router.node);
+    const Value& decision = g.value(node.outputs[0]);
+    RouterInfo info;
+    info.name = router.name;
+    info.branches = decision.branches;
+    info.fan_out = decision.fan_out;
+    info.protocol = node.attributes.word("protocol");
+    info.stack = node.attributes.word("stack", g.space(router.dense_space).name);
+    if (const CellSpace& space = g.space(decision.type.space); space.kind == SpaceKind::routed) {
+      info.parent = router_over(program, plan.routers, space);
+      info.parent_branch = space.branch;
+    }
+    plan.layout.routers.push_back(std::move(info));
+  }
+}
+
+void add_steps(RecordPlan& plan, const Program& program) {
+  const Graph& g = *program.graph;
+  int depth = 0;
+  for (const Step& step : program.steps) {
+    depth += step.kind == StepKind::repeat_begin;
+    plan.in_repeat.push_back(depth > 0);
+    depth -= step.kind == StepKind::repeat_end;
+    StepInfo info;
+    info.op = std::string(to_text(step.kind));
+    if (step.node != kNone) {
+      const Node& node = g.node(step.node);
+      if (step.kind == StepKind::kernel) info.op = std::string(node.op->name);
+      info.name = node.name;
+      const SpaceId space = node.outputs.empty() ? kNone : g.value(node.outputs[0]).type.space;
+      if (space != kNone && g.space(space).kind == SpaceKind::routed) {
+        info.branch = g.space(space).branch;
+        info.router = router_over(program, plan.routers, g.space(space));
+      }
+    }
+    plan.layout.steps.push_back(std::move(info));
+  }
+}
+
+void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, BatchRecord& record) {
+  const Graph& g = *program.graph;
+  DecisionRecord r;
+  r.router = plan.routers.of[static_cast<size_t>(d.router)];
+  r.choice = d.choice;
+  r.weight = d.weight;
+  r.padded = d.padded;
+  if (g.space(g.value(decision_of(program, d.router)).type.space).kind == SpaceKind::routed) r.ancestor = d.ancestor;
+  record.add_decision(r);
+}
+
+StepEvent event_of(const DeviceEvent& e) { return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)}; }
+
+}  // namespace
+
+bool RecordPlan::has_turns() const {
+  return std::any_of(turn_spaces.begin(), turn_spaces.end(), [](SpaceId s) { return s != kNone; });
+}
+
+RecordPlan record_plan(const Program& program) {
+  RecordPlan plan;
+  plan.routers = name_routers(program);
+  add_routers(plan, program);
+  add_spaces(plan, program);
+  add_steps(plan, program);
+  return plan;
+}
+
+void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
+                 RecordOptions options, BatchRecord& record) {
+  const Graph& g = *program.graph;
+  const bool has_turns = plan.has_turns();
+  record.latency_ms = result.milliseconds;
+  for (size_t s = 0; s < plan.spaces.size(); ++s) {
+    if (plan.spaces[s] == kNone) continue;
+    const CellSpace& space = g.space(plan.spaces[s]);
+    CellTable table;
+    table.first_sequence = batch.first_sequence;
+    table.sequences = static_cast<int32_t>(batch.sequences);
+    table.phase = has_turns ? Phase::prefill : Phase::forward;
+    const int64_t cells = space.count.evaluate(bindings);
+    table.per_sequence = batch.sequences > 0 ? static_cast<int32_t>(cells / batch.sequences) : 0;
+    const bool decoder = space.name.starts_with("decoder");
+    const auto& mask = decoder ? batch.decoder_attention_mask : batch.attention_mask;
+    const auto& tokens = decoder ? batch.decoder_input_ids : batch.input_ids;
+    const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
+    record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
+                     known ? std::span<const int32_t>(tokens) : std::span<const int32_t>());
+  }
+  if (options.decisions)
+    for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
+      if (!in_turns(program, *d)) add_decision(plan, program, *d, record);
+  for (int64_t i = 0; i < batch.sequences; ++i)
+    record.add_sequence(batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
+                        options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
+  record.events.reserve(result.events.size());
+  for (const DeviceEvent& e : result.events) {
+    if (has_turns && plan.in_repeat[static_cast<size_t>(e.step)]) {
+      // The turns have times of their own.
+      if (!record.events.empty()) record.latency_ms = static_cast<double>(e.begin_ns - record.events.front().begin_ns) * 1e-6;
+      break;
+    }
+    record.events.push_back(event_of(e));
+  }
+  // A guard is named by the step that tests it.
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (step.kind != StepKind::guard) continue;
+    const int32_t hits = result.guard_hits[static_cast<size_t>(step.index)], misses = result.guard_misses[static_cast<size_t>(step.index)];
+    if (hits || misses) record.guards.push_back({static_cast<int32_t>(i), hits, misses});
+  }
+}
+
+std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& plan, const Program& program, const Batch& batch,
+                                       const ExecutionResult& result, const std::vector<int32_t>& generated, int64_t most) {
+  std::vector<DecodedTurn> turns;
+  const auto turn_at = [&](int32_t turn) -> DecodedTurn& {
+    for (auto next = static_cast<int32_t>(turns.size()); next <= turn; ++next) turns.emplace_back().turn = next;
+    return turns[static_cast<size_t>(turn)];
+  };
+  for (const ExecutedDecision& d : result.decisions)
+    if (in_turns(program, d)) turn_at(d.turn);
+  // Within a turn steps only go on: one that does not begins the next.
+  int32_t turn = -1, last = INT32_MAX;
+  for (size_t e = 0; e < result.events.size(); ++e) {
+    const int32_t step = result.events[e].step;
+    if (!plan.in_repeat[static_cast<size_t>(step)]) continue;
+    if (step <= last) turn_at(++turn).first_event = e;
+    last = step;
+    ++turn_at(turn).events;
+  }
+  // A decoder that reads the input itself has written its first token before the first turn.
+  const int32_t ahead = model.has_encoder ? 0 : 1;
+  for (DecodedTurn& t : turns) {
+    t.position = t.turn + (model.has_encoder ? 0 : static_cast<int32_t>(batch.length));
+    for (int64_t i = 0; i < batch.sequences; ++i) {
+      const int32_t *written = generated.data() + i * most, writes = t.turn + ahead;
+      const int32_t read = writes > 0 ? written[writes - 1] : model.tokens.decoder_start;
+      t.token.push_back(read >= 0 ? read : model.tokens.pad);
+      t.is_going.push_back(writes < most && written[writes] >= 0);
+    }
+  }
+  return turns;
+}
+
+void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const DecodedTurn& turn,
+               const ExecutionResult& result, RecordOptions options, BatchRecord& record) {
+  const std::span events = std::span(result.events).subspan(turn.first_event, turn.events);
+  if (!events.empty()) record.latency_ms = static_cast<double>(events.back().end_ns - events.front().begin_ns) * 1e-6;
+  for (const DeviceEvent& e : events) record.events.push_back(event_of(e));
+  for (size_t s = 0; s < plan.turn_spaces.size(); ++s) {
+    if (plan.turn_spaces[s] == kNone) continue;
+    CellTable table;
+    table.first_sequence = batch.first_sequence;
+    table.sequences = static_cast<int32_t>(batch.sequences);
+    table.per_sequence =
+        batch.sequences > 0 ? static_cast<int32_t>(program.graph->space(plan.turn_spaces[s]).count.evaluate(bindings) / batch.sequences) : 0;
+    table.step = turn.position;
+    table.phase = Phase::decode;
+    const bool fits = table.per_sequence == 1;
+    record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(turn.is_going) : std::span<const int32_t>(),
+                     fits ? std::span<const int32_t>(turn.token) : std::span<const int32_t>());
+  }
+  if (options.decisions)
+    for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
+      if (in_turns(program, *d) && d->turn == turn.turn) add_decision(plan, program, *d, record);
+  for (const std::string& label : batch.labels) record.add_sequence(label);
+}
+
+}  // namespace stormcell

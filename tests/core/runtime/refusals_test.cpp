@@ -1,0 +1,117 @@
+// What a run cannot do without corrupting memory it refuses, with the oracle's words.
+#include "core/base/error.h"
+#include "core/cpu/oracle.h"
+#include "core/runtime/executor.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/graph_case.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+std::string complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+/// Three rows of each of two sequences, put into five places from place `at` on.
+RandomCase put_at(int64_t at) {
+  CaseBuilder b(1);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)), rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)),
+                places = b.dense_space("places", sequences, 5);
+  const ValueId x = b.floats("x", rows, {4}), state = b.state("kept", DType::f32, places, {4});
+  b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
+  const ValueId length = b.value("extent", {}, {{"extent", std::string("T")}}, "length");
+  const ValueId place = b.value("add_constant", {length}, {{"value", at - 3}}, "place");
+  b.GraphBuilder::add("state_put", {state, x, place}, {{"extras", std::string("at")}}, "keep");
+  b.output("y", b.value("scale", {state}, {{"factor", 1.0}}, "y"));
+  return b.take("put");
+}
+
+/// Top-1 of four among the tokens.
+RandomCase routed() {
+  CaseBuilder b(2);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)), tokens = b.dense_space("tokens", sequences, 3);
+  const ValueId x = b.floats("x", tokens, {8});
+  const ValueId d = b.route(b.linear(x, 4, "scores"), {}, "moe");
+  std::vector<ValueId> parts = b.scatter(x, d, {0, 1, 2, 3});
+  for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.linear(parts[i], 8, "expert." + std::to_string(i));
+  b.output("y", b.gather(parts, tokens, "weighted", kNone, "joined"));
+  return b.take("routed");
+}
+
+InputValues values_of(const RandomCase& c) {
+  InputValues v;
+  for (const auto& [name, values] : c.inputs) v.reals[name] = std::get<std::vector<float>>(values);
+  return v;
+}
+OracleResult<float> oracle_of(const RandomCase& c) {
+  OracleInputs<float> inputs;
+  for (const auto& [name, values] : c.inputs) inputs[name].reals = std::get<std::vector<float>>(values);
+  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings);
+}
+
+}  // namespace
+
+class RefusalsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void rows_put_past_the_end_of_a_state() {
+    cpu::CpuDevice cpu(2);
+    EmulatedDevice emulated(2);
+    for (const int64_t at : {0, 2, 3, 5, -1, 1000000}) {
+      const RandomCase c = put_at(at);
+      const bool fits = at >= 0 && at + 3 <= 5;
+      const std::string oracle = complaint([&] { oracle_of(c); });
+      QCOMPARE(oracle, fits ? std::string("none") : "keep: expected rows that fit 5 places, got 3 from place " + std::to_string(at));
+      for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+        WeightStore store(*device, c.weights);
+        Executor executor(*device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+        ExecuteOptions options;
+        options.outputs = true;
+        ExecutionResult result;
+        QCOMPARE(complaint([&] { executor.run(values_of(c), c.bindings, options, result); }), oracle);
+        if (fits) QCOMPARE(result.outputs[0].reals, oracle_of(c).output("y").reals);
+      }
+    }
+  }
+
+  void replayed_choices_that_do_not_fit() {
+    const RandomCase c = routed();
+    const std::vector<int32_t> choices = oracle_of(c).decisions.at(0).choice;
+    cpu::CpuDevice device(2);
+    WeightStore store(device, c.weights);
+    Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+    const auto replay = [&](std::vector<std::vector<int32_t>> turns) {
+      const std::vector<std::vector<std::vector<int32_t>>> forced{std::move(turns)};
+      ExecuteOptions options;
+      options.forced = &forced;
+      options.forced_from = "some.storm";
+      ExecutionResult result;
+      return complaint([&] { executor.run(values_of(c), c.bindings, options, result); });
+    };
+    const auto with = [&](int32_t choice) {
+      std::vector<int32_t> changed = choices;
+      changed[1] = choice;
+      return std::vector<std::vector<int32_t>>{changed};
+    };
+    const std::string begin = "some.storm: choices of router moe: ", end = " (record them again with profile)";
+    QCOMPARE(replay({choices}), std::string("none"));
+    QCOMPARE(replay(with(kNoBranch)), std::string("none"));
+    QCOMPARE(replay(with(dropped_from(3))), std::string("none"));
+    QCOMPARE(replay(with(4)), begin + "expected a branch below 4, got 4" + end);
+    QCOMPARE(replay(with(dropped_from(9))), begin + "expected a branch below 4, got 9" + end);
+    QCOMPARE(replay({std::vector<int32_t>(choices.begin(), choices.end() - 1)}), begin + "expected 6, got 5" + end);
+    QCOMPARE(replay({choices, choices}), begin + "expected at most 1 executions, got 2" + end);
+  }
+};
+
+STORMCELL_TEST(RefusalsTest)
+
+}  // namespace stormcell::testing
+
+#include "refusals_test.moc"
