@@ -77,8 +77,10 @@ class Parser {
 
   void symbol() {
     const std::string name = line_.name("a symbol");
-    if ((name[0] >= '0' && name[0] <= '9') || name.find_first_of("+*-") != std::string::npos)
-      line_.complain("expected a symbol, got " + quoted(name));
+    // Extents name symbols without quotes, beside numbers and signs.
+    bool plain = !name.empty() && (name[0] < '0' || name[0] > '9');
+    for (const char c : name) plain = plain && is_plain(c) && c != '+' && c != '*' && c != '-';
+    if (!plain) line_.complain("expected a symbol, got " + quoted(name));
     if (g_.find_symbol(name) != kNone) line_.complain("symbol " + name + " stands twice");
     g_.symbols.push_back(name);
   }

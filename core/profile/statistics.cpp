@@ -9,7 +9,7 @@
 
 namespace stormcell {
 namespace {
-double sum_of(std::span<const int64_t> loads) { return static_cast<double>(std::accumulate(loads.begin(), loads.end(), int64_t{0})); }
+double sum_of(std::span<const int64_t> loads) { return std::accumulate(loads.begin(), loads.end(), 0.0); }
 
 bool is_real(std::span<const uint8_t> mask, size_t row) { return mask.empty() || mask[row] != 0; }
 size_t row_of(const DecisionRecord& d, size_t cell) { return d.ancestor.empty() ? cell : static_cast<size_t>(d.ancestor[cell]); }

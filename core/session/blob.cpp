@@ -122,6 +122,13 @@ class Reader {
     }
     return out;
   }
+  /// Sums of counts must not overflow, whatever the file says.
+  std::vector<int64_t> counts(uint64_t n, int width) {
+    auto out = integers<int64_t>(n, width);
+    for (const int64_t v : out)
+      if (v < 0 || v > kMostCount) damaged();
+    return out;
+  }
   size_t left() const { return data_.size() - at_; }
   void end() const {
     if (left()) damaged();
@@ -225,11 +232,13 @@ StoredDecision read_decision(std::span<const uint8_t> data, std::string_view whe
     }
   }
   for (size_t b = 0; b < branches; ++b)
-    if (d.offsets[0] != 0 || d.offsets[b + 1] - d.offsets[b] != loads[b]) r.damaged();
+    if (d.offsets[0] != 0 || int64_t{d.offsets[b + 1]} - d.offsets[b] != loads[b]) r.damaged();
   r.align4();
   if (parts & kWeights) d.weight = r.array<float>(choices);
   d.padded = parts & kPadded ? r.array<int32_t>(branches) : std::move(loads);
   if (parts & kAncestors) d.ancestor = r.array<int32_t>(cells);
+  for (const int32_t row : d.ancestor)
+    if (row < 0 || row >= kMostCells) r.damaged();
   if (parts & kScores) d.scores = r.array<float>(static_cast<uint64_t>(cells) * branches);
   if (parts & kMargins) d.margin = r.array<float>(cells);
   if (parts & kResidency) d.residency = r.array<uint8_t>(choices);
@@ -272,10 +281,10 @@ RouterLoads read_loads(std::span<const uint8_t> data, int32_t branches, std::str
   r.byte();
   const auto n = static_cast<uint64_t>(branches);
   RouterLoads loads(branches);
-  loads.load = r.integers<int64_t>(n, width);
-  if (parts & kPadding) loads.padding = r.integers<int64_t>(n, width);
-  if (parts & kDropped) loads.dropped = r.integers<int64_t>(n, width);
-  loads.padded = parts & kGrid ? r.integers<int64_t>(n, width) : loads.load;
+  loads.load = r.counts(n, width);
+  if (parts & kPadding) loads.padding = r.counts(n, width);
+  if (parts & kDropped) loads.dropped = r.counts(n, width);
+  loads.padded = parts & kGrid ? r.counts(n, width) : loads.load;
   r.align4();
   if (parts & kMass) {
     const auto mass = r.array<float>(n);
@@ -313,7 +322,9 @@ PairTable read_pairs(std::span<const uint8_t> data, std::string_view where) {
   for (uint64_t i = 0; i < entries; ++i, ++key) {
     key += std::min(r.varint(), rows * columns);
     if (key >= rows * columns) r.damaged();
-    table.entries.push_back({static_cast<int32_t>(key / columns), static_cast<int32_t>(key % columns), static_cast<int64_t>(r.varint())});
+    const uint64_t count = r.varint();
+    if (count > static_cast<uint64_t>(kMostCount)) r.damaged();
+    table.entries.push_back({static_cast<int32_t>(key / columns), static_cast<int32_t>(key % columns), static_cast<int64_t>(count)});
   }
   r.end();
   return table;
@@ -381,9 +392,8 @@ void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out) {
 std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence, std::string_view where) {
   if (data.empty()) return {};
   Reader r(data, where);
-  // A bit or a part of a byte for each cell, or 1 byte for each sequence: what `cells` may be for so much data.
   const uint8_t kind = r.byte();
-  if (cells < 0 || per_sequence <= 0) r.damaged();
+  if (cells < 0 || cells > kMostCells || per_sequence <= 0) r.damaged();
   std::vector<uint8_t> mask;
   if (kind == kLengths) {
     const uint8_t width = r.byte();

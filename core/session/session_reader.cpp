@@ -34,6 +34,11 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return value;
 }
 
+// What damaged or hostile numbers must stay below, so that one row cannot ask for all memory.
+constexpr int32_t kMostBranches = 1 << 22, kMostChoices = 64;
+
+bool is_batch(int64_t number) { return number >= 0 && number < kMostBatches; }
+
 constexpr const char* kRunColumns = "id, kind, name, config, machine, dataset, summary, started, finished, status, writer";
 
 }  // namespace
@@ -59,10 +64,42 @@ struct SessionReader::State {
     return routers[static_cast<size_t>(router)];
   }
   RunSummary run_of(const Statement& row) const;
+  [[noreturn]] void damaged(const std::string& what) const { bad_input(path, "the file is damaged: " + what); }
+  int64_t count_of(const Statement& row, int column) const {
+    const int64_t count = row.integer(column);
+    check_count(count);
+    return count;
+  }
+  void check_count(int64_t count) const {
+    if (count < 0 || count > blob::kMostCount) damaged("a count is out of range");
+  }
+  void check_counts(const std::vector<int64_t>& counts) const {
+    for (const int64_t count : counts) check_count(count);
+  }
+  void check_loads(const std::vector<int64_t>& loads, int64_t run, int32_t router) const {
+    check_counts(loads);
+    if (loads.size() != static_cast<size_t>(this->router(run, router).branches)) damaged("loads are not those of their router");
+  }
+  /// Adds and looks at every sum, so that the next one cannot overflow.
+  void add(const RouterLoads& part, RouterLoads& sum) const {
+    sum.add(part);
+    check_count(sum.batches);
+    check_count(sum.cells);
+    for (const auto* counts : {&sum.load, &sum.padding, &sum.dropped, &sum.padded}) check_counts(*counts);
+  }
+  void add(const PairTable& part, PairTable& sum) const {
+    sum.add(part);
+    for (const PairCount& pair : sum.entries) check_count(pair.count);
+  }
+  int64_t file_bytes() const { return db.number("PRAGMA page_count") * db.number("PRAGMA page_size"); }
   int64_t batches(int64_t run) const {
-    Statement last(db, "SELECT number FROM batch WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1");
+    Statement last(db, "SELECT id FROM batch WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1");
     last.bind(1, batch_key(run, 0)).bind(2, batch_key(run + 1, 0) - 1);
-    return last.step() ? last.integer(0) + 1 : 0;
+    if (!last.step()) return 0;
+    constexpr int64_t kLeastBytes = 16;  // of a batch: one alone with a high number must not make anyone count to it
+    const int64_t batches = last.integer(0) - batch_key(run, 0) + 1;
+    if (batches > file_bytes() / kLeastBytes) damaged("a batch has the number " + std::to_string(batches - 1));
+    return batches;
   }
   std::optional<RouterLoads> window(Statement& find, int64_t run, int32_t router, int32_t level, int64_t number, int64_t batches) const;
   PairTable pairs(PairKind kind, int64_t run, int32_t router, int64_t first, int64_t count) const;
@@ -79,21 +116,33 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   const std::string routers =
       "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, " + more + " FROM router WHERE id BETWEEN ? AND ? ORDER BY id";
   Statement router(db, routers.c_str());
+  const auto at_least_one = [&](const Statement& row, int column, int64_t most) {
+    const int64_t value = row.integer(column);
+    if (value < 1 || value > most) damaged("a router of run #" + std::to_string(run) + " has the size " + std::to_string(value));
+    return static_cast<int32_t>(value);
+  };
+  const auto index = [&](const Statement& row, int column, size_t size) {
+    const int64_t value = row.integer(column);
+    if (value < -1 || value >= static_cast<int64_t>(size)) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
+    return static_cast<int32_t>(value);
+  };
   for (router.bind(1, router_key(run, 0)).bind(2, router_key(run + 1, 0) - 1); router.step();) {
     RouterInfo r;
     r.name = router.text(0);
-    r.branches = static_cast<int32_t>(std::clamp<int64_t>(router.integer(1), 1, 1 << 24));
-    r.fan_out = static_cast<int32_t>(std::clamp<int64_t>(router.integer(2), 1, 1 << 16));
+    r.branches = at_least_one(router, 1, kMostBranches);
+    r.fan_out = at_least_one(router, 2, std::max(r.branches, kMostChoices));
     r.protocol = router.text(3);
-    r.space = static_cast<int32_t>(router.integer(4));
+    r.space = index(router, 4, layout.spaces.size());
     r.stack = router.text(5);
-    r.parent = static_cast<int32_t>(router.integer(6));
+    r.parent = index(router, 6, static_cast<size_t>(kMostRouters));
     r.parent_branch = static_cast<int32_t>(router.integer(7));
     r.layer = static_cast<int32_t>(std::clamp<int64_t>(router.integer(8), -1, INT32_MAX));
     r.branch_bytes = std::max<int64_t>(router.integer(9), 0);
     r.dense_bytes = std::max<int64_t>(router.integer(10), 0);
     layout.routers.push_back(std::move(r));
   }
+  for (const RouterInfo& r : layout.routers)
+    if (r.parent >= static_cast<int32_t>(layout.routers.size())) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
   Statement step(db, "SELECT name, op, router, branch, flops, bytes FROM step WHERE run = ? ORDER BY ordinal");
   for (step.bind(1, run); step.step();)
     layout.steps.push_back({std::string(step.text(0)), std::string(step.text(1)), static_cast<int32_t>(step.integer(2)),
@@ -104,6 +153,7 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
 RunSummary SessionReader::State::run_of(const Statement& row) const {
   RunSummary r;
   r.id = row.integer(0);
+  if (r.id < 1 || r.id >= kMostRuns) damaged("a run has the number " + std::to_string(r.id));
   std::string* texts[] = {&r.kind, &r.name, &r.config, &r.machine, &r.dataset, &r.summary, &r.started, &r.finished};
   for (int i = 0; i < 8; ++i) *texts[i] = row.text(i + 1);
   r.status = status_of(row.text(9), row.text(10));
@@ -199,8 +249,8 @@ std::optional<RouterLoads> SessionReader::State::window(Statement& find, int64_t
   std::optional<RouterLoads> loads;
   if (find.step()) {
     loads = blob::read_loads(find.blob(2), this->router(run, router).branches, path);
-    loads->batches = find.integer(0);
-    loads->cells = find.integer(1);
+    loads->batches = count_of(find, 0);
+    loads->cells = count_of(find, 1);
   }
   find.reset();
   if (loads || level == 0) return loads;
@@ -209,7 +259,7 @@ std::optional<RouterLoads> SessionReader::State::window(Statement& find, int64_t
     const auto part = window(find, run, router, level - 1, child, batches);
     if (!part) continue;
     if (!loads) loads = RouterLoads(part->branches());
-    loads->add(*part);
+    add(*part, *loads);
   }
   return loads;
 }
@@ -219,9 +269,12 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   const int64_t batches = state_->batches(run);
   if (level < 0 || level > coarsest_level(batches)) bad_input(path(), "run #" + std::to_string(run) + " has no level " + std::to_string(level));
   first = std::max<int64_t>(first, 0);
-  const int64_t end = std::min(first + std::max<int64_t>(count, 0), window_count(batches, level));
+  const int64_t end = first + std::clamp<int64_t>(count, 0, std::max<int64_t>(window_count(batches, level) - first, 0));
   std::vector<RouterLoads> out;
   if (first >= end) return out;
+  // A window that is stored takes at least a byte for each branch, and most are.
+  constexpr int64_t kMostMissing = 16;
+  if ((end - first) * branches > kMostBranches + kMostMissing * state_->file_bytes()) state_->damaged("it is too short for its windows");
   out.reserve(static_cast<size_t>(end - first));
   // One range scan, then the few that are missing at the end of an unfinished run.
   std::vector<bool> found(static_cast<size_t>(end - first));
@@ -231,8 +284,8 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   while (scan.step()) {
     const auto at = static_cast<size_t>(scan.integer(0) - first);
     out[at] = blob::read_loads(scan.blob(3), branches, path());
-    out[at].batches = scan.integer(1);
-    out[at].cells = scan.integer(2);
+    out[at].batches = state_->count_of(scan, 1);
+    out[at].cells = state_->count_of(scan, 2);
     found[at] = true;
   }
   if (level == 0) return out;
@@ -249,28 +302,33 @@ RouterLoads SessionReader::total_loads(int64_t run, int32_t router) const {
   find.bind(1, router_key(run, router));
   if (find.step() && !find.null(2)) {
     RouterLoads total = blob::read_loads(find.blob(2), branches, path());
-    total.batches = find.integer(0);
-    total.cells = find.integer(1);
+    total.batches = state_->count_of(find, 0);
+    total.cells = state_->count_of(find, 1);
     return total;
   }
   RouterLoads total(branches);
-  for (const RouterLoads& window : loads(run, router, coarsest_level(state_->batches(run)), 0, kMostCoarseWindows)) total.add(window);
+  for (const RouterLoads& window : loads(run, router, coarsest_level(state_->batches(run)), 0, kMostCoarseWindows))
+    state_->add(window, total);
   return total;
 }
 
 std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int64_t count) const {
   std::vector<BatchSummary> out;
-  Statement find(state_->db,
-                 "SELECT number, latency_ms, first_sequence, sequences, guard_hits, guard_misses FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  Statement find(
+      state_->db,
+      "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses FROM batch WHERE id >= ? AND id < ? ORDER BY id");
   first = std::clamp<int64_t>(first, 0, kMostBatches);
   find.bind(1, batch_key(run, first)).bind(2, batch_key(run, first + std::clamp<int64_t>(count, 0, kMostBatches - first)));
   while (find.step())
-    out.push_back({find.integer(0), find.real(1), find.integer(2), static_cast<int32_t>(find.integer(3)), find.integer(4), find.integer(5)});
+    out.push_back({find.integer(0) - batch_key(run, 0), find.real(1), state_->count_of(find, 2),
+                   static_cast<int32_t>(std::min<int64_t>(state_->count_of(find, 3), INT32_MAX)), state_->count_of(find, 4),
+                   state_->count_of(find, 5)});
   return out;
 }
 
 std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const {
   std::vector<BatchSpace> out;
+  if (!is_batch(batch)) return out;
   Statement find(state_->db,
                  "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens FROM batch_space WHERE id >= ? AND id < ?");
   const int64_t key = batch_key(run, batch);
@@ -278,10 +336,16 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
   while (find.step()) {
     BatchSpace s;
     s.space = static_cast<int32_t>(find.integer(0));
-    s.cells.first_sequence = find.integer(1);
-    s.cells.sequences = static_cast<int32_t>(find.integer(2));
-    s.cells.per_sequence = static_cast<int32_t>(find.integer(3));
-    s.cells.step = static_cast<int32_t>(find.integer(4));
+    s.cells.first_sequence = state_->count_of(find, 1);
+    const auto small = [&](int column) {
+      const int64_t value = find.integer(column);
+      if (value < 0 || value > INT32_MAX / 2) state_->damaged("the cells of a batch are out of range");
+      return static_cast<int32_t>(value);
+    };
+    s.cells.sequences = small(2);
+    s.cells.per_sequence = small(3);
+    s.cells.step = small(4);
+    if (s.cells.cells() > blob::kMostCells) state_->damaged("the cells of a batch are out of range");
     s.cells.phase = static_cast<Phase>(std::clamp<int64_t>(find.integer(5), 0, 2));
     s.real_cells = find.integer(6);
     s.mask = blob::read_mask(find.blob(7), s.cells.cells(), s.cells.per_sequence, path());
@@ -308,12 +372,13 @@ bool SessionReader::has_decisions(int64_t run) const {
 
 std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t router, int64_t batch) const {
   const RouterInfo& info = state_->router(run, router);
+  if (!is_batch(batch)) return std::nullopt;
   Statement find(state_->db, "SELECT data FROM decision WHERE id = ?");
   find.bind(1, decision_key(batch_key(run, batch), router));
   if (!find.step()) return std::nullopt;
   StoredDecision d = blob::read_decision(find.blob(0), path() + ": decision of " + info.name + " in batch " + std::to_string(batch));
   if (d.branches != info.branches || d.fan_out != info.fan_out)
-    bad_input(path(), "the file is damaged: a decision of " + info.name + " has " + std::to_string(d.branches) + " branches");
+    state_->damaged("a decision of " + info.name + " has " + std::to_string(d.branches) + " branches");
   return d;
 }
 
@@ -370,7 +435,9 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
                          ? router
                          : static_cast<int32_t>(std::find(previous.begin(), previous.end(), router) - previous.begin());
   const RouterInfo &from_info = this->router(run, router), &to_info = this->router(run, to);
-  const int64_t all = batches(run), end = std::min(all, std::max<int64_t>(first, 0) + std::max<int64_t>(count, 0));
+  const int64_t all = batches(run);
+  first = std::clamp<int64_t>(first, 0, all);
+  const int64_t end = first + std::clamp<int64_t>(count, 0, all - first);
   PairTable sum{from_info.branches, to_info.branches, {}};
   PairCounter counter(from_info.branches, to_info.branches);
   std::vector<int32_t> scratch;
@@ -378,7 +445,8 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
   range.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind));
   range.step();
   const bool stored = !range.null(0);
-  const auto finest = static_cast<int32_t>(range.integer(0)), coarsest = static_cast<int32_t>(std::clamp<int64_t>(range.integer(1), 0, 15));
+  const auto level_of = [&](int column) { return static_cast<int32_t>(std::clamp<int64_t>(range.integer(column), 0, 15)); };
+  const int32_t finest = level_of(0), coarsest = level_of(1);
   Statement find(db, "SELECT data FROM pair_window WHERE router = ? AND kind = ? AND level = ? AND number = ?");
   const auto mask_of = [&](int64_t batch) {
     Statement space(db, "SELECT sequences * per_sequence, per_sequence, mask FROM batch_space WHERE id = ?");
@@ -391,7 +459,7 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
     if (!one.step()) return std::nullopt;
     return blob::read_decision(one.blob(0), path);
   };
-  for (int64_t at = std::max<int64_t>(first, 0); at < end;) {
+  for (int64_t at = first; at < end;) {
     bool taken = false;
     for (int32_t level = coarsest; stored && level >= finest && !taken; --level) {
       const int64_t size = int64_t{1} << (kWindowBits * level);
@@ -399,8 +467,8 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
       find.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind)).bind(3, int64_t{level}).bind(4, window_of(at, level));
       if (find.step()) {
         PairTable part = blob::read_pairs(find.blob(0), path);
-        if (part.rows != sum.rows || part.columns != sum.columns) bad_input(path, "the file is damaged: a table of pairs has the wrong size");
-        sum.add(part);
+        if (part.rows != sum.rows || part.columns != sum.columns) damaged("a table of pairs has the wrong size");
+        add(part, sum);
         at += size;
         taken = true;
       }
@@ -410,16 +478,19 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
     const auto to_decision = decision_of(to, at);
     const auto from_decision = kind == PairKind::coactivation ? std::nullopt : decision_of(router, at);
     if (to_decision && (from_decision || kind == PairKind::coactivation)) {
-      if (to_decision->branches != to_info.branches || (from_decision && from_decision->branches != from_info.branches))
-        bad_input(path, "the file is damaged: a decision has the wrong number of branches");
+      const auto fits = [](const StoredDecision& d, const RouterInfo& info) {
+        return d.branches == info.branches && d.fan_out == info.fan_out;
+      };
+      if (!fits(*to_decision, to_info) || (from_decision && !fits(*from_decision, from_info)))
+        damaged("a decision has the wrong number of branches");
       const auto mask = mask_of(at);
       const auto rows = [&](const StoredDecision& d) {
         int64_t most = d.ancestor.empty() ? d.cells : 0;
-        for (const int32_t row : d.ancestor) most = row < 0 ? INT64_MAX : std::max<int64_t>(most, int64_t{row} + 1);
+        for (const int32_t row : d.ancestor) most = std::max<int64_t>(most, int64_t{row} + 1);
         return most;
       };
       const int64_t needed = std::max(rows(*to_decision), from_decision ? rows(*from_decision) : 0);
-      if (needed > (1 << 28) || (!mask.empty() && needed > static_cast<int64_t>(mask.size()))) bad_input(path, "the file is damaged: a mask is too short");
+      if (!mask.empty() && needed > static_cast<int64_t>(mask.size())) damaged("a mask is too short");
       if (from_decision)
         add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, mask, scratch, counter);
       else
@@ -427,7 +498,7 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
     }
     ++at;
   }
-  sum.add(counter.take());
+  add(counter.take(), sum);
   return sum;
 }
 
@@ -436,23 +507,24 @@ std::vector<LabelLoads> SessionReader::label_loads(int64_t run, int32_t router) 
   std::vector<LabelLoads> out;
   Statement find(state_->db, "SELECT label, cells, load FROM label_load WHERE router = ? ORDER BY label");
   for (find.bind(1, router_key(run, router)); find.step();)
-    out.push_back({std::string(find.text(0)), find.integer(1), blob::read_numbers(find.blob(2), path())});
-  for (LabelLoads& l : out) l.load.resize(static_cast<size_t>(state_->router(run, router).branches));
+    out.push_back({std::string(find.text(0)), state_->count_of(find, 1), blob::read_numbers(find.blob(2), path())});
+  for (const LabelLoads& l : out) state_->check_loads(l.load, run, router);
   return out;
 }
 
 std::vector<TokenLoads> SessionReader::token_loads(int64_t run, int32_t router, int64_t most) const {
-  const auto branches = static_cast<size_t>(state_->router(run, router).branches);
+  state_->router(run, router);
   std::vector<TokenLoads> out;
   Statement find(state_->db, "SELECT token, cells, load FROM token_load WHERE router = ? ORDER BY cells DESC, token LIMIT ?");
   for (find.bind(1, router_key(run, router)).bind(2, most); find.step();) {
-    out.push_back({static_cast<int32_t>(find.integer(0)), find.integer(1), blob::read_numbers(find.blob(2), path())});
-    out.back().load.resize(branches);
+    out.push_back({static_cast<int32_t>(find.integer(0)), state_->count_of(find, 1), blob::read_numbers(find.blob(2), path())});
+    state_->check_loads(out.back().load, run, router);
   }
   return out;
 }
 
 std::vector<StepEvent> SessionReader::events(int64_t run, int64_t batch) const {
+  if (!is_batch(batch)) return {};
   Statement find(state_->db, "SELECT data FROM event WHERE batch = ?");
   find.bind(1, batch_key(run, batch));
   return find.step() ? blob::read_events(find.blob(0), path()) : std::vector<StepEvent>();
@@ -461,14 +533,16 @@ std::vector<StepEvent> SessionReader::events(int64_t run, int64_t batch) const {
 std::vector<GuardTotal> SessionReader::guards(int64_t run) const {
   std::vector<GuardTotal> out;
   Statement find(state_->db, "SELECT step, hits, misses FROM guard WHERE run = ? ORDER BY step");
-  for (find.bind(1, run); find.step();) out.push_back({static_cast<int32_t>(find.integer(0)), find.integer(1), find.integer(2)});
+  for (find.bind(1, run); find.step();)
+    out.push_back({static_cast<int32_t>(find.integer(0)), state_->count_of(find, 1), state_->count_of(find, 2)});
   return out;
 }
 
 std::vector<SequenceInput> SessionReader::inputs(int64_t run, int64_t first, int64_t count) const {
   std::vector<SequenceInput> out;
   Statement find(state_->db, "SELECT number, label, text FROM sequence WHERE run = ? AND number >= ? AND number < ? ORDER BY number");
-  find.bind(1, run).bind(2, first).bind(3, first + count);
+  first = std::max<int64_t>(first, 0);
+  find.bind(1, run).bind(2, first).bind(3, first + std::clamp<int64_t>(count, 0, INT64_MAX - first));
   while (find.step()) out.push_back({find.integer(0), std::string(find.text(1)), std::string(find.text(2))});
   return out;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -174,8 +175,10 @@ SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model)
   } catch (const Error& e) {
     state_->db = {};
     if (!existed && look_at(path) == FileState::empty) ::unlink(path.c_str());
-    // Before any work is done, a disk that gives out is a bad choice of file.
-    if (e.kind() == ErrorKind::failed) throw Error(ErrorKind::bad_input, {}, e.what());
+    // A place where nothing may be written is a bad choice of file; a disk that gives out is not.
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    const bool may_write = ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0 && (!existed || ::access(path.c_str(), W_OK) == 0);
+    if (e.kind() == ErrorKind::failed && !may_write) throw Error(ErrorKind::bad_input, {}, e.what());
     throw;
   }
 }
@@ -197,7 +200,7 @@ std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
   state_->attempt([&] {
     State& s = *state_;
     s.begin();
-    run->id = s.db.number("SELECT max(id) FROM run") + 1;
+    run->id = std::clamp<int64_t>(s.db.number("SELECT max(id) FROM run"), 0, kMostRuns) + 1;
     if (run->id >= kMostRuns) bad_input(path(), "the session is full of runs");
     Statement insert(s.db,
                      "INSERT INTO run(id, model, kind, name, status, started, decisions, inputs, writer, config, machine, dataset) "

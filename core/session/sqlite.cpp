@@ -59,6 +59,9 @@ void fail(sqlite3* db, int code, const std::string& path) {
   switch (code & 0xff) {
     case SQLITE_NOTADB: bad_input(path, "not a session");
     case SQLITE_CORRUPT: bad_input(path, "the file is damaged", "copy it again from where it was recorded");
+    // The statements are fixed, so that only tables of another form make them wrong.
+    case SQLITE_ERROR:
+      bad_input(path, std::string("the file is damaged: ") + (db ? sqlite3_errmsg(db) : sqlite3_errstr(code)));
     case SQLITE_FULL: failed(path, "no space left on the disk", "free some; what was finished before is kept");
     case SQLITE_READONLY:
     case SQLITE_PERM:

@@ -5,6 +5,7 @@
 #include "core/formats/safetensors.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
+#include "core/session/sqlite.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -94,6 +95,75 @@ class ContractSessionTest : public QObject {
     QVERIFY(Scratch::read(session) == bytes);
   }
 
+  void a_session_of_which_a_part_is_missing_is_refused() {
+    const std::string session = scratch_.path("cut.storm");
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    const std::string bytes = Scratch::read(session);
+    for (const size_t left : {size_t{10}, size_t{100}, size_t{5000}, bytes.size() / 2}) {
+      scratch_.write("cut.storm", bytes.substr(0, left));
+      VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "decisions"}), session, "");
+      VERIFY_REFUSED((Arguments{"report", session, "-o", scratch_.path("cut.html")}), session, "");
+      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"-o", session}), session, "");
+    }
+  }
+
+  void a_session_with_one_bad_row_is_shown_or_refused_data() {
+    QTest::addColumn<QString>("change");
+    QTest::newRow("branches") << "UPDATE router SET branches = 16777216";
+    QTest::newRow("choices") << "UPDATE router SET fan_out = 65536";
+    QTest::newRow("no branches") << "UPDATE router SET branches = 0";
+    QTest::newRow("space of a router") << "UPDATE router SET space = 77";
+    QTest::newRow("router's text") << "UPDATE router SET name = x'ff0a22'";
+    QTest::newRow("total") << "UPDATE router SET total = x'01'";
+    QTest::newRow("windows") << "UPDATE load_window SET data = x'01000800ffffffffffffff7fffffffffffffff7f'";
+    QTest::newRow("window counts") << "UPDATE load_window SET cells = 9223372036854775807, batches = -1";
+    QTest::newRow("windows and no total") << "UPDATE router SET total = NULL; UPDATE load_window SET cells = 9223372036854775807";
+    QTest::newRow("number of batches") << "UPDATE batch SET id = id + 4000000000";
+    QTest::newRow("batch numbers") << "UPDATE batch SET number = -9223372036854775808, first_sequence = 9223372036854775807";
+    QTest::newRow("latencies") << "UPDATE batch SET latency_ms = 1e999";
+    QTest::newRow("cells") << "UPDATE batch_space SET sequences = 2147483647, per_sequence = 2147483647, mask = x'0001'";
+    QTest::newRow("cells without a mask") << "UPDATE batch_space SET sequences = 2147483647, per_sequence = 2147483647, mask = NULL";
+    QTest::newRow("no cells") << "UPDATE batch_space SET sequences = 0, per_sequence = 0, mask = NULL";
+    QTest::newRow("first sequence") << "UPDATE batch_space SET first_sequence = -9223372036854775808";
+    QTest::newRow("masks") << "UPDATE batch_space SET mask = x'01ff'";
+    QTest::newRow("decisions") << "UPDATE decision SET data = x'01000404ffffff7f0400000001000000'";
+    QTest::newRow("ancestors") << "UPDATE decision SET data = x'01040101010000000800000001000000000000000000000000010000ffffffff'";
+    QTest::newRow("events") << "UPDATE event SET data = x'0101feffffffffffffffff01ffff03feffffffffffffffff01ffffffffffffffffff01'";
+    QTest::newRow("pairs") << "UPDATE pair_window SET data = x'01080801ffffffffffffffffff0101', level = -level - 1";
+    QTest::newRow("guards") << "INSERT OR REPLACE INTO guard SELECT 1, -5, 9223372036854775807, -1";
+    QTest::newRow("run's number") << "UPDATE run SET id = 9223372036854775807";
+    QTest::newRow("run's texts") << "UPDATE run SET kind = x'00ff', name = x'0a', started = '', finished = 3, status = 'x'";
+    for (const char* json : {"", "nothing", "3", "[1]", "{\"schema\": 7, \"passes\": 1, \"latency_ms\": []}"})
+      QTest::addRow("JSON %s", json) << QString(
+                                            "UPDATE run SET config = '%1', machine = '%1', dataset = '%1', summary = '%1'; "
+                                            "UPDATE model SET json = '%1'")
+                                            .arg(json);
+    QTest::newRow("no model") << "DELETE FROM model";
+    QTest::newRow("no layout") << "DELETE FROM router; DELETE FROM space; DELETE FROM step";
+    QTest::newRow("no table") << "DROP TABLE batch_space";
+    QTest::newRow("no column") << "ALTER TABLE router RENAME COLUMN branches TO twigs";
+  }
+  void a_session_with_one_bad_row_is_shown_or_refused() {
+    QFETCH(QString, change);
+    const std::string good = scratch_.path("good.storm"), session = scratch_.path("bad.storm"), out = scratch_.path("bad.out");
+    if (!std::filesystem::exists(good))
+      VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", good})), Arguments{"profile"});
+    std::filesystem::copy_file(good, session, std::filesystem::copy_options::overwrite_existing);
+    sqlite::Database(session, sqlite::OpenMode::create).execute(change.toStdString().c_str());
+    std::vector<Arguments> all = {{"compare", session, good}, {"report", session, "-o", out}};
+    for (const char* what : {"loads", "transitions", "decisions", "timings"})
+      all.push_back({"export", session, "--format", "csv", "--what", what, "-o", out});
+    for (const char* format : {"stormcell", "native", "chrome-trace"}) all.push_back({"export", session, "--format", format, "-o", out});
+    all.push_back(short_run("run", switch_model(), switch_data(), {"-o", session}));
+    for (const Arguments& arguments : all) {
+      std::filesystem::remove(out);
+      const Ended ended = run_program(arguments);
+      QVERIFY2(ended.exit == 0 || ended.exit == 2, told(arguments, ended).c_str());
+      const std::string defect = ended.exit == 0 ? std::string() : defect_of_error_line(ended.err, session);
+      QVERIFY2(defect.empty(), (defect + "\n" + told(arguments, ended)).c_str());
+    }
+  }
+
   void a_run_that_is_not_there_is_refused_with_the_list() {
     const std::string session = scratch_.path("runs.storm");
     VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
@@ -161,6 +231,31 @@ class ContractSessionTest : public QObject {
     QVERIFY2(ended.exit == 1, told(arguments, ended).c_str());
     QVERIFY2(defect_of_error_line(ended.err, session).empty(), ended.err.c_str());
     QVERIFY(batches_in(session) > 0);
+  }
+
+  void a_disk_that_is_full_from_the_start_leaves_nothing() {
+    const std::string recorded = scratch_.path("recorded.storm"), folder = scratch_.path("full");
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), kManyBatches, {"--batches", "20", "-o", recorded})), Arguments{"profile"});
+    std::filesystem::create_directories(folder);
+    const Arguments run = short_run("run", switch_model(), switch_data());
+    const auto with = [](Arguments arguments, const Arguments& more) {
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return arguments;
+    };
+    for (const Arguments& arguments :
+         {with(run, {"-o"}), with(run, {"--json"}), with(run, {"--outputs"}), Arguments{"inspect", switch_model(), "--text"},
+          Arguments{"report", recorded, "-o"}, Arguments{"export", recorded, "--format", "session", "-o"},
+          Arguments{"export", recorded, "--format", "native", "-o"}, Arguments{"export", recorded, "--format", "chrome-trace", "-o"},
+          Arguments{"export", recorded, "--format", "csv", "--what", "decisions", "-o"}}) {
+      Surroundings small;
+      small.file_bytes = 1000;
+      const Arguments whole = with(arguments, {folder + "/file"});
+      const Ended ended = run_program(whole, small);
+      QVERIFY2(ended.exit == 1, told(whole, ended).c_str());
+      const std::string defect = defect_of_error_line(ended.err, folder + "/file");
+      QVERIFY2(defect.empty(), (defect + "\n" + told(whole, ended)).c_str());
+      QVERIFY2(std::filesystem::is_empty(folder), told(whole, ended).c_str());
+    }
   }
 
   void no_permission_for_the_session() {

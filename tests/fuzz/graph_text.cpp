@@ -1,0 +1,18 @@
+#include "core/graph/text.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace stormcell;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::refused_or_done([&] {
+    const std::string text = to_text(parse_graph({reinterpret_cast<const char*>(data), size}, "input"));
+    std::string again;
+    try {
+      again = to_text(parse_graph(text, "written"));
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n%s\n", error.what(), text.c_str());
+    }
+    fuzz::require(again == text, "what was written is read again as the same");
+  });
+  return 0;
+}
