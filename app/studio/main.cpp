@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
   parser.process(application);
 
   stormcell::studio::MainWindow window;
-  if (!parser.positionalArguments().isEmpty() && !window.openSession(parser.positionalArguments().constFirst()) && parser.isSet(screenshot)) return 2;
+  if (!parser.positionalArguments().isEmpty() && !window.openSession(parser.positionalArguments().constFirst()) && parser.isSet(screenshot))
+    return 2;
   window.show();
   if (parser.isSet(screenshot)) {
     QApplication::processEvents();

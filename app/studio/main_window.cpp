@@ -76,7 +76,8 @@ MainWindow::MainWindow() {
     say(message);
   };
   connect(&controller_, &RunController::finished, this, [over](const std::shared_ptr<const RunSummaryFigures>& f) {
-    over(f->speedup ? tr("Done: %1 times the baseline, verified").arg(*f->speedup, 0, 'f', 2) : tr("Done; the result could not be verified"));
+    over(f->speedup ? tr("Done: %1 times the baseline, verified").arg(*f->speedup, 0, 'f', 2)
+                    : tr("Done; the result could not be verified"));
   });
   connect(&controller_, &RunController::failed, this, over);
 }
@@ -98,7 +99,10 @@ bool MainWindow::openSession(const QString& file) {
   setWindowTitle(QFileInfo(file).fileName() + " - Stormcell Studio");
   runs_->clear();
   for (const RunLine& run : session_.runs)
-    runs_->addItem(QString("#%1  %2\n%3, %4 batches").arg(run.id).arg(QString::fromStdString(run.kind), QString::fromStdString(run.status)).arg(run.batches));
+    runs_->addItem(QString("#%1  %2\n%3, %4 batches")
+                       .arg(run.id)
+                       .arg(QString::fromStdString(run.kind), QString::fromStdString(run.status))
+                       .arg(run.batches));
   if (!session_.runs.empty()) runs_->setCurrentRow(static_cast<int>(session_.runs.size()) - 1);
   return true;
 }
@@ -130,7 +134,8 @@ void MainWindow::showRun(int row) {
 void MainWindow::runAgain() {
   const int row = runs_->currentRow();
   if (row < 0) return;
-  const QJsonObject settings = QJsonDocument::fromJson(QByteArray::fromStdString(session_.runs[static_cast<size_t>(row)].settings)).object();
+  const QJsonObject settings =
+      QJsonDocument::fromJson(QByteArray::fromStdString(session_.runs[static_cast<size_t>(row)].settings)).object();
   ExperimentOptions options;
   options.model = settings["model"].toString().toStdString();
   options.data = settings["data"].toString().toStdString();

@@ -16,7 +16,8 @@ class WindowSink : public ProgressSink {
     last_ = now;
     const QString text = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
     const int permille = total > 0 ? static_cast<int>(1000 * done / total) : -1;
-    QMetaObject::invokeMethod(to_, [to = to_, text, permille] { emit to->progressed(text, permille); }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        to_, [to = to_, text, permille] { emit to->progressed(text, permille); }, Qt::QueuedConnection);
   }
 
  private:
@@ -46,10 +47,12 @@ void RunController::start(const ExperimentOptions& options, const QString& sessi
       OptimizeOptions optimize;
       optimize.session = session;
       auto figures = experiment->optimize(optimize, progress);
-      QMetaObject::invokeMethod(this, [this, figures] { running_ = false, emit finished(figures); }, Qt::QueuedConnection);
+      QMetaObject::invokeMethod(
+          this, [this, figures] { running_ = false, emit finished(figures); }, Qt::QueuedConnection);
     } catch (const std::exception& e) {
       const QString message = QString::fromUtf8(e.what());
-      QMetaObject::invokeMethod(this, [this, message] { running_ = false, emit failed(message); }, Qt::QueuedConnection);
+      QMetaObject::invokeMethod(
+          this, [this, message] { running_ = false, emit failed(message); }, Qt::QueuedConnection);
     }
   });
 }

@@ -73,8 +73,8 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   RunLayout layout;
   Statement space(db, "SELECT name FROM space WHERE run = ? ORDER BY ordinal");
   for (space.bind(1, run); space.step();) layout.spaces.emplace_back(space.text(0));
-  Statement router(db,
-                   "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
+  Statement router(
+      db, "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
   for (router.bind(1, router_key(run, 0)).bind(2, router_key(run + 1, 0) - 1); router.step();) {
     RouterInfo r;
     r.name = router.text(0);
@@ -108,9 +108,12 @@ SessionReader::SessionReader(const std::string& path) : state_(std::make_unique<
   State& s = *state_;
   s.path = path;
   switch (look_at(path)) {
-    case FileState::missing: bad_input(path, "no such file");
-    case FileState::empty: bad_input(path, "is empty, not a session");
-    case FileState::something: break;
+    case FileState::missing:
+      bad_input(path, "no such file");
+    case FileState::empty:
+      bad_input(path, "is empty, not a session");
+    case FileState::something:
+      break;
   }
   s.db = sqlite::open_to_read(path);
   check_session(s.db);
@@ -168,7 +171,9 @@ RunSummary SessionReader::find_run(std::string_view selector) const {
   std::string known;
   while (find.step()) {
     if (selector.empty() || number == find.integer(0) || selector == find.text(1)) return run(find.integer(0));
-    if (known.size() < 200) known += (known.empty() ? "#" : ", #") + std::to_string(find.integer(0)) + " " + std::string(find.text(1).empty() ? find.text(2) : find.text(1));
+    if (known.size() < 200)
+      known += (known.empty() ? "#" : ", #") + std::to_string(find.integer(0)) + " " +
+               std::string(find.text(1).empty() ? find.text(2) : find.text(1));
   }
   if (known.empty()) bad_input(path(), "holds no run yet");
   bad_input(path(), "there is no run \"" + std::string(selector) + "\"", "it holds " + known);
@@ -209,7 +214,8 @@ std::optional<RouterLoads> SessionReader::State::window(Statement& find, int64_t
 std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32_t level, int64_t first, int64_t count) const {
   const int32_t branches = state_->router(run, router).branches;
   const int64_t batches = state_->batches(run);
-  if (level < 0 || level > coarsest_level(batches)) bad_input(path(), "run #" + std::to_string(run) + " has no level " + std::to_string(level));
+  if (level < 0 || level > coarsest_level(batches))
+    bad_input(path(), "run #" + std::to_string(run) + " has no level " + std::to_string(level));
   first = std::max<int64_t>(first, 0);
   const int64_t end = std::min(first + std::max<int64_t>(count, 0), window_count(batches, level));
   std::vector<RouterLoads> out;
@@ -218,7 +224,8 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   // One range scan, then the few that are missing at the end of an unfinished run.
   std::vector<bool> found(static_cast<size_t>(end - first));
   out.assign(found.size(), RouterLoads(branches));
-  Statement scan(state_->db, "SELECT number, batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number >= ? AND number < ?");
+  Statement scan(state_->db,
+                 "SELECT number, batches, cells, data FROM load_window WHERE router = ? AND level = ? AND number >= ? AND number < ?");
   scan.bind(1, router_key(run, router)).bind(2, int64_t{level}).bind(3, first).bind(4, end);
   while (scan.step()) {
     const auto at = static_cast<size_t>(scan.integer(0) - first);
@@ -252,19 +259,22 @@ RouterLoads SessionReader::total_loads(int64_t run, int32_t router) const {
 
 std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int64_t count) const {
   std::vector<BatchSummary> out;
-  Statement find(state_->db,
-                 "SELECT number, latency_ms, first_sequence, sequences, guard_hits, guard_misses FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  Statement find(
+      state_->db,
+      "SELECT number, latency_ms, first_sequence, sequences, guard_hits, guard_misses FROM batch WHERE id >= ? AND id < ? ORDER BY id");
   first = std::clamp<int64_t>(first, 0, kMostBatches);
   find.bind(1, batch_key(run, first)).bind(2, batch_key(run, first + std::clamp<int64_t>(count, 0, kMostBatches - first)));
   while (find.step())
-    out.push_back({find.integer(0), find.real(1), find.integer(2), static_cast<int32_t>(find.integer(3)), find.integer(4), find.integer(5)});
+    out.push_back(
+        {find.integer(0), find.real(1), find.integer(2), static_cast<int32_t>(find.integer(3)), find.integer(4), find.integer(5)});
   return out;
 }
 
 std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const {
   std::vector<BatchSpace> out;
   Statement find(state_->db,
-                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens FROM batch_space WHERE id >= ? AND id < ?");
+                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens FROM batch_space WHERE id "
+                 ">= ? AND id < ?");
   const int64_t key = batch_key(run, batch);
   find.bind(1, space_key(key, 0)).bind(2, space_key(key + 1, 0));
   while (find.step()) {
@@ -304,9 +314,10 @@ std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t route
 std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const CellId& cell) const {
   std::vector<PathStep> path;
   // The batches of a sequence share its batch's first sequence: one in a forward pass, one a step in decoding.
-  Statement find(state_->db,
-                 "SELECT id, number FROM batch WHERE run = ?1 AND first_sequence = (SELECT max(first_sequence) FROM batch WHERE run = ?1 AND "
-                 "first_sequence <= ?2) ORDER BY id");
+  Statement find(
+      state_->db,
+      "SELECT id, number FROM batch WHERE run = ?1 AND first_sequence = (SELECT max(first_sequence) FROM batch WHERE run = ?1 AND "
+      "first_sequence <= ?2) ORDER BY id");
   find.bind(1, run).bind(2, cell.sequence);
   const auto& routers = state_->layout(run).routers;
   while (find.step()) {
@@ -383,7 +394,8 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
       find.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind)).bind(3, int64_t{level}).bind(4, window_of(at, level));
       if (find.step()) {
         PairTable part = blob::read_pairs(find.blob(0), path);
-        if (part.rows != sum.rows || part.columns != sum.columns) bad_input(path, "the file is damaged: a table of pairs has the wrong size");
+        if (part.rows != sum.rows || part.columns != sum.columns)
+          bad_input(path, "the file is damaged: a table of pairs has the wrong size");
         sum.add(part);
         at += size;
         taken = true;
@@ -403,9 +415,11 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
         return most;
       };
       const int64_t needed = std::max(rows(*to_decision), from_decision ? rows(*from_decision) : 0);
-      if (needed > (1 << 28) || (!mask.empty() && needed > static_cast<int64_t>(mask.size()))) bad_input(path, "the file is damaged: a mask is too short");
+      if (needed > (1 << 28) || (!mask.empty() && needed > static_cast<int64_t>(mask.size())))
+        bad_input(path, "the file is damaged: a mask is too short");
       if (from_decision)
-        add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, mask, scratch, counter);
+        add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, mask,
+                        scratch, counter);
       else
         add_coactivation({to_decision->record(to), to_decision->fan_out}, mask, counter);
     }

@@ -78,7 +78,10 @@ struct RunWriter::State : WindowSink {
   }
   void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) override {
     blob::put_pairs(table, buffer);
-    session->insert_pairs.bind(1, static_cast<int64_t>(kind)).bind(2, router_key(id, key.router)).bind(3, int64_t{key.level}).bind(4, key.window);
+    session->insert_pairs.bind(1, static_cast<int64_t>(kind))
+        .bind(2, router_key(id, key.router))
+        .bind(3, int64_t{key.level})
+        .bind(4, key.window);
     session->insert_pairs.bind(5, router_key(id, to)).bind(6, batches).bind(7, std::span<const uint8_t>(buffer)).run();
   }
 
@@ -116,8 +119,9 @@ void SessionWriter::State::open(const ModelSummary& summary) {
   if (known.step()) {
     model = known.integer(0);
     if (known.text(1) != summary.fingerprint)
-      bad_input(path, "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
-                          summary.name + " (" + short_print(summary.fingerprint) + ")",
+      bad_input(path,
+                "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) +
+                    ") and not " + summary.name + " (" + short_print(summary.fingerprint) + ")",
                 "choose another file for -o");
     known.reset();
   } else {
@@ -137,10 +141,12 @@ void SessionWriter::State::open(const ModelSummary& summary) {
 }
 
 void SessionWriter::State::prepare() {
-  insert_batch = Statement(db, "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses) VALUES(?,?,?,?,?,?,?,?)");
-  insert_space = Statement(db,
-                           "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens) "
-                           "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+  insert_batch = Statement(
+      db, "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses) VALUES(?,?,?,?,?,?,?,?)");
+  insert_space =
+      Statement(db,
+                "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens) "
+                "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
   insert_decision = Statement(db, "INSERT INTO decision(id, data) VALUES(?,?)");
   insert_event = Statement(db, "INSERT INTO event(batch, data) VALUES(?,?)");
   insert_window = Statement(db, "INSERT INTO load_window(router, level, number, batches, cells, data) VALUES(?,?,?,?,?,?)");
@@ -188,8 +194,14 @@ std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
                      "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");
     const std::string now = now_utc(), writer = this_writer();
     insert.bind(1, run->id).bind(2, s.model).bind(3, std::string_view(start.kind)).bind(4, std::string_view(start.name));
-    insert.bind(5, std::string_view(now)).bind(6, int64_t{start.decisions}).bind(7, int64_t{start.inputs}).bind(8, std::string_view(writer));
-    insert.bind(9, std::string_view(start.config)).bind(10, std::string_view(start.machine)).bind(11, std::string_view(start.dataset)).run();
+    insert.bind(5, std::string_view(now))
+        .bind(6, int64_t{start.decisions})
+        .bind(7, int64_t{start.inputs})
+        .bind(8, std::string_view(writer));
+    insert.bind(9, std::string_view(start.config))
+        .bind(10, std::string_view(start.machine))
+        .bind(11, std::string_view(start.dataset))
+        .run();
     Statement space(s.db, "INSERT INTO space(run, ordinal, name) VALUES(?, ?, ?)");
     for (size_t i = 0; i < start.layout.spaces.size(); ++i)
       space.bind(1, run->id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
@@ -198,7 +210,10 @@ std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
                      "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < start.layout.routers.size(); ++i) {
       const RouterInfo& r = start.layout.routers[i];
-      router.bind(1, router_key(run->id, static_cast<int64_t>(i))).bind(2, run->id).bind(3, static_cast<int64_t>(i)).bind(4, std::string_view(r.name));
+      router.bind(1, router_key(run->id, static_cast<int64_t>(i)))
+          .bind(2, run->id)
+          .bind(3, static_cast<int64_t>(i))
+          .bind(4, std::string_view(r.name));
       router.bind(5, int64_t{r.branches}).bind(6, int64_t{r.fan_out}).bind(7, std::string_view(r.protocol)).bind(8, int64_t{r.space});
       router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch}).run();
     }
@@ -230,8 +245,8 @@ bool SessionWriter::close() {
   bool plain = false;
   try {
     s.commit();
-    for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs, &s.insert_sequence,
-                         &s.insert_miss})
+    for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs,
+                         &s.insert_sequence, &s.insert_miss})
       *t = Statement();
     // Leaving WAL needs the file for itself: an idle reader is enough to be refused.
     sqlite3_busy_timeout(s.db.handle(), 0);
@@ -344,8 +359,10 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     s.insert_space.bind(1, space_key(key, space.space)).bind(2, key).bind(3, int64_t{space.space}).bind(4, space.cells.first_sequence);
     s.insert_space.bind(5, int64_t{space.cells.sequences}).bind(6, int64_t{space.cells.per_sequence}).bind(7, int64_t{space.cells.step});
     s.insert_space.bind(8, static_cast<int64_t>(space.cells.phase)).bind(9, real);
-    if (buffer.empty()) s.insert_space.bind_null(10);
-    else s.insert_space.bind(10, std::span<const uint8_t>(buffer));
+    if (buffer.empty())
+      s.insert_space.bind_null(10);
+    else
+      s.insert_space.bind(10, std::span<const uint8_t>(buffer));
     if (inputs && !space.tokens.empty()) {
       blob::put_numbers(space.tokens, tokens);
       s.insert_space.bind(11, std::span<const uint8_t>(tokens));
@@ -391,7 +408,11 @@ void RunWriter::State::write_keyed_loads() {
     const KeyedLoads& labels = accumulator.label_loads(router);
     for (size_t i = 0; i < labels.cells.size(); ++i) {
       blob::put_numbers(std::span(labels.load).subspan(i * branches, branches), buffer);
-      label.bind(1, key).bind(2, std::string_view(accumulator.labels()[i])).bind(3, labels.cells[i]).bind(4, std::span<const uint8_t>(buffer)).run();
+      label.bind(1, key)
+          .bind(2, std::string_view(accumulator.labels()[i]))
+          .bind(3, labels.cells[i])
+          .bind(4, std::span<const uint8_t>(buffer))
+          .run();
     }
     const KeyedLoads& loads = accumulator.token_loads(router);
     std::vector<size_t> order(loads.cells.size());
@@ -418,7 +439,11 @@ void RunWriter::State::write_totals() {
   for (size_t r = 0; r < accumulator.layout().routers.size(); ++r) {
     const RouterLoads& total = accumulator.loads(static_cast<int32_t>(r));
     blob::put_loads(total, buffer);
-    update.bind(1, total.batches).bind(2, total.cells).bind(3, std::span<const uint8_t>(buffer)).bind(4, router_key(id, static_cast<int64_t>(r))).run();
+    update.bind(1, total.batches)
+        .bind(2, total.cells)
+        .bind(3, std::span<const uint8_t>(buffer))
+        .bind(4, router_key(id, static_cast<int64_t>(r)))
+        .run();
   }
   Statement guard(session->db, "INSERT OR REPLACE INTO guard(run, step, hits, misses) VALUES(?,?,?,?)");
   for (const GuardTotal& g : guards) guard.bind(1, id).bind(2, int64_t{g.step}).bind(3, g.hits).bind(4, g.misses).run();

@@ -9,7 +9,8 @@ namespace stormcell::views {
 HeatmapModel::HeatmapModel(std::shared_ptr<const RoutingLoads> from) : loads(std::move(from)) {
   for (size_t r = 0; r < loads->rows.size(); ++r) {
     columns = std::max(columns, static_cast<int>(loads->rows[r].load.size()));
-    for (size_t c = 0; c < loads->rows[r].load.size(); ++c) scale_max = std::max(scale_max, relative(static_cast<int>(r), static_cast<int>(c)));
+    for (size_t c = 0; c < loads->rows[r].load.size(); ++c)
+      scale_max = std::max(scale_max, relative(static_cast<int>(r), static_cast<int>(c)));
   }
 }
 
@@ -17,7 +18,8 @@ double HeatmapModel::relative(int row, int column) const {
   const auto& load = loads->rows[static_cast<size_t>(row)].load;
   int64_t sum = 0;
   for (const int64_t l : load) sum += l;
-  return sum == 0 ? 0 : static_cast<double>(load[static_cast<size_t>(column)]) * static_cast<double>(load.size()) / static_cast<double>(sum);
+  return sum == 0 ? 0
+                  : static_cast<double>(load[static_cast<size_t>(column)]) * static_cast<double>(load.size()) / static_cast<double>(sum);
 }
 
 QString HeatmapModel::tip(int row, int column) const {
@@ -50,7 +52,9 @@ QRectF HeatmapGeometry::row_label(int row) const { return {0, top_ + row * cell_
 std::optional<HeatmapCell> HeatmapGeometry::at(QPointF p) const {
   if (p.x() < left_ || p.y() < top_) return {};
   const int column = static_cast<int>((p.x() - left_) / cell_width_), row = static_cast<int>((p.y() - top_) / cell_height_);
-  if (row >= static_cast<int>(model_.loads->rows.size()) || column >= static_cast<int>(model_.loads->rows[static_cast<size_t>(row)].load.size())) return {};
+  if (row >= static_cast<int>(model_.loads->rows.size()) ||
+      column >= static_cast<int>(model_.loads->rows[static_cast<size_t>(row)].load.size()))
+    return {};
   return HeatmapCell{row, column};
 }
 
@@ -59,7 +63,8 @@ QColor heat_color(double share, bool dark) {
   // linear steps of lightness, so that twice as far looks twice as far.
   share = std::clamp(share, 0.0, 1.0);
   const auto mix = [&](double a, double b) { return a + (b - a) * share; };
-  return dark ? QColor::fromHslF(std::fmod(mix(0.62, 1.10), 1.0), mix(0.25, 0.80), mix(0.14, 0.72)) : QColor::fromHslF(mix(0.58, 0.70), mix(0.35, 0.65), mix(0.96, 0.26));
+  return dark ? QColor::fromHslF(std::fmod(mix(0.62, 1.10), 1.0), mix(0.25, 0.80), mix(0.14, 0.72))
+              : QColor::fromHslF(mix(0.58, 0.70), mix(0.35, 0.65), mix(0.96, 0.26));
 }
 
 }  // namespace stormcell::views

@@ -22,7 +22,8 @@ void HeatmapWidget::setLoads(std::shared_ptr<const RoutingLoads> loads) {
 
 double HeatmapWidget::labelWidth() const {
   double width = 60;
-  for (const auto& row : model_->loads->rows) width = std::max(width, fontMetrics().horizontalAdvance(QString::fromStdString(row.router)) + 16.0);
+  for (const auto& row : model_->loads->rows)
+    width = std::max(width, fontMetrics().horizontalAdvance(QString::fromStdString(row.router)) + 16.0);
   return std::min(width, this->width() * 0.45);
 }
 
@@ -44,7 +45,8 @@ void HeatmapWidget::paintEvent(QPaintEvent*) {
   // Column numbers only as many as fit.
   const int step = std::max(1, static_cast<int>(34 / g.cell_width()) + (g.cell_width() < 34 ? 1 : 0));
   for (int c = 0; c < model_->columns; c += step)
-    p.drawText(QRectF(g.cell(0, c).left(), 0, g.cell_width() * step, kHeader), Qt::AlignCenter | (step > 1 ? Qt::AlignLeft : Qt::AlignHCenter), QString::number(c));
+    p.drawText(QRectF(g.cell(0, c).left(), 0, g.cell_width() * step, kHeader),
+               Qt::AlignCenter | (step > 1 ? Qt::AlignLeft : Qt::AlignHCenter), QString::number(c));
   for (int r = 0; r < static_cast<int>(model_->loads->rows.size()); ++r) {
     const auto& row = model_->loads->rows[static_cast<size_t>(r)];
     p.setPen(text);
