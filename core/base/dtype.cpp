@@ -13,11 +13,11 @@ struct Row {
   std::string_view name;
   size_t size;
 };
-constexpr std::array kTypes = {Row{DType::f32, "f32", 4},         Row{DType::f16, "f16", 2},         Row{DType::bf16, "bf16", 2},
-                               Row{DType::f64, "f64", 8},         Row{DType::f8_e4m3, "f8_e4m3", 1}, Row{DType::f8_e5m2, "f8_e5m2", 1},
-                               Row{DType::i8, "i8", 1},           Row{DType::u8, "u8", 1},           Row{DType::i16, "i16", 2},
-                               Row{DType::u16, "u16", 2},         Row{DType::i32, "i32", 4},         Row{DType::u32, "u32", 4},
-                               Row{DType::i64, "i64", 8},         Row{DType::u64, "u64", 8},         Row{DType::boolean, "bool", 1}};
+constexpr std::array kTypes = {Row{DType::f32, "f32", 4}, Row{DType::f16, "f16", 2},         Row{DType::bf16, "bf16", 2},
+                               Row{DType::f64, "f64", 8}, Row{DType::f8_e4m3, "f8_e4m3", 1}, Row{DType::f8_e5m2, "f8_e5m2", 1},
+                               Row{DType::i8, "i8", 1},   Row{DType::u8, "u8", 1},           Row{DType::i16, "i16", 2},
+                               Row{DType::u16, "u16", 2}, Row{DType::i32, "i32", 4},         Row{DType::u32, "u32", 4},
+                               Row{DType::i64, "i64", 8}, Row{DType::u64, "u64", 8},         Row{DType::boolean, "bool", 1}};
 }  // namespace
 
 size_t element_size(DType type) { return kTypes[static_cast<size_t>(type)].size; }
@@ -39,7 +39,7 @@ uint16_t f32_to_f16(float f) {
   const uint32_t u = std::bit_cast<uint32_t>(f), sign = (u >> 16) & 0x8000, magnitude = u & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00);
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00);  // rounds to 65536 or more
-  if (magnitude < 0x38800000u)                                               // below 2^-14: subnormal, in units of 2^-24
+  if (magnitude < 0x38800000u)                                                // below 2^-14: subnormal, in units of 2^-24
     return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(std::ldexp(std::fabs(f), 24))));
   const uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
   return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
@@ -48,7 +48,9 @@ uint16_t f32_to_f16(float f) {
 void to_f32(const void* from, DType type, float* to, size_t n) {
   const auto* half = static_cast<const uint16_t*>(from);
   switch (type) {
-    case DType::f32: std::memcpy(to, from, n * sizeof(float)); return;
+    case DType::f32:
+      std::memcpy(to, from, n * sizeof(float));
+      return;
     case DType::bf16:
       for (size_t i = 0; i < n; ++i) to[i] = bf16_to_f32(half[i]);
       return;
@@ -58,21 +60,25 @@ void to_f32(const void* from, DType type, float* to, size_t n) {
     case DType::f64:
       for (size_t i = 0; i < n; ++i) to[i] = static_cast<float>(static_cast<const double*>(from)[i]);
       return;
-    default: bad_input("dtype", "expected a floating type, got " + std::string(to_text(type)));
+    default:
+      bad_input("dtype", "expected a floating type, got " + std::string(to_text(type)));
   }
 }
 
 void from_f32(const float* from, void* to, DType type, size_t n) {
   auto* half = static_cast<uint16_t*>(to);
   switch (type) {
-    case DType::f32: std::memcpy(to, from, n * sizeof(float)); return;
+    case DType::f32:
+      std::memcpy(to, from, n * sizeof(float));
+      return;
     case DType::bf16:
       for (size_t i = 0; i < n; ++i) half[i] = f32_to_bf16(from[i]);
       return;
     case DType::f16:
       for (size_t i = 0; i < n; ++i) half[i] = f32_to_f16(from[i]);
       return;
-    default: bad_input("dtype", "expected f32, f16 or bf16, got " + std::string(to_text(type)));
+    default:
+      bad_input("dtype", "expected f32, f16 or bf16, got " + std::string(to_text(type)));
   }
 }
 

@@ -26,10 +26,14 @@ Error::Error(ErrorKind kind, std::string_view where, std::string_view what, std:
 
 int Error::exit_code() const {
   switch (kind_) {
-    case ErrorKind::bad_input: return 2;
-    case ErrorKind::failed: return 1;
-    case ErrorKind::interrupted: return 130;
-    case ErrorKind::terminated: return 143;
+    case ErrorKind::bad_input:
+      return 2;
+    case ErrorKind::failed:
+      return 1;
+    case ErrorKind::interrupted:
+      return 130;
+    case ErrorKind::terminated:
+      return 143;
   }
   return 1;
 }
@@ -37,8 +41,6 @@ int Error::exit_code() const {
 void bad_input(std::string_view where, std::string_view what, std::string_view advice) {
   throw Error(ErrorKind::bad_input, where, what, advice);
 }
-void failed(std::string_view where, std::string_view what, std::string_view advice) {
-  throw Error(ErrorKind::failed, where, what, advice);
-}
+void failed(std::string_view where, std::string_view what, std::string_view advice) { throw Error(ErrorKind::failed, where, what, advice); }
 
 }  // namespace stormcell

@@ -21,8 +21,8 @@ std::string to_text(Bytes bytes) {
 }
 
 Bytes parse_bytes(std::string_view text, std::string_view where) {
-  static constexpr std::pair<std::string_view, double> units[] = {{"", 1},      {"B", 1},          {"kB", 1e3},           {"MB", 1e6},
-                                                                  {"GB", 1e9},  {"KiB", 1024.0},   {"MiB", 1048576.0},    {"GiB", 1073741824.0}};
+  static constexpr std::pair<std::string_view, double> units[] = {{"", 1},     {"B", 1},        {"kB", 1e3},        {"MB", 1e6},
+                                                                  {"GB", 1e9}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));

@@ -78,7 +78,8 @@ int available_cores() {
   std::ifstream quota("/sys/fs/cgroup/cpu.max");
   std::string limit;
   double period = 0;
-  if (quota >> limit >> period && limit != "max" && period > 0) cores = std::min(cores, static_cast<int>(std::ceil(std::stod(limit) / period)));
+  if (quota >> limit >> period && limit != "max" && period > 0)
+    cores = std::min(cores, static_cast<int>(std::ceil(std::stod(limit) / period)));
   return std::max(1, cores);
 }
 

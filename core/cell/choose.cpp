@@ -125,7 +125,8 @@ void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, Decisi
     // Both cuts count. A group's score moves by up to twice what a branch's does.
     const float branch_margin = distance(corrected(chosen[protocol.k - 1]), rest);
     const bool all_groups = protocol.groups_kept >= protocol.groups;
-    out.margin[c] = all_groups ? branch_margin : std::min(branch_margin, distance(group_score(kept[protocol.groups_kept - 1]), group_rest) / 2);
+    out.margin[c] =
+        all_groups ? branch_margin : std::min(branch_margin, distance(group_score(kept[protocol.groups_kept - 1]), group_rest) / 2);
   }
 }
 
@@ -226,9 +227,14 @@ void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& 
         case ProtocolKind::batch_prioritized:
           weight[j] = over_all || over_chosen ? std::exp(s[branch(j)] - most) / sum : s[branch(j)];
           break;
-        case ProtocolKind::sigmoid_groups: weight[j] = sigmoid(s[branch(j)]); break;
-        case ProtocolKind::threshold: weight[j] = s[branch(j)]; break;
-        default: weight[j] = 1;
+        case ProtocolKind::sigmoid_groups:
+          weight[j] = sigmoid(s[branch(j)]);
+          break;
+        case ProtocolKind::threshold:
+          weight[j] = s[branch(j)];
+          break;
+        default:
+          weight[j] = 1;
       }
       chosen += weight[j];
     }

@@ -18,8 +18,8 @@ inline constexpr bool is_dropped(int32_t choice) { return choice < 0 && choice !
 
 /// Bounds from which a decision's memory is laid out.
 struct DecisionShape {
-  int64_t cells = 0;     ///< most cells that may come
-  int32_t fan_out = 1;   ///< most branches of one cell
+  int64_t cells = 0;    ///< most cells that may come
+  int32_t fan_out = 1;  ///< most branches of one cell
   int32_t branches = 1;
   int64_t slot_count() const { return cells * fan_out; }
   bool operator==(const DecisionShape&) const = default;
@@ -28,17 +28,17 @@ struct DecisionShape {
 /// One decision in memory. Choices are what a protocol writes; the CSR part is made from them by index_decision().
 /// CSR: the slots of branch b are [offsets[b], offsets[b+1]); within a branch cells ascend.
 struct DecisionView {
-  int32_t* cells = nullptr;          ///< [1] cells that came
-  int32_t* offsets = nullptr;        ///< [branches + 1]
-  int32_t* cell = nullptr;           ///< [slots] cell of a slot
-  float* weight = nullptr;           ///< [slots] weight of a slot
-  int32_t* choice = nullptr;         ///< [cells, fan_out] branch of each choice, in descending score; negative: dropped or none
-  float* choice_weight = nullptr;    ///< [cells, fan_out]
-  int32_t* slot = nullptr;           ///< [cells, fan_out] slot of each choice, -1 where dropped or none
-  int32_t* wanted = nullptr;         ///< [branches] choices before capacity
-  int32_t* padded = nullptr;         ///< [branches] load by the rule of supported capacities (padded_load)
-  float* margin = nullptr;           ///< [cells] score distance of the last chosen and the first not chosen branch
-  int32_t* scratch = nullptr;        ///< [cells] for protocols that sort
+  int32_t* cells = nullptr;        ///< [1] cells that came
+  int32_t* offsets = nullptr;      ///< [branches + 1]
+  int32_t* cell = nullptr;         ///< [slots] cell of a slot
+  float* weight = nullptr;         ///< [slots] weight of a slot
+  int32_t* choice = nullptr;       ///< [cells, fan_out] branch of each choice, in descending score; negative: dropped or none
+  float* choice_weight = nullptr;  ///< [cells, fan_out]
+  int32_t* slot = nullptr;         ///< [cells, fan_out] slot of each choice, -1 where dropped or none
+  int32_t* wanted = nullptr;       ///< [branches] choices before capacity
+  int32_t* padded = nullptr;       ///< [branches] load by the rule of supported capacities (padded_load)
+  float* margin = nullptr;         ///< [cells] score distance of the last chosen and the first not chosen branch
+  int32_t* scratch = nullptr;      ///< [cells] for protocols that sort
   int32_t fan_out = 1;
   int32_t branches = 1;
 

@@ -46,10 +46,14 @@ ProtocolKind parse_protocol(std::string_view text, std::string_view where) {
 int32_t Protocol::fan_out(int32_t branches) const {
   switch (kind) {
     case ProtocolKind::top_k:
-    case ProtocolKind::sigmoid_groups: return k;
-    case ProtocolKind::threshold: return branches;
-    case ProtocolKind::hash: return 2;
-    default: return 1;
+    case ProtocolKind::sigmoid_groups:
+      return k;
+    case ProtocolKind::threshold:
+      return branches;
+    case ProtocolKind::hash:
+      return 2;
+    default:
+      return 1;
   }
 }
 

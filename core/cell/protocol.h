@@ -32,16 +32,16 @@ struct Protocol {
   ProtocolKind kind = ProtocolKind::top_k;
   int32_t k = 1;
   SoftmaxPlace softmax = SoftmaxPlace::before;
-  bool renormalize = false;                     ///< chosen weights divided by their sum
-  int32_t capacity = 0;                         ///< switch_top1: cells for each (parent, branch); 0: unlimited
+  bool renormalize = false;  ///< chosen weights divided by their sum
+  int32_t capacity = 0;      ///< switch_top1: cells for each (parent, branch); 0: unlimited
   DroppedCells dropped = DroppedCells::zero;
-  double capacity_factor = 0;                   ///< batch_prioritized: capacity = int(factor * ceil(cells / branches)), 0: unlimited
+  double capacity_factor = 0;  ///< batch_prioritized: capacity = int(factor * ceil(cells / branches)), 0: unlimited
   float threshold = 0;
-  int32_t residual = -1;                        ///< threshold: branch of cells without a hit, -1 none; exits: the exit branch
-  int32_t groups = 1, groups_kept = 1;          ///< sigmoid_groups
-  float scale = 1;                              ///< multiplies the weights (routed scaling factor)
-  uint64_t seed = 0;                            ///< hash
-  std::vector<int32_t> supported_capacities;    ///< CapacityGrid
+  int32_t residual = -1;                      ///< threshold: branch of cells without a hit, -1 none; exits: the exit branch
+  int32_t groups = 1, groups_kept = 1;        ///< sigmoid_groups
+  float scale = 1;                            ///< multiplies the weights (routed scaling factor)
+  uint64_t seed = 0;                          ///< hash
+  std::vector<int32_t> supported_capacities;  ///< CapacityGrid
   bool capacity_padding = false, path_wise_padding = false;
 
   /// Most branches that one cell may get.
@@ -54,16 +54,16 @@ struct Protocol {
 
 /// Scores of one router on one batch.
 struct ScoreView {
-  const float* data = nullptr;       ///< [cells, branches]; null for label and hash
+  const float* data = nullptr;  ///< [cells, branches]; null for label and hash
   int64_t cells = 0;
   int32_t branches = 0;
-  const float* bias = nullptr;       ///< [branches] correction bias of sigmoid_groups, nullable
-  const int32_t* label = nullptr;    ///< [cells] for label and hash
-  ParentMap parents;                 ///< what capacity is counted over
+  const float* bias = nullptr;     ///< [branches] correction bias of sigmoid_groups, nullable
+  const int32_t* label = nullptr;  ///< [cells] for label and hash
+  ParentMap parents;               ///< what capacity is counted over
 };
 
-// One function a rule: writes choice and margin of every cell; weigh_choices() then writes the weights. Equal scores: the lowest index wins; NaN counts as
-// the lowest score. `branches` > 4096 or fan_out > 64 is refused by the verifier, so small stacks suffice.
+// One function a rule: writes choice and margin of every cell; weigh_choices() then writes the weights. Equal scores: the lowest index
+// wins; NaN counts as the lowest score. `branches` > 4096 or fan_out > 64 is refused by the verifier, so small stacks suffice.
 void choose_top_k(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
 void choose_switch_top1(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
 void choose_batch_prioritized(const ScoreView& scores, const Protocol& protocol, DecisionView& out);

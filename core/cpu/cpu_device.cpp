@@ -36,7 +36,9 @@ class MappedMemory : public DeviceBuffer {
 
 class ProcessMemory : public MemorySpace {
  public:
-  std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override { return std::make_unique<MappedMemory>(bytes, what); }
+  std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override {
+    return std::make_unique<MappedMemory>(bytes, what);
+  }
 };
 
 // Runs everything at once; a synchronisation only counts.
@@ -76,7 +78,8 @@ std::vector<std::byte> channels_first(const std::byte* from, const std::vector<i
   for (int64_t i = 0; i < o; ++i)
     for (int64_t a = 0; a < area; ++a)
       for (int64_t x = 0; x < c; ++x)
-        std::memcpy(to.data() + static_cast<size_t>((i * c + x) * area + a) * size, from + static_cast<size_t>((i * area + a) * c + x) * size, size);
+        std::memcpy(to.data() + static_cast<size_t>((i * c + x) * area + a) * size,
+                    from + static_cast<size_t>((i * area + a) * c + x) * size, size);
   return to;
 }
 
@@ -128,7 +131,8 @@ std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<Cpu
 std::unique_ptr<DeviceBuffer> CpuDevice::load_weight(const WeightKey& key, const WeightSource& source) {
   return load_cpu_weight(key, source, *memory_, team_);
 }
-std::unique_ptr<Executable> CpuDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
+std::unique_ptr<Executable> CpuDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                               const CompileOptions& options) {
   auto inner = compile_for_cpu(program, weights, options, *memory_, team_, communicator_);
   return std::make_unique<CpuExecutableOnStream>(std::move(program), std::move(inner));
 }

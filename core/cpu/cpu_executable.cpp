@@ -21,8 +21,8 @@ uint64_t now_ns() {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space, ThreadTeam& team,
-                Communicator* communicator)
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space,
+                ThreadTeam& team, Communicator* communicator)
       : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator) {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
@@ -70,7 +70,8 @@ class CpuExecutable : public Executable {
           const int32_t* forced = nullptr;
           const int32_t router = router_of_[static_cast<size_t>(at)];
           if (router >= 0 && static_cast<size_t>(router) < s.forced.size() && s.forced[static_cast<size_t>(router)])
-            forced = reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
+            forced =
+                reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
           run_kernel(at, s.bindings, forced);
           break;
         }
@@ -109,7 +110,9 @@ class CpuExecutable : public Executable {
               return;
             }
           break;
-        case StepKind::jump: next = step.target; break;
+        case StepKind::jump:
+          next = step.target;
+          break;
         case StepKind::repeat_begin:
           turns_[static_cast<size_t>(step.index)] = 0;
           if (dims_[static_cast<size_t>(step.most)] <= 0) next = step.target;
@@ -197,7 +200,8 @@ class CpuExecutable : public Executable {
       if (step.kind == StepKind::kernel) events += turns.back();
       if (step.kind == StepKind::repeat_end) turns.pop_back();
       if (step.kind == StepKind::repeat_begin)
-        turns.push_back(std::clamp<int64_t>(turns.back() * program_->dims[static_cast<size_t>(step.most)].evaluate(bounds), 0, kMostEvents));
+        turns.push_back(
+            std::clamp<int64_t>(turns.back() * program_->dims[static_cast<size_t>(step.most)].evaluate(bounds), 0, kMostEvents));
     }
     layout_.most_events = static_cast<int32_t>(std::min<int64_t>(events, kMostEvents));
   }
@@ -269,7 +273,8 @@ class CpuExecutable : public Executable {
     const auto router = static_cast<size_t>(step.index);
     const int64_t most = dims_[static_cast<size_t>(program_->routers[router].executions)];
     if (execution >= most) return;
-    auto* to = reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] + execution * layout_.record_size[router];
+    auto* to =
+        reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] + execution * layout_.record_size[router];
     const DecisionView& d = decision(step.inputs[0]);
     const RecordParts parts = record_parts({layout_.record_cells[router], d.fan_out, d.branches});
     const auto cells = static_cast<size_t>(*d.cells);

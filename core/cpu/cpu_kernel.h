@@ -22,8 +22,8 @@ namespace stormcell::cpu {
 struct Rows {
   std::byte* data = nullptr;
   int64_t rows = 1;
-  int64_t width = 1;                        ///< elements of a row
-  const DecisionView* decision = nullptr;   ///< a decision operand; its `rows` are the cells that came
+  int64_t width = 1;                       ///< elements of a row
+  const DecisionView* decision = nullptr;  ///< a decision operand; its `rows` are the cells that came
   float* reals() const { return reinterpret_cast<float*>(data); }
   int32_t* integers() const { return reinterpret_cast<int32_t*>(data); }
   int64_t elements() const { return rows * width; }
@@ -35,7 +35,7 @@ struct Call {
   std::span<const Rows> in, out;
   std::byte* scratch;
   std::span<const int64_t> bindings;
-  const int32_t* forced = nullptr;  ///< route: choices to replay
+  const int32_t* forced = nullptr;       ///< route: choices to replay
   Communicator* communicator = nullptr;  ///< of a distributed plan
 };
 

@@ -6,13 +6,15 @@
 namespace stormcell::cpu {
 
 // One file in ops/ each.
-std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_grouped_linear(const Making&), make_conv2d(const Making&),
-    make_rms_norm(const Making&), make_activation(const Making&), make_add(const Making&), make_multiply(const Making&), make_scale(const Making&),
-    make_attention(const Making&), make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&),
-    make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_gather_one(const Making&),
+std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_grouped_linear(const Making&),
+    make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&), make_add(const Making&),
+    make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&), make_rotary(const Making&),
+    make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&), make_broadcast(const Making&),
+    make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_gather_one(const Making&),
     make_gather(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
     make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
-    make_state_put(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&), make_exchange_back(const Making&);
+    make_state_put(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&),
+    make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {

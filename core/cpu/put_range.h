@@ -9,7 +9,8 @@ namespace stormcell {
 
 inline void expect_places(const std::string& node, int64_t places, int64_t rows, int64_t at) {
   if (at < 0 || rows > places - at)
-    failed(node, "expected rows that fit " + std::to_string(places) + " places, got " + std::to_string(rows) + " from place " + std::to_string(at));
+    failed(node, "expected rows that fit " + std::to_string(places) + " places, got " + std::to_string(rows) + " from place " +
+                     std::to_string(at));
 }
 
 }  // namespace stormcell

@@ -155,7 +155,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     std::vector<Batch> batches;
     double once_ms = 0;
     for (const double ms : recorded_ms) once_ms += ms;
-    for (const int64_t b : measured_batches(s.data->batch_count(), once_ms, run.decisions ? 2 : 1, 3, run.measure_seconds)) batches.push_back(s.data->batch(b));
+    for (const int64_t b : measured_batches(s.data->batch_count(), once_ms, run.decisions ? 2 : 1, 3, run.measure_seconds))
+      batches.push_back(s.data->batch(b));
     const auto pass_over = [&](bool record) {
       std::vector<double> ms;
       for (const Batch& batch : batches) {
@@ -197,7 +198,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     if (s.options.verify_seconds > 0) r.verified = s.verify(*plan, nullptr, progress);
     for (PassReport& pass : r.passes)
       if (pass.name == "dead-path")
-        for (size_t g = 0; g < plan->guard_hits.size(); ++g) pass.guard_hits += plan->guard_hits[g], pass.fallbacks += plan->guard_misses[g];
+        for (size_t g = 0; g < plan->guard_hits.size(); ++g)
+          pass.guard_hits += plan->guard_hits[g], pass.fallbacks += plan->guard_misses[g];
     r.device = s.device_figures();
     r.session = run.session;
     if (run.decisions) {
@@ -290,7 +292,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
 
   // 4. Measure all plans alternately over the same batches.
   std::vector<Batch> batches;
-  for (const int64_t b : measured_batches(s.data->batch_count(), profile_ms, 1 + cumulative.size() + alone.size(), kLeastRounds, optimize.measure_seconds))
+  for (const int64_t b :
+       measured_batches(s.data->batch_count(), profile_ms, 1 + cumulative.size() + alone.size(), kLeastRounds, optimize.measure_seconds))
     batches.push_back(s.data->batch(b));
   std::vector<ReadyPlan*> plans = {baseline.get()};
   for (const auto& p : cumulative) plans.push_back(p.get());
@@ -321,7 +324,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
       pass.speedup_cumulative_ci95 = ratio.ci95;
     }
     if (pass.name == "dead-path" && pass.applied)
-      for (size_t g = 0; g < optimized.guard_hits.size(); ++g) pass.guard_hits += optimized.guard_hits[g], pass.fallbacks += optimized.guard_misses[g];
+      for (size_t g = 0; g < optimized.guard_hits.size(); ++g)
+        pass.guard_hits += optimized.guard_hits[g], pass.fallbacks += optimized.guard_misses[g];
   }
   r.baseline = s.plan_figures(*baseline, batches, rounds.batches[0]);
   r.optimized = s.plan_figures(optimized, batches, rounds.batches[cumulative.size()]);

@@ -12,7 +12,8 @@ double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_
 
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
-  const auto rank = static_cast<size_t>(std::clamp(std::ceil(q * static_cast<double>(values.size())) - 1, 0.0, static_cast<double>(values.size() - 1)));
+  const auto rank =
+      static_cast<size_t>(std::clamp(std::ceil(q * static_cast<double>(values.size())) - 1, 0.0, static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
   return values[rank];
 }

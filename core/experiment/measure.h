@@ -28,8 +28,8 @@ std::vector<int64_t> measured_batches(int64_t count, double round_ms, size_t pla
 /// Runs `plans` functions in rounds, each round in rotated order, until `seconds` are over and at least `least` rounds are done.
 /// A function runs its plan over the same batches and returns the batches' milliseconds. The first round warms up and is not kept.
 struct Rounds {
-  std::vector<std::vector<double>> total;                 ///< [plan][round] sum of a round
-  std::vector<std::vector<double>> batches;               ///< [plan] every batch of every round
+  std::vector<std::vector<double>> total;    ///< [plan][round] sum of a round
+  std::vector<std::vector<double>> batches;  ///< [plan] every batch of every round
 };
 Rounds alternate(const std::vector<std::function<std::vector<double>()>>& plans, double seconds, int least, const Progress& progress);
 

@@ -122,8 +122,8 @@ RecordPlan record_plan(const Program& program) {
   return plan;
 }
 
-void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
-                 RecordOptions options, BatchRecord& record) {
+void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings,
+                 const ExecutionResult& result, RecordOptions options, BatchRecord& record) {
   const Graph& g = *program.graph;
   const bool has_turns = plan.has_turns();
   record.latency_ms = result.milliseconds;
@@ -147,8 +147,9 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
     for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
       if (!in_turns(program, *d)) add_decision(plan, program, *d, record);
   for (int64_t i = 0; i < batch.sequences; ++i)
-    record.add_sequence(batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
-                        options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
+    record.add_sequence(
+        batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
+        options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
   record.events.reserve(result.events.size());
   for (const DeviceEvent& e : result.events) {
     if (has_turns && plan.in_repeat[static_cast<size_t>(e.step)]) {
@@ -209,8 +210,9 @@ void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batc
     CellTable table;
     table.first_sequence = batch.first_sequence;
     table.sequences = static_cast<int32_t>(batch.sequences);
-    table.per_sequence =
-        batch.sequences > 0 ? static_cast<int32_t>(program.graph->space(plan.turn_spaces[s]).count.evaluate(bindings) / batch.sequences) : 0;
+    table.per_sequence = batch.sequences > 0
+                             ? static_cast<int32_t>(program.graph->space(plan.turn_spaces[s]).count.evaluate(bindings) / batch.sequences)
+                             : 0;
     table.step = turn.position;
     table.phase = Phase::decode;
     const bool fits = table.per_sequence == 1;

@@ -25,16 +25,17 @@ struct RecordOptions {
   bool decisions = false, inputs = false;
 };
 
-/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with turns: all but what its turns did.
-void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
-                 RecordOptions options, BatchRecord& record);
+/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with turns: all but what its
+/// turns did.
+void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings,
+                 const ExecutionResult& result, RecordOptions options, BatchRecord& record);
 
 /// One turn of decoding: the cell that it adds to each sequence.
 struct DecodedTurn {
   int32_t turn = 0;
-  int32_t position = 0;            ///< of the cell in its sequence; of a decoder that reads the input itself behind that
-  std::vector<int32_t> token;      ///< [sequences] what the turn read
-  std::vector<int32_t> is_going;   ///< [sequences] 0: the sequence had ended, its cell is padding
+  int32_t position = 0;                ///< of the cell in its sequence; of a decoder that reads the input itself behind that
+  std::vector<int32_t> token;          ///< [sequences] what the turn read
+  std::vector<int32_t> is_going;       ///< [sequences] 0: the sequence had ended, its cell is padding
   size_t first_event = 0, events = 0;  ///< among the result's
 };
 /// `generated` is the model's output [sequences, most], -1 behind each sequence's end.

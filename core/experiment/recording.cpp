@@ -13,11 +13,9 @@ class Nowhere : public RecordSink {
 };
 }  // namespace
 
-SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, bool decisions,
-                       const std::string& config)
-    : state_(state),
-      plan_(plan),
-      options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:")} {
+SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
+                       bool decisions, const std::string& config)
+    : state_(state), plan_(plan), options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:")} {
   if (path.empty()) return;
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
@@ -40,7 +38,9 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
                                  {"peak_gflops", device.peak_gflops},
                                  {"read_gbps", device.read_gbps}}
                       .dump();
-  start.dataset = nlohmann::json{{"name", state.data->name()}, {"fingerprint", state.data->fingerprint()}, {"sequences", state.data->sequences()}}.dump();
+  start.dataset =
+      nlohmann::json{{"name", state.data->name()}, {"fingerprint", state.data->fingerprint()}, {"sequences", state.data->sequences()}}
+          .dump();
   start.layout = plan.records.layout;
   start.decisions = decisions;
   start.inputs = options_.inputs;

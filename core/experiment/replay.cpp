@@ -4,7 +4,8 @@
 
 namespace stormcell {
 
-std::vector<std::vector<std::vector<int32_t>>> recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program) {
+std::vector<std::vector<std::vector<int32_t>>> recorded_choices(const SessionReader& session, int64_t run, int64_t batch,
+                                                                const Program& program) {
   const RunLayout layout = session.layout(run);
   std::vector<std::vector<std::vector<int32_t>>> choices(program.routers.size());
   for (size_t known = 0; known < layout.routers.size(); ++known) {
@@ -14,9 +15,11 @@ std::vector<std::vector<std::vector<int32_t>>> recorded_choices(const SessionRea
       if (program.routers[r].name != layout.routers[known].name) continue;
       const Operand& d = program.operands[static_cast<size_t>(program.routers[r].decision)];
       if (decision->branches != d.branches || decision->fan_out != d.fan_out)
-        bad_input(session.path(), "choices of router " + program.routers[r].name + ": expected " + std::to_string(d.branches) + " branches and " +
-                                      std::to_string(d.fan_out) + " choices a cell, got " + std::to_string(decision->branches) + " and " +
-                                      std::to_string(decision->fan_out), "record them again with profile");
+        bad_input(session.path(),
+                  "choices of router " + program.routers[r].name + ": expected " + std::to_string(d.branches) + " branches and " +
+                      std::to_string(d.fan_out) + " choices a cell, got " + std::to_string(decision->branches) + " and " +
+                      std::to_string(decision->fan_out),
+                  "record them again with profile");
       choices[r].push_back(decision->choice);
     }
   }

@@ -50,13 +50,13 @@ struct Flip {
 };
 struct Verification {
   bool passed = false;
-  std::string text;           ///< "3 of 100 batches against the oracle, the rest against the baseline"
+  std::string text;  ///< "3 of 100 batches against the oracle, the rest against the baseline"
   double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;
-  double free_max_rel_diff = 0;    ///< free-running, flips included
-  int64_t batches = 0;        ///< compared with the oracle
+  double free_max_rel_diff = 0;  ///< free-running, flips included
+  int64_t batches = 0;           ///< compared with the oracle
   int64_t baseline_batches = 0;  ///< optimised compared with the baseline
   int64_t flips = 0, explained_flips = 0, dropped = 0;
-  std::vector<Flip> listed;   ///< the first 100
+  std::vector<Flip> listed;  ///< the first 100
   double seconds = 0;
 };
 
@@ -74,9 +74,9 @@ struct RouterFigures {
   std::string router;
   int32_t branches = 0, fan_out = 1;
   int64_t cells = 0;
-  std::vector<int64_t> load;   ///< real cells and padding, kept by capacity
-  double imbalance = 0;        ///< max / mean - 1
-  double entropy = 0;          ///< bits
+  std::vector<int64_t> load;  ///< real cells and padding, kept by capacity
+  double imbalance = 0;       ///< max / mean - 1
+  double entropy = 0;         ///< bits
   int64_t dropped = 0;
   std::optional<double> label_information;  ///< bits that label and branch share, where the data has labels
 };
@@ -84,14 +84,14 @@ struct RouterFigures {
 /// Time by operator in one plan, from step events.
 struct OperatorTime {
   std::string op;
-  int64_t steps = 0;           ///< executed over all batches
-  double milliseconds = 0;     ///< a batch
+  int64_t steps = 0;        ///< executed over all batches
+  double milliseconds = 0;  ///< a batch
   double limit_milliseconds = 0;
 };
 
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
-  std::string verb;            ///< optimize, run, profile
+  std::string verb;  ///< optimize, run, profile
   ModelFigures model;
   DatasetFigures dataset;
   DeviceFigures device;
@@ -103,11 +103,11 @@ struct RunSummaryFigures {
   std::vector<PassReport> passes;
   std::vector<RouterFigures> routing;
   std::vector<OperatorTime> baseline_operators, optimized_operators;
-  std::string session;         ///< file, empty: none written
+  std::string session;  ///< file, empty: none written
   int64_t session_run = 0;
-  std::string config;          ///< stormcell.config/1 as JSON text
-  std::string settings;        ///< the exact settings as JSON text
-  double load_seconds = 0;     ///< reading and packing weights
+  std::string config;                 ///< stormcell.config/1 as JSON text
+  std::string settings;               ///< the exact settings as JSON text
+  double load_seconds = 0;            ///< reading and packing weights
   int64_t unloaded_weight_bytes = 0;  ///< never mapped nor packed (dead paths)
   int64_t peak_resident_bytes = 0;
   // profile
@@ -125,7 +125,7 @@ struct GenerateFigures {
   double tokens_per_s = 0;
   Latency latency_ms;
   int64_t stopped_eos = 0, stopped_length = 0;
-  std::optional<double> accuracy;   ///< exact match, with targets
+  std::optional<double> accuracy;  ///< exact match, with targets
   std::vector<RouterFigures> routing;
   std::vector<std::vector<int32_t>> ids;  ///< by sequence, without padding
   std::vector<std::string> texts;         ///< where there is a tokenizer

@@ -116,7 +116,8 @@ void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const Exe
   }
 }
 
-void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals, const std::vector<DecodedTurn>& turns) const {
+void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals,
+                                    const std::vector<DecodedTurn>& turns) const {
   const Program& program = *plan.program;
   const NamedRouters& named = plan.records.routers;
   if (totals.routers.empty()) {
@@ -138,7 +139,9 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     figures.cells += d.shape.cells;
     const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
     const bool decoder = plan.graph->space(router.dense_space).name.starts_with("decoder");
-    const auto& mask = in_turn ? turns[static_cast<size_t>(d.turn)].is_going : decoder ? batch.decoder_attention_mask : batch.attention_mask;
+    const auto& mask = in_turn   ? turns[static_cast<size_t>(d.turn)].is_going
+                       : decoder ? batch.decoder_attention_mask
+                                 : batch.attention_mask;
     const int64_t per_sequence = batch.sequences > 0 ? static_cast<int64_t>(mask.size()) / batch.sequences : 0;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
@@ -172,7 +175,8 @@ LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t
   return profile;
 }
 
-double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, double>* by_operator) const {
+double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings,
+                                             std::map<std::string, double>* by_operator) const {
   // Rows that really came, from the decisions of the last run; without them, even loads.
   const Graph& g = *plan.graph;
   std::map<ValueId, const ExecutedDecision*> decided;
@@ -195,8 +199,10 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
   double total = 0;
   const auto add = [&](const Node& n) {
     const Cost cost = n.op->cost(context, n);
-    const bool low = !n.inputs.empty() && n.inputs.size() > 1 && g.value(n.inputs[1]).type.dtype == DType::bf16 && n.attributes.integer("precise", 0) == 0;
-    const double peak = (low || n.op->name == "grouped_linear" ? (dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops) : ceilings.f32_gflops);
+    const bool low = !n.inputs.empty() && n.inputs.size() > 1 && g.value(n.inputs[1]).type.dtype == DType::bf16 &&
+                     n.attributes.integer("precise", 0) == 0;
+    const double peak =
+        (low || n.op->name == "grouped_linear" ? (dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops) : ceilings.f32_gflops);
     const double ms = std::max(cost.bytes() / (ceilings.read_gbs * 1e6), cost.flops / (peak * 1e6));
     total += ms;
     if (by_operator) (*by_operator)[std::string(n.op->name)] += ms;

@@ -20,12 +20,12 @@ namespace stormcell {
 
 /// A graph compiled for the device, with the figures of its runs.
 struct ReadyPlan {
-  std::string name;                       ///< "baseline", "optimized", or a pass
+  std::string name;  ///< "baseline", "optimized", or a pass
   std::shared_ptr<const Graph> graph;
   std::shared_ptr<const Program> program;
   RecordPlan records;
   std::unique_ptr<Executor> executor;
-  ExecutionResult result;                 ///< of the last batch
+  ExecutionResult result;                         ///< of the last batch
   std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made
 };
 
@@ -40,7 +40,7 @@ struct Experiment::State {
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Dataset> data;
   std::unique_ptr<cpu::CpuDevice> device;
-  std::shared_ptr<const Graph> graph;            ///< forward, in the number format that runs
+  std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs
   std::shared_ptr<const WeightSource> weights;
   std::unique_ptr<WeightStore> store;
   cpu::Ceilings ceilings;
@@ -56,7 +56,8 @@ struct Experiment::State {
 
   /// Refuses before allocation what does not fit.
   void check_memory(const Graph& graph, const Bindings& bounds, const std::string& what) const;
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens, const Progress& progress);
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
+                                       const Progress& progress);
   /// Runs one batch; the result stays in plan.result.
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options, int64_t new_tokens = 0);
   /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.

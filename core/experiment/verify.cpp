@@ -70,7 +70,8 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
         double score_error = 0;
         const size_t n = std::min(d.choice.size(), r.choice.size());
         for (size_t c = 0; c < std::min(d.margin.size(), r.margin.size()); ++c)
-          if (d.choice[c * static_cast<size_t>(d.shape.fan_out)] == r.choice[c * static_cast<size_t>(d.shape.fan_out)] && std::isfinite(r.margin[c]))
+          if (d.choice[c * static_cast<size_t>(d.shape.fan_out)] == r.choice[c * static_cast<size_t>(d.shape.fan_out)] &&
+              std::isfinite(r.margin[c]))
             score_error = std::max(score_error, std::fabs(static_cast<double>(d.margin[c]) - r.margin[c]));
         for (size_t i = 0; i < n; ++i) {
           if (is_dropped(r.choice[i])) ++v.dropped;
@@ -123,7 +124,8 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       std::vector<std::vector<std::vector<int32_t>>> forced(plan.program->routers.size());
       for (const ExecutedDecision* d : standing_decisions(*baseline->program, baseline->records.routers, baseline->result))
         for (size_t r = 0; r < forced.size(); ++r)
-          if (plan.program->routers[r].name == baseline->program->routers[static_cast<size_t>(d->router)].name) forced[r].push_back(d->choice);
+          if (plan.program->routers[r].name == baseline->program->routers[static_cast<size_t>(d->router)].name)
+            forced[r].push_back(d->choice);
       ExecuteOptions replay;
       replay.outputs = true;
       replay.forced = &forced;

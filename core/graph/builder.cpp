@@ -27,8 +27,13 @@ SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
   const CellSpace& from = graph_.space(d.type.space);
   // One branch gets a cell at most once, so its bound is the cells; all slots together are cells x fan-out.
   const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
-  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)), SpaceKind::routed, d.type.space,
-                           bound, {}, decision, branch});
+  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)),
+                           SpaceKind::routed,
+                           d.type.space,
+                           bound,
+                           {},
+                           decision,
+                           branch});
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
 

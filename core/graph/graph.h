@@ -31,9 +31,9 @@ struct CellSpace {
   std::string name;
   SpaceKind kind = SpaceKind::root;
   SpaceId parent = kNone;
-  Dim count;                ///< cells; for a routed space the bound (slots)
-  Dim per_parent;           ///< dense: cells of one parent cell
-  ValueId decision = kNone; ///< routed: by which decision
+  Dim count;                 ///< cells; for a routed space the bound (slots)
+  Dim per_parent;            ///< dense: cells of one parent cell
+  ValueId decision = kNone;  ///< routed: by which decision
   int32_t branch = kAllBranches;
 };
 
@@ -50,10 +50,10 @@ enum class ValueKind : uint8_t { result, input, weight, state, decision };
 struct Value {
   std::string name;
   ValueKind kind = ValueKind::result;
-  TensorType type;            ///< of a decision: the space it routes from; content empty
+  TensorType type;  ///< of a decision: the space it routes from; content empty
   NodeId producer = kNone;
-  int32_t branches = 0;       ///< decision only
-  int32_t fan_out = 0;        ///< decision only
+  int32_t branches = 0;  ///< decision only
+  int32_t fan_out = 0;   ///< decision only
 };
 
 struct Block {
@@ -65,8 +65,8 @@ struct Node {
   std::string name;
   std::vector<ValueId> inputs, outputs;
   Attributes attributes;
-  std::vector<Block> bodies;                  ///< guard: {taken, fallback}; repeat: {body}
-  std::vector<std::vector<ValueId>> yields;   ///< guard: what each body gives for the outputs, in their order
+  std::vector<Block> bodies;                 ///< guard: {taken, fallback}; repeat: {body}
+  std::vector<std::vector<ValueId>> yields;  ///< guard: what each body gives for the outputs, in their order
 };
 
 struct NamedValue {
@@ -84,9 +84,9 @@ class Graph {
   Block top;
   std::vector<NamedValue> outputs;
 
-  SymbolId symbol(std::string_view name);                ///< finds or adds
-  SymbolId find_symbol(std::string_view name) const;     ///< kNone when absent
-  ValueId find_value(std::string_view name) const;       ///< kNone when absent
+  SymbolId symbol(std::string_view name);             ///< finds or adds
+  SymbolId find_symbol(std::string_view name) const;  ///< kNone when absent
+  ValueId find_value(std::string_view name) const;    ///< kNone when absent
   const CellSpace& space(SpaceId id) const { return spaces[static_cast<size_t>(id)]; }
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }

@@ -54,7 +54,8 @@ void expect_content(const Graph& graph, const Node& node, size_t index, const st
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space) {
   const TensorType& type = input_type(graph, node, index);
   if (type.space != space)
-    operator_error(graph, node, "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
+    operator_error(graph, node,
+                   "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
                    type_text(graph, type));
 }
 

@@ -30,7 +30,8 @@ Attributes to_attributes(const Protocol& p) {
   if (p.groups_kept != 1) a.set("groups_kept", int64_t{p.groups_kept});
   if (p.scale != 1) a.set("scale", static_cast<double>(p.scale));
   if (p.seed != 0) a.set("seed", static_cast<int64_t>(p.seed));
-  if (!p.supported_capacities.empty()) a.set("supported_capacities", std::vector<int64_t>(p.supported_capacities.begin(), p.supported_capacities.end()));
+  if (!p.supported_capacities.empty())
+    a.set("supported_capacities", std::vector<int64_t>(p.supported_capacities.begin(), p.supported_capacities.end()));
   if (p.capacity_padding) a.set("capacity_padding", int64_t{1});
   if (p.path_wise_padding) a.set("path_wise_padding", int64_t{1});
   return a;

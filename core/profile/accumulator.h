@@ -17,7 +17,7 @@ enum class PairKind : uint8_t { transition = 0, coactivation = 1 };
 
 /// A finished window, or at the end of the run an unfinished one.
 struct WindowKey {
-  int32_t router = 0;   ///< of a transition: the router that cells come from
+  int32_t router = 0;  ///< of a transition: the router that cells come from
   int32_t level = 0;
   int64_t window = 0;
 };
@@ -33,15 +33,15 @@ class WindowSink {
 
 /// Over all batches of a run: what a pass asks when it decides what may be left out.
 struct BranchActivity {
-  std::vector<int64_t> batches;   ///< batches in which the branch had load
-  std::vector<int64_t> most;      ///< largest load in one batch
+  std::vector<int64_t> batches;  ///< batches in which the branch had load
+  std::vector<int64_t> most;     ///< largest load in one batch
 };
 
 /// Counts of branches for each of a bounded number of keys; later keys are counted together in `rest`.
 struct KeyedLoads {
-  std::vector<int64_t> cells;     ///< by key, in order of first appearance
-  std::vector<int64_t> load;      ///< [keys, branches]
-  std::vector<int64_t> rest;      ///< [branches]
+  std::vector<int64_t> cells;  ///< by key, in order of first appearance
+  std::vector<int64_t> load;   ///< [keys, branches]
+  std::vector<int64_t> rest;   ///< [branches]
 };
 
 class ProfileAccumulator : public RecordSink {

@@ -51,9 +51,12 @@ void PairTable::add(const PairTable& other) {
   auto a = entries.begin();
   auto b = other.entries.begin();
   while (a != entries.end() && b != other.entries.end()) {
-    if (before(*a, *b)) sum.push_back(*a++);
-    else if (before(*b, *a)) sum.push_back(*b++);
-    else sum.push_back({a->from, a->to, a++->count + b++->count});
+    if (before(*a, *b))
+      sum.push_back(*a++);
+    else if (before(*b, *a))
+      sum.push_back(*b++);
+    else
+      sum.push_back({a->from, a->to, a++->count + b++->count});
   }
   sum.insert(sum.end(), a, entries.end());
   sum.insert(sum.end(), b, other.entries.end());

@@ -9,12 +9,12 @@ namespace stormcell {
 /// Loads of all branches of one router over a window of batches. Sums, so that windows merge by adding.
 struct RouterLoads {
   int64_t batches = 0;
-  int64_t cells = 0;                 ///< cells that came, padding included
-  std::vector<int64_t> load;         ///< cells a branch got, padding included
-  std::vector<int64_t> padding;      ///< of these, padding
-  std::vector<int64_t> dropped;      ///< cells that a capacity kept out
-  std::vector<int64_t> padded;       ///< load by the rule of supported capacities: rows that a padded product would compute
-  std::vector<double> weight;        ///< sum of the weights of the cells it got
+  int64_t cells = 0;             ///< cells that came, padding included
+  std::vector<int64_t> load;     ///< cells a branch got, padding included
+  std::vector<int64_t> padding;  ///< of these, padding
+  std::vector<int64_t> dropped;  ///< cells that a capacity kept out
+  std::vector<int64_t> padded;   ///< load by the rule of supported capacities: rows that a padded product would compute
+  std::vector<double> weight;    ///< sum of the weights of the cells it got
 
   RouterLoads() = default;
   explicit RouterLoads(int32_t branches);

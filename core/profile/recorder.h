@@ -16,15 +16,15 @@ struct RecorderOptions {
   int32_t records = 64;             ///< most records in flight; at least 2 are allowed whatever their size
   size_t bytes = size_t{64} << 20;  ///< most memory of records in flight
   double long_ms = 20;              ///< a batch that took as long is committed at once
-  double group_ms = 40;             ///< shorter ones are committed together, at most so long after the first of them: this is what a kill can cost
+  double group_ms = 40;  ///< shorter ones are committed together, at most so long after the first of them: this is what a kill can cost
 };
 
 struct RecorderCounts {
-  int64_t batches = 0;       ///< submitted
-  int64_t waits = 0;         ///< begin_batch() found no free record
+  int64_t batches = 0;  ///< submitted
+  int64_t waits = 0;    ///< begin_batch() found no free record
   double waited_ms = 0;
-  double produce_ms = 0;     ///< between begin_batch() and submit(): what recording costs the run
-  double write_ms = 0;       ///< CPU time of the writer thread
+  double produce_ms = 0;  ///< between begin_batch() and submit(): what recording costs the run
+  double write_ms = 0;    ///< CPU time of the writer thread
 };
 
 /// A bounded pool of records: begin_batch() -> fill -> submit(). The sink's first error is kept; from then on batches are

@@ -75,7 +75,8 @@ void add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t
       if (choice == kNoBranch) continue;
       const int32_t branch = is_kept(choice) ? choice : ~choice;
       if (branch >= branches)
-        failed("recorder", "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " + std::to_string(branches));
+        failed("recorder",
+               "router " + std::to_string(d.router) + " chose branch " + std::to_string(branch) + " of " + std::to_string(branches));
       const auto b = static_cast<size_t>(branch);
       if (!is_kept(choice)) {
         ++loads.dropped[b];
@@ -92,7 +93,8 @@ void add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t
   ++loads.batches;
 }
 
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts) {
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch,
+                     PairCounter& counts) {
   const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
   const size_t from_cells = from.decision.choice.size() / from_k, to_cells = to.decision.choice.size() / to_k;
   // Where the first decision saw a part of the cells: the cell that it had for each row, -1 for the others.

@@ -32,7 +32,8 @@ struct DecisionOfRouter {
   const DecisionRecord& decision;
   int32_t fan_out;
 };
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts);
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch,
+                     PairCounter& counts);
 /// Pairs i < j of kept choices of one cell; padding does not count.
 void add_coactivation(DecisionOfRouter decision, std::span<const uint8_t> mask, PairCounter& counts);
 

@@ -39,7 +39,7 @@ class Stream {
 /// How a device wants a weight: which tensor, in which layout and number format.
 struct WeightKey {
   std::string tensor;
-  std::string layout;     ///< "plain", "panels", ...: the device's own words
+  std::string layout;  ///< "plain", "panels", ...: the device's own words
   DType dtype = DType::f32;
   auto operator<=>(const WeightKey&) const = default;
 };
@@ -48,7 +48,7 @@ class WeightStore;
 class Executable;
 
 struct CompileOptions {
-  Bindings bounds;       ///< largest value of each symbol: memory is planned for it
+  Bindings bounds;  ///< largest value of each symbol: memory is planned for it
 };
 
 struct DeviceInfo {
@@ -65,7 +65,8 @@ class Device {
   /// Brings one weight into the device's memory in the layout the key names.
   virtual std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) = 0;
   /// Turns a program into something to submit; requests its weights from the store, loading none.
-  virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) = 0;
+  virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                              const CompileOptions& options) = 0;
   /// Synchronisations since the device was made.
   virtual int64_t synchronizations() const = 0;
 };
@@ -74,21 +75,21 @@ class Device {
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
-  std::vector<int32_t> always;                ///< weight handles that must be loaded before a submission
-  std::vector<std::vector<int32_t>> lazy;     ///< by guard: handles that its fallback reads, and nothing but fallbacks
-  int32_t most_events = 0;                    ///< room for events behind the status
-  std::vector<int64_t> record_offset;         ///< by router: its first record
-  std::vector<int64_t> record_size;           ///< by router: bytes of one record
-  std::vector<int64_t> record_cells;          ///< by router: the bound on cells its parts are laid out for
+  std::vector<int32_t> always;             ///< weight handles that must be loaded before a submission
+  std::vector<std::vector<int32_t>> lazy;  ///< by guard: handles that its fallback reads, and nothing but fallbacks
+  int32_t most_events = 0;                 ///< room for events behind the status
+  std::vector<int64_t> record_offset;      ///< by router: its first record
+  std::vector<int64_t> record_size;        ///< by router: bytes of one record
+  std::vector<int64_t> record_cells;       ///< by router: the bound on cells its parts are laid out for
 };
 
 /// What the device leaves at status(): read back together with the results.
 struct ExecutionStatus {
   enum Code : int32_t { done = 0, needs_weights = 1 };
   int32_t code = done;
-  int32_t resume = 0;     ///< needs_weights: step to go on from once they are loaded
-  int32_t guard = -1;     ///< needs_weights: whose fallback
-  int32_t events = 0;     ///< events written
+  int32_t resume = 0;  ///< needs_weights: step to go on from once they are loaded
+  int32_t guard = -1;  ///< needs_weights: whose fallback
+  int32_t events = 0;  ///< events written
   int32_t lost_events = 0;
 };
 /// Followed in memory by int32 hits[guards], misses[guards], executions[routers], then the events.
@@ -110,11 +111,11 @@ struct RecordParts {
 RecordParts record_parts(const DecisionShape& bound);
 
 struct Submission {
-  Bindings bindings;                     ///< value of each symbol, at most its bound
-  std::vector<DeviceAddress> inputs;     ///< in the order of Program::inputs
-  std::vector<DeviceAddress> forced;     ///< by router: choices [executions][cells, fan_out] to replay, none where 0; may be empty
+  Bindings bindings;                  ///< value of each symbol, at most its bound
+  std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
+  std::vector<DeviceAddress> forced;  ///< by router: choices [executions][cells, fan_out] to replay, none where 0; may be empty
   bool record = false, events = false;
-  int32_t resume = 0;                    ///< step to begin at; not 0 only after needs_weights
+  int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
 };
 
 class Executable {

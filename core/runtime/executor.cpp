@@ -9,7 +9,8 @@
 
 namespace stormcell {
 
-Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds, const Progress& progress)
+Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds,
+                   const Progress& progress)
     : device_(device), weights_(weights), program_(std::move(program)) {
   CompileOptions options;
   options.bounds = bounds;
@@ -55,7 +56,9 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
 void Executor::check_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options) const {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
-  const auto wrong = [&](const std::string& what) { bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile"); };
+  const auto wrong = [&](const std::string& what) {
+    bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile");
+  };
   const auto& turns = (*options.forced)[router];
   const int64_t most = program_->dims[static_cast<size_t>(r.executions)].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
@@ -69,7 +72,8 @@ void Executor::check_forced(size_t router, const Bindings& bindings, const Execu
       const ValueId parent = program_->operands[static_cast<size_t>(program_->routers[p].decision)].value;
       if (parent != from.decision || p >= options.forced->size() || t >= (*options.forced)[p].size()) continue;
       const auto& choices = (*options.forced)[p][t];
-      cells = std::count_if(choices.begin(), choices.end(), [&](int32_t c) { return from.branch == kAllBranches ? is_kept(c) : c == from.branch; });
+      cells = std::count_if(choices.begin(), choices.end(),
+                            [&](int32_t c) { return from.branch == kAllBranches ? is_kept(c) : c == from.branch; });
       exact = true;
     }
     const auto slots = static_cast<size_t>(cells * d.fan_out);
@@ -133,8 +137,10 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   const int32_t* executions = counters + 2 * guards;
   for (size_t r = 0; options.forced && r < std::min(program_->routers.size(), options.forced->size()); ++r)
     if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(executions[r]) > held)
-      bad_input(options.forced_from, "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(executions[r]) +
-                                         " executions, got " + std::to_string(held), "record them again with profile");
+      bad_input(options.forced_from,
+                "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(executions[r]) +
+                    " executions, got " + std::to_string(held),
+                "record them again with profile");
   bool more = false;
   if (options.events && status.events > 0) {
     result.events.resize(static_cast<size_t>(status.events));

@@ -57,7 +57,8 @@ struct ExecuteOptions {
 class Executor {
  public:
   /// Compiles the program for `bounds` and loads what it needs at once.
-  Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds, const Progress& progress = {});
+  Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds,
+           const Progress& progress = {});
   ~Executor();
 
   /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.

@@ -97,7 +97,8 @@ class Lowering {
     rows_of(v.type.space, o);
     // decision_bytes() as a polynomial: 5 parts of slots, 2 of cells, 3 of branches, 1 word; each part rounded up to the alignment.
     const Dim slots = from.count * Dim(v.fan_out);
-    o.buffer = add_buffer(v.name, BufferKind::arena, slots * Dim(5 * 4) + from.count * Dim(2 * 4) + Dim(3 * 4 * (v.branches + 1) + 4 + 12 * kAlign));
+    o.buffer = add_buffer(v.name, BufferKind::arena,
+                          slots * Dim(5 * 4) + from.count * Dim(2 * 4) + Dim(3 * 4 * (v.branches + 1) + 4 + 12 * kAlign));
     o.kind = BufferKind::arena;
   }
 
@@ -130,14 +131,16 @@ class Lowering {
         o.kind = BufferKind::state;
         o.buffer = add_buffer(v.name, BufferKind::state, bytes);
         return;
-      default: break;
+      default:
+        break;
     }
     const ValueId storage = storage_of(id);
     if (storage != id) {
       o.buffer = program_.operands[static_cast<size_t>(operand(storage))].buffer;
       return;
     }
-    if (v.type.space != kNone && graph_.space(v.type.space).kind == SpaceKind::routed && graph_.space(v.type.space).branch != kAllBranches) {
+    if (v.type.space != kNone && graph_.space(v.type.space).kind == SpaceKind::routed &&
+        graph_.space(v.type.space).branch != kAllBranches) {
       o.buffer = sibling_buffer(v);
       return;
     }
@@ -177,7 +180,8 @@ class Lowering {
       Step& skip = program_.steps[static_cast<size_t>(open_.back().second)];
       skip.target = here();
       for (int32_t s = open_.back().second; s < here(); ++s)
-        if (program_.steps[static_cast<size_t>(s)].kind == StepKind::record) skip.outputs.push_back(program_.steps[static_cast<size_t>(s)].inputs[0]);
+        if (program_.steps[static_cast<size_t>(s)].kind == StepKind::record)
+          skip.outputs.push_back(program_.steps[static_cast<size_t>(s)].inputs[0]);
       open_.pop_back();
     }
   }
@@ -216,7 +220,8 @@ class Lowering {
   void kernel(NodeId id, const Node& node) {
     // A scatter runs where its flow lives, a gather where its result lives, everything else where its outputs live.
     SpaceId place = kNone;
-    if (!node.outputs.empty()) place = node.op->name == "scatter" ? graph_.value(node.inputs[0]).type.space : graph_.value(node.outputs[0]).type.space;
+    if (!node.outputs.empty())
+      place = node.op->name == "scatter" ? graph_.value(node.inputs[0]).type.space : graph_.value(node.outputs[0]).type.space;
     enter_branches(branches_of(place));
     Step step;
     step.node = id;
@@ -280,7 +285,8 @@ class Lowering {
     std::map<ValueId, int32_t> shadows = shadow_;
     for (const ValueId s : written) {
       Operand shadow = program_.operands[static_cast<size_t>(operand(s))];
-      shadow.buffer = add_buffer(graph_.value(s).name + ".shadow", BufferKind::state, program_.buffers[static_cast<size_t>(shadow.buffer)].bytes);
+      shadow.buffer =
+          add_buffer(graph_.value(s).name + ".shadow", BufferKind::state, program_.buffers[static_cast<size_t>(shadow.buffer)].bytes);
       program_.operands.push_back(shadow);
       shadows[s] = static_cast<int32_t>(program_.operands.size()) - 1;
     }
@@ -320,7 +326,8 @@ class Lowering {
     need.index = index;
     fallbacks_.push_back({emit(std::move(need)), 0, index});
     body(1);
-    const size_t mine = std::find_if(fallbacks_.begin(), fallbacks_.end(), [&](const Range& r) { return r.index == index; }) - fallbacks_.begin();
+    const size_t mine =
+        std::find_if(fallbacks_.begin(), fallbacks_.end(), [&](const Range& r) { return r.index == index; }) - fallbacks_.begin();
     fallbacks_[mine].end = here();
     program_.steps[static_cast<size_t>(jump)].target = here();
     for (const ValueId s : written) copy(shadows[s], operand(s));

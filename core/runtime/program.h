@@ -22,7 +22,7 @@ enum class BufferKind : uint8_t {
 struct ProgramBuffer {
   std::string name;
   BufferKind kind = BufferKind::arena;
-  Dim bytes;                 ///< at the submission's extents
+  Dim bytes;                    ///< at the submission's extents
   int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
 };
 
@@ -31,12 +31,12 @@ struct ProgramBuffer {
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
-  int32_t buffer = -1;        ///< arena, input, state: index into buffers; weight: index into Program::weights
+  int32_t buffer = -1;  ///< arena, input, state: index into buffers; weight: index into Program::weights
   DType dtype = DType::f32;
-  int32_t rows = -1;          ///< index into Program::dims; -1: one row (no cells)
-  int32_t decision = -1;      ///< routed: operand of the decision that gives start and rows
+  int32_t rows = -1;      ///< index into Program::dims; -1: one row (no cells)
+  int32_t decision = -1;  ///< routed: operand of the decision that gives start and rows
   int32_t branch = kAllBranches;
-  int64_t width = 1;          ///< elements of one row
+  int64_t width = 1;  ///< elements of one row
   bool is_decision = false;
   int32_t decision_cells = -1;  ///< a decision: index into dims of its bound on cells
   int32_t branches = 0, fan_out = 0;
@@ -75,10 +75,10 @@ struct ProgramWeight {
 struct ProgramRouter {
   NodeId node = kNone;
   std::string name;
-  int32_t decision = -1;     ///< operand
+  int32_t decision = -1;        ///< operand
   SpaceId dense_space = kNone;  ///< the dense space whose cells the decision's cells are
-  int32_t executions = -1;   ///< index into dims: most executions in one submission (turns of a repeat)
-  int32_t repeat = -1;       ///< the repeat it stands in, or -1
+  int32_t executions = -1;      ///< index into dims: most executions in one submission (turns of a repeat)
+  int32_t repeat = -1;          ///< the repeat it stands in, or -1
 };
 
 struct ProgramGuard {
@@ -121,10 +121,10 @@ Program lower(std::shared_ptr<const Graph> graph);
 
 /// Where each arena and state buffer lies when every symbol is at its bound.
 struct MemoryPlan {
-  std::vector<int64_t> offset;     ///< by buffer; -1 for inputs
+  std::vector<int64_t> offset;  ///< by buffer; -1 for inputs
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t live_set_bytes = 0;      ///< the largest sum of sizes live at one step: no plan can need less
+  int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
 };
 /// Best-fit by decreasing size over the live intervals; every offset is a multiple of 64.
 MemoryPlan plan_memory(const Program& program, const Bindings& bounds);

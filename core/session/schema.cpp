@@ -112,7 +112,8 @@ void check_session(sqlite::Database& db) {
   const int64_t version = db.number("PRAGMA user_version");
   if (version < 1) bad_input(db.path(), "an SQLite file, but not a session");
   if (version > kSchemaVersion)
-    bad_input(db.path(), "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
+    bad_input(db.path(),
+              "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
               "use a newer Stormcell");
 }
 

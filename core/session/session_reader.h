@@ -49,7 +49,8 @@ class SessionReader {
   bool has_decisions(int64_t run) const;
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
-  /// The routers that one cell met, in order. `cell.item` is not looked at. Routers of other cell spaces are left out: `space` is an index into RunLayout::spaces.
+  /// The routers that one cell met, in order. `cell.item` is not looked at. Routers of other cell spaces are left out: `space` is an index
+  /// into RunLayout::spaces.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
   /// From `router` to the next router of its stack, over batches [first, first + count); the next router's index, -1 if there is none.

@@ -4,10 +4,14 @@ namespace stormcell {
 
 std::string_view to_text(RunStatus status) {
   switch (status) {
-    case RunStatus::running: return "running";
-    case RunStatus::finished: return "finished";
-    case RunStatus::interrupted: return "interrupted";
-    case RunStatus::failed: return "failed";
+    case RunStatus::running:
+      return "running";
+    case RunStatus::finished:
+      return "finished";
+    case RunStatus::interrupted:
+      return "interrupted";
+    case RunStatus::failed:
+      return "failed";
   }
   return "failed";
 }
@@ -15,7 +19,8 @@ std::string_view to_text(RunStatus status) {
 std::vector<int32_t> StoredDecision::cells_by_branch() const {
   std::vector<int32_t> next(offsets.begin(), offsets.end()), out(static_cast<size_t>(offsets.empty() ? 0 : offsets.back()));
   for (size_t i = 0; i < choice.size(); ++i)
-    if (is_kept(choice[i])) out[static_cast<size_t>(next[static_cast<size_t>(choice[i])]++)] = static_cast<int32_t>(i / static_cast<size_t>(fan_out));
+    if (is_kept(choice[i]))
+      out[static_cast<size_t>(next[static_cast<size_t>(choice[i])]++)] = static_cast<int32_t>(i / static_cast<size_t>(fan_out));
   return out;
 }
 

@@ -65,8 +65,8 @@ class Statement {
 
   int64_t integer(int column) const;
   double real(int column) const;
-  std::string_view text(int column) const;               ///< valid until the next step
-  std::span<const uint8_t> blob(int column) const;       ///< valid until the next step
+  std::string_view text(int column) const;          ///< valid until the next step
+  std::span<const uint8_t> blob(int column) const;  ///< valid until the next step
   bool null(int column) const;
 
  private:

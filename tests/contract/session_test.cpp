@@ -281,8 +281,8 @@ class ContractSessionTest : public QObject {
     QFETCH(const QString, model);
     QFETCH(const int, prompt);
     const std::string name = QTest::currentDataTag(), session = scratch_.path(name + ".storm");
-    const Arguments generate = {"generate", model.toStdString(), "--data", "random:3x6", "--batch", "2",   "--max-new-tokens",
-                                "4",        "-o",                session,  "--record-inputs", "--json", "-"};
+    const Arguments generate = {"generate", model.toStdString(), "--data", "random:3x6", "--batch", "2", "--max-new-tokens", "4", "-o",
+                                session,    "--record-inputs",   "--json", "-"};
     const Ended ended = run_program(generate);
     VERIFY_DONE(ended, generate);
     const nlohmann::json figures = ended.json();

@@ -15,7 +15,8 @@ constexpr unsigned char kPoison = 0xff;
 
 class EmulatedBuffer : public DeviceBuffer {
  public:
-  EmulatedBuffer(EmulatedDevice& device, int64_t bytes) : device_(device), bytes_(bytes), mapped_((std::max<int64_t>(bytes, 1) + 4095) / 4096 * 4096) {
+  EmulatedBuffer(EmulatedDevice& device, int64_t bytes)
+      : device_(device), bytes_(bytes), mapped_((std::max<int64_t>(bytes, 1) + 4095) / 4096 * 4096) {
     memory_ = mmap(nullptr, static_cast<size_t>(mapped_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory_ == MAP_FAILED) failed("emulated device", "no memory");
     std::memset(memory_, kPoison, static_cast<size_t>(mapped_));
@@ -133,12 +134,15 @@ class EmulatedExecutable : public Executable {
 EmulatedDevice::EmulatedDevice(int threads) : team_(threads) {}
 EmulatedDevice::~EmulatedDevice() = default;
 
-std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) { return std::make_unique<EmulatedBuffer>(*this, bytes); }
+std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
+  return std::make_unique<EmulatedBuffer>(*this, bytes);
+}
 std::unique_ptr<Stream> EmulatedDevice::create_stream() { return std::make_unique<EmulatedStream>(*this); }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::load_weight(const WeightKey& key, const WeightSource& source) {
   return cpu::load_cpu_weight(key, source, *this, team_);
 }
-std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
+std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                                    const CompileOptions& options) {
   auto inner = cpu::compile_for_cpu(program, weights, options, *this, team_);
   return std::make_unique<EmulatedExecutable>(*this, std::move(program), std::move(inner));
 }

@@ -11,7 +11,8 @@ namespace {
 
 class Reduce : public Kernel {
  public:
-  explicit Reduce(const Making& m) : last_(m.node().attributes.word("mode") == "last"), per_parent_(m.graph().space(m.type(0).space).per_parent) {}
+  explicit Reduce(const Making& m)
+      : last_(m.node().attributes.word("mode") == "last"), per_parent_(m.graph().space(m.type(0).space).per_parent) {}
   void run(const Call& c) const override {
     const int64_t n = per_parent_.evaluate(c.bindings), width = c.out[0].width;
     for (int64_t p = 0; p < c.out[0].rows; ++p) {
@@ -36,7 +37,8 @@ class Reduce : public Kernel {
 class Broadcast : public Kernel {
  public:
   explicit Broadcast(const Making& m)
-      : per_parent_(m.graph().space(static_cast<SpaceId>(m.node().attributes.integer("space"))).per_parent), row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
+      : per_parent_(m.graph().space(static_cast<SpaceId>(m.node().attributes.integer("space"))).per_parent),
+        row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
   void run(const Call& c) const override {
     const int64_t n = per_parent_.evaluate(c.bindings);
     for (int64_t r = 0; r < c.out[0].rows; ++r)
@@ -51,7 +53,9 @@ class Broadcast : public Kernel {
 class Argmax : public Kernel {
  public:
   explicit Argmax(const Making&) {}
-  void run(const Call& c) const override { argmax_rows(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, c.out[0].integers(), nullptr); }
+  void run(const Call& c) const override {
+    argmax_rows(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, c.out[0].integers(), nullptr);
+  }
 };
 
 class Extent : public Kernel {
@@ -131,11 +135,13 @@ class StatePut : public Kernel {
         rows_(m.graph().space(m.type(1).space).per_parent),
         row_bytes_(m.graph().row_bytes(m.node().inputs[1])) {}
   void run(const Call& c) const override {
-    const int64_t room = room_.evaluate(c.bindings), rows = rows_.evaluate(c.bindings), at = at_ < 0 ? 0 : *c.in[static_cast<size_t>(at_)].integers();
+    const int64_t room = room_.evaluate(c.bindings), rows = rows_.evaluate(c.bindings),
+                  at = at_ < 0 ? 0 : *c.in[static_cast<size_t>(at_)].integers();
     expect_places(name_, room, rows, at);
     if (rows == 0) return;
     for (int64_t p = 0; p < c.in[1].rows / rows; ++p)
-      std::memcpy(c.in[0].data + (p * room + at) * row_bytes_, c.in[1].data + p * rows * row_bytes_, static_cast<size_t>(rows * row_bytes_));
+      std::memcpy(c.in[0].data + (p * room + at) * row_bytes_, c.in[1].data + p * rows * row_bytes_,
+                  static_cast<size_t>(rows * row_bytes_));
   }
 
  private:

@@ -28,7 +28,8 @@ class Exchange : public Kernel {
 
  protected:
   Communicator& communicator(const Call& c) const {
-    if (!c.communicator || c.communicator->ranks() != ranks_) failed("exchange", "a plan of " + std::to_string(ranks_) + " ranks runs without them");
+    if (!c.communicator || c.communicator->ranks() != ranks_)
+      failed("exchange", "a plan of " + std::to_string(ranks_) + " ranks runs without them");
     return *c.communicator;
   }
   int64_t sent_to(const DecisionView& d, int64_t rank) const {
@@ -67,7 +68,8 @@ class ExchangeDecision : public Exchange {
     DecisionView to = *c.out[0].decision;
     // How many rows come from whom, then which branch each is for.
     for (int64_t r = 0; r < ranks_; ++r) counts_[static_cast<size_t>(r)] = sent_to(d, r);
-    exchange(c, reinterpret_cast<std::byte*>(counts_.data()), ones_.data(), reinterpret_cast<std::byte*>(counts_.data() + ranks_), ones_.data(), 8);
+    exchange(c, reinterpret_cast<std::byte*>(counts_.data()), ones_.data(), reinterpret_cast<std::byte*>(counts_.data() + ranks_),
+             ones_.data(), 8);
     auto* branches = reinterpret_cast<int32_t*>(c.scratch);
     int32_t* next = branches;
     for (int64_t r = 0; r < ranks_; ++r) for_each_slot_of(d, owners_, r, [&](int32_t, int32_t b) { *next++ = b; });
@@ -87,7 +89,8 @@ class ExchangeDecision : public Exchange {
 // Rows and back: the same exchange with the ends swapped.
 class ExchangeRows : public Exchange {
  public:
-  ExchangeRows(const Making& m, bool back) : Exchange(m.graph().node(m.graph().value(m.node().inputs[back ? 1 : 2]).producer)), back_(back) {
+  ExchangeRows(const Making& m, bool back)
+      : Exchange(m.graph().node(m.graph().value(m.node().inputs[back ? 1 : 2]).producer)), back_(back) {
     row_bytes_ = m.graph().row_bytes(m.node().inputs[0]);
     const auto slots = [&](size_t i) {
       const Operand& o = m.program.operands[static_cast<size_t>(m.step.inputs[i])];
@@ -110,14 +113,16 @@ class ExchangeRows : public Exchange {
     std::byte* next = at_home;
     if (!back_) {
       for (int64_t r = 0; r < ranks_; ++r)
-        for_each_slot_of(home, owners_, r, [&](int32_t s, int32_t) { std::memcpy(next, c.in[0].data + s * row_bytes_, size), next += row_bytes_; });
+        for_each_slot_of(home, owners_, r,
+                         [&](int32_t s, int32_t) { std::memcpy(next, c.in[0].data + s * row_bytes_, size), next += row_bytes_; });
       exchange(c, at_home, home_rows, arrived, away_rows, row_bytes_);
       for (int64_t i = 0; i < *away.cells; ++i) std::memcpy(c.out[0].data + away.slot[i] * row_bytes_, arrived + i * row_bytes_, size);
     } else {
       for (int64_t i = 0; i < *away.cells; ++i) std::memcpy(arrived + i * row_bytes_, c.in[0].data + away.slot[i] * row_bytes_, size);
       exchange(c, arrived, away_rows, at_home, home_rows, row_bytes_);
       for (int64_t r = 0; r < ranks_; ++r)
-        for_each_slot_of(home, owners_, r, [&](int32_t s, int32_t) { std::memcpy(c.out[0].data + s * row_bytes_, next, size), next += row_bytes_; });
+        for_each_slot_of(home, owners_, r,
+                         [&](int32_t s, int32_t) { std::memcpy(c.out[0].data + s * row_bytes_, next, size), next += row_bytes_; });
     }
   }
 

@@ -35,7 +35,8 @@ class Conv2d : public Kernel {
     Epilogue e;
     e.activation = activation_;
     if (bias_ >= 0) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
-    conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), dtype_, e, c.out[0].reals(), c.scratch);
+    conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), dtype_, e,
+           c.out[0].reals(), c.scratch);
   }
 
  private:

@@ -6,8 +6,7 @@ namespace stormcell::cpu {
 namespace {
 class RmsNorm : public Kernel {
  public:
-  explicit RmsNorm(const Making& m)
-      : gain_(m.f32_weight(1)), eps_(static_cast<float>(m.node().attributes.real("eps"))) {}
+  explicit RmsNorm(const Making& m) : gain_(m.f32_weight(1)), eps_(static_cast<float>(m.node().attributes.real("eps"))) {}
   void run(const Call& c) const override {
     rms_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, reinterpret_cast<const float*>(c.weights.address(gain_).value), eps_,
              c.out[0].reals());

@@ -18,11 +18,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const int64_t heads = n.attributes.integer("heads"), kv_heads = n.attributes.integer("kv_heads");
   const int64_t q_width = q.content[0].constant(), k_width = k.content[0].constant(), v_width = v.content[0].constant();
   constexpr int64_t kMostHeads = 1 << 20;
-  if (heads <= 0 || kv_heads <= 0 || heads > kMostHeads || heads % kv_heads != 0 || q_width % heads != 0 || k_width % kv_heads != 0 || v_width % kv_heads != 0 ||
-      q_width / heads != k_width / kv_heads)
+  if (heads <= 0 || kv_heads <= 0 || heads > kMostHeads || heads % kv_heads != 0 || q_width % heads != 0 || k_width % kv_heads != 0 ||
+      v_width % kv_heads != 0 || q_width / heads != k_width / kv_heads)
     operator_error(g, n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
                    type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
-  if (const int i = extra_input(n, "bias", 3); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {n.attributes.integer("buckets"), heads});
+  if (const int i = extra_input(n, "bias", 3); i >= 0)
+    expect_shared(g, n, static_cast<size_t>(i), {n.attributes.integer("buckets"), heads});
   if (const int i = extra_input(n, "mask", 3); i >= 0) {
     expect_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), k.space);

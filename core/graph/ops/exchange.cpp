@@ -11,7 +11,8 @@ namespace {
 
 SpaceId slots_of(const Graph& g, const Node& n, ValueId decision) {
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
-  if (slots < 0 || slots >= static_cast<SpaceId>(g.spaces.size()) || g.space(slots).decision != decision || g.space(slots).branch != kAllBranches)
+  if (slots < 0 || slots >= static_cast<SpaceId>(g.spaces.size()) || g.space(slots).decision != decision ||
+      g.space(slots).branch != kAllBranches)
     operator_error(g, n, "the slots of %" + g.value(decision).name, "space " + std::to_string(slots));
   return slots;
 }
@@ -26,7 +27,8 @@ std::vector<Result> infer_decision(const Graph& g, const Node& n) {
   if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || g.space(space).kind != SpaceKind::root)
     operator_error(g, n, "a root space for the cells that arrive", "space " + std::to_string(space));
   const auto& owners = n.attributes.list("owners");
-  if (owners.size() != static_cast<size_t>(d.branches)) operator_error(g, n, "an owner for each of " + std::to_string(d.branches) + " branches", std::to_string(owners.size()));
+  if (owners.size() != static_cast<size_t>(d.branches))
+    operator_error(g, n, "an owner for each of " + std::to_string(d.branches) + " branches", std::to_string(owners.size()));
   for (const int64_t o : owners)
     if (o < 0 || o >= ranks) operator_error(g, n, "owners below " + std::to_string(ranks), std::to_string(o));
   return {{{DType::i32, space, {}}, ValueKind::decision, d.branches, 1}};
@@ -41,9 +43,7 @@ std::vector<Result> infer_rows(const Graph& g, const Node& n) {
     operator_error(g, n, "rows over the slots of %" + g.value(n.inputs[1]).name, type_text(g, x));
   return {{{x.dtype, slots_of(g, n, n.inputs[2]), x.content}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
-  return {g.value(n.inputs[index]).type.space == kNone ? Mix::none : Mix::batch};
-}
+Flow flow(const Graph& g, const Node& n, size_t index) { return {g.value(n.inputs[index]).type.space == kNone ? Mix::none : Mix::batch}; }
 }  // namespace
 
 extern const Operator kExchangeDecision, kExchangeRows, kExchangeBack;

@@ -10,7 +10,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (n.bodies.size() != 1 || n.yields.size() != 1 || n.yields[0].size() != 1)
     operator_error(g, n, "one body that gives the stop predicate", std::to_string(n.bodies.size()) + " bodies");
   const TensorType& stop = g.value(n.yields[0][0]).type;
-  if (stop.dtype != DType::i32 || stop.space != kNone || !stop.content.empty()) operator_error(g, n, "a scalar i32 as stop", type_text(g, stop));
+  if (stop.dtype != DType::i32 || stop.space != kNone || !stop.content.empty())
+    operator_error(g, n, "a scalar i32 as stop", type_text(g, stop));
   return {};
 }
 Cost cost(const CostContext&, const Node&) { return {}; }

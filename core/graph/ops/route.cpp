@@ -32,7 +32,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       (protocol.groups < 1 || protocol.groups > 64 || branches % protocol.groups != 0 || protocol.groups_kept < 1 ||
        protocol.groups_kept > protocol.groups || protocol.k > branches / protocol.groups * protocol.groups_kept))
     operator_error(g, n, "groups that divide the branches and hold k choices", std::to_string(protocol.groups));
-  if (protocol.residual >= branches) operator_error(g, n, "a residual branch below " + std::to_string(branches), std::to_string(protocol.residual));
+  if (protocol.residual >= branches)
+    operator_error(g, n, "a residual branch below " + std::to_string(branches), std::to_string(protocol.residual));
   return {{{DType::i32, scores.space, {}}, ValueKind::decision, static_cast<int32_t>(branches), fan_out}};
 }
 Flow flow(const Graph& g, const Node& n, size_t index) {

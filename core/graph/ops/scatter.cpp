@@ -9,7 +9,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_decision(g, n, 1);
   const TensorType& x = input_type(g, n, 0);
   const Value& decision = g.value(n.inputs[1]);
-  if (x.space != decision.type.space) operator_error(g, n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
+  if (x.space != decision.type.space)
+    operator_error(g, n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
     if (s < 0 || s >= static_cast<int64_t>(g.spaces.size()) || g.space(static_cast<SpaceId>(s)).decision != n.inputs[1])

@@ -25,7 +25,9 @@ class Decision {
     for (int32_t b = 0; b < view_.branches; ++b) loads.push_back(view_.load(b));
     return loads;
   }
-  std::vector<int32_t> cells_of(int32_t branch) const { return {view_.cell + view_.offsets[branch], view_.cell + view_.offsets[branch + 1]}; }
+  std::vector<int32_t> cells_of(int32_t branch) const {
+    return {view_.cell + view_.offsets[branch], view_.cell + view_.offsets[branch + 1]};
+  }
 
  private:
   std::vector<std::byte> memory_;

@@ -38,7 +38,8 @@ class DecisionTest : public QObject {
     QCOMPARE((ParentMap{}.of(99)), int64_t{0});
   }
   void parts_of_a_decision_do_not_overlap() {
-    for (const DecisionShape& shape : {DecisionShape{0, 1, 1}, DecisionShape{1, 1, 1}, DecisionShape{17, 3, 5}, DecisionShape{1000, 64, 4096}}) {
+    for (const DecisionShape& shape :
+         {DecisionShape{0, 1, 1}, DecisionShape{1, 1, 1}, DecisionShape{17, 3, 5}, DecisionShape{1000, 64, 4096}}) {
       Decision d(shape);
       const auto packed = static_cast<size_t>(shape.cells * shape.fan_out);
       std::fill_n(d->cells, 1, 1);

@@ -77,8 +77,8 @@ class ProtocolTest : public QObject {
  private slots:
   void names_are_read_back() {
     for (const ProtocolKind kind :
-         {ProtocolKind::top_k, ProtocolKind::switch_top1, ProtocolKind::batch_prioritized, ProtocolKind::sigmoid_groups, ProtocolKind::threshold,
-          ProtocolKind::residual_threshold, ProtocolKind::exit_threshold, ProtocolKind::hash, ProtocolKind::label})
+         {ProtocolKind::top_k, ProtocolKind::switch_top1, ProtocolKind::batch_prioritized, ProtocolKind::sigmoid_groups,
+          ProtocolKind::threshold, ProtocolKind::residual_threshold, ProtocolKind::exit_threshold, ProtocolKind::hash, ProtocolKind::label})
       QCOMPARE(parse_protocol(to_text(kind), "test"), kind);
     QVERIFY_EXCEPTION_THROWN(parse_protocol("topk", "--protocol"), Error);
   }
@@ -139,7 +139,8 @@ class ProtocolTest : public QObject {
           if (renormalize || place == SoftmaxPlace::after) w /= chosen_sum;
           QVERIFY(close(d->choice_weight[cell * k + j], w * p.scale));
         }
-        const double margin = k < branches ? c.at(cell, order[static_cast<size_t>(k - 1)]) - c.at(cell, order[static_cast<size_t>(k)]) : INFINITY;
+        const double margin =
+            k < branches ? c.at(cell, order[static_cast<size_t>(k - 1)]) - c.at(cell, order[static_cast<size_t>(k)]) : INFINITY;
         QVERIFY(d->margin[cell] == static_cast<float>(margin));
       }
     }
@@ -232,7 +233,8 @@ class ProtocolTest : public QObject {
           if (other == cell || order_of(c, other)[0] != best) continue;
           const double theirs = softmax(c, other)[static_cast<size_t>(best)];
           // Equal in double but maybe not in float: such a cell's place is not certain unless its scores are the same.
-          const bool same = std::equal(c.scores.begin() + cell * c.branches, c.scores.begin() + (cell + 1) * c.branches, c.scores.begin() + other * c.branches);
+          const bool same = std::equal(c.scores.begin() + cell * c.branches, c.scores.begin() + (cell + 1) * c.branches,
+                                       c.scores.begin() + other * c.branches);
           tied |= !same && std::fabs(theirs - confidence) < 1e-6;
           before += same ? other < cell : theirs > confidence;
         }
@@ -373,9 +375,9 @@ class ProtocolTest : public QObject {
   void exit_threshold_leaves_when_the_classifier_is_sure() {
     // Ten classes, two branches.
     Case c{3, 10, Floats(30)};
-    c.scores[4] = 20;    // sure
-    c.scores[13] = 0.5f; // unsure
-    c.scores[21] = kNan; // broken: never exit
+    c.scores[4] = 20;     // sure
+    c.scores[13] = 0.5f;  // unsure
+    c.scores[21] = kNan;  // broken: never exit
     c.scores[22] = 20;
     Protocol p;
     p.kind = ProtocolKind::exit_threshold;

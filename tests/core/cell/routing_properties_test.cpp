@@ -30,9 +30,9 @@ struct Input {
   }
 };
 
-constexpr ProtocolKind kKinds[] = {ProtocolKind::top_k,     ProtocolKind::switch_top1,        ProtocolKind::batch_prioritized,
-                                   ProtocolKind::sigmoid_groups, ProtocolKind::threshold,     ProtocolKind::residual_threshold,
-                                   ProtocolKind::exit_threshold, ProtocolKind::hash,          ProtocolKind::label};
+constexpr ProtocolKind kKinds[] = {ProtocolKind::top_k,          ProtocolKind::switch_top1, ProtocolKind::batch_prioritized,
+                                   ProtocolKind::sigmoid_groups, ProtocolKind::threshold,   ProtocolKind::residual_threshold,
+                                   ProtocolKind::exit_threshold, ProtocolKind::hash,        ProtocolKind::label};
 
 Input random_input(std::mt19937& random, ProtocolKind kind, int64_t cells, bool limited) {
   const auto up_to = [&](int32_t n) { return static_cast<int32_t>(1 + random() % static_cast<uint32_t>(n)); };
@@ -48,8 +48,12 @@ Input random_input(std::mt19937& random, ProtocolKind kind, int64_t cells, bool 
       p.softmax = static_cast<SoftmaxPlace>(random() % 3);
       p.renormalize = random() % 2;
       break;
-    case ProtocolKind::switch_top1: p.capacity = limited ? up_to(5) : 0; break;
-    case ProtocolKind::batch_prioritized: p.capacity_factor = limited ? 0.5 : 0; break;
+    case ProtocolKind::switch_top1:
+      p.capacity = limited ? up_to(5) : 0;
+      break;
+    case ProtocolKind::batch_prioritized:
+      p.capacity_factor = limited ? 0.5 : 0;
+      break;
     case ProtocolKind::sigmoid_groups:
       p.groups = up_to(4);
       p.groups_kept = up_to(p.groups);
@@ -65,7 +69,8 @@ Input random_input(std::mt19937& random, ProtocolKind kind, int64_t cells, bool 
       p.residual = static_cast<int32_t>(random() % 2);
       p.threshold = 0.3f;
       break;
-    default: p.seed = random();
+    default:
+      p.seed = random();
   }
   in.columns = in.branches;
   if (kind == ProtocolKind::residual_threshold || kind == ProtocolKind::exit_threshold) in.branches = 2;
@@ -116,7 +121,8 @@ class RoutingPropertiesTest : public QObject {
   void broken_scores_break_no_invariant_data() { kinds(); }
   void broken_scores_break_no_invariant() {
     std::mt19937 random(2);
-    const float broken[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), 3e38f, -0.0f};
+    const float broken[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity(), 3e38f, -0.0f};
     for (int round = 0; round < 200; ++round) {
       Input in = random_input(random, kind(), static_cast<int64_t>(random() % 60), round % 2);
       for (auto& s : in.scores)
@@ -183,8 +189,10 @@ class RoutingPropertiesTest : public QObject {
       QCOMPARE(replayed.choices(in.cells), choices);
       QCOMPARE(replayed.weights(in.cells), free.weights(in.cells));
       QCOMPARE(replayed.loads(), free.loads());
-      QCOMPARE(std::vector<float>(replayed->margin, replayed->margin + in.cells), std::vector<float>(free->margin, free->margin + in.cells));
-      QCOMPARE(std::vector<int32_t>(replayed->padded, replayed->padded + in.branches), std::vector<int32_t>(free->padded, free->padded + in.branches));
+      QCOMPARE(std::vector<float>(replayed->margin, replayed->margin + in.cells),
+               std::vector<float>(free->margin, free->margin + in.cells));
+      QCOMPARE(std::vector<int32_t>(replayed->padded, replayed->padded + in.branches),
+               std::vector<int32_t>(free->padded, free->padded + in.branches));
     }
   }
 

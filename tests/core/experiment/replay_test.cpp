@@ -90,7 +90,8 @@ class ReplayTest : public QObject {
   void choices_of_another_number_of_cells_are_refused() {
     const std::string path = recorded("count.storm");
     // The decision of the smaller second batch, in the place of the first's.
-    execute(path, "UPDATE decision SET data = (SELECT data FROM decision WHERE id % 4096 = 0 ORDER BY id DESC LIMIT 1) WHERE id % 4096 = 0");
+    execute(path,
+            "UPDATE decision SET data = (SELECT data FROM decision WHERE id % 4096 = 0 ORDER BY id DESC LIMIT 1) WHERE id % 4096 = 0");
     const std::string said = replay(path);
     QCOMPARE(said, path + ": choices of router " + kRouter + ": expected 12, got 6 (record them again with profile)");
   }

@@ -51,7 +51,8 @@ class RecorderTest : public QObject {
     BatchRecord batch;
     for (int round = 0; round < 2; ++round) {  // the second time in used memory
       batch.clear();
-      const std::vector<int32_t> mask = {1, 0, 7}, tokens = {5, -1, 9}, choice = {0, dropped_from(1), kNoBranch}, ancestor = {2, 0, 1}, padded = {3, 4};
+      const std::vector<int32_t> mask = {1, 0, 7}, tokens = {5, -1, 9}, choice = {0, dropped_from(1), kNoBranch}, ancestor = {2, 0, 1},
+                                 padded = {3, 4};
       const std::vector<float> weight = {1, 2, 3}, scores = {1, 2, 3, 4, 5, 6}, margin = {0.5f, 0.25f, 0};
       batch.add_space(1, {10, 1, 3, 4, Phase::decode}, mask, tokens);
       batch.add_decision({3, choice, weight, padded, ancestor, scores, margin});
@@ -123,7 +124,8 @@ class RecorderTest : public QObject {
     const auto begin = std::chrono::steady_clock::now();
     for (int64_t i = 0; i < 3; ++i) {
       record(recorder, i, 5000);
-      while (sink.commits <= i && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (sink.commits <= i && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     QVERIFY(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(2500));
     recorder.finish();

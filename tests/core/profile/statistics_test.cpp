@@ -222,15 +222,18 @@ class StatisticsTest : public QObject {
     const PairTable a = dense.take(), b = sparse.take();
     QCOMPARE(map_of(a), expected);
     QCOMPARE(a.entries, b.entries);
-    QVERIFY(std::is_sorted(a.entries.begin(), a.entries.end(), [](auto& x, auto& y) { return std::pair(x.from, x.to) < std::pair(y.from, y.to); }));
+    QVERIFY(std::is_sorted(a.entries.begin(), a.entries.end(),
+                           [](auto& x, auto& y) { return std::pair(x.from, x.to) < std::pair(y.from, y.to); }));
     QVERIFY(sparse.take().entries.empty());
   }
   void tables_add_like_their_dense_forms() {
     std::mt19937 random(5);
     for (int round = 0; round < 50; ++round) {
       PairCounter x(5, 7), y(5, 7);
-      for (int i = 0; i < static_cast<int>(random() % 40); ++i) x.add(static_cast<int32_t>(random() % 5), static_cast<int32_t>(random() % 7));
-      for (int i = 0; i < static_cast<int>(random() % 40); ++i) y.add(static_cast<int32_t>(random() % 5), static_cast<int32_t>(random() % 7));
+      for (int i = 0; i < static_cast<int>(random() % 40); ++i)
+        x.add(static_cast<int32_t>(random() % 5), static_cast<int32_t>(random() % 7));
+      for (int i = 0; i < static_cast<int>(random() % 40); ++i)
+        y.add(static_cast<int32_t>(random() % 5), static_cast<int32_t>(random() % 7));
       PairTable a = x.take();
       const PairTable b = y.take();
       auto expected = a.dense();
@@ -244,7 +247,8 @@ class StatisticsTest : public QObject {
   void routers_follow_each_other_within_a_stack_and_space() {
     RunLayout layout;
     layout.spaces = {"a", "b"};
-    layout.routers = {{"0", 2, 1, "", 0, "x"}, {"1", 2, 1, "", 1, "x"}, {"2", 2, 1, "", 0, "y"}, {"3", 2, 1, "", 0, "x"}, {"4", 2, 1, "", 1, "x"}};
+    layout.routers = {
+        {"0", 2, 1, "", 0, "x"}, {"1", 2, 1, "", 1, "x"}, {"2", 2, 1, "", 0, "y"}, {"3", 2, 1, "", 0, "x"}, {"4", 2, 1, "", 1, "x"}};
     QCOMPARE(previous_routers(layout), (std::vector<int32_t>{-1, -1, -1, 0, 1}));
   }
 

@@ -17,7 +17,9 @@ inline RunLayout two_stacks(int32_t branches = 8) {
                     {"decoder.0.mlp", branches, 2, "top-k", 1, "decoder"},
                     {"decoder.0.mlp.inner", 3, 1, "top-k", 1, "decoder", 2, 1},
                     {"decoder.1.mlp", branches + 2, 2, "top-k", 1, "decoder"}};
-  layout.steps = {{"encoder.0.scatter", "scatter", 0, -1, 0, 0}, {"encoder.0.expert", "grouped_product", 0, 3, 1e6, 2e5}, {"head", "product", -1, -1, 5e6, 1e6}};
+  layout.steps = {{"encoder.0.scatter", "scatter", 0, -1, 0, 0},
+                  {"encoder.0.expert", "grouped_product", 0, 3, 1e6, 2e5},
+                  {"head", "product", -1, -1, 5e6, 1e6}};
   return layout;
 }
 
@@ -28,7 +30,8 @@ struct BatchSize {
 inline int32_t choose(std::mt19937& random, int32_t branches) {
   const uint32_t dice = random() % 16;
   // Low branches are favoured, so that loads differ.
-  const auto branch = static_cast<int32_t>(std::min(random() % static_cast<uint32_t>(branches), random() % static_cast<uint32_t>(branches)));
+  const auto branch =
+      static_cast<int32_t>(std::min(random() % static_cast<uint32_t>(branches), random() % static_cast<uint32_t>(branches)));
   return dice == 0 ? dropped_from(branch) : dice == 1 ? kNoBranch : branch;
 }
 
@@ -81,7 +84,8 @@ inline void fill(const RunLayout& layout, int64_t number, const BatchSize& size,
     out.add_decision(d);
   }
   uint64_t time = 1000000 + static_cast<uint64_t>(number) * 5000000;
-  for (uint32_t s = 0; s < layout.steps.size(); ++s, time += 700) out.events.push_back({time, time + 650 + s, s, static_cast<uint16_t>(s % 2)});
+  for (uint32_t s = 0; s < layout.steps.size(); ++s, time += 700)
+    out.events.push_back({time, time + 650 + s, s, static_cast<uint16_t>(s % 2)});
   out.guards.push_back({0, 3, number % 7 == 0 ? 1 : 0});
   static const char* const kLabels[] = {"", "de", "fr", "el"};
   for (int32_t q = 0; q < size.sequences; ++q)

@@ -23,7 +23,9 @@ void* operator new(size_t size) {
 }
 void* operator new(size_t size, std::align_val_t align) {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* p = std::aligned_alloc(static_cast<size_t>(align), (size + static_cast<size_t>(align) - 1) / static_cast<size_t>(align) * static_cast<size_t>(align))) return p;
+  if (void* p = std::aligned_alloc(static_cast<size_t>(align),
+                                   (size + static_cast<size_t>(align) - 1) / static_cast<size_t>(align) * static_cast<size_t>(align)))
+    return p;
   throw std::bad_alloc();
 }
 void operator delete(void* p) noexcept { std::free(p); }

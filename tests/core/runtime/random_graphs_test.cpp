@@ -101,19 +101,24 @@ class RandomGraphsTest : public QObject {
       const OracleTensor<float>& expected = reference.output(out.name);
       double most = 0, scale = 0;
       for (size_t i = 0; i < expected.reals.size(); ++i) {
-        QVERIFY2(std::isfinite(out.reals[i]) == std::isfinite(expected.reals[i]), qPrintable(QString::fromStdString(c.name + ": " + out.name)));
+        QVERIFY2(std::isfinite(out.reals[i]) == std::isfinite(expected.reals[i]),
+                 qPrintable(QString::fromStdString(c.name + ": " + out.name)));
         most = std::max(most, std::fabs(double(out.reals[i]) - expected.reals[i]));
         scale = std::max(scale, std::fabs(double(expected.reals[i])));
       }
       QVERIFY2(most <= tolerance * std::max(scale, 1e-30),
-               qPrintable(QString("%1: %2 differs by %3 of %4").arg(QString::fromStdString(c.name), QString::fromStdString(out.name)).arg(most).arg(scale)));
+               qPrintable(QString("%1: %2 differs by %3 of %4")
+                              .arg(QString::fromStdString(c.name), QString::fromStdString(out.name))
+                              .arg(most)
+                              .arg(scale)));
       QCOMPARE(out.integers, expected.integers);
     }
     // Decisions, and where nested cells come from.
     QCOMPARE(ran.result.decisions.size(), reference.decisions.size());
     for (const ExecutedDecision& d : ran.result.decisions)
       for (const OracleDecision& r : reference.decisions) {
-        if (r.router != c.graph.node(lower(std::make_shared<Graph>(c.graph)).routers[size_t(d.router)].node).name || r.execution != d.turn) continue;
+        if (r.router != c.graph.node(lower(std::make_shared<Graph>(c.graph)).routers[size_t(d.router)].node).name || r.execution != d.turn)
+          continue;
         QCOMPARE(d.shape.cells, r.shape.cells);
         QCOMPARE(d.choice, r.choice);
         if (!r.ancestor.empty()) QCOMPARE(d.ancestor, r.ancestor);
@@ -132,8 +137,9 @@ class RandomGraphsTest : public QObject {
     for (size_t i = 0; i < here.result.outputs.size(); ++i) {
       const OutputValue &a = here.result.outputs[i], &b = there.result.outputs[i];
       QCOMPARE(a.integers, b.integers);
-      QVERIFY2(a.reals.size() == b.reals.size() && (a.reals.empty() || std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0),
-               qPrintable(QString::fromStdString(c.name + ": " + a.name)));
+      QVERIFY2(
+          a.reals.size() == b.reals.size() && (a.reals.empty() || std::memcmp(a.reals.data(), b.reals.data(), a.reals.size() * 4) == 0),
+          qPrintable(QString::fromStdString(c.name + ": " + a.name)));
     }
     QCOMPARE(here.result.decisions.size(), there.result.decisions.size());
     for (size_t i = 0; i < here.result.decisions.size(); ++i) QCOMPARE(here.result.decisions[i].choice, there.result.decisions[i].choice);

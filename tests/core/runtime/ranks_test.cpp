@@ -1,10 +1,10 @@
 // Expert parallelism over in-process ranks gives what one rank gives.
 #include <thread>
 
+#include "core/cpu/cpu_device.h"
 #include "core/graph/builder.h"
 #include "core/runtime/communicator.h"
 #include "core/runtime/executor.h"
-#include "core/cpu/cpu_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -43,7 +43,8 @@ Graph mixture(int ranks, int rank, const std::vector<int64_t>& owners) {
       branches.push_back(e);
       inputs.push_back(b.weight("expert" + std::to_string(e) + part, DType::f32, shape));
     }
-    return b.value("grouped_linear", inputs, {{"slots", int64_t{space}}, {"branches", branches}, {"activation", std::string(activation)}}, part);
+    return b.value("grouped_linear", inputs, {{"slots", int64_t{space}}, {"branches", branches}, {"activation", std::string(activation)}},
+                   part);
   };
   ValueId y = grouped(grouped(rows, "wi", {kHidden, kWidth}, "relu"), "wo", {kWidth, kHidden}, "none");
   if (ranks > 0) y = b.value("exchange_back", {y, decision, d}, {{"slots", int64_t{all_slots}}}, "returned");
@@ -67,7 +68,8 @@ std::shared_ptr<MemoryWeights> weights() {
   return w;
 }
 
-std::vector<float> run(Graph graph, std::shared_ptr<const WeightSource> source, std::vector<float> x, int64_t sequences, Communicator* communicator) {
+std::vector<float> run(Graph graph, std::shared_ptr<const WeightSource> source, std::vector<float> x, int64_t sequences,
+                       Communicator* communicator) {
   cpu::CpuDevice device(1, communicator);
   WeightStore store(device, std::move(source));
   const Bindings bindings = {sequences, 5};
@@ -112,7 +114,8 @@ class RanksTest : public QObject {
     for (int r = 0; r < ranks; ++r)
       threads.emplace_back([&, r] {
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(part) * r;
-        parts[static_cast<size_t>(r)] = run(mixture(ranks, r, owner_list), source, {begin, begin + static_cast<std::ptrdiff_t>(part)}, kEach, ends[static_cast<size_t>(r)].get());
+        parts[static_cast<size_t>(r)] = run(mixture(ranks, r, owner_list), source, {begin, begin + static_cast<std::ptrdiff_t>(part)},
+                                            kEach, ends[static_cast<size_t>(r)].get());
       });
     for (std::thread& t : threads) t.join();
     std::vector<float> joined;

@@ -21,8 +21,8 @@ std::string complaint(const std::function<void()>& act) {
 /// Three rows of each of two sequences, put into five places from place `at` on.
 RandomCase put_at(int64_t at) {
   CaseBuilder b(1);
-  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)), rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)),
-                places = b.dense_space("places", sequences, 5);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
+                rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)), places = b.dense_space("places", sequences, 5);
   const ValueId x = b.floats("x", rows, {4}), state = b.state("kept", DType::f32, places, {4});
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
   const ValueId length = b.value("extent", {}, {{"extent", std::string("T")}}, "length");

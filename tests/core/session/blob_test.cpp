@@ -29,7 +29,8 @@ int refused(const blob::Bytes& data, Read read) {
       ++refusals;
     }
   };
-  for (size_t length = 0; length < data.size(); length += 1 + data.size() / 200) attempt({data.begin(), data.begin() + static_cast<int64_t>(length)});
+  for (size_t length = 0; length < data.size(); length += 1 + data.size() / 200)
+    attempt({data.begin(), data.begin() + static_cast<int64_t>(length)});
   for (int round = 0; round < 2000; ++round) {
     blob::Bytes bytes = data;
     for (uint32_t i = 0; i <= random() % 3 && !bytes.empty(); ++i) {
@@ -169,7 +170,8 @@ class BlobTest : public QObject {
     std::mt19937 random(3);
     for (const int32_t columns : {1, 8, 300, 4096}) {
       PairCounter counter(100, columns);
-      for (int i = 0; i < 500; ++i) counter.add(static_cast<int32_t>(random() % 100), static_cast<int32_t>(random() % static_cast<uint32_t>(columns)));
+      for (int i = 0; i < 500; ++i)
+        counter.add(static_cast<int32_t>(random() % 100), static_cast<int32_t>(random() % static_cast<uint32_t>(columns)));
       PairTable table = counter.take();
       table.entries[0].count = int64_t{1} << 40;
       blob::Bytes data;
@@ -181,8 +183,10 @@ class BlobTest : public QObject {
     QCOMPARE(blob::read_pairs(data, "test"), (PairTable{3, 4, {}}));
   }
   void events_come_back() {
-    std::vector<StepEvent> events = {{5'000'000'000'000ull, 5'000'000'000'900ull, 7, 1}, {4'999'999'999'000ull, 5'000'000'000'000ull, 2, 0}};
-    for (uint32_t i = 0; i < 300; ++i) events.push_back({6'000'000'000'000ull + i * 12000, 6'000'000'000'000ull + i * 12000 + 11000, i, static_cast<uint16_t>(i % 64)});
+    std::vector<StepEvent> events = {{5'000'000'000'000ull, 5'000'000'000'900ull, 7, 1},
+                                     {4'999'999'999'000ull, 5'000'000'000'000ull, 2, 0}};
+    for (uint32_t i = 0; i < 300; ++i)
+      events.push_back({6'000'000'000'000ull + i * 12000, 6'000'000'000'000ull + i * 12000 + 11000, i, static_cast<uint16_t>(i % 64)});
     blob::Bytes data;
     blob::put_events(events, data);
     QCOMPARE(blob::read_events(data, "test"), events);
@@ -208,7 +212,8 @@ class BlobTest : public QObject {
       blob::Bytes data;
       blob::put_mask(mask, length, data);
       const auto back = blob::read_mask(data, length * 5, length, "test");
-      QVERIFY(form == 0 ? back.empty() : back == mask || (back.empty() && std::all_of(mask.begin(), mask.end(), [](uint8_t m) { return m; })));
+      QVERIFY(form == 0 ? back.empty()
+                        : back == mask || (back.empty() && std::all_of(mask.begin(), mask.end(), [](uint8_t m) { return m; })));
       if (form == 1) QVERIFY(data.size() <= 2 + 5 * 2);
     }
   }

@@ -1,4 +1,5 @@
-// Both ends of the scale: a session of 10^5 batches opens by reading a few pages; recording costs little. Times are printed, they decide nothing.
+// Both ends of the scale: a session of 10^5 batches opens by reading a few pages; recording costs little. Times are printed, they decide
+// nothing.
 #include <time.h>
 
 #include <chrono>
@@ -19,14 +20,16 @@ double ms_since(Clock::time_point begin) { return std::chrono::duration<double, 
 RunLayout plain_layout(int32_t routers, int32_t branches) {
   RunLayout layout;
   layout.spaces = {"encoder"};
-  for (int32_t r = 0; r < routers; ++r) layout.routers.push_back({"encoder." + std::to_string(r) + ".mlp", branches, 1, "switch-top1", 0, "encoder"});
+  for (int32_t r = 0; r < routers; ++r)
+    layout.routers.push_back({"encoder." + std::to_string(r) + ".mlp", branches, 1, "switch-top1", 0, "encoder"});
   for (int32_t s = 0; s < routers * 20; ++s) layout.steps.push_back({"step." + std::to_string(s), "product", s / 20, -1, 1e6, 1e5});
   return layout;
 }
 
 // What a run has at hand after a batch; recording is copying it into a record.
 struct Source {
-  explicit Source(const RunLayout& layout_, int32_t sequences_, int32_t per_sequence_) : layout(layout_), sequences(sequences_), per_sequence(per_sequence_) {
+  explicit Source(const RunLayout& layout_, int32_t sequences_, int32_t per_sequence_)
+      : layout(layout_), sequences(sequences_), per_sequence(per_sequence_) {
     std::mt19937 random(1);
     const auto cells = static_cast<size_t>(sequences * per_sequence);
     mask.resize(cells);
@@ -91,7 +94,8 @@ class HugeSessionTest : public QObject {
       }
       run->finish(RunStatus::finished);
     }
-    qInfo("written: %.0f ms, %.1f us a batch, %.1f MB", ms_since(begin), ms_since(begin) * 1000 / batches, std::filesystem::file_size(path) * 1e-6);
+    qInfo("written: %.0f ms, %.1f us a batch, %.1f MB", ms_since(begin), ms_since(begin) * 1000 / batches,
+          std::filesystem::file_size(path) * 1e-6);
 
     begin = Clock::now();
     const SessionReader reader(path);
@@ -103,7 +107,8 @@ class HugeSessionTest : public QObject {
     for (int32_t r = 0; r < 3; ++r)
       for (const RouterLoads& window : reader.loads(run.id, r, levels.back().level, 0, 256)) cells += window.cells;
     QCOMPARE(cells, batches * 64 * 3);
-    qInfo("opened, coarsest level of 3 routers: %.2f ms, %lld pages of 8 KiB", ms_since(begin), static_cast<long long>(reader.pages_read()));
+    qInfo("opened, coarsest level of 3 routers: %.2f ms, %lld pages of 8 KiB", ms_since(begin),
+          static_cast<long long>(reader.pages_read()));
     QVERIFY(reader.pages_read() < 64);
 
     // Looking closer costs as little: a screenful of the finest level, one decision, one cell, the transitions of half the run.
@@ -148,8 +153,9 @@ class HugeSessionTest : public QObject {
     const RecorderCounts counts = recorder.counts();
     run->finish(RunStatus::finished);
     const double produce = counts.produce_ms / batches, write = counts.write_ms / batches;
-    qInfo("a batch: %.1f us on the run's thread (%.3f %%), %.1f us CPU on the writer's (%.3f %%), %.1f KB", produce * 1000, 100 * produce / latency,
-          write * 1000, 100 * write / latency, static_cast<double>(std::filesystem::file_size(path)) / batches / 1000);
+    qInfo("a batch: %.1f us on the run's thread (%.3f %%), %.1f us CPU on the writer's (%.3f %%), %.1f KB", produce * 1000,
+          100 * produce / latency, write * 1000, 100 * write / latency,
+          static_cast<double>(std::filesystem::file_size(path)) / batches / 1000);
     qInfo("the run's thread waited for the writer %lld times", static_cast<long long>(counts.waits));  // timing decides no test
     QCOMPARE(run->profile().batches(), int64_t{batches});
   }

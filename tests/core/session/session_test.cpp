@@ -135,7 +135,8 @@ class SessionTest : public QObject {
             QCOMPARE(windows[w].dropped, sum.dropped);
             QCOMPARE(windows[w].cells, sum.cells);
             QCOMPARE(windows[w].batches, sum.batches);
-            for (size_t b = 0; b < sum.weight.size(); ++b) QVERIFY(std::fabs(windows[w].weight[b] - sum.weight[b]) <= 1e-5 * (1 + sum.weight[b]));
+            for (size_t b = 0; b < sum.weight.size(); ++b)
+              QVERIFY(std::fabs(windows[w].weight[b] - sum.weight[b]) <= 1e-5 * (1 + sum.weight[b]));
           }
         }
         const RouterLoads total = reader.total_loads(1, r);
@@ -173,7 +174,8 @@ class SessionTest : public QObject {
     QCOMPARE(reader.next_router(1, 1), -1);
     QCOMPARE(reader.next_router(1, 2), 3);
     std::vector<int32_t> scratch;
-    for (const auto& [first, count] : {std::pair{0, 150}, {0, 16}, {16, 64}, {5, 1}, {3, 140}, {64, 86}, {149, 1}, {149, 9}, {0, 0}, {200, 5}}) {
+    for (const auto& [first, count] :
+         {std::pair{0, 150}, {0, 16}, {16, 64}, {5, 1}, {3, 140}, {64, 86}, {149, 1}, {149, 9}, {0, 0}, {200, 5}}) {
       PairCounter chain(layout.routers[2].branches, layout.routers[3].branches), pairs(8, 8);
       for (int64_t i = first; i < std::min<int64_t>(batches, first + count); ++i) {
         const BatchRecord& batch = all[static_cast<size_t>(i)];
@@ -191,7 +193,8 @@ class SessionTest : public QObject {
     const std::string path = make_session(at("path.storm"), 9);
     const RunLayout layout = two_stacks();
     const SessionReader reader(path);
-    for (const CellId cell : {CellId{0, 0, 0, 0, Phase::forward}, CellId{0, 13, 7, 0, Phase::forward}, CellId{0, 35, 11, 0, Phase::forward}}) {
+    for (const CellId cell :
+         {CellId{0, 0, 0, 0, Phase::forward}, CellId{0, 13, 7, 0, Phase::forward}, CellId{0, 35, 11, 0, Phase::forward}}) {
       BatchRecord batch;
       fill(layout, cell.sequence / 4, {}, batch);
       const int64_t row = cell.sequence % 4 * 12 + cell.position;
@@ -361,7 +364,10 @@ class SessionTest : public QObject {
       QFAIL("was opened");
     } catch (const Error& e) {
       QVERIFY(e.kind() == ErrorKind::bad_input);
-      QCOMPARE(e.what(), (path + ": holds runs of another model, switch-tiny (0123456789ab) and not other (ffff00001111) (choose another file for -o)").c_str());
+      QCOMPARE(
+          e.what(),
+          (path + ": holds runs of another model, switch-tiny (0123456789ab) and not other (ffff00001111) (choose another file for -o)")
+              .c_str());
     }
     QCOMPARE(SessionReader(path).runs().size(), size_t{1});
   }
