@@ -83,12 +83,12 @@ class ContractImportTest : public QObject {
     QCOMPARE(import["model"]["layers"].get<int64_t>(), size.layers);
     QCOMPARE(import["model"]["branches"].get<int64_t>(), size.experts);
     QCOMPARE(import["model"]["k"].get<int64_t>(), size.k);
-    QCOMPARE(import["lacks"], Json::array({"timings"}));
+    QVERIFY((import["lacks"] == Json::array({"timings"})));
 
     const Json analysis = analyzed(session);
     QCOMPARE(analysis["schema"].get<std::string>(), std::string("stormcell.analyze/1"));
-    QCOMPARE(analysis["phases"], Json::array({"prefill", "decode"}));
-    QCOMPARE(analysis["lacks"], import["lacks"]);
+    QVERIFY((analysis["phases"] == Json::array({"prefill", "decode"})));
+    QVERIFY(analysis["lacks"] == import["lacks"]);
     QVERIFY(analysis["cache"].is_null());
     for (const char* figure : {"temporal_lag1", "static_in_sample", "static_from_prompt", "static_held_out", "transition_held_out"})
       QVERIFY2(analysis["predictability"].contains(figure) && analysis["predictability"][figure].is_null(), figure);
@@ -141,7 +141,7 @@ class ContractImportTest : public QObject {
       for (int layer = 0; layer < 2; ++layer)
         text += std::to_string((step + layer) % 4) + ",0," + std::to_string(layer) + "," + std::to_string(step) + ",1,0,x\r\n";
     const Json import = imported(scratch_.write("bare.csv", text), scratch_.path("bare.storm"));
-    QCOMPARE(import["lacks"], Json::array({"model", "weights", "residency", "branch_bytes", "timings"}));
+    QVERIFY((import["lacks"] == Json::array({"model", "weights", "residency", "branch_bytes", "timings"})));
     QCOMPARE(import["rows_read"].get<int>(), 6);
   }
 
@@ -185,7 +185,7 @@ class ContractImportTest : public QObject {
     QCOMPARE(import["format"].get<std::string>(), std::string("native"));
     QCOMPARE(import["rows_read"].get<int>(), 5);
     const Json analysis = analyzed(session);
-    QCOMPARE(analysis["phases"], Json::array({"prefill", "decode"}));
+    QVERIFY((analysis["phases"] == Json::array({"prefill", "decode"})));
     QCOMPARE(loads_of(analysis, 0), (std::vector<int64_t>{2, 1, 1, 1}));
   }
 
@@ -194,7 +194,7 @@ class ContractImportTest : public QObject {
                       two = scratch_.write("tuesday.csv", route_trace({3, 8, 2, 3, 9, 1}));
     const std::string session = scratch_.path("days.storm");
     const Json import = json_of({"import", one, two, "-o", session, "--json", "-"});
-    QCOMPARE(import["runs"], Json::array({1, 2}));
+    QVERIFY((import["runs"] == Json::array({1, 2})));
     imported(one, session);
     const SessionReader reader(session);
     QCOMPARE(reader.runs().size(), size_t{3});
@@ -241,7 +241,7 @@ class ContractImportTest : public QObject {
       return bytes.substr(8 + header);
     };
     QVERIFY(tensors(trace) == tensors(again));
-    QCOMPARE(analyzed(first)["routers"], analyzed(second)["routers"]);
+    QVERIFY(analyzed(first)["routers"] == analyzed(second)["routers"]);
     // The same model: it may go into the first session, too.
     imported(trace, first);
     QCOMPARE(SessionReader(first).runs().size(), size_t{2});
@@ -254,8 +254,8 @@ class ContractImportTest : public QObject {
     VERIFY_DONE(run_program({"export", session, "--format", "native", "-o", trace}), Arguments{"export"});
     imported(trace, back);
     Json before = analyzed(session), after = analyzed(back);
-    QCOMPARE(before["routers"], after["routers"]);
-    QCOMPARE(before["phases"], after["phases"]);
+    QVERIFY(before["routers"] == after["routers"]);
+    QVERIFY(before["phases"] == after["phases"]);
     const SessionReader a(session), b(back);
     for (int64_t batch = 0; batch < a.find_run("").batches; ++batch)
       for (int32_t r = 0; r < 3; ++r) {
