@@ -250,7 +250,7 @@ void SessionWriter::hold() {
   state_->attempt([&] {
     state_->begin();
     state_->held = true;
-    state_->db.execute("PRAGMA cache_size=-65536");
+    state_->db.execute("PRAGMA cache_size=-8192");
   });
 }
 
