@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
 #include "core/session/session_reader.h"
 
@@ -13,7 +14,7 @@ SessionOverview open_session(const std::string& file) {
   SessionOverview overview{file, s.id, s.created, s.model.name, s.model.family, {}};
   for (const RunSummary& r : reader.runs()) {
     RunLine line{r.id, r.kind, r.name, r.started, std::string(to_text(r.status)), r.batches, {}, r.summary};
-    const nlohmann::json summary = nlohmann::json::parse(r.summary, nullptr, false);
+    const nlohmann::json summary = json_or_null(r.summary);
     if (summary.is_object() && summary.contains("settings")) line.settings = summary["settings"].dump();
     overview.runs.push_back(std::move(line));
   }
