@@ -53,8 +53,8 @@ Json summary_of(const std::string& name) {
     text = find_exported_run(session, path.run, has_summary, "holds no figures: its run did not finish").summary;
   } else {
     text = read_text(path.file);
-    parse_json_text(text, path.file);  // with the place of every mistake
   }
+  parse_json_text(text, path.file);  // with the place of every mistake
   Json summary = Json::parse(text, nullptr, false);
   if (!summary.is_object() || !summary.contains("schema") || !summary["schema"].is_string() ||
       !summary["schema"].get<std::string>().starts_with("stormcell."))

@@ -11,6 +11,7 @@
 #include "core/experiment/export_output.h"
 #include "core/experiment/export_trace.h"
 #include "core/experiment/summary_json.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 namespace {
@@ -22,8 +23,8 @@ void write_config(const ExportOptions& options, const Progress&) {
   const SessionReader session(path.file);
   const RunSummary run =
       find_exported_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
-  auto config = nlohmann::ordered_json::parse(run.config, nullptr, false);
-  if (!config.is_object()) bad_input(options.session, "its configuration is damaged");
+  if (!json_or_null(run.config).is_object()) bad_input(path.file, "its configuration is damaged");
+  auto config = nlohmann::ordered_json::parse(run.config);  // in the order in which it was written
   const ExportOrigin origin = origin_of(session, run);
   config["origin"] = {
       {"version", origin.version}, {"device", origin.device}, {"date", origin.date}, {"session", origin.session}, {"run", origin.run}};

@@ -175,7 +175,7 @@ class TraceWriter {
       for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
         const size_t row = first + (d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]));
         if ((row + 1) * k > indices_.size())
-          failed(session_.path(), "a decision of batch " + std::to_string(batch) + " does not fit its cells");
+          bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells");
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
           const size_t from = c * k + i, to = row * k + i;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 
@@ -23,7 +24,7 @@ ExportOrigin origin_of(const SessionReader& session, const RunSummary& run) {
   origin.fingerprint = session.summary().model.fingerprint;
   origin.run = run.id;
   origin.kind = run.kind;
-  const nlohmann::json machine = nlohmann::json::parse(run.machine, nullptr, false);
+  const nlohmann::json machine = json_or_null(run.machine);
   if (machine.is_object()) {
     const auto name = machine.find("name"), threads = machine.find("threads");
     if (name != machine.end() && name->is_string()) origin.device = name->get<std::string>();

@@ -7,6 +7,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
 #include "core/session/session_reader.h"
 
@@ -29,7 +30,7 @@ SessionOverview open_session(const std::string& file) {
   for (const RunSummary& r : reader.runs()) {
     RunLine line{r.id, r.kind,   r.name,   r.started, r.finished, std::string(to_text(r.status)), r.batches, reader.has_decisions(r.id),
                  {},   r.config, r.summary};
-    const nlohmann::json summary = nlohmann::json::parse(r.summary, nullptr, false);
+    const nlohmann::json summary = json_or_null(r.summary);
     if (summary.is_object() && summary.contains("settings")) line.settings = summary["settings"].dump();
     overview.runs.push_back(std::move(line));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/experiment/experiment.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell {
 namespace {
@@ -39,10 +40,7 @@ Json or_null(const std::optional<T>& value) {
 }
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 /// JSON text inside figures; what is none becomes null.
-Json embedded(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  return value.is_discarded() ? Json() : value;
-}
+Json embedded(const std::string& text) { return json_or_null(text).is_null() ? Json() : Json::parse(text); }
 
 Json json_of(const Latency& l) { return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"runs", l.runs}}; }
 

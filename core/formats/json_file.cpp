@@ -149,6 +149,14 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
   return builder.take();
 }
 
+Json json_or_null(std::string_view text) {
+  try {
+    return parse_json_text(text, "");
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 Json read_json_file(const std::string& path, const JsonLimits& limits) {
   return parse_json_text(read_file_text(path, limits.bytes), path, limits);
 }

@@ -16,6 +16,9 @@ struct JsonLimits {
 /// does not allow, invalid UTF-8, a key that occurs twice in one object, and more than the limits.
 nlohmann::json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits = {});
 
+/// The same for texts that may well be none, as those in a session of another version: null where parse_json_text refuses.
+nlohmann::json json_or_null(std::string_view text);
+
 /// Reads and parses a file.
 nlohmann::json read_json_file(const std::string& path, const JsonLimits& limits = {});
 

@@ -103,7 +103,6 @@ class ContractSessionTest : public QObject {
       scratch_.write("cut.storm", bytes.substr(0, left));
       VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "decisions"}), session, "");
       VERIFY_REFUSED((Arguments{"report", session, "-o", scratch_.path("cut.html")}), session, "");
-      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"-o", session}), session, "");
     }
   }
 
@@ -138,6 +137,11 @@ class ContractSessionTest : public QObject {
                                             "UPDATE run SET config = '%1', machine = '%1', dataset = '%1', summary = '%1'; "
                                             "UPDATE model SET json = '%1'")
                                             .arg(json);
+    const QString deep = QString("[").repeated(100000) + QString("]").repeated(100000);
+    QTest::newRow("deep JSON") << QString(
+                                      "UPDATE run SET config = '{\"schema\": \"stormcell.config/1\", \"a\": %1}', machine = config, "
+                                      "summary = '{\"schema\": \"stormcell.run/1\", \"settings\": {\"a\": %1}, \"model\": %1}'")
+                                      .arg(deep);
     QTest::newRow("no model") << "DELETE FROM model";
     QTest::newRow("no layout") << "DELETE FROM router; DELETE FROM space; DELETE FROM step";
     QTest::newRow("no table") << "DROP TABLE batch_space";
@@ -154,13 +158,19 @@ class ContractSessionTest : public QObject {
     for (const char* what : {"loads", "transitions", "decisions", "timings"})
       all.push_back({"export", session, "--format", "csv", "--what", what, "-o", out});
     for (const char* format : {"stormcell", "native", "chrome-trace"}) all.push_back({"export", session, "--format", format, "-o", out});
-    all.push_back(short_run("run", switch_model(), switch_data(), {"-o", session}));
     for (const Arguments& arguments : all) {
       std::filesystem::remove(out);
       const Ended ended = run_program(arguments);
       QVERIFY2(ended.exit == 0 || ended.exit == 2, told(arguments, ended).c_str());
       const std::string defect = ended.exit == 0 ? std::string() : defect_of_error_line(ended.err, session);
       QVERIFY2(defect.empty(), (defect + "\n" + told(arguments, ended)).c_str());
+    }
+    // And another run is appended or refused.
+    try {
+      SessionWriter writer(session, SessionReader(good).summary().model);
+      writer.begin_run({});
+    } catch (const Error& error) {
+      QVERIFY2(error.kind() == ErrorKind::bad_input, error.what());
     }
   }
 

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/experiment/report/data.h"
+#include "core/formats/json_file.h"
 
 namespace stormcell::report {
 namespace {
@@ -81,13 +82,13 @@ void flatten(const Json& j, const std::string& prefix, std::vector<Setting>& lin
 
 std::vector<Setting> flat_json(const std::string& json) {
   std::vector<Setting> lines;
-  const Json j = Json::parse(json, nullptr, false);
+  const Json j = json_or_null(json);
   if (j.is_object() && !j.empty()) flatten(j, "", lines);
   return lines;
 }
 
 bool parse_summary(const std::string& json, RunSummaryFigures& f) {
-  const Json j = Json::parse(json, nullptr, false);
+  const Json j = json_or_null(json);
   if (!j.is_object()) return false;
   const std::string schema = text(j, "schema");
   if (schema.starts_with("stormcell.")) f.verb = schema.substr(10, schema.find('/') - 10);

@@ -73,6 +73,9 @@ class SessionFileTest : public QObject {
   std::string at(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
 
  private slots:
+#ifdef __SANITIZE_THREAD__
+  void initTestCase() { QSKIP("ThreadSanitizer cannot follow forked children that start threads"); }
+#endif
   void paths_name_a_run_after_a_hash() {
     QCOMPARE(parse_session_path("a.storm").file, std::string("a.storm"));
     QCOMPARE(parse_session_path("a.storm#3").file, std::string("a.storm"));
@@ -420,7 +423,7 @@ class SessionFileTest : public QObject {
     const int64_t flushed = std::stoll(child.line());
     QCOMPARE(child.wait(), 0);
     QVERIFY2(message.find(path + ": ") == 0 && message.find("File too large") != std::string::npos, message.c_str());
-    QCOMPARE(kind, std::string(flushed == 0 && kib < 200 ? "2" : "1"));
+    QCOMPARE(kind, std::string("1"));
     if (flushed == 0) return;  // not even the tables had room
     const SessionReader reader(path);
     QVERIFY(reader.run(1).batches >= flushed);
