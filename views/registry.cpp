@@ -2,7 +2,9 @@
 
 #include <QCoreApplication>
 
+#include "views/compare/compare_view.h"
 #include "views/heatmap/heatmap_view.h"
+#include "views/overview/overview_view.h"
 
 namespace stormcell::views {
 namespace {
@@ -13,8 +15,12 @@ View* make(QWidget* parent) {
 }
 
 constexpr ViewEntry kViews[] = {
+    {"overview", QT_TRANSLATE_NOOP("views", "Overview"),
+     QT_TRANSLATE_NOOP("views", "What a run came to, whether to believe it, what to do next"), make<OverviewView>},
     {"heatmap", QT_TRANSLATE_NOOP("views", "Heatmap"), QT_TRANSLATE_NOOP("views", "Where the cells of every router went"),
      make<HeatmapView>},
+    {"compare", QT_TRANSLATE_NOOP("views", "Compare"), QT_TRANSLATE_NOOP("views", "Which figures of two runs differ by more than chance"),
+     make<CompareView>},
 };
 
 }  // namespace

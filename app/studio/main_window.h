@@ -55,7 +55,12 @@ class MainWindow : public QMainWindow {
   void open_sample();
   void update_view();
   void update_runs();
-  void run_again();
+  struct Again {
+    bool inputs = false;
+    double longer = 1;
+  };
+  void run_again(const Again& again);
+  int64_t newest_result() const;  ///< 0: none
   void run_demo();
   void export_picture();
   void export_table();
