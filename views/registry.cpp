@@ -2,9 +2,12 @@
 
 #include <QCoreApplication>
 
+#include "views/compare/compare_view.h"
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
+#include "views/overview/overview_view.h"
 #include "views/timeline/timeline_view.h"
+
 
 namespace stormcell::views {
 namespace {
@@ -15,12 +18,16 @@ View* make(QWidget* parent) {
 }
 
 constexpr ViewEntry kViews[] = {
+    {"overview", QT_TRANSLATE_NOOP("views", "Overview"),
+     QT_TRANSLATE_NOOP("views", "What a run came to, whether to believe it, what to do next"), make<OverviewView>},
     {"heatmap", QT_TRANSLATE_NOOP("views", "Heatmap"), QT_TRANSLATE_NOOP("views", "Where the cells of every router went"),
      make<HeatmapView>},
     {"optimisations", QT_TRANSLATE_NOOP("views", "Optimisations"),
      QT_TRANSLATE_NOOP("views", "Switch passes on and off and see what each brings"), make<OptimisationsView>},
     {"timeline", QT_TRANSLATE_NOOP("views", "Timeline"), QT_TRANSLATE_NOOP("views", "Which step ran when, and for how long"),
      make<TimelineView>},
+    {"compare", QT_TRANSLATE_NOOP("views", "Compare"), QT_TRANSLATE_NOOP("views", "Which figures of two runs differ by more than chance"),
+     make<CompareView>},
 };
 
 }  // namespace

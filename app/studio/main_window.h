@@ -55,7 +55,14 @@ class MainWindow : public QMainWindow {
   void open_sample();
   void update_view();
   void update_runs();
-  void run_again(const PlanChoice& passes = {}, bool alone = true);
+  struct Again {
+    bool inputs = false;
+    double longer = 1;
+    PlanChoice passes = {};
+    bool alone = true;      ///< also each pass on its own
+  };
+  void run_again(const Again& again);
+  int64_t newest_result() const;  ///< 0: none
   void run_demo();
   void export_picture();
   void export_table();

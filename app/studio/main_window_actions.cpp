@@ -125,7 +125,23 @@ std::vector<ActionRow> MainWindow::run_actions() {
        tr("Run again"),
        tr("Measures and verifies this run's model and data once more, into the same session"),
        {QKeySequence("Ctrl+R")},
-       [this] { run_again(); },
+       [this] { run_again({}); },
+       needs_settings,
+       nullptr},
+      {"run-with-inputs",
+       menu,
+       tr("Run again with recorded inputs"),
+       tr("The same, with texts and token ids kept in the session"),
+       {},
+       [this] { run_again({true, 1}); },
+       needs_settings,
+       nullptr},
+      {"measure-longer",
+       menu,
+       tr("Measure four times as long"),
+       tr("Runs again and takes four times as many samples: a narrower interval"),
+       {},
+       [this] { run_again({false, 4}); },
        needs_settings,
        nullptr},
       {"run-demo",
@@ -155,6 +171,19 @@ std::vector<ActionRow> MainWindow::run_actions() {
          say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
        },
        [this] { return document_.run() && !document_.run()->settings.empty() ? QString() : tr("how this run was made is not known"); },
+       nullptr},
+      {"show-result",
+       menu,
+       tr("Go to the newest figures"),
+       tr("The newest run of this session that was measured to its end"),
+       {},
+       [this] {
+         for (const RunLine& run : document_.session().runs)
+           if (run.id == newest_result()) return document_.show_run(run.id);
+       },
+       [this] {
+         return document_.empty() ? tr("open a session first") : newest_result() == 0 ? tr("no run of this session has figures") : QString();
+       },
        nullptr},
       {"compare-run",
        menu,
@@ -315,13 +344,22 @@ void MainWindow::save(const QString& name, const QString& filter, const QByteArr
       [this](const QString& message) { say(message); });
 }
 
-void MainWindow::run_again(const PlanChoice& passes, bool alone) {
+int64_t MainWindow::newest_result() const {
+  int64_t newest = 0;
+  if (!document_.empty())
+    for (const RunLine& run : document_.session().runs)
+      if (!run.summary.empty()) newest = run.id;
+  return newest;
+}
+
+void MainWindow::run_again(const Again& again) {
   if (!document_.run()) return say(tr("Open a session first"));
-  const auto options = options_of(document_.run()->settings);
+  auto options = options_of(document_.run()->settings);
   if (!options) return say(tr("How this run was made is not known"));
+  options->record_inputs |= again.inputs;
   run_session_ = QString::fromStdString(document_.session().file);
-  runs_.start({*options, {passes, document_.session().file, alone ? 8.0 : 3.0, alone}});
-  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes)));
+  runs_.start({*options, {again.passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
+  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, again.passes)));
 }
 
 void MainWindow::run_demo() {

@@ -13,6 +13,7 @@
 #include "core/base/blocking.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
+#include "views/overview/overview_rules.h"
 
 namespace stormcell::studio {
 using namespace stormcell::testing;
@@ -58,6 +59,13 @@ class WindowTest : public QObject {
     }
     PaletteDialog palette(window.actions(), &window);
     QCOMPARE(palette.findChild<QListWidget*>()->count(), static_cast<int>(window.actions().rows().size()));
+  }
+
+  void every_next_step_of_the_overview_is_a_command() {
+    MainWindow window;
+    for (const views::StepRule& rule : views::step_rules()) QVERIFY2(window.actions().action(rule.action), rule.action);
+    for (const char* id : {"open-session", "open-sample", "compare-run", "compare-session", "show-result"})
+      QVERIFY2(window.actions().action(id), id);
   }
 
   void a_session_is_opened_looked_at_and_left() {

@@ -58,7 +58,10 @@ View::View(QWidget* parent) : QWidget(parent) {
   bar_widget_->hide();
 }
 
-void View::set_picture(QWidget* picture) { stack_->addWidget(picture); }
+void View::set_picture(QWidget* picture) {
+  shown_ = picture;
+  stack_->addWidget(picture);
+}
 
 QString View::message() const { return has_content_ ? QString() : message_->text(); }
 
@@ -81,7 +84,7 @@ void View::show_message(const QString& text, const std::vector<Way>& ways) {
 void View::show_content() {
   has_content_ = true;
   bar_widget_->setVisible(bar_->count() > 0);
-  stack_->setCurrentWidget(shows_table_ ? static_cast<QWidget*>(twin_) : picture());
+  stack_->setCurrentWidget(shows_table_ ? static_cast<QWidget*>(twin_) : shown_);
   refresh_table();
   picture()->update();
 }

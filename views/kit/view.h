@@ -36,7 +36,7 @@ class View : public QWidget {
   virtual void select(const Selection& selection) = 0;
   /// The figures of the picture as they stand.
   virtual Table table() const = 0;
-  /// What an image export draws: without controls.
+  /// What an image export draws: without controls, and whole where the window scrolls. The widget on show, or one inside of it.
   virtual QWidget* picture() = 0;
   /// Whether the picture has anything to draw; false leaves the message on show.
   bool has_content() const { return has_content_; }
@@ -76,6 +76,7 @@ class View : public QWidget {
   QHBoxLayout* bar_;
   QWidget* bar_widget_;
   QStackedWidget* stack_;
+  QWidget* shown_ = nullptr;
   QWidget* message_page_;
   QLabel* message_;
   QHBoxLayout* ways_;

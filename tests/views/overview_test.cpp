@@ -1,0 +1,295 @@
+// The overview: parsing, what it says, its rules, geometry, and the view on sessions with and without a summary.
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QPushButton>
+#include <QSet>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <cmath>
+
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/golden.h"
+#include "tests/testing/run_load.h"
+#include "tests/testing/testing.h"
+#include "views/kit/figure_text.h"
+#include "views/kit/theme.h"
+#include "views/kit/value_axis.h"
+#include "views/overview/overview_painter.h"
+#include "views/overview/overview_view.h"
+
+namespace stormcell::views {
+namespace {
+
+using namespace stormcell::testing;
+
+QJsonObject pass(const char* name, bool applied, const char* reason, double cumulative, double low, double high, double predicted) {
+  return {{"name", name},
+          {"applied", applied},
+          {"reason", reason},
+          {"predicted_speedup", applied ? QJsonValue(predicted) : QJsonValue()},
+          {"speedup_alone", applied ? QJsonValue(cumulative) : QJsonValue()},
+          {"speedup_cumulative", applied ? QJsonValue(cumulative) : QJsonValue()},
+          {"speedup_cumulative_ci95", applied ? QJsonValue(QJsonArray{low, high}) : QJsonValue()},
+          {"guard_hits", 12},
+          {"fallbacks", 0}};
+}
+
+QJsonObject plan(double median, double cells) {
+  return {{"latency_ms", QJsonObject{{"median", median}, {"p95", 1.6 * median}, {"min", 0.5 * median}, {"runs", 416}}},
+          {"cells_per_s", cells},
+          {"limit_share", 1.4 / median},
+          {"peak_weight_bytes", 5174272},
+          {"peak_activation_bytes", 2394432}};
+}
+
+QJsonObject optimised() {
+  return {{"schema", "stormcell.optimize/1"},
+          {"version", "0.1.0"},
+          {"phase", "forward"},
+          {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
+          {"dataset", QJsonObject{{"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
+          {"device", QJsonObject{{"name", "Example CPU"},
+                                 {"backend", "cpu"},
+                                 {"threads", 2},
+                                 {"core_placement", "two cores, one L3"},
+                                 {"peak_gflops", 416.6},
+                                 {"read_gbps", 33.1}}},
+          {"baseline", plan(2.34, 159057)},
+          {"optimized", plan(1.87, 199000)},
+          {"speedup", 1.25},
+          {"speedup_ci95", QJsonArray{1.21, 1.3}},
+          {"verified", QJsonObject{{"passed", true},
+                                   {"text", "210 of 210 batches against the oracle"},
+                                   {"tolerance", 0.02},
+                                   {"max_rel_diff", 2.29e-6},
+                                   {"flips", 3},
+                                   {"explained_flips", 3},
+                                   {"dropped", 0}}},
+          {"passes",
+           QJsonArray{pass("dead-path", true, "2 branches of 2 routers without load, 256.0 KiB never loaded unless a guard misses", 1.02,
+                           0.99, 1.05, 1),
+                      pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3, 1.21),
+                      pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0, 0)}},
+          {"routing", QJsonArray{QJsonObject{{"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
+          {"warnings", QJsonArray{}}};
+}
+
+std::string text(const QJsonObject& json) { return QJsonDocument(json).toJson().toStdString(); }
+
+Situation situation(const QJsonObject& summary) {
+  Situation s;
+  s.facts.line.id = 2, s.facts.line.kind = "optimize", s.facts.line.status = "finished", s.facts.line.batches = 210;
+  s.facts.line.started = "2026-01-02T03:04:05Z";
+  s.facts.model = "demo:switch-names", s.facts.device = "Example CPU", s.facts.inputs = true,
+  s.facts.newest_result = summary.isEmpty() ? 0 : 2;
+  s.facts.routers = {{"encoder.block.1.mlp", 8, {1, 2, 3}, {0, 0, 0}, 1.4, 2.5},
+                     {"decoder.block.1.mlp", 8, {1, 2, 3}, {0, 0, 0}, 0.4, 2.9}};
+  s.summary = parse_summary(text(summary));
+  s.repeatable = true;
+  return s;
+}
+
+bool says(const Table& table, const QString& what) {
+  for (const auto& row : table.rows)
+    for (const Value& v : row)
+      if (to_text(v).contains(what)) return true;
+  return false;
+}
+
+QStringList rules_of(const Situation& s) {
+  QStringList ids;
+  for (const NextStep& step : next_steps(s, 99)) ids << step.rule;
+  return ids;
+}
+
+}  // namespace
+
+class OverviewTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+
+ private slots:
+  void a_summary_is_read_and_anything_else_is_none() {
+    const auto s = parse_summary(text(optimised()));
+    QVERIFY(s && s->verified() && s->speedup && *s->speedup == 1.25);
+    QCOMPARE(s->passes.size(), size_t{3});
+    QCOMPARE(s->cells, qint64{83786});
+    QVERIFY(!s->passes[2].cumulative);
+    for (const char* other : {"", "{", "[]", "{\"speedup\":1.5}", "{\"schema\":\"stormcell.compare/1\"}", "{\"schema\":7}"})
+      QVERIFY2(!parse_summary(other), other);
+    // Missing parts leave gaps, nothing else.
+    const auto bare = parse_summary("{\"schema\":\"stormcell.run/1\",\"passes\":7,\"baseline\":[],\"routing\":[null]}");
+    QVERIFY(bare && !bare->baseline && bare->passes.empty());
+    const auto g =
+        parse_summary(R"({"schema":"stormcell.generate/1","tokens":100,"tokens_per_s":50.5,"latency_ms":{"median":3,"runs":4}})");
+    QVERIFY(g && g->generated && g->generated->tokens == 100 && g->baseline->median == 3);
+  }
+
+  void what_is_not_verified_never_shows_a_speed_up() {
+    QJsonObject failed = optimised();
+    failed["verified"] = QJsonObject{{"passed", false}, {"text", "1 of 210"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
+    QJsonObject none = optimised();
+    none["verified"] = QJsonValue();
+    for (const QJsonObject& j : {failed, none}) {
+      const Situation s = situation(j);
+      const OverviewPageModel page = make_page(s);
+      QVERIFY(!s.summary->speedup && !page.hero.ratio && page.waterfall.empty());
+      QVERIFY(page.headline.startsWith("Not verified"));
+      for (const FigureRow& row : page.figures) QVERIFY(row.after.isEmpty() && row.change.isEmpty());
+      const Table table = make_overview_table(s);
+      QVERIFY(!says(table, "1.25") && !says(table, "speed-up alone") && !says(table, "optimised"));
+    }
+    QVERIFY(rules_of(situation(failed)).constFirst() == "not-verified");
+    QVERIFY(rules_of(situation(none)).constFirst() == "not-compared");
+  }
+
+  void the_page_says_what_the_figures_say() {
+    const OverviewPageModel page = make_page(situation(optimised()));
+    QVERIFY(page.headline.startsWith(QString::fromUtf8("1.25×")));
+    QVERIFY(page.tone == Tone::good && page.proof.tone == Tone::good);
+    QVERIFY(page.proof.text.contains("3 routing decisions differ, 3 of them"));
+    QCOMPARE(page.figures.size(), size_t{6});
+    QCOMPARE(page.figures[0].change, change_text(2.34, 1.87));
+    QCOMPARE(page.waterfall.size(), size_t{3});
+    QCOMPARE(page.waterfall[1].from, 1.02);
+    QVERIFY(std::abs(*page.waterfall[1].predicted - 1.21) < 1e-12);
+    QVERIFY(!page.waterfall[2].to);
+    QJsonObject even = optimised();
+    even["speedup_ci95"] = QJsonArray{0.9, 1.3};
+    QVERIFY(make_page(situation(even)).headline.startsWith("No measurable difference"));
+    even["speedup_ci95"] = QJsonArray{0.8, 0.9};
+    QVERIFY(make_page(situation(even)).tone == Tone::bad);
+    QVERIFY(make_page(situation({})).notes[0].contains("Missing"));
+  }
+
+  void the_table_obeys_the_rules_of_models() {
+    const Table table = make_overview_table(situation(optimised()));
+    for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+    QVERIFY(says(table, "1.25") && says(table, "predicted") && says(table, "measured"));
+    QVERIFY(to_csv(table).contains("vertical-fusion"));
+  }
+
+  void every_rule_has_a_case_data() {
+    QTest::addColumn<QString>("rule");
+    for (const StepRule& r : step_rules()) QTest::newRow(r.id) << r.id;
+  }
+  void every_rule_has_a_case() {
+    QFETCH(QString, rule);
+    QJsonObject j = optimised();
+    Situation plain = situation(j), s = plain;
+    s.facts.routers[0].imbalance = 0.2;
+    const auto verification = [](bool passed) {
+      return QJsonObject{{"passed", passed}, {"text", "x"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
+    };
+    if (rule == "going-on") s = situation({}), s.facts.line.status = "running";
+    if (rule == "result-elsewhere") s = situation({}), s.facts.newest_result = 5;
+    if (rule == "no-result" || rule == "open-another") s = situation({}), s.facts.line.status = "interrupted";
+    if (rule == "not-verified") j["verified"] = verification(false), s = situation(j);
+    if (rule == "not-compared") j["verified"] = QJsonValue(), s = situation(j);
+    if (rule == "interval-holds-1") j["speedup_ci95"] = QJsonArray{0.9, 1.1}, s = situation(j);
+    if (rule == "wide-interval") j["speedup_ci95"] = QJsonArray{1.1, 2.1}, s = situation(j);
+    if (rule == "only-baseline") j["optimized"] = QJsonValue(), s = situation(j);
+    if (rule == "fallbacks") s.summary->passes[0].fallbacks = 3;
+    if (rule == "dropped") s.facts.routers[1].dropped = {0, 4, 0};
+    if (rule == "imbalance") s = plain;
+    if (rule == "no-inputs") s.facts.inputs = false;
+    if (rule == "compared") s.compared = true;
+    if (rule == "flips") s.summary->passes.clear();  // else the table is offered for another reason
+    QVERIFY2(rules_of(s).contains(rule), qPrintable(rules_of(s).join(' ')));
+    // Never two ways to the same place, never more than asked for, always something.
+    const auto three = next_steps(s);
+    QVERIFY(!three.empty() && three.size() <= 3);
+    QSet<QString> actions;
+    for (const NextStep& step : three) {
+      QVERIFY(!step.sentence.contains('%') || step.sentence.contains(" %"));
+      actions.insert(step.action);
+    }
+    QCOMPARE(actions.size(), static_cast<qsizetype>(three.size()));
+  }
+
+  void cards_do_not_overlap_and_fill_the_width() {
+    for (const double width : {480.0, 760.0, 1080.0, 1730.0})
+      for (const bool waterfall : {false, true}) {
+        OverviewContent c;
+        c.figures = 6, c.chart_rows = waterfall ? 15 : 12, c.notes = 2, c.interval = c.waterfall = waterfall;
+        c.steps_height = [](double) { return 210.0; };
+        const OverviewGeometry g(width, c);
+        const QRectF page(0, 0, width, g.height());
+        const std::vector<QRectF> all = {g.header(), g.notes(), g.hero(), g.figures(), g.chart(), g.steps(), g.footer()};
+        for (size_t a = 0; a < all.size(); ++a) {
+          QVERIFY(page.contains(all[a]));
+          for (size_t b = a + 1; b < all.size(); ++b) QVERIFY2(!all[a].intersects(all[b]), qPrintable(QString("%1 %2").arg(a).arg(b)));
+        }
+        QVERIFY(g.figures().contains(g.figure_row(5)) && g.chart().contains(g.chart_row(c.chart_rows - 1)));
+        QVERIFY(g.chart().contains(g.chart_area()) && g.chart_area().width() > 60);
+        QVERIFY(g.steps_inside().height() >= 210);
+      }
+  }
+
+  void axes_have_round_marks() {
+    for (const double top : {0.03, 0.4, 1.7, 12.0, 900.0}) {
+      const ValueAxis axis = ValueAxis::around({1, 1 + top}, 0, 300, 0.05);
+      const auto ticks = axis.ticks(6);
+      QVERIFY(ticks.size() >= 2 && ticks.size() <= 7);
+      for (const double t : ticks) QVERIFY(t >= axis.low - 1e-9 && t <= axis.high + 1e-9 && axis.x(t) >= 0 && axis.x(t) <= 300);
+    }
+    QVERIFY(ValueAxis::around({}, 0, 10, 0.1).ticks(4).size() > 0);
+    QVERIFY(ValueAxis::around({1, std::nan("")}, 0, 10, 0.1).x(1) == 5);
+    QCOMPARE(duration_text(1533.4), QString("1,533 ms"));
+    QCOMPARE(duration_text(0.0123), QString::fromUtf8("12.3 µs"));
+    QCOMPARE(number_text(0.02), QString("0.02"));
+    QCOMPARE(number_text(159057.9), QString("159,058"));
+    QCOMPARE(bytes_text(5174272), QString("4.93 MiB"));
+    QCOMPARE(change_text(2, 1), QString(QChar(0x2212)) + "50 %");
+  }
+
+  void sessions_with_and_without_a_summary_are_shown() {
+    OverviewView view;
+    run_load(view, {});
+    QVERIFY(!view.has_content() && view.message().contains("No session"));
+    run_load(view, context_of("/nowhere/a.storm"));
+    QVERIFY(!view.has_content() && view.message().contains("/nowhere/a.storm"));
+    const std::string bare = make_session(folder_.filePath("bare.storm").toStdString(), 12);
+    run_load(view, context_of(bare));
+    QVERIFY(view.has_content());
+    QVERIFY(says(view.table(), "imbalance") && !says(view.table(), "speed-up"));
+    Context with = context_of(bare);
+    with.main.summary = text(optimised()), with.main.settings = "{}";
+    run_load(view, with);
+    QVERIFY(says(view.table(), "1.25"));
+    // The steps are buttons that ask for actions.
+    QSignalSpy wanted(&view, &View::action_wanted);
+    for (QPushButton* button : view.picture()->findChildren<QPushButton*>()) button->click();
+    QCOMPARE(wanted.count(), 3);
+    QVERIFY(view.picture()->accessibleDescription().contains("1.25"));
+  }
+
+  void pictures_are_the_stored_ones_data() {
+    QTest::addColumn<bool>("dark");
+    QTest::addColumn<int>("kind");
+    QTest::newRow("overview-light") << false << 0;
+    QTest::newRow("overview-dark") << true << 0;
+    QTest::newRow("overview-failed") << false << 1;
+    QTest::newRow("overview-recording") << true << 2;
+  }
+  void pictures_are_the_stored_ones() {
+    QFETCH(bool, dark);
+    QFETCH(int, kind);
+    QJsonObject j = optimised();
+    if (kind == 1)
+      j["verified"] =
+          QJsonObject{{"passed", false}, {"text", "1 of 210 batches against the oracle"}, {"tolerance", 0.02}, {"max_rel_diff", 0.5}};
+    Situation s = situation(kind == 2 ? QJsonObject() : j);
+    if (kind == 2) s.facts.line.status = "interrupted", s.facts.latency_ms = {20.3, 34.4, 3.82, 16};
+    OverviewPage page;
+    page.setPalette((dark ? Theme::dim() : Theme::light()).palette());
+    page.set_page(make_page(s));
+    const QString trouble = compare_with_golden(draw(page, {860, 720}), QTest::currentDataTag());
+    QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
+  }
+};
+STORMCELL_TEST(OverviewTest)
+
+}  // namespace stormcell::views
+#include "overview_test.moc"

@@ -1,0 +1,61 @@
+// What two runs differ in, as rows in sections: what each difference means, and what is worth showing. Pure.
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/experiment/compare.h"
+#include "views/kit/table.h"
+
+namespace stormcell::views {
+
+/// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in one run.
+enum class Meaning { better, worse, differs, same, unknown, only_one };
+QString text_of(Meaning meaning);
+
+enum class Better { less, more, neither };
+
+struct CompareRow {
+  QString path, name, tip;
+  QString router;  ///< of a routing figure
+  int branch = -1;
+  QString a, b, difference;
+  std::optional<double> relative;                 ///< (b - a) / |a|
+  std::optional<std::array<double, 2>> interval;  ///< of `relative`
+  Meaning meaning = Meaning::same;
+  bool equal = false;
+  ComparedFigure figure;
+};
+
+struct CompareSection {
+  QString title;
+  std::vector<CompareRow> rows;
+};
+
+struct CompareModel {
+  QString title_a, title_b;
+  QStringList warnings;
+  std::vector<CompareSection> sections;
+  int count(Meaning meaning) const;
+};
+CompareModel make_compare(const Comparison& comparison, const QString& title_a, const QString& title_b);
+
+enum class CompareShow { differing, significant, all };
+struct CompareFilter {
+  QString search;  ///< words that must all occur in section, name or path
+  CompareShow show = CompareShow::differing;
+};
+/// What is on show, line by line: a section's title, or one of its rows.
+struct CompareLine {
+  const CompareSection* section = nullptr;
+  const CompareRow* row = nullptr;  ///< null: the title
+};
+std::vector<CompareLine> make_lines(const CompareModel& model, const CompareFilter& filter);
+
+/// Of the figure's dotted path.
+Better better_of(const QString& path);
+Table make_compare_table(const CompareModel& model);
+
+}  // namespace stormcell::views

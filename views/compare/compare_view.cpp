@@ -1,0 +1,86 @@
+#include "views/compare/compare_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+
+namespace stormcell::views {
+namespace {
+
+/// As the façade names a run.
+std::string name_of_run(const Source& source) { return source.file + "#" + std::to_string(source.run); }
+
+}  // namespace
+
+CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(this)) {
+  search_ = new QLineEdit(this);
+  search_->setPlaceholderText(tr("Search figures, e.g. latency or encoder imbalance"));
+  search_->setToolTip(tr("Figures whose section, name or path has all of these words"));
+  search_->setAccessibleName(tr("Search figures"));
+  search_->setClearButtonEnabled(true);
+  search_->setMaximumWidth(360);
+  bar()->addWidget(search_, 1);
+  show_ = new QComboBox(this);
+  show_->addItems({tr("what differs"), tr("what is significant"), tr("all figures")});
+  show_->setAccessibleName(tr("Show"));
+  show_->setToolTip(tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"));
+  auto* label = new QLabel(tr("Show"), this);
+  label->setBuddy(show_);
+  bar()->addWidget(label);
+  bar()->addWidget(show_);
+  bar()->addStretch(1);
+  set_picture(list_);
+  connect(search_, &QLineEdit::textChanged, this, [this] { list_->set_filter(filter()); });
+  connect(show_, &QComboBox::currentIndexChanged, this, [this] { list_->set_filter(filter()); });
+  connect(list_, &CompareList::picked, this, [this](const QString& router, int branch) {
+    Selection wanted = selection_;
+    wanted.router = router, wanted.branch = branch;
+    emit selection_wanted(wanted);
+  });
+}
+
+CompareFilter CompareView::filter() const { return {search_->text(), static_cast<CompareShow>(show_->currentIndex())}; }
+
+View::Load CompareView::load(const Context& context, const Selection& selection) {
+  selection_ = selection;
+  const bool known = loaded_ && context == context_;
+  context_ = context;
+  if (context.main.empty() || context.other.empty()) {
+    loaded_ = false;
+    if (context.main.empty())
+      show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    else
+      show_message(
+          tr("Nothing to compare with yet.\n\nKeep this run as the reference and then choose another one in the list of runs, or take the "
+             "newest run of another session."),
+          {{"compare-run", tr("Compare with this run")}, {"compare-session", tr("Compare with another session...")}});
+    return nullptr;
+  }
+  if (known) return nullptr;
+  loaded_ = false;
+  const bool itself = context.main.file == context.other.file && context.main.run == context.other.run;
+  const Source* bare = context.main.summary.empty() ? &context.main : context.other.summary.empty() ? &context.other : nullptr;
+  if (itself || bare) {
+    show_message(itself
+                     ? tr("%1 is the reference now.\n\nChoose another run in the list of runs to see what differs.").arg(context.main.title)
+                     : tr("%1 has no figures to compare: it is a recording, or it did not end.\n\nChoose a run of `run`, `profile` or "
+                          "`optimize` that was measured.")
+                           .arg(bare->title),
+                 {{"show-result", tr("Go to the newest figures")}, {"compare-session", tr("Compare with another session...")}});
+    return nullptr;
+  }
+  return [this, context](const Progress& progress) -> Deliver {
+    progress.report("comparing", 0, 1);
+    CompareModel model =
+        make_compare(compare_runs(name_of_run(context.other), name_of_run(context.main)), context.other.title, context.main.title);
+    progress.report("comparing", 1, 1);
+    return [this, model = std::move(model)]() mutable {
+      list_->set_model(std::move(model), filter());
+      loaded_ = true;
+      show_content();
+    };
+  };
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,22 @@
+// Figures as a person reads them. Pure.
+#pragma once
+#include <QString>
+
+namespace stormcell::views {
+
+/// "1,234"
+QString count_text(qint64 count);
+/// Four significant digits without an exponent where that is readable: "0.0123", "159,058".
+QString number_text(double value, int digits = 3);
+/// "2.34 ms", "1.53 s"
+QString duration_text(double milliseconds);
+/// "4.93 MiB"
+QString bytes_text(double bytes);
+/// "58.1 %"
+QString percent_text(double share);
+/// "1.05×": as many digits as tell it from 1.
+QString times_text(double ratio);
+/// "+3.5 %", "−3.5 %"; empty where `before` is 0.
+QString change_text(double before, double now);
+
+}  // namespace stormcell::views

@@ -1,0 +1,45 @@
+// Where the parts of the overview's page lie: two columns of cards, one where the page is narrow. Pure functions of sizes.
+#pragma once
+#include <QRectF>
+#include <functional>
+
+namespace stormcell::views {
+
+struct OverviewContent {
+  double unit = 15;  ///< height of a line of text: everything grows with it
+  int figures = 0, chart_rows = 0, notes = 0;
+  bool interval = false, waterfall = false;
+  double proof_lines = 3;
+  std::function<double(double)> steps_height;  ///< of a width, in pixels
+};
+
+class OverviewGeometry {
+ public:
+  OverviewGeometry(double width, const OverviewContent& content);
+  /// What the page needs.
+  double height() const { return height_; }
+  bool two_columns() const { return two_columns_; }
+  QRectF header() const { return header_; }
+  QRectF hero() const { return hero_; }
+  QRectF figures() const { return figures_; }
+  QRectF chart() const { return chart_; }
+  QRectF steps() const { return steps_; }
+  QRectF steps_inside() const;
+  QRectF notes() const { return notes_; }
+  QRectF footer() const { return footer_; }
+  QRectF figure_row(int row) const;
+  QRectF chart_row(int row) const;
+  /// Between the chart's labels and its right edge.
+  QRectF chart_area() const;
+  double unit() const { return content_.unit; }
+  double padding() const { return 1.1 * content_.unit; }
+
+ private:
+  double card_text_width(double width) const { return width - 2 * padding(); }
+  OverviewContent content_;
+  bool two_columns_;
+  double height_ = 0;
+  QRectF header_, hero_, figures_, chart_, steps_, notes_, footer_;
+};
+
+}  // namespace stormcell::views

@@ -1,0 +1,61 @@
+// What the overview says about a run: the texts and figures of its page, and the table twin. Pure: no widget, no reading.
+#pragma once
+#include "views/overview/overview_rules.h"
+
+namespace stormcell::views {
+
+enum class Tone { plain, good, bad, warn };
+
+/// One of the page's large figures.
+struct HeroFigure {
+  QString title, value, note;
+  std::optional<double> ratio;  ///< drawn on an axis with its interval where it is a ratio
+  std::optional<Interval95> interval;
+  Tone tone = Tone::plain;
+};
+
+/// Whether the result may be believed.
+struct ProofText {
+  Tone tone = Tone::plain;  ///< good: verified; bad: failed; warn: not compared
+  QString title;
+  QString text;
+};
+
+struct FigureRow {
+  QString name, note, tip;
+  QString before, after, change;  ///< after, change: empty where one plan was measured
+  double before_value = 0, after_value = 0;
+};
+
+/// A row of the waterfall: from what was reached before to what is reached with this pass.
+struct WaterfallRow {
+  QString name, reason, value, tip;
+  bool applied = false;
+  double from = 1;
+  std::optional<double> to, predicted;
+  std::optional<Interval95> interval;
+};
+
+struct RouterRow {
+  QString name, text, tip;
+  double imbalance = 0;
+};
+
+struct OverviewPageModel {
+  QString kicker, headline, lead;
+  Tone tone = Tone::plain;
+  HeroFigure hero;
+  ProofText proof;
+  QString figures_title, before_title, after_title;  ///< after_title empty: one plan
+  std::vector<FigureRow> figures;
+  std::vector<WaterfallRow> waterfall;  ///< empty: routers are shown instead
+  std::vector<RouterRow> routers;       ///< the most uneven first
+  std::vector<NextStep> steps;
+  QStringList notes;  ///< warnings, and what is missing
+  QString footer;
+};
+
+ProofText proof_of(const Situation& situation);
+OverviewPageModel make_page(const Situation& situation);
+
+}  // namespace stormcell::views

@@ -1,0 +1,203 @@
+#include "views/overview/overview_painter.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+#include "views/kit/figure_text.h"
+#include "views/kit/value_axis.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
+
+void text(QPainter& p, const QRectF& at, int flags, const QString& what, const QFont& font, const QColor& color) {
+  p.setFont(font);
+  p.setPen(color);
+  p.drawText(at, flags, flags & Qt::TextWordWrap ? what : QFontMetricsF(font).elidedText(what, Qt::ElideRight, at.width()));
+}
+
+void card(QPainter& p, const QRectF& at, const Theme& theme) {
+  p.setPen(QPen(theme.grid, 1));
+  p.setBrush(theme.surface);
+  p.drawRoundedRect(at.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
+}
+
+void card_title(QPainter& p, const QRectF& card, const OverviewGeometry& g, const QString& title, const QFont& font, const Theme& theme) {
+  const QRectF at(card.left() + g.padding(), card.top() + 0.9 * g.unit(), card.width() - 2 * g.padding(), 1.5 * g.unit());
+  text(p, at, Qt::AlignLeft | Qt::AlignVCenter, title, scaled(font, 1.05, true), theme.text);
+}
+
+void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font, const Theme& theme) {
+  const QRectF h = g.header();
+  const double u = g.unit();
+  text(p, {h.left(), h.top(), h.width(), 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
+  // As large as fits: a headline is never cut.
+  QFont large = scaled(font, 2.1, true);
+  while (large.pointSizeF() > font.pointSizeF() && QFontMetricsF(large).horizontalAdvance(page.headline) > h.width())
+    large.setPointSizeF(large.pointSizeF() - 0.5);
+  text(p, {h.left(), h.top() + 1.35 * u, h.width(), 2.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.headline, large,
+       page.tone == Tone::plain ? theme.text : tone_color(page.tone, theme));
+  text(p, {h.left(), h.top() + 4.05 * u, h.width(), 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.lead, font, theme.faint);
+  for (int i = 0; i < page.notes.size(); ++i)
+    text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.notes[i], font,
+         theme.warn);
+}
+
+/// A ring with a tick, a cross or an exclamation mark: drawn, since not every font has them.
+void proof_mark(QPainter& p, const QRectF& at, Tone tone, const Theme& theme) {
+  const QColor color = tone_color(tone, theme);
+  p.setPen(Qt::NoPen);
+  p.setBrush(color);
+  p.drawEllipse(at);
+  p.setPen(QPen(theme.surface, at.width() / 8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  const auto point = [&](double x, double y) { return QPointF(at.left() + x * at.width(), at.top() + y * at.height()); };
+  if (tone == Tone::good) {
+    p.drawPolyline(QPolygonF{point(.28, .52), point(.44, .68), point(.73, .35)});
+  } else if (tone == Tone::bad) {
+    p.drawLine(point(.32, .32), point(.68, .68));
+    p.drawLine(point(.68, .32), point(.32, .68));
+  } else {
+    p.drawLine(point(.5, .24), point(.5, .56));
+    p.drawPoint(point(.5, .75));
+  }
+}
+
+void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font, const Theme& theme) {
+  const QRectF box = g.hero();
+  const double u = g.unit(), left = box.left() + g.padding(), width = box.width() - 2 * g.padding();
+  card(p, box, theme);
+  text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title, scaled(font, 0.9, true),
+       theme.faint);
+  QFont large = scaled(font, 4, true);
+  while (large.pointSizeF() > font.pointSizeF() && QFontMetricsF(large).horizontalAdvance(page.hero.value) > width)
+    large.setPointSizeF(large.pointSizeF() - 1);
+  text(p, {left, box.top() + 2.5 * u, width, 4.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
+       page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
+  double y = box.top() + 7.2 * u;
+  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note, font, theme.faint);
+  y += 1.7 * u;
+  if (page.hero.ratio) {
+    p.setFont(scaled(font, 0.9));
+    paint_ratio(p, {left, y, width, 2.6 * u}, page.hero, theme);
+    y += 3.0 * u;
+  }
+  p.setPen(QPen(theme.grid, 1));
+  p.drawLine(QPointF(left, y + 0.15 * u), QPointF(left + width, y + 0.15 * u));
+  y += 0.6 * u;
+  proof_mark(p, {left, y + 0.15 * u, 1.3 * u, 1.3 * u}, page.proof.tone, theme);
+  text(p, {left + 1.8 * u, y, width - 1.8 * u, 1.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.proof.title, scaled(font, 1.15, true),
+       tone_color(page.proof.tone, theme));
+  text(p, {left, y + 1.75 * u, width, box.bottom() - y - 1.9 * u}, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, page.proof.text, font,
+       theme.text);
+}
+
+/// Two bars, one under the other, to the same scale.
+void paint_pair(QPainter& p, const QRectF& at, const FigureRow& row, const Theme& theme) {
+  const double most = std::max(row.before_value, row.after_value), height = at.height() / 2 - 1;
+  if (most <= 0) return;
+  p.setPen(Qt::NoPen);
+  QColor before = theme.faint;
+  before.setAlphaF(0.55F);
+  p.setBrush(before);
+  p.drawRoundedRect(QRectF(at.left(), at.top(), std::max(2.0, at.width() * row.before_value / most), height), 2, 2);
+  p.setBrush(theme.accent);
+  p.drawRoundedRect(QRectF(at.left(), at.top() + height + 2, std::max(2.0, at.width() * row.after_value / most), height), 2, 2);
+}
+
+void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool both, const QFont& font, const OverviewGeometry& g,
+                      const Theme& theme) {
+  const double u = g.unit(), name = both ? 0.33 * at.width() : 0.62 * at.width(), middle = at.center().y();
+  text(p, {at.left(), middle - 1.2 * u, name, 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.name, font, theme.text);
+  text(p, {at.left(), middle + 0.05 * u, name, 1.1 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.note, scaled(font, 0.82), theme.faint);
+  const QFont large = scaled(font, 1.35, !both);
+  if (!both)
+    return text(p, {at.left() + name, at.top(), at.width() - name, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.before, large,
+                theme.text);
+  const double figure = 0.19 * at.width(), bars = 0.16 * at.width();
+  double x = at.left() + name;
+  text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.before, large, theme.faint);
+  x += figure;
+  text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.after, scaled(font, 1.35, true), theme.text);
+  x += figure;
+  paint_pair(p, {x, middle - 0.5 * u, bars, u}, row, theme);
+  text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change, font, theme.text);
+}
+
+void paint_figures(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font, const Theme& theme) {
+  card(p, g.figures(), theme);
+  card_title(p, g.figures(), g, page.figures_title, font, theme);
+  const bool both = !page.after_title.isEmpty();
+  const double u = g.unit();
+  if (both) {
+    const QRectF first = g.figure_row(0);
+    const double y = first.top() - 1.3 * u, name = 0.33 * first.width(), figure = 0.19 * first.width();
+    const QFont small = scaled(font, 0.9);
+    text(p, {first.left() + name, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.before_title, small, theme.faint);
+    text(p, {first.left() + name + figure, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.after_title, small,
+         theme.accent);
+    text(p, {first.right() - 6 * u, y, 6 * u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, tr("change"), small, theme.faint);
+  }
+  for (size_t i = 0; i < page.figures.size(); ++i) {
+    const QRectF at = g.figure_row(static_cast<int>(i));
+    if (i > 0) {
+      p.setPen(QPen(theme.grid, 1));
+      p.drawLine(at.topLeft(), at.topRight());
+    }
+    paint_figure_row(p, page.figures[i], at, both, font, g, theme);
+  }
+}
+
+}  // namespace
+
+QColor tone_color(Tone tone, const Theme& theme) {
+  switch (tone) {
+    case Tone::good:
+      return theme.good;
+    case Tone::bad:
+      return theme.bad;
+    case Tone::warn:
+      return theme.warn;
+    case Tone::plain:
+      break;
+  }
+  return theme.accent;
+}
+
+QFont scaled(const QFont& font, double factor, bool bold) {
+  QFont result = font;
+  result.setPointSizeF(font.pointSizeF() * factor);
+  result.setBold(bold);
+  return result;
+}
+
+double proof_lines(const OverviewPageModel& page, const QFont& font, double width) {
+  const QFontMetricsF metrics(font);
+  return std::ceil(metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height() /
+                   metrics.height());
+}
+
+void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const Theme& theme) {
+  const QFont font = p.font();
+  p.setRenderHint(QPainter::Antialiasing);
+  paint_header(p, page, g, font, theme);
+  paint_hero(p, page, g, font, theme);
+  paint_figures(p, page, g, font, theme);
+  card(p, g.steps(), theme);
+  card_title(p, g.steps(), g, tr("What to do next"), font, theme);
+  card(p, g.chart(), theme);
+  p.setFont(font);
+  if (page.waterfall.empty()) {
+    card_title(p, g.chart(), g, page.routers.empty() ? tr("No routers") : tr("How evenly the routers used their branches"), font, theme);
+    p.setFont(font);
+    paint_routers(p, page, g, theme);
+  } else {
+    card_title(p, g.chart(), g, tr("Speed-up, pass by pass"), font, theme);
+    p.setFont(font);
+    paint_waterfall(p, page, g, theme);
+  }
+  text(p, g.footer(), Qt::AlignLeft | Qt::AlignVCenter, page.footer, scaled(font, 0.9), theme.faint);
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,148 @@
+#include "views/overview/overview_rules.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "views/kit/figure_text.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
+
+bool has_result(const Situation& s) { return s.summary.has_value(); }
+bool running(const Situation& s) { return s.facts.line.status == "running"; }
+
+const RoutingLoads::Row* most_uneven(const Situation& s) {
+  const auto& rows = s.facts.routers;
+  const auto at = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
+  return at == rows.end() || at->branches < 2 ? nullptr : &*at;
+}
+
+const PassSummary* idle_pass(const Situation& s) {
+  if (!s.summary) return nullptr;
+  const auto at = std::find_if(s.summary->passes.begin(), s.summary->passes.end(), [](const auto& p) { return !p.applied; });
+  return at == s.summary->passes.end() ? nullptr : &*at;
+}
+
+qint64 dropped(const Situation& s) {
+  qint64 sum = 0;
+  for (const auto& row : s.facts.routers)
+    for (const int64_t d : row.dropped) sum += d;
+  return sum;
+}
+
+qint64 fallbacks(const Situation& s) {
+  qint64 sum = 0;
+  if (s.summary)
+    for (const PassSummary& p : s.summary->passes) sum += p.fallbacks;
+  return sum;
+}
+
+constexpr StepRule kRules[] = {
+    {"going-on", [](const Situation& s) { return running(s); },
+     [](const Situation&) { return tr("This run is still going on: its batches are counted here, its figures come when it ends."); },
+     QT_TRANSLATE_NOOP("Overview", "Look again"), "reload"},
+    {"result-elsewhere", [](const Situation& s) { return !has_result(s) && s.facts.newest_result > 0; },
+     [](const Situation& s) {
+       return tr("Only the recording is in this run. Its session has figures: the newest are those of run #%1.").arg(s.facts.newest_result);
+     },
+     QT_TRANSLATE_NOOP("Overview", "Go to the newest figures"), "show-result"},
+    {"no-result", [](const Situation& s) { return !has_result(s) && !running(s) && s.facts.newest_result == 0; },
+     [](const Situation&) { return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains."); },
+     QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
+    {"not-verified", [](const Situation& s) { return has_result(s) && s.summary->proof && !s.summary->proof->passed; },
+     [](const Situation& s) {
+       return tr("The outputs differ by %1 of the largest value, more than the tolerance %2: do not use this configuration. The table says "
+                 "which passes applied.")
+           .arg(number_text(s.summary->proof->largest), number_text(s.summary->proof->tolerance));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
+    {"not-compared", [](const Situation& s) { return has_result(s) && !s.summary->proof && s.summary->verb != "generate" && s.repeatable; },
+     [](const Situation&) { return tr("Nothing was compared with the reference, so nothing is known about its correctness."); },
+     QT_TRANSLATE_NOOP("Overview", "Run again, verified"), "run-again"},
+    {"interval-holds-1",
+     [](const Situation& s) {
+       return has_result(s) && s.repeatable && s.summary->speedup_ci && (*s.summary->speedup_ci)[0] <= 1 &&
+              (*s.summary->speedup_ci)[1] >= 1;
+     },
+     [](const Situation& s) {
+       return tr("The 95 % interval of the speed-up, %1 to %2, contains 1: a gain cannot be told from noise yet.")
+           .arg(times_text((*s.summary->speedup_ci)[0]), times_text((*s.summary->speedup_ci)[1]));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
+    {"wide-interval",
+     [](const Situation& s) {
+       return has_result(s) && s.repeatable && s.summary->speedup && s.summary->speedup_ci &&
+              (*s.summary->speedup_ci)[1] - (*s.summary->speedup_ci)[0] > 0.25 * *s.summary->speedup;
+     },
+     [](const Situation& s) {
+       return tr("The interval of the speed-up is wide, %1 to %2: measure longer, on a machine that does nothing else.")
+           .arg(times_text((*s.summary->speedup_ci)[0]), times_text((*s.summary->speedup_ci)[1]));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
+    {"only-baseline", [](const Situation& s) { return has_result(s) && s.repeatable && !s.summary->optimized; },
+     [](const Situation&) { return tr("Only one plan was measured here. An optimisation tries the passes and measures both."); },
+     QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
+    {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
+     [](const Situation& s) {
+       return tr("Guards missed %1 times and the fallback ran: correct, but slower. The heatmap shows when routing changed.")
+           .arg(count_text(fallbacks(s)));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+    {"dropped", [](const Situation& s) { return dropped(s) > 0; },
+     [](const Situation& s) {
+       return tr("%1 cells were kept out by a branch's capacity. The heatmap shows where, with the metric Drops.")
+           .arg(count_text(dropped(s)));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+    {"imbalance", [](const Situation& s) { return most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
+     [](const Situation& s) {
+       return tr("The busiest branch of %1 gets %2 times the mean load.")
+           .arg(QString::fromStdString(most_uneven(s)->router), number_text(most_uneven(s)->imbalance + 1, 2));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+    {"no-inputs", [](const Situation& s) { return s.repeatable && !s.facts.inputs && s.facts.line.batches > 0; },
+     [](const Situation&) { return tr("No inputs are recorded, so a cell's path cannot be shown with its word."); },
+     QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
+    {"pass-not-applied", [](const Situation& s) { return idle_pass(s) != nullptr; },
+     [](const Situation& s) { return tr("%1 did not apply: %2.").arg(idle_pass(s)->name, idle_pass(s)->reason); },
+     QT_TRANSLATE_NOOP("Overview", "Show all passes"), "table"},
+    {"flips", [](const Situation& s) { return has_result(s) && s.summary->proof && s.summary->proof->flips > 0; },
+     [](const Situation& s) {
+       return tr("%1 cells at near ties went to another branch than in the reference; %2 of them are explained by rounding.")
+           .arg(count_text(s.summary->proof->flips), count_text(s.summary->proof->explained_flips));
+     },
+     QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
+    {"look-at-routing", [](const Situation& s) { return !s.facts.routers.empty() && s.facts.line.batches > 0; },
+     [](const Situation&) { return tr("See which branch every cell went to, and how that changed over the run."); },
+     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+    {"compared", [](const Situation& s) { return has_result(s) && s.compared; },
+     [](const Situation&) { return tr("Another run is chosen: see which figures differ by more than chance."); },
+     QT_TRANSLATE_NOOP("Overview", "Compare"), "view-compare"},
+    {"keep-as-reference", [](const Situation& s) { return has_result(s) && !s.compared; },
+     [](const Situation&) { return tr("Keep this run as the reference, then choose another: every figure is compared."); },
+     QT_TRANSLATE_NOOP("Overview", "Compare with this run"), "compare-run"},
+    {"repeat", [](const Situation& s) { return s.repeatable; },
+     [](const Situation&) { return tr("The command behind this run, to repeat it on another machine."); },
+     QT_TRANSLATE_NOOP("Overview", "Copy as command line"), "copy-command"},
+    {"open-another", [](const Situation& s) { return !has_result(s); },
+     [](const Situation&) { return tr("Look at another session instead."); }, QT_TRANSLATE_NOOP("Overview", "Open session..."),
+     "open-session"},
+};
+
+}  // namespace
+
+std::span<const StepRule> step_rules() { return kRules; }
+
+std::vector<NextStep> next_steps(const Situation& situation, size_t most) {
+  std::vector<NextStep> steps;
+  for (const StepRule& rule : kRules) {
+    if (steps.size() == most) break;
+    const bool taken = std::any_of(steps.begin(), steps.end(), [&](const NextStep& s) { return s.action == rule.action; });
+    if (!taken && rule.when(situation)) steps.push_back({rule.id, rule.sentence(situation), tr(rule.button), rule.action});
+  }
+  return steps;
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,41 @@
+// What to do next: a table of rules, each a condition on what is known of a run, a sentence and an action of the application. Pure.
+#pragma once
+#include <QString>
+#include <span>
+#include <vector>
+
+#include "core/experiment/run_facts.h"
+#include "views/overview/overview_summary.h"
+
+namespace stormcell::views {
+
+/// All that rules may look at.
+struct Situation {
+  RunFacts facts;
+  std::optional<Summary> summary;
+  bool repeatable = false;  ///< how the run was made is known
+  bool compared = false;    ///< another run is chosen to compare with
+};
+
+struct NextStep {
+  QString rule, sentence, button;
+  QString action;  ///< an id of the application's table of actions
+};
+
+struct StepRule {
+  const char* id;
+  bool (*when)(const Situation&);
+  QString (*sentence)(const Situation&);
+  const char* button;
+  const char* action;
+};
+/// The most urgent first.
+std::span<const StepRule> step_rules();
+
+/// The first `most` rules that hold, no action twice.
+std::vector<NextStep> next_steps(const Situation& situation, size_t most = 3);
+
+/// Above this, the busiest branch of a router gets at least twice the mean.
+constexpr double kHighImbalance = 1.0;
+
+}  // namespace stormcell::views

@@ -1,0 +1,99 @@
+#include "views/overview/overview_table.h"
+
+#include <QCoreApplication>
+
+#include "views/kit/figure_text.h"
+#include "views/overview/overview_model.h"
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
+QString of(const std::string& text) { return QString::fromStdString(text); }
+
+std::optional<double> if_any(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
+constexpr PlanFigure kFigures[] = {
+    {QT_TRANSLATE_NOOP("Overview", "Latency, median"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "Median time of one batch over all executions. Measured, the plans taking turns."),
+     [](const PlanSummary& p) { return if_any(p.median); }, duration_text, "ms"},
+    {QT_TRANSLATE_NOOP("Overview", "Latency, 95th percentile"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "95 of 100 batches take at most this long. Measured; batches differ in length."),
+     [](const PlanSummary& p) { return if_any(p.p95); }, duration_text, "ms"},
+    {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
+     QT_TRANSLATE_NOOP("Overview", "Cells of all batches, padding included / time of all batches. Measured."),
+     [](const PlanSummary& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
+    {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what this machine could do at most"),
+     QT_TRANSLATE_NOOP("Overview",
+                       "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. Both "
+                       "ceilings were probed in the same run."),
+     [](const PlanSummary& p) { return p.limit_share; }, percent_text, "share"},
+    {QT_TRANSLATE_NOOP("Overview", "Memory, weights"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "Most bytes of weights that were held at once. Counted."),
+     [](const PlanSummary& p) { return if_any(p.weight_bytes); }, bytes_text, "bytes"},
+    {QT_TRANSLATE_NOOP("Overview", "Memory, activations"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "Size of the planned buffer for intermediate values. Counted."),
+     [](const PlanSummary& p) { return if_any(p.activation_bytes); }, bytes_text, "bytes"},
+};
+
+}  // namespace
+
+std::span<const PlanFigure> plan_figures() { return kFigures; }
+
+Table make_overview_table(const Situation& s) {
+  Table t;
+  t.columns = {{tr("section"), tr("Part of the page")},
+               {tr("figure"), tr("What it is")},
+               {tr("value"), tr("The figure, in its unit")},
+               {tr("95 % from"), tr("Lower end of the 95 % interval, where there is one")},
+               {tr("95 % to"), tr("Upper end of the 95 % interval, where there is one")},
+               {tr("unit"), tr("Unit of the value")},
+               {tr("origin"), tr("measured: by the clock; counted: exact; predicted: from bytes, FLOP and steps")},
+               {tr("note"), tr("Why, or compared with what")}};
+  const auto add = [&](const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
+                       const std::optional<Interval95>& ci = {}, const QString& note = {}) {
+    t.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
+  };
+  const QString measured = tr("measured"), counted = tr("counted"), predicted = tr("predicted");
+  add(tr("run"), tr("batches"), static_cast<qlonglong>(s.facts.line.batches), tr("batches"), counted);
+  if (s.summary) {
+    const Summary& f = *s.summary;
+    if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci);
+    const ProofText proof = proof_of(s);
+    add(tr("result"), tr("verified"), f.proof ? Value(f.proof->passed ? tr("yes") : tr("no")) : Value(), {}, measured, {}, proof.text);
+    if (f.proof) {
+      add(tr("result"), tr("largest difference"), f.proof->largest, tr("of the largest value"), measured, {},
+          tr("tolerance %1").arg(number_text(f.proof->tolerance)));
+      add(tr("result"), tr("flips"), static_cast<qlonglong>(f.proof->flips), tr("decisions"), counted, {},
+          tr("%1 explained").arg(count_text(f.proof->explained_flips)));
+    }
+    const auto add_plan = [&](const QString& name, const std::optional<PlanSummary>& plan) {
+      if (!plan) return;
+      for (const PlanFigure& figure : plan_figures())
+        if (const auto v = figure.value(*plan))
+          add(name, tr(figure.name), *v, figure.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, tr(figure.tip));
+    };
+    add_plan(tr("baseline"), f.baseline);
+    if (f.verified() || !f.baseline) add_plan(tr("optimised"), f.optimized);
+    if (f.generated) add(tr("result"), tr("tokens a second"), f.generated->tokens_per_s, tr("tokens/s"), measured);
+    for (const PassSummary& p : f.passes) {
+      add(p.name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, p.reason);
+      if (p.alone) add(p.name, tr("speed-up alone"), *p.alone, tr("times"), measured, p.alone_ci);
+      if (p.cumulative) add(p.name, tr("speed-up with those above"), *p.cumulative, tr("times"), measured, p.cumulative_ci);
+      if (p.predicted) add(p.name, tr("step's speed-up"), *p.predicted, tr("times"), predicted);
+      if (p.guard_hits + p.fallbacks > 0)
+        add(p.name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
+            tr("%1 guards held").arg(count_text(p.guard_hits)));
+    }
+  } else if (s.facts.latency_ms.runs > 0) {
+    add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));
+    add(tr("recording"), tr("latency, 95th percentile"), s.facts.latency_ms.p95, "ms", measured, {}, tr("recording included"));
+  }
+  for (const auto& r : s.facts.routers) {
+    add(of(r.router), tr("imbalance"), r.imbalance, {}, counted, {}, tr("max load / mean load - 1"));
+    add(of(r.router), tr("entropy"), r.entropy, tr("bits"), counted);
+  }
+  return t;
+}
+
+}  // namespace stormcell::views

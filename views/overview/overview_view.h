@@ -1,0 +1,27 @@
+// The first view: what a run came to, whether that may be believed, and what to do next.
+#pragma once
+#include "views/kit/view.h"
+#include "views/overview/overview_page.h"
+#include "views/overview/overview_table.h"
+
+class QScrollArea;
+
+namespace stormcell::views {
+
+class OverviewView : public View {
+  Q_OBJECT
+ public:
+  explicit OverviewView(QWidget* parent = nullptr);
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection&) override {}
+  Table table() const override { return situation_ ? make_overview_table(*situation_) : Table(); }
+  QWidget* picture() override { return page_; }
+
+ private:
+  QScrollArea* scroll_;
+  OverviewPage* page_;
+  std::optional<Situation> situation_;
+  Context context_;
+};
+
+}  // namespace stormcell::views
