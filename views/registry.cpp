@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "views/cells/cells_view.h"
 #include "views/heatmap/heatmap_view.h"
 
 namespace stormcell::views {
@@ -15,6 +16,8 @@ View* make(QWidget* parent) {
 constexpr ViewEntry kViews[] = {
     {"heatmap", QT_TRANSLATE_NOOP("views", "Heatmap"), QT_TRANSLATE_NOOP("views", "Where the cells of every router went"),
      make<HeatmapView>},
+    {"cells", QT_TRANSLATE_NOOP("views", "Cells"), QT_TRANSLATE_NOOP("views", "The input itself, coloured by where its cells went"),
+     make<CellsView>},
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ class MainWindow : public QMainWindow {
   void open_sample();
   void update_view();
   void update_runs();
-  void run_again();
+  void run_again(bool with_inputs);
   void run_demo();
   void export_picture();
   void export_table();
@@ -80,6 +80,7 @@ class MainWindow : public QMainWindow {
   QStringList recent_;
   QString theme_ = "system", run_session_;
   bool remembers_ = false;
+  bool show_new_run_ = false;  ///< the run that is going on was asked for to be looked at
 };
 
 }  // namespace stormcell::studio

@@ -125,7 +125,15 @@ std::vector<ActionRow> MainWindow::run_actions() {
        tr("Run again"),
        tr("Measures and verifies this run's model and data once more, into the same session"),
        {QKeySequence("Ctrl+R")},
-       [this] { run_again(); },
+       [this] { run_again(false); },
+       needs_settings,
+       nullptr},
+      {"run-with-inputs",
+       menu,
+       tr("Run again with inputs"),
+       tr("As above, and keeps texts and token ids in the session, so that cells can be read"),
+       {},
+       [this] { run_again(true); },
        needs_settings,
        nullptr},
       {"run-demo",
@@ -303,9 +311,11 @@ void MainWindow::open_sample() {
       [this](const QString& message) { say(message); });
 }
 
-void MainWindow::run_again() {
-  const auto options = options_of(document_.run()->settings);
+void MainWindow::run_again(bool with_inputs) {
+  auto options = options_of(document_.run()->settings);
   if (!options) return say(tr("How this run was made is not known"));
+  options->record_inputs |= with_inputs;
+  show_new_run_ = with_inputs;
   run_session_ = QString::fromStdString(document_.session().file);
   runs_.start({*options, {{}, document_.session().file, 8}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_)));
@@ -316,6 +326,7 @@ void MainWindow::run_demo() {
   request.experiment.model = request.experiment.data = "demo:switch-names";
   request.experiment.record_inputs = true;
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  show_new_run_ = false;
   run_session_ = folder + "/stormcell-demo.storm";
   request.optimize.session = run_session_.toStdString();
   runs_.start(request);

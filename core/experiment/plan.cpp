@@ -151,7 +151,7 @@ RecordPlan record_plan(const Program& program) {
 }
 
 void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
-                 bool decisions, bool inputs, BatchRecord& record) {
+                 bool decisions, bool inputs, bool margins, BatchRecord& record) {
   const Graph& g = *program.graph;
   record.number = batch.index;
   record.latency_ms = result.milliseconds;
@@ -179,6 +179,7 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
       r.weight = d.weight;
       r.padded = d.padded;
       if (nested) r.ancestor = d.ancestor;
+      if (margins) r.margin = d.margin;
       record.add_decision(r);
     }
   for (int64_t i = 0; i < batch.sequences; ++i)

@@ -34,7 +34,7 @@ struct RecordPlan {
 RecordPlan record_plan(const Program& program);
 /// Fills a record from an execution. `record` comes cleared from the recorder.
 void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const ExecutionResult& result,
-                 bool decisions, bool inputs, BatchRecord& record);
+                 bool decisions, bool inputs, bool margins, BatchRecord& record);
 
 /// Bytes this process may still take: the smaller of the machine's available memory and the control group's rest.
 int64_t available_memory();

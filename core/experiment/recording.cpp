@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/formats/tokenizer.h"
 #include "core/profile/statistics.h"
 
 namespace stormcell {
@@ -46,6 +47,8 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
   start.layout = record_plan_.layout;
   start.decisions = decisions;
   start.inputs = inputs_;
+  if (inputs_ && state.model->tokenizer)
+    start.piece = [tokenizer = state.model->tokenizer](int32_t token) { return tokenizer->piece(token); };
   writer_ = session_->begin_run(start);
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
 }
@@ -58,7 +61,7 @@ void SessionRun::add(const Batch& batch) {
   for (const ExecutedDecision& d : plan_.result.decisions) decisions_made_ += d.turn == 0;
   if (!recorder_) return;
   BatchRecord& record = recorder_->begin_batch();
-  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, decisions_, inputs_, record);
+  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, decisions_, inputs_, state_.options.record_scores, record);
   recorder_->submit();
 }
 
@@ -68,7 +71,7 @@ void SessionRun::measure_recording(const Batch& batch) {
     discarding_ = std::make_unique<Recorder>(std::vector<RecordSink*>{nowhere_.get()});
   }
   BatchRecord& record = discarding_->begin_batch();
-  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, true, inputs_, record);
+  fill_record(record_plan_, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, true, inputs_, state_.options.record_scores, record);
   discarding_->submit();
 }
 

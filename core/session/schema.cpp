@@ -51,6 +51,9 @@ CREATE TABLE label_load(router INTEGER, label TEXT, cells INTEGER NOT NULL, load
 CREATE TABLE token_load(router INTEGER, token INTEGER, cells INTEGER NOT NULL, load BLOB NOT NULL, PRIMARY KEY(router, token)) WITHOUT ROWID;
 CREATE VIEW decisions AS SELECT id >> 44 AS run, (id >> 12) & 4294967295 AS batch, id & 4095 AS router, data FROM decision;
 CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level, number, batches, cells, data FROM load_window;
+)sql",
+                                   R"sql(
+CREATE TABLE piece(token INTEGER PRIMARY KEY, text TEXT NOT NULL);
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 

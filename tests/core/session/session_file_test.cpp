@@ -113,7 +113,7 @@ class SessionFileTest : public QObject {
     QTest::newRow("long text") << "long" << "not a session";
     QTest::newRow("another SQLite file") << "sqlite" << "an SQLite file, but not a session";
     QTest::newRow("an SQLite file without tables") << "bare" << "an SQLite file, but not a session";
-    QTest::newRow("newer") << "newer" << "a session of schema 7, this program knows schemas up to 1 (use a newer Stormcell)";
+    QTest::newRow("newer") << "newer" << "a session of schema 7, this program knows schemas up to 2 (use a newer Stormcell)";
     QTest::newRow("truncated") << "truncated" << "the file is damaged";
   }
   void what_is_no_session_is_refused_and_left_alone() {

@@ -36,7 +36,7 @@ class SessionTest : public QObject {
     QCOMPARE(reader.summary().model.name, std::string("switch-tiny"));
     QCOMPARE(reader.summary().model.json, std::string("{\"parameters\":42}"));
     QCOMPARE(reader.summary().id.size(), size_t{32});
-    QCOMPARE(reader.summary().schema, 1);
+    QCOMPARE(reader.summary().schema, 2);
     const auto runs = reader.runs();
     QCOMPARE(runs.size(), size_t{1});
     QCOMPARE(runs[0].id, int64_t{1});
