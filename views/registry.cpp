@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "views/cells/cells_view.h"
 #include "views/compare/compare_view.h"
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
@@ -22,6 +23,8 @@ constexpr ViewEntry kViews[] = {
      QT_TRANSLATE_NOOP("views", "What a run came to, whether to believe it, what to do next"), make<OverviewView>},
     {"heatmap", QT_TRANSLATE_NOOP("views", "Heatmap"), QT_TRANSLATE_NOOP("views", "Where the cells of every router went"),
      make<HeatmapView>},
+    {"cells", QT_TRANSLATE_NOOP("views", "Cells"), QT_TRANSLATE_NOOP("views", "The input itself, coloured by where its cells went"),
+     make<CellsView>},
     {"optimisations", QT_TRANSLATE_NOOP("views", "Optimisations"),
      QT_TRANSLATE_NOOP("views", "Switch passes on and off and see what each brings"), make<OptimisationsView>},
     {"timeline", QT_TRANSLATE_NOOP("views", "Timeline"), QT_TRANSLATE_NOOP("views", "Which step ran when, and for how long"),

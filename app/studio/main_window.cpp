@@ -20,6 +20,7 @@
 #include <QToolButton>
 #include <QUndoCommand>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "app/studio/command_line.h"
 #include "app/studio/welcome_page.h"
@@ -182,8 +183,8 @@ void MainWindow::connect_all() {
   connect(&runs_, &RunController::finished, this, [this](const std::shared_ptr<const RunSummaryFigures>& f) {
     say(f->speedup ? tr("Run finished: %1 times the baseline, verified").arg(*f->speedup, 0, 'f', 2)
                    : tr("Run finished; its result could not be verified"));
-    if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
-      document_.open(run_session_);
+    if (show_new_run_ || document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
+      document_.open(run_session_, std::exchange(show_new_run_, false) ? std::optional(document_.selection()) : std::nullopt);
     else
       document_.poll();
   });

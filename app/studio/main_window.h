@@ -88,6 +88,7 @@ class MainWindow : public QMainWindow {
   QStringList recent_;
   QString theme_ = "system", run_session_;
   bool remembers_ = false;
+  bool show_new_run_ = false;  ///< the run that is going on was asked for to be looked at
 };
 
 }  // namespace stormcell::studio

@@ -357,6 +357,7 @@ void MainWindow::run_again(const Again& again) {
   auto options = options_of(document_.run()->settings);
   if (!options) return say(tr("How this run was made is not known"));
   options->record_inputs |= again.inputs;
+  show_new_run_ = again.inputs;
   run_session_ = QString::fromStdString(document_.session().file);
   runs_.start({*options, {again.passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, again.passes)));
@@ -367,6 +368,7 @@ void MainWindow::run_demo() {
   request.experiment.model = request.experiment.data = "demo:switch-names";
   request.experiment.record_inputs = true;
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  show_new_run_ = false;
   run_session_ = folder + "/stormcell-demo.storm";
   request.optimize.session = run_session_.toStdString();
   runs_.start(request);

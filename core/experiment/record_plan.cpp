@@ -94,7 +94,8 @@ void add_steps(RecordPlan& plan, const Program& program) {
   }
 }
 
-void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, BatchRecord& record) {
+void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, RecordOptions options,
+                  BatchRecord& record) {
   const Graph& g = *program.graph;
   DecisionRecord r;
   r.router = plan.routers.of[static_cast<size_t>(d.router)];
@@ -102,6 +103,7 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   r.weight = d.weight;
   r.padded = d.padded;
   if (g.space(g.value(decision_of(program, d.router)).type.space).kind == SpaceKind::routed) r.ancestor = d.ancestor;
+  if (options.margins) r.margin = d.margin;
   record.add_decision(r);
 }
 
@@ -145,7 +147,7 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
   }
   if (options.decisions)
     for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
-      if (!in_turns(program, *d)) add_decision(plan, program, *d, record);
+      if (!in_turns(program, *d)) add_decision(plan, program, *d, options, record);
   for (int64_t i = 0; i < batch.sequences; ++i)
     record.add_sequence(
         batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
@@ -221,7 +223,7 @@ void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batc
   }
   if (options.decisions)
     for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
-      if (in_turns(program, *d) && d->turn == turn.turn) add_decision(plan, program, *d, record);
+      if (in_turns(program, *d) && d->turn == turn.turn) add_decision(plan, program, *d, options, record);
   for (const std::string& label : batch.labels) record.add_sequence(label);
 }
 

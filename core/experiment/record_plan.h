@@ -22,7 +22,7 @@ struct RecordPlan {
 RecordPlan record_plan(const Program& program);
 
 struct RecordOptions {
-  bool decisions = false, inputs = false;
+  bool decisions = false, inputs = false, margins = false;
 };
 
 /// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with turns: all but what its

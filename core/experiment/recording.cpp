@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/formats/tokenizer.h"
 #include "core/profile/statistics.h"
 
 namespace stormcell {
@@ -15,7 +16,7 @@ class Nowhere : public RecordSink {
 
 SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
                        bool decisions, const std::string& config)
-    : state_(state), plan_(plan), options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:")} {
+    : state_(state), plan_(plan), options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
   if (path.empty()) return;
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
@@ -44,6 +45,8 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
   start.layout = plan.records.layout;
   start.decisions = decisions;
   start.inputs = options_.inputs;
+  if (options_.inputs && state.model->tokenizer)
+    start.piece = [tokenizer = state.model->tokenizer](int32_t token) { return tokenizer->piece(token); };
   writer_ = session_->begin_run(start);
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
 }
@@ -83,7 +86,7 @@ void SessionRun::measure_recording(const Batch& batch) {
   }
   BatchRecord& record = discarding_->begin_batch();
   record.number = batch.index;
-  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, {true, options_.inputs}, record);
+  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, {true, options_.inputs, options_.margins}, record);
   discarding_->submit();
 }
 

@@ -52,11 +52,12 @@ CREATE TABLE token_load(router INTEGER, token INTEGER, cells INTEGER NOT NULL, l
 CREATE VIEW decisions AS SELECT id >> 44 AS run, (id >> 12) & 4294967295 AS batch, id & 4095 AS router, data FROM decision;
 CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level, number, batches, cells, data FROM load_window;
 )sql",
-                                    // What imported traces know of a layer; in decisions, residency and bytes read.
+                                    // What imported traces know of a layer; in decisions, residency and bytes read. The text of recorded tokens.
                                     R"sql(
 ALTER TABLE router ADD COLUMN layer INTEGER;
 ALTER TABLE router ADD COLUMN branch_bytes INTEGER;
 ALTER TABLE router ADD COLUMN dense_bytes INTEGER;
+CREATE TABLE piece(token INTEGER PRIMARY KEY, text TEXT NOT NULL);
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 

@@ -1,6 +1,8 @@
 // Answers questions about a session with plain values. Opening reads a few kilobytes, whatever the session's size.
 #pragma once
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +68,14 @@ class SessionReader {
   std::vector<StepEvent> events(int64_t run, int64_t batch) const;
   std::vector<GuardTotal> guards(int64_t run) const;
   std::vector<SequenceInput> inputs(int64_t run, int64_t first, int64_t count) const;
+  /// One past the last sequence of a run.
+  int64_t sequences(int64_t run) const;
+  /// Numbers of the batches that hold any of the sequences [first, first + count), ascending, at most `most` of them: one batch in a
+  /// forward pass, one a step in decoding.
+  std::vector<int64_t> batches_with(int64_t run, int64_t first, int64_t count, int64_t most) const;
+  /// Tokens as the vocabulary has them; those that no recorded input had, and all of a session of schema 1, are left out.
+  std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
+  bool has_pieces() const;
 
   /// Pages read from disk since opening.
   int64_t pages_read() const;

@@ -1,6 +1,7 @@
 // Values that sessions are written from and read into. No SQLite here.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ struct RunStart {
   RunLayout layout;
   bool decisions = true;         ///< store decisions; windows are stored in any case
   bool inputs = false;           ///< store texts and token ids
+  /// A token as the vocabulary has it, for the pieces of recorded inputs; called by the thread that writes. Null: no tokenizer.
+  std::function<std::string(int32_t)> piece;
 };
 
 struct SessionSummary {

@@ -41,7 +41,7 @@ struct SessionWriter::State {
   std::string broken;  // why nothing can be written any more; empty: all is well
   bool held = false;   // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
-  Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss;
+  Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss, insert_piece;
 
   void open(const ModelSummary& summary);
   bool find_model(const ModelSummary& summary);
@@ -76,7 +76,7 @@ struct SessionWriter::State {
 
 struct RunWriter::State : WindowSink {
   State(std::shared_ptr<SessionWriter::State> session_, const RunStart& start)
-      : session(std::move(session_)), decisions(start.decisions), inputs(start.inputs), accumulator(start.layout, this) {}
+      : session(std::move(session_)), decisions(start.decisions), inputs(start.inputs), piece(start.piece), accumulator(start.layout, this) {}
 
   void loads(const WindowKey& key, const RouterLoads& loads) override {
     blob::put_loads(loads, buffer);
@@ -90,12 +90,15 @@ struct RunWriter::State : WindowSink {
   }
 
   void write_batch(const BatchRecord& batch);
+  void write_pieces(std::span<const int32_t> tokens_of_batch);
   void write_keyed_loads();
   void write_totals();
 
   std::shared_ptr<SessionWriter::State> session;
   int64_t id = 0;
   bool decisions, inputs;
+  std::function<std::string(int32_t)> piece;
+  std::vector<bool> pieces_written;  // by token
   ProfileAccumulator accumulator;
   std::vector<GuardTotal> guards;
   blob::Bytes buffer, tokens;
@@ -163,6 +166,7 @@ void SessionWriter::State::prepare() {
   insert_pairs = Statement(db, "INSERT INTO pair_window(kind, router, level, number, next, batches, data) VALUES(?,?,?,?,?,?,?)");
   insert_sequence = Statement(db, "INSERT OR IGNORE INTO sequence(run, number, label, text) VALUES(?,?,?,?)");
   insert_miss = Statement(db, "INSERT OR REPLACE INTO guard_miss(batch, step, misses) VALUES(?,?,?)");
+  insert_piece = Statement(db, "INSERT OR IGNORE INTO piece(token, text) VALUES(?,?)");
 }
 
 SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model) : state_(std::make_shared<State>()) {
@@ -279,7 +283,7 @@ bool SessionWriter::close() {
     if (s.held) s.rollback();
     s.commit();
     for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs, &s.insert_sequence,
-                         &s.insert_miss})
+                         &s.insert_miss, &s.insert_piece})
       *t = Statement();
     // Leaving WAL needs the file for itself: an idle reader is enough to be refused.
     sqlite3_busy_timeout(s.db.handle(), 0);
@@ -398,6 +402,7 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     if (inputs && !space.tokens.empty()) {
       blob::put_numbers(space.tokens, tokens);
       s.insert_space.bind(11, std::span<const uint8_t>(tokens));
+      write_pieces(space.tokens);
     } else {
       s.insert_space.bind_null(11);
     }
@@ -421,6 +426,21 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
   if (!batch.events.empty()) {
     blob::put_events(batch.events, buffer);
     s.insert_event.bind(1, key).bind(2, std::span<const uint8_t>(buffer)).run();
+  }
+}
+
+// With the batch in which a token is met first, so that a killed run's tokens can be read too.
+void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
+  constexpr int32_t kMostTokens = 1 << 24;
+  if (!piece) return;
+  for (const int32_t token : tokens_of_batch) {
+    if (token < 0 || token >= kMostTokens) continue;
+    const auto at = static_cast<size_t>(token);
+    if (at >= pieces_written.size()) pieces_written.resize(at + 1);
+    if (pieces_written[at]) continue;
+    pieces_written[at] = true;
+    const std::string text = piece(token);
+    if (!text.empty()) session->insert_piece.bind(1, int64_t{token}).bind(2, std::string_view(text)).run();
   }
 }
 

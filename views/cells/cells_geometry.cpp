@@ -1,0 +1,78 @@
+#include "views/cells/cells_geometry.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+
+int LineLayout::at(QPointF point) const {
+  // Rows ascend, and chips within a row: the first chip whose row is not above the point begins the search.
+  const auto first = std::partition_point(chips.begin(), chips.end(), [&](const QRectF& c) { return c.bottom() < point.y(); });
+  for (auto c = first; c != chips.end() && c->top() <= point.y(); ++c)
+    if (c->contains(point)) return static_cast<int>(c - chips.begin());
+  return -1;
+}
+
+int LineLayout::neighbour(int chip, int rows) const {
+  if (chip < 0 || chip >= static_cast<int>(chips.size())) return -1;
+  const int wanted = row[static_cast<size_t>(chip)] + rows;
+  const double x = chips[static_cast<size_t>(chip)].center().x();
+  int best = -1;
+  for (size_t c = 0; c < chips.size(); ++c)
+    if (row[c] == wanted && (best < 0 || std::abs(chips[c].center().x() - x) < std::abs(chips[static_cast<size_t>(best)].center().x() - x)))
+      best = static_cast<int>(c);
+  return best;
+}
+
+LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& m, bool note_below) {
+  LineLayout layout;
+  double x = m.gutter, y = 0;
+  int row = 0;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    const double width = std::min(widths[i], m.width - m.gutter);
+    const double gap = x == m.gutter ? 0 : words[i] ? m.word_gap : 1;
+    if (x > m.gutter && x + gap + width > m.width) {
+      x = m.gutter, y += m.pitch(), ++row;
+    } else {
+      x += gap;
+    }
+    layout.chips.emplace_back(x, y, width, m.chip);
+    layout.row.push_back(row);
+    x += width;
+  }
+  // Two lines of words stand in the gutter.
+  layout.height = std::max(2 * m.line, y + (widths.empty() ? 0 : m.pitch()) + (note_below ? m.line : 0)) + m.block_gap;
+  return layout;
+}
+
+CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height) {
+  if (first >= end) return {first, 0};
+  from.offset += by;
+  while (from.offset < 0 && from.sequence > first) from.offset += height(--from.sequence);
+  while (from.sequence + 1 < end) {
+    const double here = height(from.sequence);
+    if (from.offset < here) break;
+    from.offset -= here;
+    ++from.sequence;
+  }
+  // The last sequence may be scrolled until its last row is at the top, no further.
+  from.offset = std::clamp(from.offset, 0.0, std::max(0.0, height(from.sequence) - 40));
+  return from;
+}
+
+double stripe_height(int stripes, double most) { return std::clamp(std::floor(most / std::max(1, stripes)), 1.0, 5.0); }
+
+std::vector<QRectF> legend_boxes(const std::vector<double>& widths, QRectF bounds, double height) {
+  std::vector<QRectF> boxes;
+  double x = bounds.left(), y = bounds.top();
+  for (const double text : widths) {
+    const double width = text + 12;
+    if (x > bounds.left() && x + width > bounds.right()) x = bounds.left(), y += height + 4;
+    if (y + height > bounds.bottom() + 0.5) break;
+    boxes.emplace_back(x, y, width, height);
+    x += width + 4;
+  }
+  return boxes;
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,50 @@
+// Where chips lie: in rows like words of a text, sequence below sequence, scrolled by pixels through any number of sequences. Pure.
+#pragma once
+#include <QPointF>
+#include <QRectF>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace stormcell::views {
+
+struct CellsMetrics {
+  double width = 600;   ///< of a column, the gutter included
+  double gutter = 120;  ///< at its left, for the sequence's name
+  double line = 18;     ///< height of a line of words
+  double chip = 20;     ///< height of a chip
+  double stripes = 0;   ///< height of all stripes below a row of chips
+  double word_gap = 5, row_gap = 5, block_gap = 9;
+  double pitch() const { return chip + stripes + row_gap; }
+  bool operator==(const CellsMetrics&) const = default;
+};
+
+/// The chips of one sequence; places are relative to the block's top left corner.
+struct LineLayout {
+  std::vector<QRectF> chips;
+  std::vector<int> row;  ///< of each chip
+  double height = 0;     ///< with the gap below
+  /// -1: none. Between chips: none.
+  int at(QPointF point) const;
+  /// The chip of another row that lies nearest below or above; -1: there is no such row.
+  int neighbour(int chip, int rows) const;
+};
+/// `words`: a gap stands before the chip, unless it begins a row. No chip is wider than the column.
+LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& metrics, bool note_below);
+
+/// What is at the top: a sequence, and how many pixels of it are above.
+struct CellScroll {
+  int64_t sequence = 0;
+  double offset = 0;
+  bool operator==(const CellScroll&) const = default;
+};
+/// `height` of a sequence's block; sequences [first, end).
+CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height);
+
+/// Height of one stripe: all of them together stay below `most`, none is thinner than a pixel, or thicker than an eye needs.
+double stripe_height(int stripes, double most);
+
+/// Chips of a legend in rows, as many as fit into `bounds`; widths of text, without margins.
+std::vector<QRectF> legend_boxes(const std::vector<double>& widths, QRectF bounds, double height);
+
+}  // namespace stormcell::views

@@ -1,0 +1,211 @@
+#include "views/cells/cells_model.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
+QString grouped(int64_t count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(count)); }
+
+int fan_out(const CellPage& page, size_t router) { return page.routers[router].fan_out; }
+
+int stripe_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoChoice ? kStripeNone : kStripeDropped; }
+
+/// The figure that colours a cell; NaN: there is none.
+double value_of(const CellPage& page, const CellLine& line, int router, CellColor color, size_t cell) {
+  const auto nothing = std::nan("");
+  if (color == CellColor::work) {
+    int kept = 0;
+    for (size_t r = 0; r < page.routers.size(); ++r)
+      for (int j = 0; j < fan_out(page, r); ++j)
+        kept += line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)] >= 0;
+    return kept;
+  }
+  if (router < 0) return nothing;
+  const CellLine::Routed& routed = line.routed[static_cast<size_t>(router)];
+  const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(router)));
+  if (routed.choice[cell * k] == kNoChoice) return nothing;
+  double dropped = 0, weight = nothing;
+  for (size_t j = 0; j < k; ++j) {
+    const int32_t choice = routed.choice[cell * k + j];
+    dropped += choice < 0 && choice != kNoChoice;
+    if (choice >= 0 && std::isnan(weight) && !routed.weight.empty()) weight = routed.weight[cell * k + j];
+  }
+  switch (color) {
+    case CellColor::weight:
+      return weight;
+    case CellColor::margin:
+      return routed.margin.empty() || !std::isfinite(routed.margin[cell]) ? nothing : routed.margin[cell];
+    case CellColor::drops:
+      return dropped;
+    default:
+      return 0;
+  }
+}
+
+double highest(const CellPage& page, const CellOptions& options, int router) {
+  if (options.color == CellColor::work) {
+    double most = 0;
+    for (const RouterLine& r : page.routers) most += r.fan_out;
+    return std::max(1.0, most);
+  }
+  if (options.color == CellColor::drops) return router >= 0 ? fan_out(page, static_cast<size_t>(router)) : 1;
+  // Weights of one router usually are shares of one: the same scale on every page. Margins have no such end.
+  double most = options.color == CellColor::weight ? 1 : 0;
+  for (const CellLine& line : page.lines)
+    for (size_t c = 0; c < line.position.size(); ++c)
+      if (const double v = value_of(page, line, router, options.color, c); line.real[c] && std::isfinite(v)) most = std::max(most, v);
+  return most > 0 ? most : 1;
+}
+
+bool same_choices(const CellLine::Routed& a, size_t cell_a, const CellLine::Routed& b, size_t cell_b, size_t k) {
+  return std::equal(a.choice.begin() + static_cast<int64_t>(cell_a * k), a.choice.begin() + static_cast<int64_t>((cell_a + 1) * k),
+                    b.choice.begin() + static_cast<int64_t>(cell_b * k));
+}
+
+Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown, size_t cell) {
+  Chip chip;
+  chip.cell = static_cast<int>(cell);
+  chip.real = line.real[cell] != 0;
+  if (!line.token.empty()) {
+    const auto piece = page.pieces.find(line.token[cell]);
+    const PieceText text = piece == page.pieces.end() ? PieceText{QString::number(line.token[cell]), true} : piece_text(piece->second);
+    chip.text = text.text, chip.word = text.word;
+  }
+  for (size_t r = 0; r < page.routers.size(); ++r) {
+    const auto k = static_cast<size_t>(fan_out(page, r));
+    for (size_t j = 0; j < k; ++j) {
+      const int32_t choice = line.routed[r].choice[cell * k + j];
+      chip.stripes.push_back(stripe_of(choice));
+      if (static_cast<int>(r) != shown.router) continue;
+      if (choice >= 0 && chip.branch < 0) chip.branch = choice;
+      chip.dropped |= stripe_of(choice) == kStripeDropped;
+    }
+  }
+  const double value = value_of(page, line, shown.router, shown.options.color, cell);
+  if (std::isfinite(value)) {
+    chip.value = value;
+    chip.tone = static_cast<float>(std::clamp(value / shown.high, 0.0, 1.0));
+  }
+  if (shown.options.branch >= 0 && shown.router >= 0) {
+    const CellLine::Routed& routed = line.routed[static_cast<size_t>(shown.router)];
+    const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(shown.router)));
+    chip.faded = true;
+    for (size_t j = 0; j < k; ++j)
+      if (routed.choice[cell * k + j] == shown.options.branch) chip.faded = false, chip.branch = shown.options.branch;
+  }
+  return chip;
+}
+
+/// Marks the cells that the other run's router sent elsewhere. Only like is compared with like: the same token at the same place.
+void compare(const CellPage& page, const CellLine& line, const CellPage& other, ShownPage& shown, ShownLine& to) {
+  if (shown.router < 0) return;
+  const RouterLine& router = page.routers[static_cast<size_t>(shown.router)];
+  const auto same = std::find_if(other.routers.begin(), other.routers.end(), [&](const RouterLine& r) {
+    return r.name == router.name && r.branches == router.branches && r.fan_out == router.fan_out;
+  });
+  const int64_t at = line.sequence - other.first_sequence;
+  if (same == other.routers.end() || at < 0 || at >= static_cast<int64_t>(other.lines.size())) return;
+  const CellLine& there = other.lines[static_cast<size_t>(at)];
+  const auto other_router = static_cast<size_t>(same - other.routers.begin());
+  for (Chip& chip : to.chips) {
+    const auto c = static_cast<size_t>(chip.cell);
+    if (c >= there.position.size() || there.position[c] != line.position[c] || !chip.real) continue;
+    if (!line.token.empty() && !there.token.empty() && line.token[c] != there.token[c]) continue;
+    ++to.compared;
+    chip.differs = !same_choices(line.routed[static_cast<size_t>(shown.router)], c, there.routed[other_router], c,
+                                 static_cast<size_t>(router.fan_out));
+    to.differing += chip.differs;
+  }
+}
+
+}  // namespace
+
+ColorText text_of(CellColor color) {
+  switch (color) {
+    case CellColor::branch:
+      return {tr("Branch"), tr("the branch that the router gave a cell (with several: the first); measured in the recorded run")};
+    case CellColor::weight:
+      return {tr("Weight"), tr("what the branch's result is multiplied by (with several: the first kept one's); measured")};
+    case CellColor::margin:
+      return {tr("Margin"), tr("score of the last chosen branch minus that of the first not chosen one: small is a near tie; measured")};
+    case CellColor::drops:
+      return {tr("Drops"), tr("choices of the router that a branch's capacity kept out; measured")};
+    case CellColor::work:
+      return {tr("Work received"), tr("kept choices of all routers of this cell space together; measured")};
+  }
+  return {};
+}
+
+PieceText piece_text(const std::string& piece) {
+  PieceText out{QString::fromStdString(piece), false};
+  const QChar mark(0x2581);
+  out.word = out.text.startsWith(mark);
+  if (out.word) out.text.remove(0, 1);
+  out.text.replace(mark, ' ');
+  for (QChar& c : out.text)
+    if (c.category() == QChar::Other_Control) c = QChar(0x00B7);
+  // An accent that a tokenizer has split from its letter needs something to stand on.
+  if (!out.text.isEmpty() && out.text[0].isMark()) out.text.prepend(QChar(0x25CC));
+  if (out.text.trimmed().isEmpty()) out.text = QString(QChar(0x2423));  // a blank alone would be nothing to point at
+  return out;
+}
+
+ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other, double high) {
+  ShownPage shown;
+  shown.first_sequence = page.first_sequence;
+  shown.routers = page.routers;
+  shown.options = options;
+  for (size_t r = 0; r < page.routers.size(); ++r) {
+    if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);
+    shown.stripes += page.routers[r].fan_out;
+  }
+  shown.high = high > 0 ? high : highest(page, options, shown.router);
+  for (const CellLine& line : page.lines) {
+    ShownLine to;
+    to.sequence = line.sequence;
+    to.title = QString("#%1").arg(line.sequence);
+    if (!line.label.empty()) to.title += " " + QString::fromStdString(line.label);
+    to.text = QString::fromStdString(line.text).simplified();
+    for (size_t c = 0; c < line.position.size(); ++c)
+      if (line.real[c] || options.padding) to.chips.push_back(chip_of(page, line, shown, c));
+    if (const int64_t rest = line.cells - static_cast<int64_t>(line.position.size()); rest > 0)
+      to.left_out = tr("%1 more cells of this sequence are not shown").arg(grouped(rest));
+    if (other) compare(page, line, *other, shown, to);
+    shown.lines.push_back(std::move(to));
+  }
+  return shown;
+}
+
+std::vector<QString> short_names(const std::vector<RouterLine>& routers) {
+  std::vector<QStringList> parts;
+  for (const RouterLine& r : routers) parts.push_back(QString::fromStdString(r.name).split('.'));
+  std::vector<QString> names;
+  if (parts.size() < 2) {
+    for (const QStringList& p : parts) names.push_back(p.join('.'));
+    return names;
+  }
+  const auto common = [&](auto part) {
+    qsizetype n = 0;
+    for (;; ++n)
+      for (const QStringList& p : parts)
+        if (n >= p.size() || n >= parts[0].size() || part(p, n) != part(parts[0], n)) return n;
+  };
+  const qsizetype front = common([](const QStringList& p, qsizetype i) { return p[i]; });
+  const qsizetype back = common([](const QStringList& p, qsizetype i) { return p[p.size() - 1 - i]; });
+  for (const QStringList& p : parts) {
+    // A number alone says little: the word before it belongs to it.
+    const bool number = front < p.size() && !p[front].isEmpty() && p[front][0].isDigit();
+    const qsizetype from = number && front > 0 ? front - 1 : front;
+    const QString name = p.mid(from, std::max<qsizetype>(1, p.size() - back - from)).join('.');
+    names.push_back(name.isEmpty() ? p.join('.') : name);
+  }
+  return names;
+}
+
+}  // namespace stormcell::views

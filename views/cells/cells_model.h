@@ -1,0 +1,87 @@
+// What the view of cells shows: each cell of some sequences as a chip with a text and a tone. Pure: no widget, no reading.
+#pragma once
+#include <QString>
+#include <vector>
+
+#include "core/experiment/cells_view.h"
+#include "views/kit/table.h"
+
+namespace stormcell::views {
+
+enum class CellColor { branch, weight, margin, drops, work };
+
+struct CellOptions {
+  CellColor color = CellColor::branch;
+  QString router;        ///< whose decision colours the cells
+  int branch = -1;       ///< the others step back; -1: none does
+  bool padding = false;  ///< shown, too
+  bool operator==(const CellOptions&) const = default;
+};
+
+/// Name and definition with formula of a way to colour.
+struct ColorText {
+  QString name, definition;
+};
+ColorText text_of(CellColor color);
+
+/// A cell as it is painted. It has a place, but not necessarily a text: a patch of an image has none.
+struct Chip {
+  int cell = 0;              ///< index into the line's lists
+  QString text;              ///< empty: a square
+  bool word = false;         ///< begins a word: a gap before it
+  bool real = true;          ///< false: padding
+  int branch = -1;           ///< first kept choice of the router that colours; -1: none
+  bool dropped = false;      ///< a choice of it was dropped
+  double value = 0;          ///< in the unit of the colour
+  float tone = -1;           ///< 0..1 on the scale; -1: the router did not see the cell
+  bool faded = false;        ///< not of the branch that is looked at
+  bool differs = false;      ///< the other run's router gave it another branch
+  std::vector<int> stripes;  ///< by router and choice: a branch, kStripeDropped or kStripeNone
+};
+inline constexpr int kStripeDropped = -1, kStripeNone = -2;
+
+struct ShownLine {
+  int64_t sequence = 0;
+  QString title;  ///< number and label
+  QString text;   ///< of the sequence, where inputs were recorded
+  std::vector<Chip> chips;
+  QString left_out;  ///< what is not listed, in words; empty: all is there
+  int compared = 0, differing = 0;
+};
+
+/// A page, ready to be laid out.
+struct ShownPage {
+  std::vector<ShownLine> lines;
+  int64_t first_sequence = 0;
+  std::vector<RouterLine> routers;
+  int router = -1;  ///< index of the one that colours, -1: none of this page
+  int stripes = 0;  ///< choices of all routers together
+  double high = 1;  ///< what the upper end of the scale stands for
+  CellOptions options;
+};
+/// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.
+ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other = nullptr, double high = 0);
+
+/// A piece as a person reads it: without the mark that begins a word, control characters made visible.
+struct PieceText {
+  QString text;
+  bool word = false;
+};
+PieceText piece_text(const std::string& piece);
+
+/// "encoder.block.1.layer.1.mlp" of a stack of such names -> what tells it from the others: "block.1".
+std::vector<QString> short_names(const std::vector<RouterLine>& routers);
+
+/// HTML about one cell.
+QString describe(const CellPage& page, const ShownPage& shown, size_t line, size_t chip);
+/// The cells of the page, each with its branch at every router.
+Table make_cells_table(const CellPage& page, const CellOptions& options);
+
+enum class DictionaryOrder { count, lift };
+/// Those with fewer cells say little about lift.
+inline constexpr int64_t kLeastForLift = 5;
+/// Entries in the order asked for; by lift: only those with at least kLeastForLift cells.
+std::vector<BranchDictionary::Entry> ordered(const BranchDictionary& dictionary, DictionaryOrder order);
+Table make_dictionary_table(const BranchDictionary& dictionary, DictionaryOrder order);
+
+}  // namespace stormcell::views

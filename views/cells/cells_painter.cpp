@@ -1,0 +1,244 @@
+#include "views/cells/cells_painter.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
+
+QColor stripe_color(int stripe, const Theme& theme) {
+  return stripe >= 0 ? theme.category(stripe) : stripe == kStripeDropped ? theme.bad : theme.grid;
+}
+
+/// All routers below one chip, one stripe each; a router with several choices a cell splits its stripe.
+void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics& m, const ShownPage& page, const Theme& theme) {
+  const double height = page.routers.empty() ? 0 : (m.stripes - 2) / static_cast<double>(page.routers.size());
+  size_t at = 0;
+  for (size_t r = 0; r < page.routers.size(); ++r) {
+    const int k = page.routers[r].fan_out;
+    const double y = box.bottom() + 2 + static_cast<double>(r) * height;
+    for (int j = 0; j < k; ++j, ++at) {
+      // Up to the neighbour, so that bands are seen and not a grid.
+      const QRectF part(box.left() + (box.width() + 1) * j / k, y, (box.width() + 1) / k, height > 2 ? height - 1 : height);
+      const int stripe = chip.stripes[at];
+      // What was dropped is a thin line: less than a stripe, and not red alone tells it.
+      p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
+                 stripe_color(stripe, theme));
+    }
+  }
+}
+
+void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page, const LineMarks& marks, int number, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const QColor fill = chip_fill(chip, page.options, theme);
+  p.fillRect(box, fill);
+  if (chip.dropped) {
+    p.setPen(QPen(theme.bad, 1, Qt::DashLine));
+    p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
+  }
+  if (!chip.text.isEmpty()) {
+    p.setPen(!chip.real || chip.faded ? theme.faint : Theme::text_on(fill));
+    p.drawText(box, Qt::AlignCenter, metrics.elidedText(chip.text, Qt::ElideRight, box.width() - 2));
+  }
+  if (chip.differs) {
+    // A corner, so that it is seen on every tone.
+    p.setPen(Qt::NoPen);
+    p.setBrush(Theme::text_on(fill));
+    p.drawPolygon(QPolygonF({box.topRight() + QPointF(-6, 0), box.topRight(), box.topRight() + QPointF(0, 6)}));
+  }
+  p.setBrush(Qt::NoBrush);
+  if (number == marks.selected) {
+    p.setPen(QPen(theme.background, 4));
+    p.drawRect(box);
+    p.setPen(QPen(theme.accent, 2.5));
+    p.drawRect(box);
+  } else if (number == marks.hovered) {
+    p.setPen(QPen(theme.text, 1));
+    p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
+  }
+}
+
+QString figure(const ShownPage& page, double v) {
+  return page.options.color == CellColor::drops || page.options.color == CellColor::work ? QString::number(v, 'f', 0)
+                                                                                         : QString::number(v, 'g', 3);
+}
+
+int branches_of(const ShownPage& page) { return page.routers[static_cast<size_t>(page.router)].branches; }
+
+/// Where the branches stand in the legend; room for a note is left at the right.
+std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
+  std::vector<double> widths;
+  for (int b = 0; b < branches_of(page); ++b) widths.push_back(metrics.horizontalAdvance(tr("branch %1").arg(b)));
+  return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
+}
+
+/// A line of text, elided; returns where the next line begins.
+double text_line(QPainter& p, QRectF bounds, double y, const QString& text, const QColor& color, bool strong = false) {
+  QFont font = p.font();
+  const QFont before = font;
+  font.setBold(strong);
+  p.setFont(font);
+  const QFontMetricsF metrics(font);
+  p.setPen(color);
+  p.drawText(QRectF(bounds.left(), y, bounds.width(), metrics.height() + 2), Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(text, Qt::ElideRight, bounds.width()));
+  p.setFont(before);
+  return y + metrics.height() + 3;
+}
+
+}  // namespace
+
+QColor chip_fill(const Chip& chip, const CellOptions& options, const Theme& theme) {
+  if (!chip.real || chip.faded) return theme.surface;
+  if (options.color == CellColor::branch) return chip.branch >= 0 ? theme.category(chip.branch) : theme.surface;
+  return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
+}
+
+void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QPointF at, const CellsMetrics& m, const ShownPage& page,
+                const LineMarks& marks, QRectF clip, const Theme& theme) {
+  const QRectF gutter(at.x(), at.y(), m.gutter - 10, m.line);
+  const QRectF row(at.x() + m.gutter, at.y(), m.width - m.gutter, m.line);
+  const double second = text_line(p, gutter, at.y(), line.title, theme.text);
+  text_line(p, gutter, second, line.compared > 0 ? tr("%1 of %2 differ").arg(line.differing).arg(line.compared) : line.text,
+            line.differing > 0 ? theme.warn : theme.faint);
+  if (line.chips.empty()) text_line(p, row, at.y(), tr("nothing but padding"), theme.faint);
+  for (size_t c = 0; c < line.chips.size(); ++c) {
+    const QRectF box = layout.chips[c].translated(at);
+    if (box.bottom() + m.stripes < clip.top()) continue;
+    if (box.top() > clip.bottom()) return;
+    paint_stripes(p, line.chips[c], box, m, page, theme);
+    paint_chip(p, line.chips[c], box, page, marks, static_cast<int>(c), theme);
+  }
+  if (!line.left_out.isEmpty()) text_line(p, row, at.y() + layout.height - m.block_gap - m.line, line.left_out, theme.warn);
+}
+
+double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, double width) {
+  // Two rows of branches at most; a scale with its ends needs as much.
+  double rows = 2;
+  if (page.router >= 0 && page.options.color == CellColor::branch)
+    rows = branch_boxes(metrics, page, QRectF(0, 0, width, metrics.height() + 5)).size() < static_cast<size_t>(branches_of(page)) ? 2 : 1;
+  return rows * (metrics.height() + 8) + metrics.height() + 4;
+}
+
+std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPage& page, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const double line = metrics.height() + 2;
+  const auto names = short_names(page.routers);
+  QStringList stripes;
+  for (const QString& name : names) stripes << name;
+  const ColorText color = text_of(page.options.color);
+  text_line(p, bounds, bounds.bottom() - line,
+            tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", ")), theme.faint);
+  std::vector<QRectF> boxes;
+  if (page.router < 0) return boxes;
+  const RouterLine& router = page.routers[static_cast<size_t>(page.router)];
+  QRectF area = bounds.adjusted(0, 0, 0, -line - 4);
+  if (page.options.color != CellColor::branch) {
+    const double width = std::min(220.0, area.width() * 0.4);
+    for (int i = 0; i < static_cast<int>(width); ++i)
+      p.fillRect(QRectF(area.left() + i, area.top(), 1.5, 12), theme.sequential(i / (width - 1)));
+    const QRectF ends(area.left(), area.top() + 13, width, metrics.height());
+    p.setPen(theme.faint);
+    p.drawText(ends, Qt::AlignLeft, "0");
+    p.drawText(ends, Qt::AlignRight, figure(page, page.high));
+    text_line(p, area.adjusted(width + 14, 0, 0, 0), area.top() - 2, tr("%1 at %2").arg(color.name, QString::fromStdString(router.name)),
+              theme.text);
+    return boxes;
+  }
+  boxes = branch_boxes(metrics, page, area);
+  for (size_t b = 0; b < boxes.size(); ++b) {
+    const bool on = page.options.branch < 0 || page.options.branch == static_cast<int>(b);
+    const QColor fill = on ? theme.category(static_cast<int>(b)) : theme.surface;
+    p.fillRect(boxes[b], fill);
+    p.setPen(on ? Theme::text_on(fill) : theme.faint);
+    p.drawText(boxes[b], Qt::AlignCenter, tr("branch %1").arg(b));
+  }
+  QString note;
+  if (static_cast<int>(boxes.size()) < router.branches) note = tr("and %1 more").arg(router.branches - static_cast<int>(boxes.size()));
+  if (router.branches > 8) note += (note.isEmpty() ? "" : "; ") + tr("8 colours, repeated");
+  if (!note.isEmpty() && !boxes.empty()) text_line(p, QRectF(bounds.right() - 184, 0, 184, 0), boxes.back().top() + 1, note, theme.faint);
+  return boxes;
+}
+
+double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const QString& token, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const QString place = tr("Cell %1:%2").arg(trail.place.sequence).arg(trail.place.position);
+  double y = text_line(p, bounds, bounds.top(), token.isEmpty() ? place : place + "  \"" + token + "\"", theme.text, true);
+  if (!trail.label.empty()) y = text_line(p, bounds, y, QString::fromStdString(trail.label), theme.faint);
+  std::vector<RouterLine> lines;
+  for (const CellTrail::Step& step : trail.steps) lines.push_back({step.router, {}, {}, {}, 0, 1, -1, -1});
+  const auto names = short_names(lines);
+  for (size_t s = 0; s < trail.steps.size(); ++s) {
+    if (y + 2 * metrics.height() > bounds.bottom()) {
+      y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);
+      break;
+    }
+    QStringList parts;
+    double x = bounds.left();
+    for (size_t j = 0; j < trail.steps[s].branches.size(); ++j) {
+      const int32_t branch = trail.steps[s].branches[j];
+      p.fillRect(QRectF(x, y + 3, 10, 10), stripe_color(branch >= 0 ? branch : branch == kNoChoice ? kStripeNone : kStripeDropped, theme));
+      x += 13;
+      if (branch == kNoChoice) continue;
+      QString part = branch >= 0 ? tr("branch %1").arg(branch) : tr("dropped by %1").arg(~branch);
+      if (branch >= 0 && j < trail.steps[s].weights.size())
+        part += tr(" (weight %1)").arg(static_cast<double>(trail.steps[s].weights[j]), 0, 'f', 2);
+      parts << part;
+    }
+    y = text_line(p, bounds.adjusted(x - bounds.left() + 3, 0, 0, 0), y,
+                  names[s] + ": " + (parts.isEmpty() ? tr("none") : parts.join(", ")), theme.text);
+  }
+  return y - bounds.top();
+}
+
+void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, DictionaryOrder order, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  double y = text_line(p, bounds, bounds.top(), tr("Dictionary of branch %1").arg(d.branch), theme.text, true);
+  y = text_line(p, bounds, y, QString::fromStdString(d.router), theme.faint);
+  const double share = d.all > 0 ? 100.0 * static_cast<double>(d.cells) / static_cast<double>(d.all) : 0;
+  y = text_line(p, bounds, y, tr("%1 cells, %2 % of all; whole run").arg(d.cells).arg(share, 0, 'f', 1), theme.faint);
+  if (!d.complete) y = text_line(p, bounds, y, tr("only the most frequent tokens are kept"), theme.faint);
+  const auto entries = ordered(d, order);
+  if (entries.empty()) {
+    text_line(p, bounds, y + 4, d.entries.empty() ? tr("no token came here") : tr("no token with %1 cells or more").arg(kLeastForLift),
+              theme.faint);
+    return;
+  }
+  const double count_width = metrics.horizontalAdvance("0000000"), lift_width = metrics.horizontalAdvance("x00.00");
+  const double text_width = std::max(40.0, bounds.width() - count_width - lift_width - 70),
+               bar = bounds.width() - text_width - count_width - lift_width - 8;
+  const QRectF columns(bounds.left(), y + 3, bounds.width(), metrics.height());
+  p.setPen(theme.faint);
+  p.drawText(columns, Qt::AlignLeft, tr("token"));
+  p.drawText(QRectF(columns.left() + text_width, columns.top(), count_width, columns.height()), Qt::AlignRight, tr("cells"));
+  p.drawText(columns, Qt::AlignRight, tr("lift"));
+  y = columns.bottom() + 3;
+  // Bars on a logarithmic scale around 1: twice as often is as long as half as often.
+  const double middle = bounds.left() + text_width + count_width + 4 + bar / 2;
+  size_t shown = 0;
+  for (; shown < entries.size() && y + 2 * metrics.height() + 4 < bounds.bottom(); ++shown, y += metrics.height() + 4) {
+    const auto& e = entries[shown];
+    const QRectF row(bounds.left(), y, bounds.width(), metrics.height() + 2);
+    p.setPen(theme.text);
+    p.drawText(
+        QRectF(row.left(), y, text_width - 4, row.height()), Qt::AlignLeft | Qt::AlignVCenter,
+        metrics.elidedText(e.piece.empty() ? QString("#%1").arg(e.token) : piece_text(e.piece).text, Qt::ElideRight, text_width - 4));
+    p.drawText(QRectF(row.left() + text_width, y, count_width, row.height()), Qt::AlignRight | Qt::AlignVCenter, QString::number(e.count));
+    p.drawText(row, Qt::AlignRight | Qt::AlignVCenter, QString::number(e.lift, 'f', e.lift < 9.95 ? 2 : 1));
+    const double reach = std::clamp(std::log2(std::max(1e-9, e.lift)) / 4, -1.0, 1.0) * bar / 2;
+    p.fillRect(QRectF(std::min(middle, middle + reach), y + 3, std::abs(reach), row.height() - 6),
+               reach < 0 ? theme.diverging(-0.7) : theme.diverging(0.7));
+    p.fillRect(QRectF(middle, y, 1, row.height()), theme.faint);
+  }
+  if (shown < entries.size()) text_line(p, bounds, y, tr("%1 more in the table").arg(entries.size() - shown), theme.faint);
+}
+
+void paint_hint(QPainter& p, QRectF bounds, const QString& text, const Theme& theme) {
+  p.setPen(theme.faint);
+  p.drawText(bounds, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, text);
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,250 @@
+#include "views/cells/cells_picture.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+namespace {
+constexpr double kMargin = 12, kBar = 14, kMostStripes = 48;
+/// A scroll bar counts in int.
+constexpr int64_t kMostSteps = int64_t{1} << 30;
+}  // namespace
+
+CellsPicture::CellsPicture(QWidget* parent) : QWidget(parent), bar_(new QScrollBar(Qt::Vertical, this)) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setMinimumSize(320, 200);
+  setAccessibleName(tr("Cells of the input with their branches; the table holds the same figures"));
+  bar_->setAccessibleName(tr("Sequences of the run"));
+  bar_->hide();
+  connect(bar_, &QScrollBar::valueChanged, this, [this](int value) {
+    const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMostSteps);
+    show_sequence(first_ + value * step);
+  });
+}
+
+void CellsPicture::set_columns(std::vector<Column> columns, int64_t first, int64_t end) {
+  columns_ = std::move(columns);
+  first_ = first, end_ = end;
+  if (scroll_.sequence < first || scroll_.sequence >= end) scroll_ = {first, 0};
+  hovered_.reset();
+  forget_layout();
+}
+
+void CellsPicture::set_aside(Aside aside) {
+  aside_ = std::move(aside);
+  update();
+}
+
+void CellsPicture::set_cell(const std::optional<CellPlace>& cell) {
+  cell_ = cell;
+  update();
+}
+
+void CellsPicture::show_sequence(int64_t sequence) {
+  sequence = std::clamp(sequence, first_, std::max(first_, end_ - 1));
+  if (scroll_ == CellScroll{sequence, 0}) return;
+  scroll_ = {sequence, 0};
+  update_bar();
+  update();
+  emit scrolled_to(sequence);
+}
+
+void CellsPicture::make_visible(int64_t sequence) {
+  if (sequence < first_ || sequence >= end_) return;
+  double y = -scroll_.offset;
+  for (int64_t s = scroll_.sequence; s < sequence && y < text_area().height(); ++s) y += block_height(s);
+  if (sequence < scroll_.sequence || y + metrics().pitch() > text_area().height()) show_sequence(sequence);
+}
+
+CellsMetrics CellsPicture::metrics() const {
+  const QFontMetricsF font(this->font());
+  CellsMetrics m;
+  const auto count = static_cast<double>(std::max<size_t>(1, columns_.size()));
+  m.width = std::max(60.0, (text_area().width() - kMargin * (count - 1)) / count);
+  m.line = font.height() + 3;
+  m.gutter = std::clamp(m.width * 0.22, 50.0, 190.0);
+  m.chip = font.height() + 4;
+  const int routers = columns_.empty() ? 0 : static_cast<int>(columns_[0].shown.routers.size());
+  m.stripes = routers ? routers * stripe_height(routers, kMostStripes) + 2 : 0;
+  return m;
+}
+
+QRectF CellsPicture::legend_area() const {
+  const double height = columns_.empty() ? 0 : cells_legend_height(QFontMetricsF(font()), columns_[0].shown, width() - 2 * kMargin);
+  return {kMargin, this->height() - height - 6, width() - 2 * kMargin, height};
+}
+
+QRectF CellsPicture::panel_area() const {
+  const double wide = std::clamp(width() * 0.27, 190.0, 340.0);
+  return {width() - wide - kMargin, kMargin, wide, legend_area().top() - 2 * kMargin};
+}
+
+QRectF CellsPicture::text_area() const {
+  const double top = kMargin + (columns_.size() > 1 ? QFontMetricsF(font()).height() + 6 : 0);
+  return {kMargin, top, std::max(60.0, panel_area().left() - 3 * kMargin - kBar), std::max(20.0, legend_area().top() - top - 8)};
+}
+
+QPointF CellsPicture::column_origin(size_t column) const {
+  return {text_area().left() + static_cast<double>(column) * (metrics().width + kMargin), text_area().top()};
+}
+
+const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
+  const auto key = std::pair{column, line};
+  if (const auto known = layouts_.find(key); known != layouts_.end()) return known->second;
+  const CellsMetrics m = metrics();
+  const ShownLine& shown = columns_[column].shown.lines[line];
+  const QFontMetricsF font(this->font());
+  std::vector<double> widths;
+  std::vector<bool> words;
+  for (const Chip& chip : shown.chips) {
+    auto width = widths_.find(chip.text);
+    if (width == widths_.end()) width = widths_.insert(chip.text, std::max(m.chip * 0.6, std::ceil(font.horizontalAdvance(chip.text)) + 6));
+    widths.push_back(chip.text.isEmpty() ? m.chip : *width);
+    words.push_back(chip.word);
+  }
+  LineLayout made = lay_out(widths, words, m, !shown.left_out.isEmpty() || shown.chips.empty());
+  return layouts_.emplace(key, std::move(made)).first->second;
+}
+
+double CellsPicture::block_height(int64_t sequence) const {
+  double height = 0;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const int64_t line = sequence - columns_[c].shown.first_sequence;
+    if (line >= 0 && line < static_cast<int64_t>(columns_[c].shown.lines.size()))
+      height = std::max(height, layout(c, static_cast<size_t>(line)).height);
+  }
+  // What is not read yet is taken for one row.
+  const CellsMetrics m = metrics();
+  return height > 0 ? height : std::max(2 * m.line, m.pitch()) + m.block_gap;
+}
+
+std::vector<CellsPicture::Block> CellsPicture::blocks() const {
+  std::vector<Block> out;
+  double y = -scroll_.offset;
+  for (int64_t s = scroll_.sequence; s < end_ && y < text_area().height(); y += block_height(s), ++s)
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const int64_t line = s - columns_[c].shown.first_sequence;
+      if (line >= 0 && line < static_cast<int64_t>(columns_[c].shown.lines.size()))
+        out.push_back({c, static_cast<size_t>(line), column_origin(c) + QPointF(0, y)});
+    }
+  return out;
+}
+
+std::optional<CellsPicture::Hit> CellsPicture::hit(QPointF point) const {
+  if (!text_area().contains(point)) return {};
+  for (const Block& b : blocks())
+    if (const int chip = layout(b.column, b.line).at(point - b.at); chip >= 0) return Hit{b.column, b.line, chip};
+  return {};
+}
+
+CellPlace CellsPicture::place_of(const Hit& hit) const {
+  const Column& column = columns_[hit.column];
+  const Chip& chip = column.shown.lines[hit.line].chips[static_cast<size_t>(hit.chip)];
+  return {column.page->lines[hit.line].sequence, column.page->lines[hit.line].position[static_cast<size_t>(chip.cell)]};
+}
+
+std::optional<CellsPicture::Hit> CellsPicture::selected(size_t column) const {
+  if (!cell_ || column >= columns_.size()) return {};
+  const int64_t line = cell_->sequence - columns_[column].shown.first_sequence;
+  if (line < 0 || line >= static_cast<int64_t>(columns_[column].shown.lines.size())) return {};
+  const auto& chips = columns_[column].shown.lines[static_cast<size_t>(line)].chips;
+  for (size_t c = 0; c < chips.size(); ++c)
+    if (const Hit at{column, static_cast<size_t>(line), static_cast<int>(c)}; place_of(at) == *cell_) return at;
+  return {};
+}
+
+QRectF CellsPicture::chip_rect(size_t column, const CellPlace& place) const {
+  for (const Block& b : blocks())
+    if (b.column == column)
+      for (size_t c = 0; c < columns_[column].shown.lines[b.line].chips.size(); ++c)
+        if (place_of({column, b.line, static_cast<int>(c)}) == place) return layout(column, b.line).chips[c].translated(b.at);
+  return {};
+}
+
+void CellsPicture::forget_layout() {
+  layouts_.clear();
+  update_bar();
+  update();
+}
+
+void CellsPicture::update_bar() {
+  const QSignalBlocker quiet(bar_);
+  // No bar where everything fits.
+  double y = 0;
+  for (int64_t s = first_; s < end_ && y <= text_area().height(); ++s) y += block_height(s);
+  const bool needed = y > text_area().height() + metrics().block_gap;
+  bar_->setVisible(needed);
+  if (!needed) scroll_ = {first_, 0};
+  const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMostSteps);
+  bar_->setRange(0, static_cast<int>(std::max<int64_t>(0, (end_ - 1 - first_) / step)));
+  bar_->setPageStep(8);
+  bar_->setValue(static_cast<int>((scroll_.sequence - first_) / step));
+  bar_->setGeometry(QRectF(text_area().right() + 6, text_area().top(), kBar, text_area().height()).toRect());
+}
+
+void CellsPicture::scroll_by(double pixels) {
+  if (!bar_->isVisibleTo(this)) return;
+  const CellScroll to = scrolled(scroll_, pixels, first_, end_, [this](int64_t s) { return block_height(s); });
+  if (to == scroll_) return;
+  const bool other = to.sequence != scroll_.sequence;
+  scroll_ = to;
+  hovered_.reset();
+  update_bar();
+  update();
+  if (other) emit scrolled_to(to.sequence);
+}
+
+void CellsPicture::paintEvent(QPaintEvent*) {
+  QPainter p(this);
+  const Theme& theme = Theme::of(palette());
+  p.fillRect(rect(), theme.background);
+  if (columns_.empty()) return;
+  p.setPen(theme.text);
+  if (columns_.size() > 1)
+    for (size_t c = 0; c < columns_.size(); ++c)
+      p.drawText(QRectF(column_origin(c).x(), 6, metrics().width, QFontMetricsF(font()).height() + 4), Qt::AlignLeft | Qt::AlignVCenter,
+                 fontMetrics().elidedText(columns_[c].title, Qt::ElideMiddle, static_cast<int>(metrics().width)));
+  p.save();
+  p.setClipRect(text_area());
+  for (const Block& b : blocks()) {
+    LineMarks marks;
+    if (const auto at = selected(b.column); at && at->line == b.line) marks.selected = at->chip;
+    if (hovered_ && hovered_->column == b.column && hovered_->line == b.line) marks.hovered = hovered_->chip;
+    paint_line(p, columns_[b.column].shown.lines[b.line], layout(b.column, b.line), b.at, metrics(), columns_[b.column].shown, marks,
+               text_area(), theme);
+  }
+  p.restore();
+  p.fillRect(QRectF(0, legend_area().top() - 7, width(), 1), theme.grid);
+  p.fillRect(QRectF(panel_area().left() - kMargin, 0, 1, legend_area().top() - 7), theme.grid);
+  legend_ = paint_cells_legend(p, legend_area(), columns_[0].shown, theme);
+  paint_panel(p);
+}
+
+void CellsPicture::paint_panel(QPainter& p) const {
+  const Theme& theme = Theme::of(palette());
+  QRectF area = panel_area();
+  if (aside_.trail) {
+    QString token;
+    if (const auto piece = columns_[0].page->pieces.find(aside_.trail->token); piece != columns_[0].page->pieces.end())
+      token = piece_text(piece->second).text;
+    area.setTop(area.top() + paint_trail(p, area, *aside_.trail, token, theme) + 14);
+  }
+  if (aside_.dictionary) paint_dictionary(p, area, *aside_.dictionary, aside_.order, theme);
+  if (aside_.trail && aside_.dictionary) return;
+  if (!aside_.dictionary)
+    paint_hint(p, area,
+               aside_.trail ? tr("Click a branch below for its dictionary: which tokens it takes most.")
+                            : tr("Click a token to follow it through all routers.\n\nClick a branch below for its dictionary: which tokens "
+                                 "it takes most."),
+               theme);
+}
+
+}  // namespace stormcell::views

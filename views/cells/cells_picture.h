@@ -1,0 +1,99 @@
+// The painted part of the view of cells: columns of text, a panel at the right, a legend, a scroll bar over all sequences of the run.
+#pragma once
+#include <QHash>
+#include <QWidget>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "views/cells/cells_painter.h"
+
+class QScrollBar;
+
+namespace stormcell::views {
+
+class CellsPicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CellsPicture(QWidget* parent = nullptr);
+  struct Column {
+    QString title;  ///< of the run, where there are two
+    std::shared_ptr<const CellPage> page;
+    ShownPage shown;
+  };
+  struct Aside {
+    std::shared_ptr<const CellTrail> trail;
+    std::shared_ptr<const BranchDictionary> dictionary;
+    DictionaryOrder order = DictionaryOrder::count;
+  };
+  /// One run, or two beside each other; sequences [first, end) can be scrolled to.
+  void set_columns(std::vector<Column> columns, int64_t first, int64_t end);
+  void set_aside(Aside aside);
+  void set_cell(const std::optional<CellPlace>& cell);
+  void show_sequence(int64_t sequence);
+  /// Puts a sequence on show, unless some of it is.
+  void make_visible(int64_t sequence);
+  const CellScroll& scroll() const { return scroll_; }
+  /// Where a cell is drawn; empty where it is not on show.
+  QRectF chip_rect(size_t column, const CellPlace& place) const;
+  /// Where the legend's chip of a branch is.
+  QRectF branch_rect(int branch) const {
+    return static_cast<size_t>(branch) < legend_.size() ? legend_[static_cast<size_t>(branch)] : QRectF();
+  }
+  QSize sizeHint() const override { return {900, 520}; }
+
+ signals:
+  void cell_picked(const std::optional<stormcell::CellPlace>& cell);
+  void branch_picked(int branch);
+  /// Other sequences came on show.
+  void scrolled_to(int64_t sequence);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Hit {
+    size_t column = 0, line = 0;
+    int chip = -1;
+    bool operator==(const Hit&) const = default;
+  };
+  struct Block {
+    size_t column, line;
+    QPointF at;
+  };
+  CellsMetrics metrics() const;
+  QRectF text_area() const, panel_area() const, legend_area() const;
+  QPointF column_origin(size_t column) const;
+  const LineLayout& layout(size_t column, size_t line) const;
+  double block_height(int64_t sequence) const;
+  std::vector<Block> blocks() const;
+  std::optional<Hit> hit(QPointF point) const;
+  std::optional<Hit> selected(size_t column) const;
+  void scroll_by(double pixels);
+  void move_cell(int chips, int rows);
+  void forget_layout();
+  void update_bar();
+  void paint_panel(QPainter& painter) const;
+  CellPlace place_of(const Hit& hit) const;
+
+  std::vector<Column> columns_;
+  Aside aside_;
+  std::optional<CellPlace> cell_;
+  int64_t first_ = 0, end_ = 0;
+  CellScroll scroll_;
+  QScrollBar* bar_;
+  std::optional<Hit> hovered_;
+  std::vector<QRectF> legend_;
+  mutable std::map<std::pair<size_t, size_t>, LineLayout> layouts_;
+  mutable QHash<QString, double> widths_;
+};
+
+}  // namespace stormcell::views

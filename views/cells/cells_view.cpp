@@ -1,0 +1,269 @@
+#include "views/cells/cells_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSpinBox>
+#include <QStandardItemModel>
+#include <algorithm>
+
+namespace stormcell::views {
+namespace {
+
+/// The router whose decision colours: the chosen one, or the first.
+const RouterLine* router_of(const CellsOverview& overview, const QString& wanted) {
+  for (const RouterLine& r : overview.routers)
+    if (QString::fromStdString(r.name) == wanted) return &r;
+  return overview.routers.empty() ? nullptr : &overview.routers.front();
+}
+
+QComboBox* choice(QHBoxLayout* bar, const QString& name, const QString& tip, const QStringList& texts) {
+  auto* box = new QComboBox(bar->parentWidget());
+  box->addItems(texts);
+  box->setAccessibleName(name);
+  box->setToolTip(tip);
+  auto* label = new QLabel(name, bar->parentWidget());
+  label->setBuddy(box);
+  bar->addWidget(label);
+  bar->addWidget(box);
+  return box;
+}
+
+/// Sequences around `top`: most of them below, some above, so that a turn of the wheel back needs no reading.
+std::shared_ptr<const CellPage> read_around(const Source& source, const std::string& space, int64_t top, int64_t sequences,
+                                            const Progress& progress) {
+  CellPageRequest request{space, top, 2 * sequences};
+  auto page = read_cell_page(source.file, source.run, request, progress);
+  int64_t choices = 0;
+  for (const CellLine& line : page->lines)
+    for (const auto& routed : line.routed) choices += static_cast<int64_t>(routed.choice.size());
+  if (choices > request.most_choices / 4 || top == 0) return page;
+  request.first_sequence = std::max<int64_t>(0, top - sequences);
+  request.count = top - request.first_sequence;
+  const auto above = read_cell_page(source.file, source.run, request, progress);
+  if (above->end_sequence() != page->first_sequence || above->space != page->space) return page;
+  auto both = std::make_shared<CellPage>(*above);
+  both->lines.insert(both->lines.end(), page->lines.begin(), page->lines.end());
+  both->pieces.insert(page->pieces.begin(), page->pieces.end());
+  return both;
+}
+
+}  // namespace
+
+CellsView::CellsView(QWidget* parent) : View(parent) {
+  build();
+  connect_all();
+}
+
+void CellsView::build() {
+  router_ = choice(bar(), tr("Router"), tr("Whose decision colours the cells; the cells on show are those of its cell space"), {});
+  router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  router_->setMinimumContentsLength(18);
+  color_ = choice(bar(), tr("Colour"), tr("What the colour of a cell stands for"),
+                  {tr("branch"), tr("weight"), tr("margin"), tr("drops"), tr("work received")});
+  for (int i = 0; i < color_->count(); ++i) color_->setItemData(i, text_of(static_cast<CellColor>(i)).definition, Qt::ToolTipRole);
+  order_ = choice(bar(), tr("Dictionary by"),
+                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
+                     "with at least %1 cells)")
+                      .arg(kLeastForLift),
+                  {tr("cells"), tr("lift")});
+  listed_ = choice(bar(), tr("Table of"),
+                   tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
+                      "chosen branch's dictionary"),
+                   {tr("cells"), tr("dictionary")});
+  padding_ = new QCheckBox(tr("Padding"), this);
+  padding_->setToolTip(tr("Also the places that fill a batch up to its longest sequence; they are no cells of the data"));
+  bar()->addWidget(padding_);
+  bar()->addStretch(1);
+  auto* label = new QLabel(tr("Go to"), this);
+  sequence_ = new QSpinBox(this);
+  sequence_->setAccessibleName(tr("Sequence at the top"));
+  sequence_->setToolTip(tr("The sequence at the top of the view, by its number in the run"));
+  sequence_->setKeyboardTracking(false);
+  label->setBuddy(sequence_);
+  bar()->addWidget(label);
+  bar()->addWidget(sequence_);
+  picture_ = new CellsPicture(this);
+  set_picture(picture_);
+}
+
+void CellsView::connect_all() {
+  connect(router_, &QComboBox::activated, this, [this](int index) {
+    Selection wanted = selection_;
+    wanted.router = router_->itemData(index).toString(), wanted.branch = -1;
+    emit selection_wanted(wanted);
+  });
+  connect(color_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(order_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
+  connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
+  connect(sequence_, &QSpinBox::valueChanged, this, [this](int sequence) { picture_->show_sequence(sequence); });
+  connect(picture_, &CellsPicture::scrolled_to, this, [this](int64_t sequence) {
+    top_ = sequence;
+    const QSignalBlocker quiet(sequence_);
+    sequence_->setValue(static_cast<int>(sequence));
+    if (data_.page && !page_covers(data_, selection_, top_)) emit load_wanted();
+  });
+  connect(picture_, &CellsPicture::cell_picked, this, [this](const std::optional<CellPlace>& cell) {
+    Selection wanted = selection_;
+    wanted.cell = cell;
+    emit selection_wanted(wanted);
+  });
+  connect(picture_, &CellsPicture::branch_picked, this, [this](int branch) {
+    Selection wanted = selection_;
+    wanted.router = options().router, wanted.branch = branch;
+    emit selection_wanted(wanted);
+  });
+}
+
+CellOptions CellsView::options() const {
+  const RouterLine* router = data_.overview ? router_of(*data_.overview, selection_.router) : nullptr;
+  const QString name = router ? QString::fromStdString(router->name) : QString();
+  return {static_cast<CellColor>(color_->currentIndex()), name, name == selection_.router ? selection_.branch : -1, padding_->isChecked()};
+}
+
+int64_t CellsView::sequences_on_show() const { return std::clamp(std::max(height(), picture_->height()) / 38, 20, 128); }
+
+bool CellsView::page_covers(const Data& data, const Selection& selection, int64_t top) const {
+  if (!data.page || !data.overview) return false;
+  const RouterLine* router = router_of(*data.overview, selection.router);
+  if (!router || router->space != data.page->space || top < data.page->first_sequence) return false;
+  const int64_t end = std::min(data.overview->end_sequence, top + sequences_on_show());
+  return data.read_at == top || data.page->end_sequence() >= end;
+}
+
+CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t top, int64_t sequences, const Progress& progress,
+                                QString& trouble) {
+  const Source &main = known.context.main, &other = known.context.other;
+  if (!known.overview) known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
+  const RouterLine* router = router_of(*known.overview, selection.router);
+  if (!router || !known.overview->decisions || !known.overview->tokens) return known;
+  top = std::clamp(top, known.overview->first_sequence, std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
+  if (!known.page) {
+    known.page = read_around(main, router->space, top, sequences, progress);
+    known.read_at = top;
+    if (!other.empty()) try {
+        known.other = read_around(other, router->space, top, sequences, progress);
+      } catch (const Error& e) {
+        trouble = QString::fromUtf8(e.what());
+      }
+  }
+  if (selection.cell && known.trail_of != selection.cell) {
+    known.trail_of = selection.cell;
+    known.trail = nullptr;
+    try {
+      known.trail = read_cell_trail(main.file, main.run, *selection.cell);
+    } catch (const Error& e) {
+      trouble = QString::fromUtf8(e.what());
+    }
+  }
+  const bool branch = selection.branch >= 0 && selection.router.toStdString() == router->name;
+  if (branch && (!known.dictionary || known.dictionary->router != router->name || known.dictionary->branch != selection.branch))
+    known.dictionary = read_branch_dictionary(main.file, main.run, router->name, selection.branch, progress);
+  return known;
+}
+
+View::Load CellsView::load(const Context& context, const Selection& selection) {
+  if (context.main.empty()) {
+    data_ = {};
+    selection_ = selection;
+    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    return nullptr;
+  }
+  Data known = data_;
+  const bool same = known.context == context && known.first_batch == selection.first_batch && known.end_batch == selection.end_batch;
+  if (!same) {
+    known = {context, selection.first_batch, selection.end_batch, {}, {}, {}, {}, -1, {}, {}, {}};
+    // Another run or range begins at its begin, unless a cell is followed.
+    if (!(data_.context == context) || !data_.overview) top_ = selection.cell ? std::max<int64_t>(0, selection.cell->sequence - 1) : 0;
+  }
+  if (same && !page_covers(known, selection, top_)) known.page = nullptr, known.other = nullptr;
+  const bool readable = known.overview && known.overview->decisions && known.overview->tokens;
+  const bool trail = !selection.cell || known.trail_of == selection.cell;
+  const bool dictionary = selection.branch < 0 || (known.dictionary && known.dictionary->branch == selection.branch &&
+                                                   known.dictionary->router == selection.router.toStdString());
+  const RouterLine* router = known.overview ? router_of(*known.overview, selection.router) : nullptr;
+  const bool other_router = router && router->name != selection.router.toStdString();
+  if (known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
+  return [this, known, selection, top = top_, sequences = sequences_on_show()](const Progress& progress) -> Deliver {
+    QString trouble;
+    Data now = read(known, selection, top, sequences, progress, trouble);
+    return [this, now = std::move(now), trouble] {
+      data_ = now;
+      if (!trouble.isEmpty()) emit said(trouble);
+      show_data();
+    };
+  };
+}
+
+void CellsView::select(const Selection& selection) {
+  const bool cell = selection.cell != selection_.cell;
+  const bool colors = selection.router != selection_.router || selection.branch != selection_.branch;
+  selection_ = selection;
+  picture_->set_cell(selection.cell);
+  if (data_.page && cell && selection.cell) picture_->make_visible(selection.cell->sequence);
+  // A router of another cell space has to be read first.
+  if (data_.page && (colors || cell) && page_covers(data_, selection, data_.page->first_sequence)) show_data();
+}
+
+void CellsView::show_choices() {
+  const QSignalBlocker quiet_router(router_), quiet_sequence(sequence_);
+  router_->clear();
+  for (const RouterLine& r : data_.overview->routers) router_->addItem(QString::fromStdString(r.name), QString::fromStdString(r.name));
+  router_->setCurrentIndex(router_->findData(options().router));
+  const auto most = static_cast<int>(std::min<int64_t>(data_.overview->end_sequence - 1, 2'000'000'000));
+  sequence_->setRange(static_cast<int>(data_.overview->first_sequence), std::max(0, most));
+  sequence_->setSuffix(tr(" of %1").arg(data_.overview->sequences));
+  sequence_->setValue(static_cast<int>(top_));
+  const auto allow = [this](CellColor color, bool there, const QString& why) {
+    auto* item = qobject_cast<QStandardItemModel*>(color_->model())->item(static_cast<int>(color));
+    item->setEnabled(there);
+    item->setToolTip(there ? text_of(color).definition : why);
+  };
+  allow(CellColor::margin, data_.overview->margins, tr("This run recorded no margins: record it with --record-scores"));
+  allow(CellColor::weight, data_.overview->weights, tr("This run recorded no weights"));
+}
+
+void CellsView::show_data() {
+  if (!data_.overview) return;
+  const CellsOverview& o = *data_.overview;
+  if (o.routers.empty()) return show_message(tr("This run has no routers: its model never chooses."));
+  if (o.sequences == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
+  if (!o.decisions)
+    return show_message(tr("This run keeps sums of its decisions, not the decisions themselves.\nRecord it with `stormcell profile`."));
+  if (!o.tokens)
+    return show_message(
+        tr("This run did not record its inputs, so there is nothing to colour.\nRunning it again with them stores token ids and "
+           "texts in the session: whoever gets the file can read them."),
+        {{"run-with-inputs", tr("Run again with inputs")}});
+  if (!data_.page) return;
+  show_choices();
+  const CellOptions now = options();
+  std::vector<CellsPicture::Column> columns;
+  columns.push_back({data_.context.main.title, data_.page, show_page(*data_.page, now, nullptr)});
+  if (data_.other) {
+    // One scale for both, and in the second what differs from the first.
+    ShownPage there = show_page(*data_.other, now, data_.page.get());
+    const double high = std::max(columns[0].shown.high, there.high);
+    columns[0].shown = show_page(*data_.page, now, nullptr, high);
+    columns.push_back({data_.context.other.title, data_.other, show_page(*data_.other, now, data_.page.get(), high)});
+  }
+  picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence);
+  const bool dictionary =
+      now.branch >= 0 && data_.dictionary && data_.dictionary->branch == now.branch && data_.dictionary->router == now.router.toStdString();
+  picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,
+                       dictionary ? data_.dictionary : nullptr, static_cast<DictionaryOrder>(order_->currentIndex())});
+  picture_->set_cell(selection_.cell);
+  if (selection_.cell) picture_->make_visible(selection_.cell->sequence);
+  show_content();
+}
+
+Table CellsView::table() const {
+  if (!data_.page) return {};
+  if (listed_->currentIndex() == 1 && data_.dictionary)
+    return make_dictionary_table(*data_.dictionary, static_cast<DictionaryOrder>(order_->currentIndex()));
+  return make_cells_table(*data_.page, options());
+}
+
+}  // namespace stormcell::views

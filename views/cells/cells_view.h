@@ -1,0 +1,51 @@
+// The input itself: tokens coloured by where a router sent them, all routers as stripes below, a branch's dictionary beside.
+#pragma once
+#include "views/cells/cells_picture.h"
+#include "views/kit/view.h"
+
+class QCheckBox;
+class QComboBox;
+class QSpinBox;
+
+namespace stormcell::views {
+
+class CellsView : public View {
+  Q_OBJECT
+ public:
+  explicit CellsView(QWidget* parent = nullptr);
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Table table() const override;
+  QWidget* picture() override { return picture_; }
+
+ private:
+  struct Data {
+    Context context;
+    int64_t first_batch = 0, end_batch = -1;
+    std::shared_ptr<const CellsOverview> overview, other_overview;
+    std::shared_ptr<const CellPage> page, other;
+    int64_t read_at = -1;  ///< the sequence that the page was read for
+    std::shared_ptr<const CellTrail> trail;
+    std::optional<CellPlace> trail_of;  ///< also where there was none
+    std::shared_ptr<const BranchDictionary> dictionary;
+  };
+  void build();
+  void connect_all();
+  /// Reads what `known` lacks.
+  static Data read(Data known, const Selection& selection, int64_t top, int64_t sequences, const Progress& progress, QString& trouble);
+  void show_data();
+  void show_choices();
+  bool page_covers(const Data& data, const Selection& selection, int64_t top) const;
+  int64_t sequences_on_show() const;
+  CellOptions options() const;
+
+  CellsPicture* picture_;
+  QComboBox *router_, *color_, *order_, *listed_;
+  QCheckBox* padding_;
+  QSpinBox* sequence_;
+  Data data_;
+  Selection selection_;
+  int64_t top_ = 0;
+};
+
+}  // namespace stormcell::views
