@@ -9,7 +9,6 @@
 #include "views/overview/overview_view.h"
 #include "views/timeline/timeline_view.h"
 
-
 namespace stormcell::views {
 namespace {
 

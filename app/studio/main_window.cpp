@@ -62,7 +62,7 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::build() {
   center_ = new QStackedWidget(this);
-  welcome_ = new WelcomePage(actions_, {"open-sample", "run-demo", "open-session"}, center_);
+  welcome_ = new WelcomePage(actions_, {"open-sample", "run-demo", "open-session", "import-trace", "open-model"}, center_);
   center_->addWidget(welcome_);
   for (const views::ViewEntry& entry : views::all_views()) {
     views::View* view = entry.make(center_);
@@ -300,7 +300,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
   // After the source of the drag has been let go.
   QMetaObject::invokeMethod(
-      this, [this, file] { document_.open(file); }, Qt::QueuedConnection);
+      this, [this, file] { open_anything(file); }, Qt::QueuedConnection);
 }
 
 void MainWindow::set_theme(const QString& theme) {

@@ -59,11 +59,16 @@ class MainWindow : public QMainWindow {
     bool inputs = false;
     double longer = 1;
     PlanChoice passes = {};
-    bool alone = true;      ///< also each pass on its own
+    bool alone = true;  ///< also each pass on its own
   };
   void run_again(const Again& again);
   int64_t newest_result() const;  ///< 0: none
   void run_demo();
+  void open_model(const QString& model);
+  /// Traces of other systems into a new session beside the first of them, then opens it.
+  void import_traces(const QStringList& traces);
+  /// What was dropped or named: a session, a model's folder or a trace.
+  void open_anything(const QString& path);
   void export_picture();
   void export_table();
   void save(const QString& name, const QString& filter, const QByteArray& bytes);

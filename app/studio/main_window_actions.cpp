@@ -17,7 +17,10 @@
 #include "app/studio/main_window.h"
 #include "app/studio/palette_dialog.h"
 #include "app/studio/picture_export.h"
+#include "app/studio/run_dialog.h"
+#include "core/base/error.h"
 #include "core/experiment/doctor.h"
+#include "core/experiment/import.h"
 #include "core/experiment/session_contents.h"
 #include "views/registry.h"
 
@@ -38,6 +41,26 @@ std::vector<ActionRow> MainWindow::file_actions() {
        tr("A .storm file: what `stormcell profile` or `optimize` recorded"),
        {QKeySequence::Open},
        [this] { open_dialog(); },
+       nullptr,
+       nullptr},
+      {"open-model",
+       file,
+       tr("Open model..."),
+       tr("A model's folder and data of your own: runs it, records where its cells go, and makes it faster"),
+       {QKeySequence("Ctrl+M")},
+       [this] { open_model({}); },
+       [this] { return runs_.running() ? tr("a run is going on") : QString(); },
+       nullptr},
+      {"import-trace",
+       file,
+       tr("Import trace..."),
+       tr("Routing that another system recorded: route_trace CSV, RouterTrace JSON, native safetensors, .npy"),
+       {QKeySequence("Ctrl+I")},
+       [this] {
+         const QStringList traces =
+             QFileDialog::getOpenFileNames(this, tr("Import traces"), {}, tr("Traces (*.csv *.json *.safetensors *.npy);;All files (*)"));
+         if (!traces.isEmpty()) import_traces(traces);
+       },
        nullptr,
        nullptr},
       {"open-sample",
@@ -133,7 +156,9 @@ std::vector<ActionRow> MainWindow::run_actions() {
        tr("Run again with recorded inputs"),
        tr("The same, with texts and token ids kept in the session"),
        {},
-       [this] { run_again({true, 1}); },
+       [this] {
+         run_again({true, 1});
+       },
        needs_settings,
        nullptr},
       {"measure-longer",
@@ -141,7 +166,9 @@ std::vector<ActionRow> MainWindow::run_actions() {
        tr("Measure four times as long"),
        tr("Runs again and takes four times as many samples: a narrower interval"),
        {},
-       [this] { run_again({false, 4}); },
+       [this] {
+         run_again({false, 4});
+       },
        needs_settings,
        nullptr},
       {"run-demo",
@@ -182,7 +209,9 @@ std::vector<ActionRow> MainWindow::run_actions() {
            if (run.id == newest_result()) return document_.show_run(run.id);
        },
        [this] {
-         return document_.empty() ? tr("open a session first") : newest_result() == 0 ? tr("no run of this session has figures") : QString();
+         return document_.empty()      ? tr("open a session first")
+                : newest_result() == 0 ? tr("no run of this session has figures")
+                                       : QString();
        },
        nullptr},
       {"compare-run",
@@ -373,6 +402,59 @@ void MainWindow::run_demo() {
   request.optimize.session = run_session_.toStdString();
   runs_.start(request);
   say(tr("Running the demo into %1").arg(run_session_));
+}
+
+void MainWindow::open_model(const QString& model) {
+  auto* dialog = new RunDialog(model, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QDialog::accepted, this, [this, dialog] {
+    run_session_ = dialog->session();
+    show_new_run_ = false;
+    runs_.start(dialog->request());
+    say(tr("Running %1").arg(QString::fromStdString(dialog->request().experiment.model)));
+  });
+  dialog->open();
+}
+
+void MainWindow::import_traces(const QStringList& traces) {
+  say(tr("Importing %1").arg(traces.join(", ")));
+  background_.start(
+      center_,
+      [this, traces](const Progress& progress) -> views::View::Deliver {
+        ImportOptions options;
+        for (const QString& trace : traces) options.traces.push_back(trace.toStdString());
+        // Beside the first trace, or where documents are kept; never over a file that is there.
+        const QFileInfo first(traces.constFirst());
+        QString folder = QFileInfo(first.absolutePath()).isWritable() ? first.absolutePath()
+                                                                      : QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+        QString session = folder + "/" + first.completeBaseName() + ".storm";
+        for (int i = 2; QFileInfo::exists(session); ++i) session = folder + "/" + first.completeBaseName() + QString("-%1.storm").arg(i);
+        options.session = session.toStdString();
+        const ImportFigures figures = stormcell::import_traces(options, progress);
+        return [this, figures, session] {
+          for (const std::string& warning : figures.warnings) say(QString::fromStdString(warning));
+          say(tr("Imported %1 rows of %2 layers into %3").arg(figures.rows_read).arg(figures.model.layers).arg(session));
+          document_.open(session);
+        };
+      },
+      [this](const QString& message) { say(message); });
+}
+
+void MainWindow::open_anything(const QString& path) {
+  background_.start(
+      welcome_,
+      [this, path](const Progress&) -> views::View::Deliver {
+        const QFileInfo what(path);
+        if (what.isDir()) {
+          if (!QFileInfo::exists(path + "/config.json"))
+            throw Error(ErrorKind::bad_input, path.toStdString(), "is no model", "a model's folder holds config.json and *.safetensors");
+          return [this, path] { open_model(path); };
+        }
+        static const QStringList traces = {"csv", "json", "npy", "safetensors"};
+        if (traces.contains(what.suffix().toLower())) return [this, path] { import_traces({path}); };
+        return [this, path] { document_.open(path); };
+      },
+      [this](const QString& message) { say(message); });
 }
 
 void MainWindow::export_picture() {

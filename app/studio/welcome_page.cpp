@@ -55,7 +55,7 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
   recent_->setAlignment(Qt::AlignTop);
   side->addLayout(recent_);
   side->addSpacing(16);
-  auto* drop = new QLabel(tr("Or drop a session on this window."), this);
+  auto* drop = new QLabel(tr("Or drop a session, a trace or a model's folder here."), this);
   drop->setEnabled(false);
   side->addWidget(drop);
   side->addStretch(1);

@@ -1,0 +1,89 @@
+#include "app/studio/run_dialog.h"
+
+#include <QCheckBox>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QStandardPaths>
+
+namespace stormcell::studio {
+
+RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(tr("Open model"));
+  resize(620, 320);
+  auto* form = new QFormLayout(this);
+  model_ = path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
+  model_->setText(model);
+  data_ = path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, random:64x128 or demo:switch-names"), false, false);
+  session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
+  session_->setText(QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + "/model.storm");
+  batch_ = new QSpinBox(this);
+  batch_->setRange(1, 65536);
+  batch_->setValue(8);
+  batch_->setToolTip(tr("Sequences in a batch"));
+  batches_ = new QSpinBox(this);
+  batches_->setRange(0, 1 << 30);
+  batches_->setSpecialValueText(tr("all"));
+  batches_->setToolTip(tr("At most so many batches"));
+  label_ = new QLineEdit(this);
+  label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label"));
+  inputs_ = new QCheckBox(tr("Record texts and tokens (whoever gets the session can read them)"), this);
+  inputs_->setChecked(true);
+  form->addRow(tr("Sequences in a batch"), batch_);
+  form->addRow(tr("Batches"), batches_);
+  form->addRow(tr("Label"), label_);
+  form->addRow(QString(), inputs_);
+  buttons_ = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+  buttons_->button(QDialogButtonBox::Ok)->setText(tr("Run"));
+  form->addRow(buttons_);
+  connect(buttons_, &QDialogButtonBox::accepted, this, &QDialog::accept);
+  connect(buttons_, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  for (QLineEdit* line : {model_, data_, session_}) connect(line, &QLineEdit::textChanged, this, &RunDialog::check);
+  check();
+}
+
+QLineEdit* RunDialog::path_line(const QString& name, const QString& placeholder, bool folder, bool save) {
+  auto* line = new QLineEdit(this);
+  line->setPlaceholderText(placeholder);
+  line->setAccessibleName(name);
+  auto* browse = new QPushButton(tr("..."), this);
+  browse->setAccessibleName(tr("Choose: %1").arg(name));
+  connect(browse, &QPushButton::clicked, this, [this, line, name, folder, save] {
+    const QString chosen = folder ? QFileDialog::getExistingDirectory(this, name)
+                           : save ? QFileDialog::getSaveFileName(this, name, line->text(), tr("Sessions (*.storm)"), nullptr,
+                                                                 QFileDialog::DontConfirmOverwrite)
+                                  : QFileDialog::getOpenFileName(this, name);
+    if (!chosen.isEmpty()) line->setText(chosen);
+  });
+  auto* row = new QHBoxLayout();
+  row->addWidget(line, 1);
+  row->addWidget(browse);
+  static_cast<QFormLayout*>(layout())->addRow(name, row);
+  return line;
+}
+
+void RunDialog::check() {
+  const bool ready = !model_->text().isEmpty() && !data_->text().isEmpty() && !session_->text().isEmpty();
+  buttons_->button(QDialogButtonBox::Ok)->setEnabled(ready);
+  buttons_->button(QDialogButtonBox::Ok)->setToolTip(ready ? QString() : tr("Model, data and session are needed"));
+}
+
+QString RunDialog::session() const { return session_->text(); }
+
+RunRequest RunDialog::request() const {
+  RunRequest r;
+  r.experiment.model = model_->text().toStdString();
+  r.experiment.data = data_->text().toStdString();
+  r.experiment.batch = batch_->value();
+  r.experiment.batches = batches_->value() > 0 ? batches_->value() : -1;
+  r.experiment.label_field = label_->text().toStdString();
+  r.experiment.record_inputs = inputs_->isChecked();
+  r.optimize.session = session().toStdString();
+  return r;
+}
+
+}  // namespace stormcell::studio
