@@ -18,6 +18,8 @@ QByteArray draw_picture(views::View& view, const QSize& size, double scale, cons
   const bool content = view.has_content();
   const QSize before = picture->size();
   if (content) {
+    // Lays out what was never shown; else drawing would do it, and undo the size.
+    picture->grab({0, 0, 1, 1});
     picture->resize(size);
     if (picture->layout()) picture->layout()->activate();
   }

@@ -12,6 +12,7 @@
 namespace stormcell::testing {
 
 QImage draw(QWidget& widget, const QSize& size, double scale) {
+  widget.grab({0, 0, 1, 1});  // lays out what was never shown; else drawing would do it, and undo the size
   widget.resize(size);
   if (widget.layout()) widget.layout()->activate();
   QImage image(size * scale, QImage::Format_RGB32);

@@ -251,6 +251,10 @@ class OverviewTest : public QObject {
     run_load(view, context_of("/nowhere/a.storm"));
     QVERIFY(!view.has_content() && view.message().contains("/nowhere/a.storm"));
     const std::string bare = make_session(folder_.filePath("bare.storm").toStdString(), 12);
+    const auto facts = read_run_facts(bare, 0);
+    QCOMPARE(facts->line.batches, int64_t{12});
+    QCOMPARE(facts->newest_result, int64_t{1});
+    QCOMPARE(facts->routers.size(), read_loads(bare, 1)->rows.size());
     run_load(view, context_of(bare));
     QVERIFY(view.has_content());
     QVERIFY(says(view.table(), "imbalance") && !says(view.table(), "speed-up"));
@@ -285,7 +289,7 @@ class OverviewTest : public QObject {
     OverviewPage page;
     page.setPalette((dark ? Theme::dim() : Theme::light()).palette());
     page.set_page(make_page(s));
-    const QString trouble = compare_with_golden(draw(page, {860, 720}), QTest::currentDataTag());
+    const QString trouble = compare_with_golden(draw(page, {960, 720}), QTest::currentDataTag());
     QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 };

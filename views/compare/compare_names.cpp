@@ -91,6 +91,7 @@ void set_section(const QString& path, const QString& key, FigureName& name) {
   if (path.startsWith("operators.optimized.")) return in(6, tr("Operators of the optimised plan"));
   if (path.startsWith("device.") || path.startsWith("dataset.") || path.startsWith("model.")) return in(8, tr("Model, data and machine"));
   if (memory) return in(1, tr("Memory"));
+  if (key == "latency_ms.runs") return in(7, tr("Other"));
   const bool speed = path.startsWith("baseline.") || path.startsWith("optimized.") || path.startsWith("latency_ms.") ||
                      key.startsWith("speedup") || key.endsWith("_per_s");
   return speed ? in(0, tr("Latency and speed")) : in(7, tr("Other"));

@@ -71,7 +71,7 @@ void set_hero(const Situation& s, HeroFigure& hero) {
     if (s.facts.latency_ms.runs > 0)
       hero = {tr("LATENCY WHILE RECORDING"),
               duration_text(s.facts.latency_ms.median),
-              tr("median of %1 recorded batches, recording included").arg(count_text(s.facts.latency_ms.runs)),
+              tr("median of %1 batches, recording included").arg(count_text(s.facts.latency_ms.runs)),
               {},
               {},
               Tone::plain};

@@ -23,7 +23,7 @@ constexpr PlanFigure kFigures[] = {
     {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
      QT_TRANSLATE_NOOP("Overview", "Cells of all batches, padding included / time of all batches. Measured."),
      [](const PlanSummary& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
-    {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what this machine could do at most"),
+    {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what the machine can do"),
      QT_TRANSLATE_NOOP("Overview",
                        "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. Both "
                        "ceilings were probed in the same run."),
