@@ -208,6 +208,16 @@ class OverviewTest : public QObject {
     QCOMPARE(actions.size(), static_cast<qsizetype>(three.size()));
   }
 
+  void loads_that_were_not_counted_are_not_called_even() {
+    Situation s = situation(optimised());
+    for (auto& row : s.facts.routers) row.load = {0, 0, 0}, row.imbalance = 0;
+    QCOMPARE(routers_of(s).size(), size_t{1});  // those of the summary
+    QCOMPARE(make_page(s).routers[0].imbalance, 1.4);
+    QVERIFY(!rules_of(s).contains("look-at-routing") && !rules_of(s).contains("imbalance"));
+    s.summary->routers.clear();
+    QVERIFY(make_page(s).routers.empty());
+  }
+
   void cards_do_not_overlap_and_fill_the_width() {
     for (const double width : {480.0, 760.0, 1080.0, 1730.0})
       for (const bool waterfall : {false, true}) {

@@ -79,7 +79,7 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   text(p, {left, box.top() + 2.5 * u, width, 4.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
        page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
   double y = box.top() + 7.2 * u;
-  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note, font, theme.faint);
+  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note, fitting(font, page.hero.note, width), theme.faint);
   y += 1.7 * u;
   if (page.hero.ratio) {
     p.setFont(scaled(font, 0.9));
@@ -194,7 +194,9 @@ void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGe
   card(p, g.chart(), theme);
   p.setFont(font);
   if (page.waterfall.empty()) {
-    card_title(p, g.chart(), g, page.routers.empty() ? tr("No routers") : tr("How evenly the routers used their branches"), font, theme);
+    card_title(p, g.chart(), g,
+               page.routers.empty() ? tr("No loads are recorded in this run") : tr("How evenly the routers used their branches"), font,
+               theme);
     p.setFont(font);
     paint_routers(p, page, g, theme);
   } else {
