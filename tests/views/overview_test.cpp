@@ -272,6 +272,14 @@ class OverviewTest : public QObject {
     with.main.summary = text(optimised()), with.main.settings = "{}";
     run_load(view, with);
     QVERIFY(says(view.table(), "1.25"));
+    // What could not be read is read again when asked for, whatever was on show before.
+    Context gone = with;
+    gone.main.file = "/nowhere/a.storm";
+    run_load(view, gone);
+    QVERIFY(!view.has_content());
+    QVERIFY(view.load(gone, {}) != nullptr);
+    run_load(view, with);
+    QVERIFY(view.has_content() && view.load(with, {}) == nullptr);
     // The steps are buttons that ask for actions.
     QSignalSpy wanted(&view, &View::action_wanted);
     for (QPushButton* button : view.picture()->findChildren<QPushButton*>()) button->click();

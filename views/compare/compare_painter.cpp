@@ -51,9 +51,13 @@ void paint_titles(QPainter& p, const C& g, double limit, const Theme& theme) {
   text(p, g.column(C::difference, at), Qt::AlignRight, tr("difference"), theme.faint);
   const QRectF bar = g.column(C::bar, at).adjusted(1.2 * g.unit(), 0, -1.2 * g.unit(), 0);
   const QString end = percent_text(limit);
-  text(p, bar, Qt::AlignLeft, QChar(0x2212) + end, theme.faint);
-  if (bar.width() > 9 * g.unit()) text(p, bar, Qt::AlignHCenter, "0", theme.faint);
-  text(p, bar, Qt::AlignRight, "+" + end, theme.faint);
+  if (bar.width() > 9 * g.unit()) {
+    text(p, bar, Qt::AlignLeft, QChar(0x2212) + end, theme.faint);
+    text(p, bar, Qt::AlignHCenter, "0", theme.faint);
+    text(p, bar, Qt::AlignRight, "+" + end, theme.faint);
+  } else {
+    text(p, bar, Qt::AlignHCenter, QChar(0x00B1) + end, theme.faint);
+  }
   text(p, g.column(C::meaning, at).adjusted(0.5 * g.unit(), 0, 0, 0), Qt::AlignLeft, tr("meaning"), theme.faint);
 }
 

@@ -27,6 +27,7 @@ class OverviewView : public View {
   OverviewPage* page_;
   std::optional<Situation> situation_;
   Context context_;
+  bool loaded_ = false;  ///< what context_ names is on show
 };
 
 }  // namespace stormcell::views
