@@ -64,8 +64,9 @@ QString command_of(const std::string& settings, const QString& session, const Pl
   return words.join(' ');
 }
 
-QString export_command(const QString& view, const QString& file, const QString& session) {
-  return QString("stormcell-studio --export %1 -o %2 %3").arg(view, shell_quoted(file), shell_quoted(session));
+QString export_command(const QString& view, const QString& file, const QString& session, const QString& other) {
+  return QString("stormcell-studio --export %1 -o %2 %3%4")
+      .arg(view, shell_quoted(file), other.isEmpty() ? QString() : "--compare-with " + shell_quoted(other) + " ", shell_quoted(session));
 }
 
 }  // namespace stormcell::studio

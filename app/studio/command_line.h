@@ -13,6 +13,7 @@ QString shell_quoted(const QString& word);
 QString command_of(const std::string& settings, const QString& session, const PlanChoice& passes = {});
 /// The settings of a run as options for another one; nothing where it has none.
 std::optional<ExperimentOptions> options_of(const std::string& settings);
-QString export_command(const QString& view, const QString& file, const QString& session);
+/// `other`: the session that views compare with, empty: none.
+QString export_command(const QString& view, const QString& file, const QString& session, const QString& other = {});
 
 }  // namespace stormcell::studio

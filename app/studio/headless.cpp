@@ -39,6 +39,15 @@ int export_view(const ExportRequest& request) {
     std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
     return 2;
   }
+  if (!request.other.isEmpty()) {
+    QObject::connect(&document, &Document::context_changed, &loop, &QEventLoop::quit, Qt::QueuedConnection);
+    document.compare_with(request.other);
+    while (document.context().other.empty() && trouble.isEmpty()) loop.exec();
+    if (!trouble.isEmpty()) {
+      std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
+      return 2;
+    }
+  }
   const std::unique_ptr<views::View> view(entry->make(nullptr));
   view->setAccessibleName(entry->title);
   view->resize(request.size);
@@ -60,7 +69,7 @@ int export_view(const ExportRequest& request) {
     return 2;
   }
   if (!view->has_content())
-    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry->id, qPrintable(view->message()));
+    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry->id, qPrintable(view->message().simplified()));
   try {
     const QByteArray bytes = draw_picture(*view, request.size, request.scale, QFileInfo(request.file).suffix());
     const AllowBlocking now;

@@ -7,6 +7,7 @@ namespace stormcell::studio {
 
 struct ExportRequest {
   QString view, file, session;
+  QString other;  ///< a session to compare with, empty: none
   QSize size{1600, 1000};
   double scale = 1;
 };

@@ -48,8 +48,9 @@ int main(int argc, char** argv) {
   const QCommandLineOption view("export", "Write a picture of VIEW without a window and leave.", "VIEW"),
       file("o", "The picture, .png or .svg.", "FILE"), size("size", "Its size (1600x1000).", "WxH", "1600x1000"),
       theme("theme", "light, dark, or system.", "THEME"), scale("scale", "Pixels a unit, 1 to 4 (1).", "N", "1"),
+      other("compare-with", "With --export: a session to compare with, S.storm#3 for its run 3.", "SESSION"),
       fresh("fresh", "Do not open what was open last.");
-  parser.addOptions({view, file, size, theme, scale, fresh});
+  parser.addOptions({view, file, size, theme, scale, other, fresh});
   if (!parser.parse(QApplication::arguments())) return usage_error(parser.errorText());
   if (parser.isSet("help")) parser.showHelp(0);
   if (parser.isSet("version")) parser.showVersion();
@@ -59,7 +60,8 @@ int main(int argc, char** argv) {
     return usage_error(QString("--theme: no theme '%1' (one of: light, dark, system)").arg(chosen));
 
   if (headless) {
-    studio::ExportRequest request{parser.value(view), parser.value(file), sessions.value(0), {}, parser.value(scale).toDouble()};
+    studio::ExportRequest request{
+        parser.value(view), parser.value(file), sessions.value(0), parser.value(other), {}, parser.value(scale).toDouble()};
     const QStringList sides = parser.value(size).split('x');
     request.size = {sides.value(0).toInt(), sides.value(1).toInt()};
     if (sides.size() != 2 || request.size.width() < 100 || request.size.height() < 100 || request.size.width() > 16384 ||

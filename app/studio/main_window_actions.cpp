@@ -104,9 +104,11 @@ std::vector<ActionRow> MainWindow::file_actions() {
        tr("A command that writes this view's picture without a window"),
        {},
        [this] {
-         const views::Source& main = document_.context().main;
-         QApplication::clipboard()->setText(
-             export_command(view_id(), view_id() + ".png", QString::fromStdString(main.file) + "#" + QString::number(main.run)));
+         const auto name = [](const views::Source& s) {
+           return s.empty() ? QString() : QString::fromStdString(s.file) + "#" + QString::number(s.run);
+         };
+         const views::Context& shown = document_.context();
+         QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other)));
          say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
        },
        needs_session,

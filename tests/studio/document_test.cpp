@@ -121,6 +121,8 @@ class DocumentTest : public QObject {
     QCOMPARE(command_of(settings, "s.storm", {{}, {"dead-path"}, {}}),
              QString("stormcell optimize 'my model' --data random:8x8 --batch 4 --seed 7 --disable dead-path -o s.storm"));
     QVERIFY(command_of("", "s.storm").isEmpty());
+    QCOMPARE(export_command("compare", "c.png", "b c.storm#2", "a.storm#1"),
+             QString("stormcell-studio --export compare -o c.png --compare-with a.storm#1 'b c.storm#2'"));
     QCOMPARE(options_of(settings)->batch, int64_t{4});
   }
 

@@ -124,7 +124,8 @@ class CompareTest : public QObject {
     for (const CompareLine& line : make_lines(m, {"", CompareShow::significant}))
       if (line.row) QVERIFY(line.row->figure.significant && *line.row->figure.significant);
     QVERIFY(make_lines(m, {"no such figure", CompareShow::all}).empty());
-    QCOMPARE(bar_limit(make_lines(m, {"speedup", CompareShow::all})), 0.2);
+    QCOMPARE(bar_limit(make_lines(m, {"speedup", CompareShow::all})), 0.05);
+    QCOMPARE(bar_limit(make_lines(m, {"routing", CompareShow::all})), 1.0);
     QCOMPARE(bar_limit({}), 0.01);
   }
 

@@ -208,6 +208,16 @@ class OverviewTest : public QObject {
     QCOMPARE(actions.size(), static_cast<qsizetype>(three.size()));
   }
 
+  void loads_that_were_not_counted_are_not_called_even() {
+    Situation s = situation(optimised());
+    for (auto& row : s.facts.routers) row.load = {0, 0, 0}, row.imbalance = 0;
+    QCOMPARE(routers_of(s).size(), size_t{1});  // those of the summary
+    QCOMPARE(make_page(s).routers[0].imbalance, 1.4);
+    QVERIFY(!rules_of(s).contains("look-at-routing") && !rules_of(s).contains("imbalance"));
+    s.summary->routers.clear();
+    QVERIFY(make_page(s).routers.empty());
+  }
+
   void cards_do_not_overlap_and_fill_the_width() {
     for (const double width : {480.0, 760.0, 1080.0, 1730.0})
       for (const bool waterfall : {false, true}) {
@@ -251,6 +261,10 @@ class OverviewTest : public QObject {
     run_load(view, context_of("/nowhere/a.storm"));
     QVERIFY(!view.has_content() && view.message().contains("/nowhere/a.storm"));
     const std::string bare = make_session(folder_.filePath("bare.storm").toStdString(), 12);
+    const auto facts = read_run_facts(bare, 0);
+    QCOMPARE(facts->line.batches, int64_t{12});
+    QCOMPARE(facts->newest_result, int64_t{1});
+    QCOMPARE(facts->routers.size(), read_loads(bare, 1)->rows.size());
     run_load(view, context_of(bare));
     QVERIFY(view.has_content());
     QVERIFY(says(view.table(), "imbalance") && !says(view.table(), "speed-up"));
@@ -258,6 +272,14 @@ class OverviewTest : public QObject {
     with.main.summary = text(optimised()), with.main.settings = "{}";
     run_load(view, with);
     QVERIFY(says(view.table(), "1.25"));
+    // What could not be read is read again when asked for, whatever was on show before.
+    Context gone = with;
+    gone.main.file = "/nowhere/a.storm";
+    run_load(view, gone);
+    QVERIFY(!view.has_content());
+    QVERIFY(view.load(gone, {}) != nullptr);
+    run_load(view, with);
+    QVERIFY(view.has_content() && view.load(with, {}) == nullptr);
     // The steps are buttons that ask for actions.
     QSignalSpy wanted(&view, &View::action_wanted);
     for (QPushButton* button : view.picture()->findChildren<QPushButton*>()) button->click();
@@ -285,7 +307,7 @@ class OverviewTest : public QObject {
     OverviewPage page;
     page.setPalette((dark ? Theme::dim() : Theme::light()).palette());
     page.set_page(make_page(s));
-    const QString trouble = compare_with_golden(draw(page, {860, 720}), QTest::currentDataTag());
+    const QString trouble = compare_with_golden(draw(page, {960, 720}), QTest::currentDataTag());
     QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 };

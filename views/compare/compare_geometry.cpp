@@ -34,7 +34,7 @@ int CompareGeometry::end() const {
 }
 
 QRectF CompareGeometry::column(Column which, const QRectF& line) const {
-  static constexpr std::array<double, 6> shares = {0.27, 0.13, 0.13, 0.12, 0.22, 0.13};
+  static constexpr std::array<double, 6> shares = {0.29, 0.12, 0.12, 0.11, 0.18, 0.18};
   const double width = line.width() - 2 * margin();
   double left = line.left() + margin();
   for (int c = 0; c < which; ++c) left += shares[static_cast<size_t>(c)] * width;

@@ -50,7 +50,7 @@ CompareRow make_row(const ComparedFigure& f) {
     row.tip += "<br>" + tr("95 % interval of the difference: %1 % to %2 %, from the intervals of both runs")
                             .arg(100 * (*row.interval)[0], 0, 'f', 1)
                             .arg(100 * (*row.interval)[1], 0, 'f', 1);
-  row.tip += "<br><i>" + text_of(row.meaning).toHtmlEscaped() + "</i>";
+  row.tip += "<br><i>" + definition_of(row.meaning).toHtmlEscaped() + "</i>";
   return row;
 }
 
@@ -76,18 +76,34 @@ QString text_of(Meaning meaning) {
     case Meaning::same:
       return tr("no difference");
     case Meaning::unknown:
-      return tr("no interval");
+      return tr("without interval");
     case Meaning::only_one:
       return tr("only in one");
   }
   return {};
 }
 
+QString definition_of(Meaning meaning) {
+  switch (meaning) {
+    case Meaning::better:
+    case Meaning::worse:
+      return tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ.");
+    case Meaning::differs:
+      return tr("Significant, without a better and a worse.");
+    case Meaning::same:
+      return tr("The figures are equal, or the 95 % interval of the difference holds 0.");
+    case Meaning::unknown:
+      return tr("Measured once in each run, without an interval: this may be chance.");
+    case Meaning::only_one:
+      return tr("One of the runs does not have this figure.");
+  }
+  return {};
+}
+
 Better better_of(const QString& path) {
   static constexpr const char* less[] = {
-      "latency_ms.median", "latency_ms.p95", "latency_ms.min",  "peak_weight_bytes", "peak_activation_bytes", "peak_resident_bytes",
-      "ms_per_batch",      "imbalance",      "dropped",         "max_abs_diff",      "max_rel_diff",          "flips",
-      "fallbacks",         "load_seconds",   "record_overhead", "bytes_read"};
+      "latency_ms.median", "latency_ms.p95", "latency_ms.min", "peak_weight_bytes", "peak_activation_bytes", "ms_per_batch", "imbalance",
+      "dropped",           "flips",          "fallbacks",      "load_seconds",      "record_overhead",       "bytes_read"};
   static constexpr const char* more[] = {"cells_per_s",        "tokens_per_s", "limit_share", "speedup",         "speedup_alone",
                                          "speedup_cumulative", "accuracy",     "hit_rate",    "verified.passed", "unloaded_weight_bytes"};
   // The limit of an operator is the machine's doing, not the run's.
@@ -147,7 +163,7 @@ Table make_compare_table(const CompareModel& model) {
                {tr("95 % from"), tr("Lower end of the difference's 95 % interval, where both figures have one")},
                {tr("95 % to"), tr("Upper end of the difference's 95 % interval, where both figures have one")},
                {tr("meaning"), tr("better, worse: significant, and in which direction; differs: significant, without a better and worse; "
-                                  "no interval: measured once in each run, so chance is not excluded")},
+                                  "without interval: measured once in each run, so chance is not excluded")},
                {tr("path"), tr("As in the JSON of the verbs and in compare --fail-if")}};
   const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
   for (const CompareSection& section : model.sections)

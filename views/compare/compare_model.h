@@ -14,6 +14,7 @@ namespace stormcell::views {
 /// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in one run.
 enum class Meaning { better, worse, differs, same, unknown, only_one };
 QString text_of(Meaning meaning);
+QString definition_of(Meaning meaning);
 
 enum class Better { less, more, neither };
 

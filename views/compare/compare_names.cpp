@@ -43,13 +43,13 @@ constexpr KnownFigure kKnown[] = {
      QT_TRANSLATE_NOOP("Compare", "Weights that no input needed. Counted."), bytes_text},
     {"weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights of the model"), QT_TRANSLATE_NOOP("Compare", "As stored. Counted."), bytes_text},
     {"speedup_alone", QT_TRANSLATE_NOOP("Compare", "speed-up alone"),
-     QT_TRANSLATE_NOOP("Compare", "Ratio of medians, this pass alone. Measured."), times_text},
+     QT_TRANSLATE_NOOP("Compare", "Median time of a round, baseline / this pass alone. Measured."), times_text},
     {"speedup_cumulative", QT_TRANSLATE_NOOP("Compare", "speed-up with those above"),
-     QT_TRANSLATE_NOOP("Compare", "Ratio of medians, with all passes before it. Measured."), times_text},
+     QT_TRANSLATE_NOOP("Compare", "Median time of a round, baseline / this and all passes before it. Measured."), times_text},
     {"predicted_speedup", QT_TRANSLATE_NOOP("Compare", "predicted speed-up"),
      QT_TRANSLATE_NOOP("Compare", "From bytes, FLOP and steps. Predicted."), times_text},
-    {"speedup", QT_TRANSLATE_NOOP("Compare", "speed-up"), QT_TRANSLATE_NOOP("Compare", "Ratio of medians of alternated runs. Measured."),
-     times_text},
+    {"speedup", QT_TRANSLATE_NOOP("Compare", "speed-up"),
+     QT_TRANSLATE_NOOP("Compare", "Median time of a round, baseline / optimised; the plans took turns. Measured."), times_text},
     {"imbalance", QT_TRANSLATE_NOOP("Compare", "imbalance"), QT_TRANSLATE_NOOP("Compare", "max load / mean load - 1. From counted loads."),
      plain},
     {"entropy", QT_TRANSLATE_NOOP("Compare", "entropy, bits"),
@@ -91,6 +91,7 @@ void set_section(const QString& path, const QString& key, FigureName& name) {
   if (path.startsWith("operators.optimized.")) return in(6, tr("Operators of the optimised plan"));
   if (path.startsWith("device.") || path.startsWith("dataset.") || path.startsWith("model.")) return in(8, tr("Model, data and machine"));
   if (memory) return in(1, tr("Memory"));
+  if (key == "latency_ms.runs") return in(7, tr("Other"));
   const bool speed = path.startsWith("baseline.") || path.startsWith("optimized.") || path.startsWith("latency_ms.") ||
                      key.startsWith("speedup") || key.endsWith("_per_s");
   return speed ? in(0, tr("Latency and speed")) : in(7, tr("Other"));

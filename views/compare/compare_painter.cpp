@@ -51,10 +51,14 @@ void paint_titles(QPainter& p, const C& g, double limit, const Theme& theme) {
   text(p, g.column(C::difference, at), Qt::AlignRight, tr("difference"), theme.faint);
   const QRectF bar = g.column(C::bar, at).adjusted(1.2 * g.unit(), 0, -1.2 * g.unit(), 0);
   const QString end = percent_text(limit);
-  text(p, bar, Qt::AlignLeft, QChar(0x2212) + end, theme.faint);
-  text(p, bar, Qt::AlignHCenter, "0", theme.faint);
-  text(p, bar, Qt::AlignRight, "+" + end, theme.faint);
-  text(p, g.column(C::meaning, at), Qt::AlignLeft, tr("meaning"), theme.faint);
+  if (bar.width() > 9 * g.unit()) {
+    text(p, bar, Qt::AlignLeft, QChar(0x2212) + end, theme.faint);
+    text(p, bar, Qt::AlignHCenter, "0", theme.faint);
+    text(p, bar, Qt::AlignRight, "+" + end, theme.faint);
+  } else {
+    text(p, bar, Qt::AlignHCenter, QChar(0x00B1) + end, theme.faint);
+  }
+  text(p, g.column(C::meaning, at).adjusted(0.5 * g.unit(), 0, 0, 0), Qt::AlignLeft, tr("meaning"), theme.faint);
 }
 
 /// From the middle to the difference; its interval across; an arrow where it does not fit.
@@ -68,7 +72,9 @@ void paint_bar(QPainter& p, const CompareRow& row, const QRectF& column, double 
   if (!row.relative || *row.relative == 0) return;
   const double end = x(*row.relative);
   p.setPen(Qt::NoPen);
-  p.setBrush(color);
+  QColor fill = color;
+  if (color == theme.faint) fill.setAlphaF(0.5F);  // what may be chance must not shout
+  p.setBrush(fill);
   p.drawRect(QRectF(std::min(middle, end), y - 0.32 * unit, std::max(1.5, std::abs(end - middle)), 0.64 * unit));
   if (std::abs(*row.relative) > limit * 1.0001) {
     const double tip = *row.relative > 0 ? 0.7 * unit : -0.7 * unit;
@@ -92,7 +98,7 @@ void paint_row(QPainter& p, const CompareRow& row, const QRectF& line, const C& 
   if (significant) p.setFont(bold(font));
   text(p, g.column(C::difference, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.difference, color);
   paint_bar(p, row, g.column(C::bar, line), limit, g.unit(), color, theme);
-  text(p, g.column(C::meaning, line), Qt::AlignLeft, text_of(row.meaning), significant ? color : theme.faint);
+  text(p, g.column(C::meaning, line).adjusted(pad, 0, 0, 0), Qt::AlignLeft, text_of(row.meaning), significant ? color : theme.faint);
   p.setFont(font);
 }
 
@@ -112,10 +118,13 @@ QColor color_of(Meaning meaning, const Theme& theme) {
 }
 
 double bar_limit(const std::vector<CompareLine>& lines) {
-  double most = 0;
+  std::vector<double> sizes;
   for (const CompareLine& line : lines)
-    if (line.row && line.row->relative && std::isfinite(*line.row->relative)) most = std::max(most, std::abs(*line.row->relative));
-  // Round ends; what is more than doubled gets an arrow, or it would flatten all others.
+    if (line.row && line.row->relative && *line.row->relative != 0 && std::isfinite(*line.row->relative))
+      sizes.push_back(std::abs(*line.row->relative));
+  std::sort(sizes.begin(), sizes.end());
+  // A few large ones get an arrow, or they would flatten all others.
+  const double most = sizes.empty() ? 0 : sizes[(sizes.size() - 1) * 4 / 5];
   for (const double end : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5})
     if (most <= end) return end;
   return 1;

@@ -14,7 +14,7 @@ QString duration_text(double milliseconds);
 QString bytes_text(double bytes);
 /// "58.1 %"
 QString percent_text(double share);
-/// "1.05×": as many digits as tell it from 1.
+/// "1.05×", "0.996×": as many digits as tell it from 1.
 QString times_text(double ratio);
 /// "+3.5 %", "−3.5 %"; empty where `before` is 0.
 QString change_text(double before, double now);

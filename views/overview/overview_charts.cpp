@@ -60,8 +60,11 @@ void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
     p.drawText(QRectF(x, y - u, metrics.horizontalAdvance(what) + 4, 2 * u), Qt::AlignLeft | Qt::AlignVCenter, what);
     x -= 0.6 * u;
   };
-  label(base);
-  x -= 0.6 * u;
+  // Where there is little room, the line explains itself by standing at 1.
+  if (g.chart().width() > 40 * u) {
+    label(base);
+    x -= 0.6 * u;
+  }
   label(predicted);
   diamond(p, {x - 0.4 * u, y}, 0.35 * u, theme.warn, theme);
   x -= 1.6 * u;
@@ -151,7 +154,7 @@ void paint_waterfall(QPainter& p, const OverviewPageModel& page, const OverviewG
   paint_axis(p, axis, area, u, theme);
   for (size_t i = 0; i < page.waterfall.size(); ++i) {
     const QRectF at = g.chart_row(static_cast<int>(i));
-    paint_pass_text(p, page.waterfall[i], {at.left(), at.top(), area.left() - at.left() - u, at.height()}, font, u, theme);
+    paint_pass_text(p, page.waterfall[i], {at.left(), at.center().y() - 1.6 * u, area.left() - at.left() - u, 3.2 * u}, font, u, theme);
     paint_step(p, page.waterfall[i], at, axis, area.right() + 0.3 * u, font, u, theme);
   }
 }
@@ -163,9 +166,8 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
   const QFontMetricsF metrics(font);
   double most = 0;
   for (const RouterRow& row : page.routers) most = std::max(most, row.imbalance);
-  for (size_t i = 0; i < page.routers.size(); ++i) {
+  for (size_t i = 0; i < page.routers.size() && static_cast<int>(i) < g.chart_rows(); ++i) {
     const QRectF at = g.chart_row(static_cast<int>(i));
-    if (at.bottom() > g.chart().bottom()) break;
     p.setFont(font);
     p.setPen(theme.text);
     p.drawText(QRectF(at.left(), at.top(), area.left() - at.left() - u, at.height()), Qt::AlignLeft | Qt::AlignVCenter,
@@ -186,10 +188,12 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
   }
   p.setFont(scaled(font, 0.85));
   p.setPen(theme.faint);
-  if (!page.routers.empty())
-    p.drawText(QRectF(g.chart().left() + g.padding(), g.chart().top() + 2.2 * u, g.chart().width() - 2 * g.padding(), 1.1 * u),
-               Qt::AlignLeft | Qt::AlignVCenter,
-               tr("imbalance = max load / mean load - 1, counted; dashed: the busiest branch gets twice the mean"));
+  if (page.routers.empty()) return;
+  QString caption = tr("imbalance: max / mean load - 1, counted; dashed: the busiest gets twice the mean");
+  if (static_cast<int>(page.routers.size()) > g.chart_rows())
+    caption = tr("the %1 most uneven of %2; ").arg(g.chart_rows()).arg(page.routers.size()) + caption;
+  const QRectF at(g.chart().left() + g.padding(), g.chart().top() + 2.2 * u, g.chart().width() - 2 * g.padding(), 1.1 * u);
+  p.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(p.font()).elidedText(caption, Qt::ElideRight, at.width()));
 }
 
 }  // namespace stormcell::views

@@ -6,14 +6,16 @@ namespace stormcell::views {
 namespace {
 
 // In lines of text.
-constexpr double kTitle = 2.4, kFigureRow = 2.5, kPassRow = 3.4, kRouterRow = 1.6, kAxis = 2.2, kNarrow = 52;
+constexpr double kTitle = 2.4, kFigureRow = 2.4, kPassRow = 3.4, kRouterRow = 1.6, kAxis = 2.2, kNarrow = 62;
 
 }  // namespace
 
 OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content) : content_(content) {
-  const double u = content_.unit, margin = 1.4 * u, gap = u, inner = std::max(10 * u, width - 2 * margin);
+  const double u = content_.unit, margin = 1.4 * u, gap = 0.8 * u, inner = std::max(10 * u, width - 2 * margin);
   two_columns_ = width >= kNarrow * u;
-  header_ = {margin, 0.7 * u, inner, 5.4 * u};
+  // Narrow pages need two lines for what wide ones say in one.
+  const double second_line = two_columns_ ? 0 : 1.3 * u;
+  header_ = {margin, 0.7 * u, inner, 5.4 * u + second_line};
   double y = header_.bottom() + 0.4 * u;
   notes_ = {margin, y, inner, 1.5 * u * content_.notes};
   if (content_.notes > 0) y = notes_.bottom() + 0.6 * u;
@@ -24,7 +26,7 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
       (kTitle + 1.9 + (content_.waterfall ? kPassRow : kRouterRow) * content_.chart_rows + (content_.waterfall ? kAxis : 0.6)) * u;
   const double narrow = two_columns_ ? 0.38 * (inner - gap) : inner, wide = two_columns_ ? inner - gap - narrow : inner;
   const auto steps_height = [&](double w) {
-    return content_.steps_height ? content_.steps_height(card_text_width(w)) + (kTitle + 2) * u : 0;
+    return content_.steps_height ? content_.steps_height(card_text_width(w)) + (kTitle + 1.7) * u : 0;
   };
   if (two_columns_) {
     const double first = std::max(hero_height, figures_height), second = std::max(chart_height, steps_height(narrow));
@@ -40,7 +42,7 @@ OverviewGeometry::OverviewGeometry(double width, const OverviewContent& content)
     chart_ = {margin, y, inner, chart_height}, y += chart_height + gap;
     steps_ = {margin, y, inner, steps_height(inner)}, y += steps_.height() + gap;
   }
-  footer_ = {margin, y - 0.4 * u, inner, 1.4 * u};
+  footer_ = {margin, y - 0.4 * u, inner, 1.4 * u + second_line};
   height_ = footer_.bottom() + 0.4 * u;
 }
 

@@ -31,6 +31,7 @@ class OverviewGeometry {
   QRectF chart_row(int row) const;
   /// Between the chart's labels and its right edge.
   QRectF chart_area() const;
+  int chart_rows() const { return content_.chart_rows; }
   double unit() const { return content_.unit; }
   double padding() const { return 1.1 * content_.unit; }
 

@@ -71,7 +71,7 @@ void set_hero(const Situation& s, HeroFigure& hero) {
     if (s.facts.latency_ms.runs > 0)
       hero = {tr("LATENCY WHILE RECORDING"),
               duration_text(s.facts.latency_ms.median),
-              tr("median of %1 recorded batches, recording included").arg(count_text(s.facts.latency_ms.runs)),
+              tr("median of %1 batches, recording included").arg(count_text(s.facts.latency_ms.runs)),
               {},
               {},
               Tone::plain};
@@ -84,7 +84,7 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   if (f.speedup) {
     hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: ratio of medians, alternated"),
             f.speedup,      f.speedup_ci,           tone_of(f.speedup_ci)};
-    if (f.speedup_ci) hero.note = tr("95 % interval %1; measured").arg(range_text(*f.speedup_ci));
+    if (f.speedup_ci) hero.note = tr("95 % interval %1; whole rounds, measured").arg(range_text(*f.speedup_ci));
   } else if (f.verb == "optimize") {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("none is shown: the result is not verified"), {}, {}, Tone::plain};
   } else if (f.generated) {
@@ -181,9 +181,7 @@ void set_routers(const Situation& s, OverviewPageModel& page) {
                                 .arg(number_text(imbalance), number_text(entropy)),
                             imbalance});
   };
-  for (const auto& r : s.facts.routers) add(of(r.router), r.branches, r.imbalance, r.entropy);
-  if (page.routers.empty() && s.summary)
-    for (const RouterSummary& r : s.summary->routers) add(r.name, r.branches, r.imbalance, r.entropy);
+  for (const RouterSummary& r : routers_of(s)) add(r.name, r.branches, r.imbalance, r.entropy);
   std::stable_sort(page.routers.begin(), page.routers.end(), [](const auto& a, const auto& b) { return a.imbalance > b.imbalance; });
 }
 

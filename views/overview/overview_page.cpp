@@ -45,7 +45,7 @@ void OverviewPage::set_page(OverviewPageModel page) {
     connect(button, &QPushButton::clicked, this, [this, id = step.action] { emit action_wanted(id); });
     steps_layout_->addWidget(label);
     steps_layout_->addWidget(button, 0, Qt::AlignLeft);
-    steps_layout_->addSpacing(8);
+    steps_layout_->addSpacing(6);
     for (QWidget* w : {static_cast<QWidget*>(label), static_cast<QWidget*>(button)}) w->show();
   }
   steps_layout_->addStretch(1);
@@ -99,9 +99,11 @@ QString OverviewPage::tip_at(QPointF point) const {
   if (!g.hero().contains(point)) return {};
   if (page_.hero.ratio)
     return tr(
-        "<b>Speed-up</b><br>median latency of the baseline / median latency of the optimised plan, the two taking turns on the same "
-        "batches; "
-        "the 95 % interval is found by drawing the batches again and again. Measured.");
+        "<b>Speed-up</b><br>median time of a round with the baseline / median time of a round with the optimised plan. A round is all "
+        "measured "
+        "batches once; the plans take turns. It counts long batches more than the median batch does, so the two can differ. The 95 % "
+        "interval comes "
+        "from drawing the rounds anew 2,000 times. Measured.");
   return tr("<b>%1</b><br>%2").arg(page_.hero.title.toHtmlEscaped(), page_.hero.note.toHtmlEscaped());
 }
 

@@ -18,6 +18,12 @@ void text(QPainter& p, const QRectF& at, int flags, const QString& what, const Q
   p.drawText(at, flags, flags & Qt::TextWordWrap ? what : QFontMetricsF(font).elidedText(what, Qt::ElideRight, at.width()));
 }
 
+/// A figure is never cut: its font gets smaller instead.
+QFont fitting(QFont font, const QString& what, double width) {
+  while (font.pointSizeF() > 6 && QFontMetricsF(font).horizontalAdvance(what) > width) font.setPointSizeF(font.pointSizeF() - 0.5);
+  return font;
+}
+
 void card(QPainter& p, const QRectF& at, const Theme& theme) {
   p.setPen(QPen(theme.grid, 1));
   p.setBrush(theme.surface);
@@ -33,13 +39,12 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
   const QRectF h = g.header();
   const double u = g.unit();
   text(p, {h.left(), h.top(), h.width(), 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
-  // As large as fits: a headline is never cut.
-  QFont large = scaled(font, 2.1, true);
-  while (large.pointSizeF() > font.pointSizeF() && QFontMetricsF(large).horizontalAdvance(page.headline) > h.width())
-    large.setPointSizeF(large.pointSizeF() - 0.5);
+  const QFont large = fitting(scaled(font, 2.1, true), page.headline, h.width());
   text(p, {h.left(), h.top() + 1.35 * u, h.width(), 2.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.headline, large,
        page.tone == Tone::plain ? theme.text : tone_color(page.tone, theme));
-  text(p, {h.left(), h.top() + 4.05 * u, h.width(), 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.lead, font, theme.faint);
+  const int wrap = g.two_columns() ? 0 : Qt::TextWordWrap;
+  text(p, {h.left(), h.top() + 4.05 * u, h.width(), h.height() - 4.05 * u}, Qt::AlignLeft | Qt::AlignTop | wrap, page.lead, font,
+       theme.faint);
   for (int i = 0; i < page.notes.size(); ++i)
     text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.notes[i], font,
          theme.warn);
@@ -70,13 +75,11 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   card(p, box, theme);
   text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title, scaled(font, 0.9, true),
        theme.faint);
-  QFont large = scaled(font, 4, true);
-  while (large.pointSizeF() > font.pointSizeF() && QFontMetricsF(large).horizontalAdvance(page.hero.value) > width)
-    large.setPointSizeF(large.pointSizeF() - 1);
+  const QFont large = fitting(scaled(font, 4, true), page.hero.value, width);
   text(p, {left, box.top() + 2.5 * u, width, 4.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
        page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
   double y = box.top() + 7.2 * u;
-  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note, font, theme.faint);
+  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note, fitting(font, page.hero.note, width), theme.faint);
   y += 1.7 * u;
   if (page.hero.ratio) {
     p.setFont(scaled(font, 0.9));
@@ -117,10 +120,12 @@ void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool 
                 theme.text);
   const double figure = 0.19 * at.width(), bars = 0.16 * at.width();
   double x = at.left() + name;
-  text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.before, large, theme.faint);
-  x += figure;
-  text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.after, scaled(font, 1.35, true), theme.text);
-  x += figure;
+  for (const bool after : {false, true}) {
+    const QString& what = after ? row.after : row.before;
+    text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, what,
+         fitting(scaled(font, 1.35, after), what, figure - u), after ? theme.text : theme.faint);
+    x += figure;
+  }
   paint_pair(p, {x, middle - 0.5 * u, bars, u}, row, theme);
   text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change, font, theme.text);
 }
@@ -189,7 +194,9 @@ void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGe
   card(p, g.chart(), theme);
   p.setFont(font);
   if (page.waterfall.empty()) {
-    card_title(p, g.chart(), g, page.routers.empty() ? tr("No routers") : tr("How evenly the routers used their branches"), font, theme);
+    card_title(p, g.chart(), g,
+               page.routers.empty() ? tr("No loads are recorded in this run") : tr("How evenly the routers used their branches"), font,
+               theme);
     p.setFont(font);
     paint_routers(p, page, g, theme);
   } else {
@@ -197,7 +204,7 @@ void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGe
     p.setFont(font);
     paint_waterfall(p, page, g, theme);
   }
-  text(p, g.footer(), Qt::AlignLeft | Qt::AlignVCenter, page.footer, scaled(font, 0.9), theme.faint);
+  text(p, g.footer(), Qt::AlignLeft | Qt::AlignTop | (g.two_columns() ? 0 : Qt::TextWordWrap), page.footer, scaled(font, 0.9), theme.faint);
 }
 
 }  // namespace stormcell::views

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <numeric>
 
 #include "views/kit/figure_text.h"
 
@@ -13,10 +14,10 @@ QString tr(const char* text) { return QCoreApplication::translate("Overview", te
 bool has_result(const Situation& s) { return s.summary.has_value(); }
 bool running(const Situation& s) { return s.facts.line.status == "running"; }
 
-const RoutingLoads::Row* most_uneven(const Situation& s) {
-  const auto& rows = s.facts.routers;
+std::optional<RouterSummary> most_uneven(const Situation& s) {
+  const auto rows = routers_of(s);
   const auto at = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
-  return at == rows.end() || at->branches < 2 ? nullptr : &*at;
+  return at == rows.end() || at->branches < 2 ? std::nullopt : std::optional(*at);
 }
 
 const PassSummary* idle_pass(const Situation& s) {
@@ -27,9 +28,14 @@ const PassSummary* idle_pass(const Situation& s) {
 
 qint64 dropped(const Situation& s) {
   qint64 sum = 0;
-  for (const auto& row : s.facts.routers)
-    for (const int64_t d : row.dropped) sum += d;
+  for (const RouterSummary& r : routers_of(s)) sum += r.dropped;
   return sum;
+}
+
+/// The heatmap has something to show: the session itself counted loads.
+bool has_loads(const Situation& s) {
+  return std::any_of(s.facts.routers.begin(), s.facts.routers.end(),
+                     [](const auto& row) { return std::any_of(row.load.begin(), row.load.end(), [](int64_t l) { return l > 0; }); });
 }
 
 qint64 fallbacks(const Situation& s) {
@@ -90,16 +96,16 @@ constexpr StepRule kRules[] = {
            .arg(count_text(fallbacks(s)));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
-    {"dropped", [](const Situation& s) { return dropped(s) > 0; },
+    {"dropped", [](const Situation& s) { return has_loads(s) && dropped(s) > 0; },
      [](const Situation& s) {
        return tr("%1 cells were kept out by a branch's capacity. The heatmap shows where, with the metric Drops.")
            .arg(count_text(dropped(s)));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
-    {"imbalance", [](const Situation& s) { return most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
+    {"imbalance", [](const Situation& s) { return has_loads(s) && most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
      [](const Situation& s) {
        return tr("The busiest branch of %1 gets %2 times the mean load.")
-           .arg(QString::fromStdString(most_uneven(s)->router), number_text(most_uneven(s)->imbalance + 1, 2));
+           .arg(most_uneven(s)->name, number_text(most_uneven(s)->imbalance + 1, 2));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
     {"no-inputs", [](const Situation& s) { return s.repeatable && !s.facts.inputs && s.facts.line.batches > 0; },
@@ -114,7 +120,7 @@ constexpr StepRule kRules[] = {
            .arg(count_text(s.summary->proof->flips), count_text(s.summary->proof->explained_flips));
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
-    {"look-at-routing", [](const Situation& s) { return !s.facts.routers.empty() && s.facts.line.batches > 0; },
+    {"look-at-routing", [](const Situation& s) { return has_loads(s); },
      [](const Situation&) { return tr("See which branch every cell went to, and how that changed over the run."); },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
     {"compared", [](const Situation& s) { return has_result(s) && s.compared; },
@@ -132,6 +138,17 @@ constexpr StepRule kRules[] = {
 };
 
 }  // namespace
+
+std::vector<RouterSummary> routers_of(const Situation& s) {
+  if (!has_loads(s)) return s.summary ? s.summary->routers : std::vector<RouterSummary>();
+  std::vector<RouterSummary> rows;
+  for (const auto& r : s.facts.routers) {
+    const qint64 cells = std::accumulate(r.load.begin(), r.load.end(), int64_t{0}),
+                 kept_out = std::accumulate(r.dropped.begin(), r.dropped.end(), int64_t{0});
+    rows.push_back({QString::fromStdString(r.router), r.branches, cells, kept_out, r.imbalance, r.entropy});
+  }
+  return rows;
+}
 
 std::span<const StepRule> step_rules() { return kRules; }
 

@@ -17,6 +17,9 @@ struct Situation {
   bool compared = false;    ///< another run is chosen to compare with
 };
 
+/// Routers with counted loads: the session's, else the summary's. A run without decisions has zeros in the first, which say nothing.
+std::vector<RouterSummary> routers_of(const Situation& situation);
+
 struct NextStep {
   QString rule, sentence, button;
   QString action;  ///< an id of the application's table of actions

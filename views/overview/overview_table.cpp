@@ -9,7 +9,6 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
-QString of(const std::string& text) { return QString::fromStdString(text); }
 
 std::optional<double> if_any(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
@@ -23,7 +22,7 @@ constexpr PlanFigure kFigures[] = {
     {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
      QT_TRANSLATE_NOOP("Overview", "Cells of all batches, padding included / time of all batches. Measured."),
      [](const PlanSummary& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
-    {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what this machine could do at most"),
+    {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what the machine can do"),
      QT_TRANSLATE_NOOP("Overview",
                        "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. Both "
                        "ceilings were probed in the same run."),
@@ -89,9 +88,9 @@ Table make_overview_table(const Situation& s) {
     add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));
     add(tr("recording"), tr("latency, 95th percentile"), s.facts.latency_ms.p95, "ms", measured, {}, tr("recording included"));
   }
-  for (const auto& r : s.facts.routers) {
-    add(of(r.router), tr("imbalance"), r.imbalance, {}, counted, {}, tr("max load / mean load - 1"));
-    add(of(r.router), tr("entropy"), r.entropy, tr("bits"), counted);
+  for (const RouterSummary& r : routers_of(s)) {
+    add(r.name, tr("imbalance"), r.imbalance, {}, counted, {}, tr("max load / mean load - 1"));
+    add(r.name, tr("entropy"), r.entropy, tr("bits"), counted);
   }
   return t;
 }

@@ -1,28 +1,48 @@
 #include "views/overview/overview_view.h"
 
+#include <QEvent>
 #include <QScrollArea>
+#include <algorithm>
 
 namespace stormcell::views {
 
 OverviewView::OverviewView(QWidget* parent) : View(parent), scroll_(new QScrollArea(this)), page_(new OverviewPage(scroll_)) {
   scroll_->setFrameShape(QFrame::NoFrame);
-  scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setWidget(page_);
   scroll_->setAccessibleName(tr("Overview"));
+  scroll_->viewport()->installEventFilter(this);
   set_picture(scroll_);
   connect(page_, &OverviewPage::action_wanted, this, &View::action_wanted);
+}
+
+void OverviewView::fit_page() {
+  // Not setWidgetResizable(): it would undo the size that an export gives the page.
+  const QSize room = scroll_->viewport()->size();
+  page_->resize(room.width(), std::max(room.height(), page_->heightForWidth(room.width())));
+}
+
+bool OverviewView::eventFilter(QObject* object, QEvent* event) {
+  if (object == scroll_->viewport() && event->type() == QEvent::Resize) fit_page();
+  return View::eventFilter(object, event);
+}
+
+void OverviewView::changeEvent(QEvent* event) {
+  View::changeEvent(event);
+  if (event->type() == QEvent::FontChange) fit_page();
 }
 
 View::Load OverviewView::load(const Context& context, const Selection&) {
   if (context.main.empty()) {
     situation_.reset();
+    loaded_ = false;
     context_ = context;
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  if (situation_ && context == context_) return nullptr;
+  if (loaded_ && context == context_) return nullptr;
   context_ = context;
+  loaded_ = false;
   return [this, context](const Progress& progress) -> Deliver {
     Situation s;
     s.facts = *read_run_facts(context.main.file, context.main.run, progress);
@@ -31,7 +51,9 @@ View::Load OverviewView::load(const Context& context, const Selection&) {
     s.compared = !context.other.empty();
     return [this, s = std::move(s)] {
       situation_ = s;
+      loaded_ = true;
       page_->set_page(make_page(s));
+      fit_page();
       show_content();
     };
   };

@@ -17,11 +17,17 @@ class OverviewView : public View {
   Table table() const override { return situation_ ? make_overview_table(*situation_) : Table(); }
   QWidget* picture() override { return page_; }
 
+ protected:
+  bool eventFilter(QObject* object, QEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
  private:
+  void fit_page();
   QScrollArea* scroll_;
   OverviewPage* page_;
   std::optional<Situation> situation_;
   Context context_;
+  bool loaded_ = false;  ///< what context_ names is on show
 };
 
 }  // namespace stormcell::views
