@@ -17,6 +17,13 @@ QByteArray draw_picture(views::View& view, const QSize& size, double scale, cons
   QWidget* picture = view.picture();
   const bool content = view.has_content();
   const QSize before = picture->size();
+  const QSize view_before = view.size();
+  if (content && !view.isVisible()) {
+    // Rendering lays a hidden window out anew, so it is the window that must be large enough for the picture to be as large as asked for.
+    QImage nothing(1, 1, QImage::Format_RGB32);
+    picture->render(&nothing, {}, QRegion(0, 0, 1, 1));
+    view.resize(view.size() + size - picture->size());
+  }
   if (content) {
     picture->resize(size);
     if (picture->layout()) picture->layout()->activate();
@@ -50,6 +57,7 @@ QByteArray draw_picture(views::View& view, const QSize& size, double scale, cons
   } else {
     bad_input("." + suffix.toStdString(), "no picture is written in this format", "name a .png or .svg file");
   }
+  if (content && !view.isVisible()) view.resize(view_before);
   if (content) picture->resize(before);
   return bytes;
 }

@@ -7,11 +7,12 @@
 #include <cmath>
 
 #include "core/session/session_reader.h"
-#include "tests/testing/golden.h"
+#include "tests/testing/draw_alone.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
 #include "views/cells/cells_view.h"
+#include "views/kit/router_names.h"
 #include "views/kit/theme.h"
 
 namespace stormcell::views {
@@ -53,8 +54,9 @@ class CellsTest : public QObject {
         const auto stored = reader.decision(1, static_cast<int32_t>(r), batch);
         for (size_t c = 0; c < 14; ++c) QCOMPARE(line.routed[r].choice[c], stored->choice[static_cast<size_t>(line.sequence % 3) * 14 + c]);
       }
-      QCOMPARE(line.token, (std::vector<int32_t>(reader.spaces(1, batch)[0].tokens.begin() + line.sequence % 3 * 14,
-                                                 reader.spaces(1, batch)[0].tokens.begin() + (line.sequence % 3 + 1) * 14)));
+      const auto spaces = reader.spaces(1, batch);
+      const auto begin = spaces[0].tokens.begin() + line.sequence % 3 * 14;
+      QCOMPARE(line.token, (std::vector<int32_t>(begin, begin + 14)));
       QVERIFY(!line.text.empty() && !line.label.empty());
     }
     QCOMPARE(page->pieces.at(1), std::string("</s>"));
@@ -226,11 +228,11 @@ class CellsTest : public QObject {
     run_load(view, context_of(session_), last());
     const auto dictionary = read_branch_dictionary(session_, 1, kFirst, 2);
     for (QComboBox* box : view.findChildren<QComboBox*>())
-      if (box->accessibleName() == "Table of") box->setCurrentIndex(1);
+      if (box->accessibleName() == "Table") box->setCurrentIndex(1);
     QCOMPARE(view.table().rows.size(), dictionary->entries.size());
     for (const auto& row : view.table().rows) QCOMPARE(row.size(), view.table().columns.size());
     for (QComboBox* box : view.findChildren<QComboBox*>())
-      if (box->accessibleName() == "Table of") box->setCurrentIndex(0);
+      if (box->accessibleName() == "Table") box->setCurrentIndex(0);
     const Table cells = view.table();
     for (const auto& row : cells.rows) QCOMPARE(row.size(), cells.columns.size());
     QCOMPARE(std::get<QString>(cells.rows[0][4]), QString("long"));
@@ -289,7 +291,7 @@ class CellsTest : public QObject {
     run_load(view, context_of(session_, 1, pair ? other_ : std::string()), selection);
     for (QComboBox* box : view.findChildren<QComboBox*>())
       if (box->accessibleName() == "Colour") box->setCurrentIndex(color);
-    const QString trouble = compare_with_golden(draw(*view.picture(), {720, 480}, scale), QTest::currentDataTag());
+    const QString trouble = compare_with_golden(draw_alone(view, {720, 480}, scale), QTest::currentDataTag());
     QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 };

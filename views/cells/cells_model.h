@@ -69,9 +69,6 @@ struct PieceText {
 };
 PieceText piece_text(const std::string& piece);
 
-/// "encoder.block.1.layer.1.mlp" of a stack of such names -> what tells it from the others: "block.1".
-std::vector<QString> short_names(const std::vector<RouterLine>& routers);
-
 /// HTML about one cell.
 QString describe(const CellPage& page, const ShownPage& shown, size_t line, size_t chip);
 /// The cells of the page, each with its branch at every router.

@@ -59,6 +59,9 @@ void CellsPicture::show_sequence(int64_t sequence) {
 
 void CellsPicture::make_visible(int64_t sequence) {
   if (sequence < first_ || sequence >= end_) return;
+  // Before it is laid out, nothing is on show.
+  wanted_ = laid_out_ ? -1 : sequence;
+  if (wanted_ >= 0) return;
   double y = -scroll_.offset;
   for (int64_t s = scroll_.sequence; s < sequence && y < text_area().height(); ++s) y += block_height(s);
   if (sequence < scroll_.sequence || y + metrics().pitch() > text_area().height()) show_sequence(sequence);

@@ -8,7 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 
-#include "views/cells/cells_model.h"
+#include "views/kit/router_names.h"
 
 namespace stormcell::views {
 namespace {
