@@ -35,7 +35,7 @@ PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top
   rows = std::max(1, rows), columns = std::max(1, columns);
   const double width = std::max(8.0, bounds.width() - left), height = std::max(8.0, bounds.height() - top);
   // Wider than high is fine where there are few columns; a figure stands better in it.
-  const double tall = std::min(height / rows, 34.0), wide = std::min({width / columns, 56.0, tall * 2});
+  const double tall = std::min(height / rows, kTallest), wide = std::min(width / columns, tall * 2);
   return {{bounds.left() + left, bounds.top() + top, wide * columns, tall * rows}, rows, columns};
 }
 

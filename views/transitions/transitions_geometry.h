@@ -18,6 +18,8 @@ struct PairGrid {
   QRectF cell(int row, int column) const;
   std::optional<std::pair<int, int>> at(QPointF point) const;
 };
+/// Height of the tallest row.
+inline constexpr double kTallest = 38;
 /// `left`, `top`: room for labels.
 PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top);
 

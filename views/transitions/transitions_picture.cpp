@@ -40,14 +40,19 @@ void TransitionsPicture::set_selected(const QString& router, int branch) {
 
 QRectF TransitionsPicture::flow_area() const {
   if (!has_flow()) return {};
-  const double line = QFontMetricsF(font()).height(), above = matrices_.empty() ? kMargin : height() * 0.53;
+  const double line = QFontMetricsF(font()).height(), above = matrices_.empty() ? kMargin : scale_area().bottom() + 4;
   const double top = above + 2 * line + 14;
   return {kMargin + 4, top, width() - 2 * kMargin - 8, std::max(20.0, height() - top - kMargin)};
 }
 
 QRectF TransitionsPicture::scale_area() const {
-  const double line = QFontMetricsF(font()).height(), bottom = has_flow() ? height() * 0.53 : height() - kMargin;
-  return {kMargin, bottom - line - 20, width() - 2 * kMargin, line + 16};
+  const double line = QFontMetricsF(font()).height();
+  // Below the matrix, which takes half of the height where it needs it and there are ribbons, and no more than it needs.
+  int rows = 1;
+  for (const PairMatrix& m : matrices_) rows = std::max(rows, m.rows);
+  const double needed = kMargin / 2 + 2 * line + 8 + rows * kTallest + kMargin,
+               room = (has_flow() ? height() * 0.53 : height() - kMargin) - line - 20;
+  return {kMargin, std::min(needed, room), width() - 2 * kMargin, line + 16};
 }
 
 QRectF TransitionsPicture::matrix_area(size_t matrix) const {

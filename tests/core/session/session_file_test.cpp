@@ -144,6 +144,20 @@ class SessionFileTest : public QObject {
     if (form != "folder") QVERIFY(read_all(path) == before);
     QVERIFY(!has_wal(path));
   }
+  void a_session_of_schema_1_opens_and_is_brought_up_to_date_by_a_writer() {
+    const std::string path = make_session(at("schema1.storm"), 3);
+    execute(path, "DROP TABLE piece; PRAGMA user_version=1");
+    {
+      const SessionReader reader(path);
+      QCOMPARE(reader.summary().schema, 1);
+      QVERIFY(!reader.has_pieces() && reader.pieces(std::vector<int32_t>{1}).empty());
+      QVERIFY(reader.decision(1, 0, 2));
+    }
+    { SessionWriter writer(path, some_model()); }
+    const SessionReader reader(path);
+    QCOMPARE(reader.summary().schema, 2);
+    QVERIFY(!reader.has_pieces() && reader.decision(1, 0, 2));
+  }
   void damaged_sessions_never_crash_a_reader() {
     const std::string good = make_session(at("good.storm"), 40), bad = at("bad.storm");
     const std::string bytes = read_all(good);
