@@ -318,7 +318,7 @@ void MainWindow::run_again(bool with_inputs) {
   show_new_run_ = with_inputs;
   run_session_ = QString::fromStdString(document_.session().file);
   runs_.start({*options, {{}, document_.session().file, 8}});
-  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_)));
+  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_) + (with_inputs ? " --record-inputs" : "")));
 }
 
 void MainWindow::run_demo() {

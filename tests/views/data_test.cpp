@@ -79,6 +79,7 @@ class DataTest : public QObject {
     for (RunContents& r : data.runs) r.line.started = "2024-01-01T00:00:00.000Z", r.line.finished = "2024-01-01T00:00:01.000Z";
     QTextBrowser page;
     page.setFrameShape(QFrame::NoFrame);
+    page.setWordWrapMode(QTextOption::WordWrap);
     page.setPalette((dark ? Theme::dim() : Theme::light()).palette());
     page.setHtml(make_page(data, 1, dark ? Theme::dim() : Theme::light()));
     const QString trouble = compare_with_golden(draw(page, {720, 480}), QTest::currentDataTag());

@@ -159,6 +159,7 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
   ShownPage shown;
   shown.first_sequence = page.first_sequence;
   shown.routers = page.routers;
+  shown.numbers = page.pieces.empty();
   shown.options = options;
   for (size_t r = 0; r < page.routers.size(); ++r) {
     if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);

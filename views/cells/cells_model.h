@@ -54,9 +54,10 @@ struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
-  int router = -1;  ///< index of the one that colours, -1: none of this page
-  int stripes = 0;  ///< choices of all routers together
-  double high = 1;  ///< what the upper end of the scale stands for
+  int router = -1;       ///< index of the one that colours, -1: none of this page
+  int stripes = 0;       ///< choices of all routers together
+  bool numbers = false;  ///< tokens have no texts in this session: their ids stand for them
+  double high = 1;       ///< what the upper end of the scale stands for
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.

@@ -156,8 +156,9 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   QStringList stripes;
   for (const QString& name : names) stripes << name;
   const ColorText color = text_of(page.options.color);
-  text_line(p, bounds, bounds.bottom() - line,
-            tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", ")), theme.faint);
+  QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
+  if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;
+  text_line(p, bounds, bounds.bottom() - line, text, theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
   const RouterLine& router = page.routers[static_cast<size_t>(page.router)];

@@ -10,6 +10,7 @@ DataView::DataView(QWidget* parent) : View(parent) {
   page_ = new QTextBrowser(this);
   page_->setFrameShape(QFrame::NoFrame);
   page_->document()->setDocumentMargin(18);
+  page_->setWordWrapMode(QTextOption::WordWrap);  // a broken word helps nobody; a wide table scrolls
   page_->setAccessibleName(tr("What the session holds; the table says the same"));
   set_picture(page_);
 }
