@@ -2,6 +2,7 @@
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <cmath>
@@ -245,6 +246,19 @@ class CellsTest : public QObject {
     QVERIFY(view.table().columns.back().name == decoder.router);
     QTest::keyClick(picture, Qt::Key_Escape);
     QVERIFY(!last().cell);
+  }
+
+  void whatever_the_height_all_sequences_can_be_scrolled_to() {
+    CellsView view;
+    run_load(view, context_of(session_));
+    auto* picture = view.findChild<CellsPicture*>();
+    const auto* bar = picture->findChild<QScrollBar*>();
+    for (int height = 300; height < 400; height += 3) {
+      view.resize(1100, height);
+      draw(*picture, {1100, height});
+      picture->show_sequence(20);
+      QVERIFY2(bar->isVisibleTo(picture) && picture->scroll().sequence == 20, qPrintable(QString::number(height)));
+    }
   }
 
   void a_huge_run_opens_by_reading_a_page() {

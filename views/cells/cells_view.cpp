@@ -255,7 +255,11 @@ void CellsView::show_data() {
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,
                        dictionary ? data_.dictionary : nullptr, static_cast<DictionaryOrder>(order_->currentIndex())});
   picture_->set_cell(selection_.cell);
+  // What is on show must have been read: another run may have come while the picture stood elsewhere.
+  if (!page_covers(data_, selection_, picture_->scroll().sequence)) picture_->show_sequence(top_);
   if (selection_.cell) picture_->make_visible(selection_.cell->sequence);
+  const QSignalBlocker quiet(sequence_);
+  sequence_->setValue(static_cast<int>(picture_->scroll().sequence));
   show_content();
 }
 
