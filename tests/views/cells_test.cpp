@@ -259,6 +259,9 @@ class CellsTest : public QObject {
       picture->show_sequence(20);
       QVERIFY2(bar->isVisibleTo(picture) && picture->scroll().sequence == 20, qPrintable(QString::number(height)));
     }
+    // Another run comes: what is on show has been read.
+    run_load(view, context_of(other_));
+    QVERIFY(!picture->chip_rect(0, {picture->scroll().sequence, 0}).isEmpty());
   }
 
   void a_huge_run_opens_by_reading_a_page() {
