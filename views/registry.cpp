@@ -4,10 +4,12 @@
 
 #include "views/cells/cells_view.h"
 #include "views/compare/compare_view.h"
+#include "views/data/data_view.h"
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
 #include "views/overview/overview_view.h"
 #include "views/timeline/timeline_view.h"
+#include "views/transitions/transitions_view.h"
 
 namespace stormcell::views {
 namespace {
@@ -30,6 +32,9 @@ constexpr ViewEntry kViews[] = {
      make<TimelineView>},
     {"compare", QT_TRANSLATE_NOOP("views", "Compare"), QT_TRANSLATE_NOOP("views", "Which figures of two runs differ by more than chance"),
      make<CompareView>},
+    {"transitions", QT_TRANSLATE_NOOP("views", "Transitions"),
+     QT_TRANSLATE_NOOP("views", "Which branch follows which, from router to router"), make<TransitionsView>},
+    {"data", QT_TRANSLATE_NOOP("views", "Data"), QT_TRANSLATE_NOOP("views", "What the session holds, and what it lacks"), make<DataView>},
 };
 
 }  // namespace

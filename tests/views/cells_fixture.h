@@ -67,7 +67,7 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
           auto branch = static_cast<int32_t>((static_cast<uint32_t>(tokens[c]) + (random() % 5 == 0 ? random() : 0)) %
                                              static_cast<uint32_t>(info.branches));
           if (r == 1 && f.change && random() % f.change == 0) branch = (branch + 1) % info.branches;
-          branch = (branch + j) % info.branches;
+          if (j > 0 && branch == choice.back()) branch = (branch + 1) % info.branches;
           choice.push_back(r == 0 && random() % 17 == 0 ? dropped_from(branch) : branch);
           weight.push_back(static_cast<float>(250 + random() % 700) / 1000 / static_cast<float>(j + 1));
         }

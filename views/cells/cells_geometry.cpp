@@ -56,7 +56,8 @@ CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, cons
     ++from.sequence;
   }
   // The last sequence may be scrolled until its last row is at the top, no further.
-  from.offset = std::clamp(from.offset, 0.0, std::max(0.0, height(from.sequence) - 40));
+  from.offset = std::max(0.0, from.offset);
+  if (from.sequence + 1 == end) from.offset = std::min(from.offset, std::max(0.0, height(from.sequence) - 40));
   return from;
 }
 

@@ -25,7 +25,9 @@ bool CellsPicture::event(QEvent* event) {
 }
 
 void CellsPicture::resizeEvent(QResizeEvent*) {
+  laid_out_ = true;
   forget_layout();
+  if (wanted_ >= 0) make_visible(wanted_);
   emit scrolled_to(scroll_.sequence);
 }
 

@@ -2,7 +2,6 @@
 
 #include <QCoreApplication>
 #include <QLocale>
-#include <QStringList>
 #include <algorithm>
 #include <cmath>
 
@@ -160,6 +159,7 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
   ShownPage shown;
   shown.first_sequence = page.first_sequence;
   shown.routers = page.routers;
+  shown.numbers = page.pieces.empty();
   shown.options = options;
   for (size_t r = 0; r < page.routers.size(); ++r) {
     if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);
@@ -180,32 +180,6 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
     shown.lines.push_back(std::move(to));
   }
   return shown;
-}
-
-std::vector<QString> short_names(const std::vector<RouterLine>& routers) {
-  std::vector<QStringList> parts;
-  for (const RouterLine& r : routers) parts.push_back(QString::fromStdString(r.name).split('.'));
-  std::vector<QString> names;
-  if (parts.size() < 2) {
-    for (const QStringList& p : parts) names.push_back(p.join('.'));
-    return names;
-  }
-  const auto common = [&](auto part) {
-    qsizetype n = 0;
-    for (;; ++n)
-      for (const QStringList& p : parts)
-        if (n >= p.size() || n >= parts[0].size() || part(p, n) != part(parts[0], n)) return n;
-  };
-  const qsizetype front = common([](const QStringList& p, qsizetype i) { return p[i]; });
-  const qsizetype back = common([](const QStringList& p, qsizetype i) { return p[p.size() - 1 - i]; });
-  for (const QStringList& p : parts) {
-    // A number alone says little: the word before it belongs to it.
-    const bool number = front < p.size() && !p[front].isEmpty() && p[front][0].isDigit();
-    const qsizetype from = number && front > 0 ? front - 1 : front;
-    const QString name = p.mid(from, std::max<qsizetype>(1, p.size() - back - from)).join('.');
-    names.push_back(name.isEmpty() ? p.join('.') : name);
-  }
-  return names;
 }
 
 }  // namespace stormcell::views

@@ -54,9 +54,10 @@ struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
-  int router = -1;  ///< index of the one that colours, -1: none of this page
-  int stripes = 0;  ///< choices of all routers together
-  double high = 1;  ///< what the upper end of the scale stands for
+  int router = -1;       ///< index of the one that colours, -1: none of this page
+  int stripes = 0;       ///< choices of all routers together
+  bool numbers = false;  ///< tokens have no texts in this session: their ids stand for them
+  double high = 1;       ///< what the upper end of the scale stands for
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.
@@ -68,9 +69,6 @@ struct PieceText {
   bool word = false;
 };
 PieceText piece_text(const std::string& piece);
-
-/// "encoder.block.1.layer.1.mlp" of a stack of such names -> what tells it from the others: "block.1".
-std::vector<QString> short_names(const std::vector<RouterLine>& routers);
 
 /// HTML about one cell.
 QString describe(const CellPage& page, const ShownPage& shown, size_t line, size_t chip);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/kit/router_names.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -75,6 +77,26 @@ std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& 
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
 
+/// Short names within each stack, and the stack before them.
+std::vector<QString> names_of(const CellTrail& trail) {
+  std::vector<QString> names(trail.steps.size());
+  const auto stack = [](const CellTrail::Step& step) { return QString::fromStdString(step.router).section('.', 0, 0); };
+  for (size_t first = 0; first < names.size();) {
+    std::vector<RouterLine> lines;
+    size_t end = first;
+    for (; end < names.size() && stack(trail.steps[end]) == stack(trail.steps[first]); ++end) {
+      lines.emplace_back();
+      lines.back().name = trail.steps[end].router;
+    }
+    const auto short_ones = short_names(lines);
+    for (size_t i = first; i < end; ++i)
+      names[i] = lines.size() > 1 ? stack(trail.steps[i]) + " " + short_ones[i - first]
+                                  : QString::fromStdString(trail.steps[i].router).section('.', 0, 2);
+    first = end;
+  }
+  return names;
+}
+
 /// A line of text, elided; returns where the next line begins.
 double text_line(QPainter& p, QRectF bounds, double y, const QString& text, const QColor& color, bool strong = false) {
   QFont font = p.font();
@@ -102,8 +124,12 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
   const QRectF gutter(at.x(), at.y(), m.gutter - 10, m.line);
   const QRectF row(at.x() + m.gutter, at.y(), m.width - m.gutter, m.line);
   const double second = text_line(p, gutter, at.y(), line.title, theme.text);
-  text_line(p, gutter, second, line.compared > 0 ? tr("%1 of %2 differ").arg(line.differing).arg(line.compared) : line.text,
-            line.differing > 0 ? theme.warn : theme.faint);
+  QString below = line.text;
+  if (line.compared > 0) {
+    below = tr("%1 of %2 differ").arg(line.differing).arg(line.compared);
+    if (QFontMetricsF(p.font()).horizontalAdvance(below) > gutter.width()) below = QString("%1/%2").arg(line.differing).arg(line.compared);
+  }
+  text_line(p, gutter, second, below, line.differing > 0 ? theme.warn : theme.faint);
   if (line.chips.empty()) text_line(p, row, at.y(), tr("nothing but padding"), theme.faint);
   for (size_t c = 0; c < line.chips.size(); ++c) {
     const QRectF box = layout.chips[c].translated(at);
@@ -130,8 +156,9 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   QStringList stripes;
   for (const QString& name : names) stripes << name;
   const ColorText color = text_of(page.options.color);
-  text_line(p, bounds, bounds.bottom() - line,
-            tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", ")), theme.faint);
+  QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
+  if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;
+  text_line(p, bounds, bounds.bottom() - line, text, theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
   const RouterLine& router = page.routers[static_cast<size_t>(page.router)];
@@ -166,11 +193,11 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
 double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const QString& token, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QString place = tr("Cell %1:%2").arg(trail.place.sequence).arg(trail.place.position);
+  // The figure in brackets is the weight.
   double y = text_line(p, bounds, bounds.top(), token.isEmpty() ? place : place + "  \"" + token + "\"", theme.text, true);
-  if (!trail.label.empty()) y = text_line(p, bounds, y, QString::fromStdString(trail.label), theme.faint);
-  std::vector<RouterLine> lines;
-  for (const CellTrail::Step& step : trail.steps) lines.push_back({step.router, {}, {}, {}, 0, 1, -1, -1});
-  const auto names = short_names(lines);
+  y = text_line(p, bounds, y, QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
+                theme.faint);
+  const std::vector<QString> names = names_of(trail);
   for (size_t s = 0; s < trail.steps.size(); ++s) {
     if (y + 2 * metrics.height() > bounds.bottom()) {
       y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);
@@ -185,11 +212,11 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const QSt
       if (branch == kNoChoice) continue;
       QString part = branch >= 0 ? tr("branch %1").arg(branch) : tr("dropped by %1").arg(~branch);
       if (branch >= 0 && j < trail.steps[s].weights.size())
-        part += tr(" (weight %1)").arg(static_cast<double>(trail.steps[s].weights[j]), 0, 'f', 2);
+        part += tr(" (%1)").arg(static_cast<double>(trail.steps[s].weights[j]), 0, 'f', 2);
       parts << part;
     }
-    y = text_line(p, bounds.adjusted(x - bounds.left() + 3, 0, 0, 0), y,
-                  names[s] + ": " + (parts.isEmpty() ? tr("none") : parts.join(", ")), theme.text);
+    y = text_line(p, bounds.adjusted(x - bounds.left() + 3, 0, 0, 0), y, parts.isEmpty() ? tr("none") : parts.join(", "), theme.text);
+    y = text_line(p, bounds.adjusted(16, 0, 0, 0), y - 2, names[s], theme.faint);
   }
   return y - bounds.top();
 }
@@ -199,7 +226,7 @@ void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, Dic
   double y = text_line(p, bounds, bounds.top(), tr("Dictionary of branch %1").arg(d.branch), theme.text, true);
   y = text_line(p, bounds, y, QString::fromStdString(d.router), theme.faint);
   const double share = d.all > 0 ? 100.0 * static_cast<double>(d.cells) / static_cast<double>(d.all) : 0;
-  y = text_line(p, bounds, y, tr("%1 cells, %2 % of all; whole run").arg(d.cells).arg(share, 0, 'f', 1), theme.faint);
+  y = text_line(p, bounds, y, tr("%1 cells, %2 %; whole run").arg(d.cells).arg(share, 0, 'f', 1), theme.faint);
   if (!d.complete) y = text_line(p, bounds, y, tr("only the most frequent tokens are kept"), theme.faint);
   const auto entries = ordered(d, order);
   if (entries.empty()) {

@@ -59,6 +59,9 @@ void CellsPicture::show_sequence(int64_t sequence) {
 
 void CellsPicture::make_visible(int64_t sequence) {
   if (sequence < first_ || sequence >= end_) return;
+  // Before it is laid out, nothing is on show.
+  wanted_ = laid_out_ ? -1 : sequence;
+  if (wanted_ >= 0) return;
   double y = -scroll_.offset;
   for (int64_t s = scroll_.sequence; s < sequence && y < text_area().height(); ++s) y += block_height(s);
   if (sequence < scroll_.sequence || y + metrics().pitch() > text_area().height()) show_sequence(sequence);
@@ -178,9 +181,11 @@ void CellsPicture::forget_layout() {
 void CellsPicture::update_bar() {
   const QSignalBlocker quiet(bar_);
   // No bar where everything fits.
+  const double room = text_area().height() + metrics().block_gap;
   double y = 0;
-  for (int64_t s = first_; s < end_ && y <= text_area().height(); ++s) y += block_height(s);
-  const bool needed = y > text_area().height() + metrics().block_gap;
+  int64_t fits = first_;
+  for (; fits < end_ && y <= room; ++fits) y += block_height(fits);
+  const bool needed = fits < end_ || y > room;
   bar_->setVisible(needed);
   if (!needed) scroll_ = {first_, 0};
   const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMostSteps);
@@ -222,6 +227,12 @@ void CellsPicture::paintEvent(QPaintEvent*) {
                text_area(), theme);
   }
   p.restore();
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const auto all = blocks();
+    if (std::none_of(all.begin(), all.end(), [&](const Block& b) { return b.column == c; }))
+      paint_hint(p, QRectF(column_origin(c), QSizeF(metrics().width, text_area().height())), tr("none of these sequences in this run"),
+                 theme);
+  }
   p.fillRect(QRectF(0, legend_area().top() - 7, width(), 1), theme.grid);
   p.fillRect(QRectF(panel_area().left() - kMargin, 0, 1, legend_area().top() - 7), theme.grid);
   legend_ = paint_cells_legend(p, legend_area(), columns_[0].shown, theme);

@@ -89,6 +89,8 @@ class CellsPicture : public QWidget {
   std::optional<CellPlace> cell_;
   int64_t first_ = 0, end_ = 0;
   CellScroll scroll_;
+  bool laid_out_ = false;
+  int64_t wanted_ = -1;  ///< to be put on show when there is a size
   QScrollBar* bar_;
   std::optional<Hit> hovered_;
   std::vector<QRectF> legend_;

@@ -73,10 +73,14 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
     for (size_t c = 0; c < line.position.size(); ++c) {
       if (!line.real[c] && !options.padding) continue;
       const auto piece = line.token.empty() ? page.pieces.end() : page.pieces.find(line.token[c]);
-      std::vector<Value> row = {static_cast<qlonglong>(line.sequence), static_cast<qlonglong>(line.position[c]),
-                                line.token.empty() ? Value() : Value(static_cast<qlonglong>(line.token[c])),
-                                piece == page.pieces.end() ? Value() : Value(QString::fromStdString(piece->second)),
-                                QString::fromStdString(line.label)};
+      std::vector<Value> row;
+      row.emplace_back(static_cast<qlonglong>(line.sequence));
+      row.emplace_back(static_cast<qlonglong>(line.position[c]));
+      row.emplace_back();
+      if (!line.token.empty()) row.back() = static_cast<qlonglong>(line.token[c]);
+      row.emplace_back();
+      if (piece != page.pieces.end()) row.back() = QString::fromStdString(piece->second);
+      row.emplace_back(QString::fromStdString(line.label));
       Value weight, margin;
       qlonglong work = 0;
       std::vector<Value> branches;
@@ -88,7 +92,9 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
         weight = weight_value(line.routed[r], c, k);
         if (!line.routed[r].margin.empty()) margin = static_cast<double>(line.routed[r].margin[c]);
       }
-      row.insert(row.end(), {weight, margin, Value(work)});
+      row.push_back(weight);
+      row.push_back(margin);
+      row.emplace_back(work);
       row.insert(row.end(), branches.begin(), branches.end());
       table.rows.push_back(std::move(row));
     }

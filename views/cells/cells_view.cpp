@@ -59,16 +59,16 @@ CellsView::CellsView(QWidget* parent) : View(parent) {
 void CellsView::build() {
   router_ = choice(bar(), tr("Router"), tr("Whose decision colours the cells; the cells on show are those of its cell space"), {});
   router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  router_->setMinimumContentsLength(18);
+  router_->setMinimumContentsLength(14);
   color_ = choice(bar(), tr("Colour"), tr("What the colour of a cell stands for"),
                   {tr("branch"), tr("weight"), tr("margin"), tr("drops"), tr("work received")});
   for (int i = 0; i < color_->count(); ++i) color_->setItemData(i, text_of(static_cast<CellColor>(i)).definition, Qt::ToolTipRole);
-  order_ = choice(bar(), tr("Dictionary by"),
+  order_ = choice(bar(), tr("Dictionary"),
                   tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
                      "with at least %1 cells)")
                       .arg(kLeastForLift),
-                  {tr("cells"), tr("lift")});
-  listed_ = choice(bar(), tr("Table of"),
+                  {tr("by cells"), tr("by lift")});
+  listed_ = choice(bar(), tr("Table"),
                    tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
                       "chosen branch's dictionary"),
                    {tr("cells"), tr("dictionary")});
@@ -255,7 +255,11 @@ void CellsView::show_data() {
   picture_->set_aside({selection_.cell && data_.trail && data_.trail->place == *selection_.cell ? data_.trail : nullptr,
                        dictionary ? data_.dictionary : nullptr, static_cast<DictionaryOrder>(order_->currentIndex())});
   picture_->set_cell(selection_.cell);
+  // What is on show must have been read: another run may have come while the picture stood elsewhere.
+  if (!page_covers(data_, selection_, picture_->scroll().sequence)) picture_->show_sequence(top_);
   if (selection_.cell) picture_->make_visible(selection_.cell->sequence);
+  const QSignalBlocker quiet(sequence_);
+  sequence_->setValue(static_cast<int>(picture_->scroll().sequence));
   show_content();
 }
 

@@ -150,11 +150,12 @@ class SessionFileTest : public QObject {
   void a_session_of_the_first_schema_is_read_and_brought_up_to_date() {
     const std::string path = make_session(at("first-schema.storm"), 20);
     for (const char* column : {"layer", "branch_bytes", "dense_bytes"}) execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
-    execute(path, "PRAGMA user_version=1");
+    execute(path, "DROP TABLE piece; PRAGMA user_version=1");
     const std::string before = read_all(path);
     {
       const SessionReader reader(path);
       QCOMPARE(reader.summary().schema, 1);
+      QVERIFY(!reader.has_pieces() && reader.pieces(std::vector<int32_t>{1}).empty());
       QVERIFY(reader.layout(1) == two_stacks());
       QCOMPARE(hole_in(reader, 1), std::string());
     }

@@ -49,6 +49,43 @@ class SessionTest : public QObject {
     QCOMPARE(reader.layout(1), two_stacks());
   }
 
+  void pieces_of_recorded_tokens_are_kept_and_only_those() {
+    const std::string path = at("pieces.storm");
+    SessionWriter writer(path, some_model());
+    RunStart start = some_run();
+    const auto piece = [](int32_t token) { return token == 7 ? std::string() : "p" + std::to_string(token); };
+    start.piece = piece;
+    auto without = writer.begin_run(start);  // inputs are not recorded
+    record_batches(*without, start.layout, 0, 5);
+    without->finish(RunStatus::finished);
+    QVERIFY(!SessionReader(path).has_pieces());
+    start.inputs = true;
+    auto run = writer.begin_run(start);
+    record_batches(*run, start.layout, 0, 5);
+    run->finish(RunStatus::finished);
+    const SessionReader reader(path);
+    QVERIFY(reader.has_pieces());
+    std::set<int32_t> tokens;
+    for (int64_t b = 0; b < 5; ++b)
+      for (const BatchSpace& s : reader.spaces(2, b)) tokens.insert(s.tokens.begin(), s.tokens.end());
+    const std::vector<int32_t> asked(tokens.begin(), tokens.end());
+    const auto pieces = reader.pieces(asked);
+    for (const int32_t t : tokens) QVERIFY(pieces.contains(t) == !piece(t).empty() && (t == 7 || pieces.at(t) == piece(t)));
+    QVERIFY(reader.pieces(std::vector<int32_t>{1000, -1}).empty());
+    without.reset(), run.reset();
+  }
+
+  void sequences_and_their_batches_are_found() {
+    const SessionReader reader(make_session(at("sequences.storm"), 6));  // four sequences a batch
+    QCOMPARE(reader.sequences(1), int64_t{24});
+    QCOMPARE(reader.batches_with(1, 0, 1, 100), (std::vector<int64_t>{0}));
+    QCOMPARE(reader.batches_with(1, 3, 6, 100), (std::vector<int64_t>{0, 1, 2}));
+    QCOMPARE(reader.batches_with(1, 3, 6, 2), (std::vector<int64_t>{0, 1}));
+    QCOMPARE(reader.batches_with(1, 23, 100, 100), (std::vector<int64_t>{5}));
+    QCOMPARE(reader.sequences(99), int64_t{0});
+    QVERIFY(reader.batches_with(99, 0, 5, 5).empty());
+  }
+
   void every_decision_comes_back() {
     const std::string path = at("decisions.storm");
     const RunLayout layout = two_stacks();

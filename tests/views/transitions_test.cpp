@@ -1,0 +1,206 @@
+// The view of transitions: counts, shares, ribbons, and the view on fixture sessions.
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/experiment/cells_view.h"
+#include "tests/testing/draw_alone.h"
+#include "tests/testing/run_load.h"
+#include "tests/testing/testing.h"
+#include "tests/views/cells_fixture.h"
+#include "views/kit/theme.h"
+#include "views/transitions/transitions_view.h"
+
+namespace stormcell::views {
+namespace {
+
+using namespace stormcell::testing;
+
+const char* const kFirst = "encoder.block.1.layer.1.mlp";
+const char* const kSecond = "encoder.block.3.layer.1.mlp";
+
+/// Pairs of the first two routers, counted from the single decisions.
+std::map<std::pair<int, int>, int64_t> counted(const std::string& file, int64_t first, int64_t end) {
+  std::map<std::pair<int, int>, int64_t> count;
+  const auto page = read_cell_page(file, 1, {"token", first, end - first});
+  for (const CellLine& line : page->lines)
+    for (size_t c = 0; c < line.position.size(); ++c)
+      if (line.real[c] && line.sequence < end && line.routed[0].choice[c] >= 0 && line.routed[1].choice[c] >= 0)
+        ++count[{line.routed[0].choice[c], line.routed[1].choice[c]}];
+  return count;
+}
+
+}  // namespace
+
+class TransitionsTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string session_;
+
+ private slots:
+  void initTestCase() {
+    CellsFixture f;
+    f.change = 2;
+    session_ = make_cells_session(folder_.filePath("main.storm").toStdString(), f);
+  }
+
+  void pairs_are_those_of_the_decisions() {
+    for (const auto& [first, end] : {std::pair{0, 10}, {3, 7}}) {
+      const auto flow = read_routing_flow(session_, 1, first, end, kFirst, 200);
+      const auto count = counted(session_, first * 3, end * 3);
+      QCOMPARE(flow->transitions.entries.size(), count.size());
+      int64_t before = INT64_MAX;
+      for (const auto& e : flow->transitions.entries) {
+        QCOMPARE(e.count, count.at({e.from, e.to}));
+        QVERIFY(e.count <= before);
+        before = e.count;
+      }
+    }
+    // The last router of a stack stands for the one before it; several branches a cell have pairs of their own.
+    QCOMPARE(read_routing_flow(session_, 1, 0, -1, kSecond, 200)->router, 0);
+    const auto decoder = read_routing_flow(session_, 1, 0, -1, "decoder.block.1.layer.2.mlp", 200);
+    QCOMPARE(decoder->router, 2);
+    QVERIFY(decoder->together.total > 0 && decoder->transitions.total == 0);
+    QCOMPARE(read_routing_flow(session_, 1, 0, -1, "", 200)->router, 0);
+  }
+
+  void shares_and_lift_are_what_they_say() {
+    BranchPairs pairs{2, 3, {{0, 0, 30}, {0, 1, 10}, {1, 2, 20}}, 60, 3};
+    const PairMatrix share = make_pairs(pairs, "a", "b", PairValue::share, false);
+    QCOMPARE(share.value[0], 0.75);
+    QCOMPARE(share.value[share.at(1, 2)], 1.0);
+    QCOMPARE(make_pairs(pairs, "a", "b", PairValue::cells, false).value[1], 10.0);
+    const PairMatrix lift = make_pairs(pairs, "a", "b", PairValue::lift, false);
+    QCOMPARE(lift.value[0], 30.0 / (40.0 * 30.0 / 60.0));
+    QCOMPARE(lift.value[lift.at(1, 0)], 0.0);
+    QCOMPARE(lift.tone[lift.at(1, 0)], -1.f);
+    const PairMatrix together = make_pairs({3, 3, {{0, 2, 5}}, 5, 1}, "a", "a", PairValue::cells, true);
+    QVERIFY(together.value[together.at(0, 2)] == 5 && together.value[together.at(2, 0)] == 5);
+    QVERIFY(std::isnan(make_pairs({1, 1, {}, 0, 0}, "a", "b", PairValue::share, false).value[0]));
+  }
+
+  void ribbons_and_the_rest_are_all_there_is() {
+    // 64 branches, every pair taken: 4096 pairs a step, 200 ribbons.
+    RoutingFlow flow;
+    flow.router = 0;
+    for (int r = 0; r < 4; ++r) {
+      FlowRouter router;
+      router.line = {"stack.block." + std::to_string(r) + ".mlp", "stack", "top-k", "token", 64, 1, -1, -1};
+      router.next = r < 3 ? r + 1 : -1;
+      router.to_next.rows = router.to_next.columns = 64;
+      for (int i = 0; i < 64 && r < 3; ++i)
+        for (int j = 0; j < 64; ++j) {
+          router.to_next.entries.push_back({i, j, 1 + (i * 31 + j * 17) % 100});
+          router.to_next.total += router.to_next.entries.back().count, ++router.to_next.pairs;
+        }
+      flow.routers.push_back(router);
+    }
+    const FlowRibbons ribbons = make_ribbons(flow);
+    QCOMPARE(ribbons.ribbons.size(), size_t{kMostRibbons});
+    QCOMPARE(ribbons.pairs, int64_t{3 * 4096});
+    std::vector<int64_t> sum(3);
+    for (const auto& r : ribbons.ribbons) sum[static_cast<size_t>(r.step)] += r.count;
+    for (size_t s = 0; s < 3; ++s) QCOMPARE(sum[s] + ribbons.merged[s], ribbons.total[s]);
+    QVERIFY(flow_caption(ribbons).contains("200 strongest of 12,288"));
+    const QRectF bounds(10, 20, 800, 300);
+    const FlowLayout layout = lay_out(ribbons, bounds);
+    QCOMPARE(layout.bands.size(), size_t{kMostRibbons + 3});
+    for (const auto& n : layout.nodes) {
+      QVERIFY(bounds.adjusted(-1, -1, 1, 2).contains(n.box));
+      QVERIFY(layout.node_at(n.box.center()) != nullptr);
+    }
+    // Whole where all pairs have a ribbon.
+    QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, 0, -1, "", 200))).startsWith("all "));
+    QVERIFY(lay_out({}, bounds).nodes.empty());
+  }
+
+  void every_square_is_found_again() {
+    for (const auto& [rows, columns] : {std::pair{4, 4}, {8, 3}, {256, 256}, {1, 1}}) {
+      const PairGrid g = pair_grid(QRectF(5, 7, 500, 260), rows, columns, 40, 30);
+      QVERIFY(QRectF(5, 7, 500.1, 260.1).contains(g.area));
+      for (int r = 0; r < rows; r += 7)
+        for (int c = 0; c < columns; c += 5) QVERIFY(g.at(g.cell(r, c).center()) == std::pair(r, c));
+      QVERIFY(!g.at({4, 6}));
+    }
+  }
+
+  void it_says_what_is_missing() {
+    TransitionsView view;
+    run_load(view, {});
+    QVERIFY(!view.has_content() && view.message().contains("No session"));
+    run_load(view, context_of("/nowhere/a.storm"));
+    QVERIFY(!view.has_content() && view.message().contains("/nowhere/a.storm"));
+  }
+
+  void clicks_choose_router_and_branch_and_the_table_agrees() {
+    TransitionsView view;
+    run_load(view, context_of(session_));
+    QVERIFY(view.has_content());
+    auto* picture = view.findChild<TransitionsPicture*>();
+    picture->resize(720, 480);
+    QSignalSpy wanted(&view, &View::selection_wanted);
+    const auto last = [&] { return wanted.last()[0].value<Selection>(); };
+    QTest::mouseClick(picture, Qt::LeftButton, {}, picture->grid(0).cell(2, 1).center().toPoint());
+    QVERIFY(last().router == kFirst && last().branch == 2);
+    run_load(view, context_of(session_), last());
+    QTest::keyClick(picture, Qt::Key_Down);
+    QCOMPARE(last().branch, 3);
+    const PairGrid g = picture->grid(0);
+    QTest::mouseClick(picture, Qt::LeftButton, {}, QPointF(g.cell(0, 1).center().x(), g.area.top() - 8).toPoint());
+    QVERIFY(last().router == kSecond && last().branch == 1);
+    for (const auto& n : picture->flow_layout().nodes)
+      if (n.column == 1 && n.branch == 3) {
+        QTest::mouseClick(picture, Qt::LeftButton, {}, n.box.center().toPoint());
+        QVERIFY(last().router == kSecond && last().branch == 3);
+      }
+    QTest::keyClick(picture, Qt::Key_Escape);
+    QCOMPARE(last().branch, -1);
+    const auto count = counted(session_, 0, 30);
+    const Table table = view.table();
+    QCOMPARE(table.rows.size(), count.size());
+    for (const auto& row : table.rows)
+      QCOMPARE(std::get<qlonglong>(row[5]), static_cast<qlonglong>(count.at({std::get<qlonglong>(row[2]), std::get<qlonglong>(row[4])})));
+    // A part of the time: fewer cells.
+    Selection half;
+    half.end_batch = 5;
+    run_load(view, context_of(session_), half);
+    QVERIFY(std::get<qlonglong>(view.table().rows[0][5]) < std::get<qlonglong>(table.rows[0][5]));
+    // Several branches a cell: the pairs that one cell got together.
+    Selection decoder;
+    decoder.router = "decoder.block.1.layer.2.mlp";
+    run_load(view, context_of(session_), decoder);
+    QCOMPARE(std::get<QString>(view.table().rows[0][0]), QString("together"));
+  }
+
+  void pictures_are_the_stored_ones_data() {
+    QTest::addColumn<bool>("dark");
+    QTest::addColumn<int>("value");
+    QTest::addColumn<QString>("router");
+    QTest::newRow("transitions-light") << false << 0 << QString();
+    QTest::newRow("transitions-dark") << true << 0 << QString(kFirst);
+    QTest::newRow("transitions-lift") << false << 2 << QString();
+    QTest::newRow("transitions-together") << true << 1 << QString("decoder.block.1.layer.2.mlp");
+  }
+  void pictures_are_the_stored_ones() {
+    QFETCH(bool, dark);
+    QFETCH(int, value);
+    QFETCH(QString, router);
+    TransitionsView view;
+    view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
+    Selection selection;
+    selection.router = router;
+    if (!router.isEmpty()) selection.branch = 1;
+    run_load(view, context_of(session_), selection);
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "Value") box->setCurrentIndex(value);
+    const QString trouble = compare_with_golden(draw_alone(view, {720, 480}), QTest::currentDataTag());
+    QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
+  }
+};
+STORMCELL_TEST(TransitionsTest)
+
+}  // namespace stormcell::views
+#include "transitions_test.moc"

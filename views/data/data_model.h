@@ -1,0 +1,25 @@
+// What a session holds and lacks, in words: a page and a table. Pure: no widget, no reading.
+#pragma once
+#include <QString>
+
+#include "core/experiment/contents_view.h"
+#include "views/kit/table.h"
+#include "views/kit/theme.h"
+
+namespace stormcell::views {
+
+/// A kind of record: its name, what it answers, and how to get it.
+struct KeptText {
+  QString name, use, how;
+};
+KeptText text_of(Kept kept);
+
+/// "2.5 MiB".
+QString bytes_text(int64_t bytes);
+
+/// The page as HTML; `run` is the one on show.
+QString make_page(const SessionData& data, int64_t run, const Theme& theme);
+/// One row for each run and kind of record.
+Table make_table(const SessionData& data);
+
+}  // namespace stormcell::views

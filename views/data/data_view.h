@@ -1,0 +1,30 @@
+// What the session's model, dataset and runs contain, and what they lack.
+#pragma once
+#include "views/data/data_model.h"
+#include "views/kit/view.h"
+
+class QTextBrowser;
+
+namespace stormcell::views {
+
+class DataView : public View {
+  Q_OBJECT
+ public:
+  explicit DataView(QWidget* parent = nullptr);
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection&) override {}
+  Table table() const override;
+  QWidget* picture() override;
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void show_data();
+
+  QTextBrowser* page_;
+  Source source_;
+  std::shared_ptr<const SessionData> data_;
+};
+
+}  // namespace stormcell::views

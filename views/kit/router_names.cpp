@@ -1,0 +1,34 @@
+#include "views/kit/router_names.h"
+
+#include <QStringList>
+#include <algorithm>
+
+namespace stormcell::views {
+
+std::vector<QString> short_names(const std::vector<RouterLine>& routers) {
+  std::vector<QStringList> parts;
+  for (const RouterLine& r : routers) parts.push_back(QString::fromStdString(r.name).split('.'));
+  std::vector<QString> names;
+  if (parts.size() < 2) {
+    for (const QStringList& p : parts) names.push_back(p.join('.'));
+    return names;
+  }
+  const auto common = [&](auto part) {
+    qsizetype n = 0;
+    for (;; ++n)
+      for (const QStringList& p : parts)
+        if (n >= p.size() || n >= parts[0].size() || part(p, n) != part(parts[0], n)) return n;
+  };
+  const qsizetype front = common([](const QStringList& p, qsizetype i) { return p[i]; });
+  const qsizetype back = common([](const QStringList& p, qsizetype i) { return p[p.size() - 1 - i]; });
+  for (const QStringList& p : parts) {
+    // A number alone says little: the word before it belongs to it.
+    const bool number = front < p.size() && !p[front].isEmpty() && p[front][0].isDigit();
+    const qsizetype from = number && front > 0 ? front - 1 : front;
+    const QString name = p.mid(from, std::max<qsizetype>(1, p.size() - back - from)).join('.');
+    names.push_back(name.isEmpty() ? p.join('.') : name);
+  }
+  return names;
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,44 @@
+// Where the squares of a matrix of pairs and the ribbons of a flow lie. Pure functions of sizes.
+#pragma once
+#include <QPainterPath>
+#include <QRectF>
+#include <optional>
+#include <vector>
+
+#include "views/transitions/transitions_model.h"
+
+namespace stormcell::views {
+
+/// A matrix as large as fits; squares of equal sides, no larger than needed.
+struct PairGrid {
+  QRectF area;
+  int rows = 1, columns = 1;
+  double side() const { return area.width() / columns; }
+  double row_height() const { return area.height() / rows; }
+  QRectF cell(int row, int column) const;
+  std::optional<std::pair<int, int>> at(QPointF point) const;
+};
+/// Height of the tallest row.
+inline constexpr double kTallest = 38;
+/// `left`, `top`: room for labels.
+PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top);
+
+/// The flow laid out: a bar for each branch of each router, a band for each ribbon.
+struct FlowLayout {
+  struct Node {
+    int column = 0, branch = 0;  ///< branch -1: what has no ribbon
+    int64_t count = 0;
+    QRectF box;
+  };
+  struct Band {
+    int ribbon = 0;  ///< index; -1 - step: the merged ones of a step
+    QPainterPath path;
+  };
+  std::vector<Node> nodes;
+  std::vector<Band> bands;
+  const Node* node_at(QPointF point) const;
+  int band_at(QPointF point) const;  ///< index into bands, -1: none
+};
+FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds);
+
+}  // namespace stormcell::views

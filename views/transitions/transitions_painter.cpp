@@ -1,0 +1,157 @@
+#include "views/transitions/transitions_painter.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell::views {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Transitions", text); }
+QString grouped(int64_t count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(count)); }
+
+QColor tone_color(const PairMatrix& m, float tone, const Theme& theme) {
+  return m.two_sided() ? theme.diverging(tone) : theme.sequential(tone);
+}
+
+QString figure(const PairMatrix& m, double v) {
+  if (!std::isfinite(v)) return {};
+  if (m.shown == PairValue::share) return v > 0 && v < 0.005 ? QString("<1%") : QString::number(100 * v, 'f', 0) + "%";
+  if (m.shown == PairValue::lift) return QString::number(v, 'f', v < 9.95 ? 1 : 0);
+  return v >= 1e6 ? QString::number(v / 1e6, 'f', 1) + "M" : v >= 1e4 ? QString::number(v / 1e3, 'f', 0) + "k" : QString::number(v, 'f', 0);
+}
+
+QImage tone_image(const PairMatrix& m, const Theme& theme) {
+  QImage image(std::max(1, m.columns), std::max(1, m.rows), QImage::Format_RGB32);
+  for (int r = 0; r < m.rows; ++r) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(r));
+    for (int c = 0; c < m.columns; ++c) line[c] = tone_color(m, m.tone[m.at(r, c)], theme).rgb();
+  }
+  return image;
+}
+
+void paint_labels(QPainter& p, const PairGrid& g, const PairMatrix& m, const PairMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const int rows = std::max(1, static_cast<int>(std::ceil(metrics.height() / g.row_height())));
+  const int columns = std::max(1, static_cast<int>(std::ceil(metrics.horizontalAdvance("000") / g.side())));
+  for (int r = 0; r < m.rows; ++r) {
+    if (r % rows && r != marks.row) continue;
+    p.setPen(r == marks.row ? theme.accent : theme.faint);
+    p.drawText(QRectF(g.area.left() - 60, g.cell(r, 0).center().y() - metrics.height() / 2, 54, metrics.height()),
+               Qt::AlignRight | Qt::AlignVCenter, QString::number(r));
+  }
+  for (int c = 0; c < m.columns; ++c) {
+    if (c % columns && c != marks.column) continue;
+    p.setPen(c == marks.column ? theme.accent : theme.faint);
+    p.drawText(QRectF(g.cell(0, c).center().x() - 30, g.area.top() - metrics.height() - 2, 60, metrics.height()), Qt::AlignCenter,
+               QString::number(c));
+  }
+}
+
+}  // namespace
+
+void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix& m, const PairMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  p.setPen(theme.text);
+  p.drawText(QRectF(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 2), Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(m.title, Qt::ElideMiddle, bounds.width()));
+  p.setRenderHint(QPainter::SmoothPixmapTransform, false);
+  p.drawImage(g.area, tone_image(m, theme));
+  const bool figures = g.side() >= metrics.horizontalAdvance("100%") + 4 && g.row_height() >= metrics.height() + 2;
+  for (int r = 0; r < m.rows && figures; ++r)
+    for (int c = 0; c < m.columns; ++c) {
+      if (m.count[m.at(r, c)] == 0) continue;  // an empty square says so better than a nought
+      p.setPen(Theme::text_on(tone_color(m, m.tone[m.at(r, c)], theme)));
+      p.drawText(g.cell(r, c), Qt::AlignCenter, figure(m, m.value[m.at(r, c)]));
+    }
+  if (g.side() >= 8 && g.row_height() >= 8) {
+    p.setPen(theme.background);
+    for (int r = 0; r <= m.rows; ++r) p.drawLine(g.cell(r, 0).topLeft(), QPointF(g.area.right(), g.cell(r, 0).top()));
+    for (int c = 0; c <= m.columns; ++c) p.drawLine(g.cell(0, c).topLeft(), QPointF(g.cell(0, c).left(), g.area.bottom()));
+  }
+  p.setBrush(Qt::NoBrush);
+  p.setPen(theme.grid);
+  p.drawRect(g.area);
+  p.setPen(QPen(theme.accent, 2));
+  if (marks.row >= 0 && marks.row < m.rows)
+    p.drawRect(QRectF(g.cell(marks.row, 0).topLeft(), g.cell(marks.row, m.columns - 1).bottomRight()));
+  if (marks.column >= 0 && marks.column < m.columns)
+    p.drawRect(QRectF(g.cell(0, marks.column).topLeft(), g.cell(m.rows - 1, marks.column).bottomRight()));
+  p.setPen(QPen(theme.text, 1.5));
+  if (marks.hovered) p.drawRect(g.cell(marks.hovered->first, marks.hovered->second));
+  paint_labels(p, g, m, marks, theme);
+}
+
+void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  const double width = std::min(160.0, bounds.width() * 0.3);
+  for (int i = 0; i < static_cast<int>(width); ++i) {
+    const double t = i / (width - 1);
+    p.fillRect(QRectF(bounds.left() + i, bounds.top() + 2, 1.5, 10), m.two_sided() ? theme.diverging(2 * t - 1) : theme.sequential(t));
+  }
+  p.setPen(theme.faint);
+  const QRectF ends(bounds.left(), bounds.top() + 13, width, metrics.height());
+  p.drawText(ends, Qt::AlignLeft, m.two_sided() ? "1/4" : "0");
+  p.drawText(ends, Qt::AlignRight, figure(m, m.high));
+  if (m.two_sided()) p.drawText(ends, Qt::AlignHCenter, "1");
+  const PairText text = text_of(m.shown);
+  const QRectF words = bounds.adjusted(width + 12, 0, 0, 0);
+  p.setPen(theme.text);
+  p.drawText(QRectF(words.left(), words.top() - 2, words.width(), metrics.height()), Qt::AlignLeft, text.name);
+  p.setPen(theme.faint);
+  p.drawText(QRectF(words.left(), words.top() + metrics.height() - 2, words.width(), metrics.height()), Qt::AlignLeft,
+             metrics.elidedText(text.definition, Qt::ElideRight, words.width()));
+}
+
+QString flow_caption(const FlowRibbons& f) {
+  const auto ribbons = static_cast<int64_t>(f.ribbons.size());
+  if (ribbons == f.pairs) return tr("all %1 pairs of branches that any cell took; height: cells").arg(grouped(ribbons));
+  return tr("the %1 strongest of %2 pairs, %3 % of all steps; the others are merged into the grey band; height: cells")
+      .arg(ribbons)
+      .arg(grouped(f.pairs))
+      .arg(100 * f.drawn(), 0, 'f', 1);
+}
+
+void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f, const FlowLayout& layout,
+                const std::vector<QString>& names, const FlowMarks& marks, const Theme& theme) {
+  const QFontMetricsF metrics(p.font());
+  p.setRenderHint(QPainter::Antialiasing);
+  for (size_t b = 0; b < layout.bands.size(); ++b) {
+    const FlowLayout::Band& band = layout.bands[b];
+    QColor fill = theme.grid;
+    if (band.ribbon >= 0) {
+      const auto& r = f.ribbons[static_cast<size_t>(band.ribbon)];
+      fill = theme.category(r.from);
+      const bool chosen =
+          marks.column < 0 || (r.step == marks.column && r.from == marks.branch) || (r.step + 1 == marks.column && r.to == marks.branch);
+      fill.setAlphaF(static_cast<int>(b) == marks.band ? 0.95f : !chosen ? 0.10f : marks.column < 0 ? 0.55f : 0.8f);
+    }
+    p.fillPath(band.path, fill);
+  }
+  p.setRenderHint(QPainter::Antialiasing, false);
+  for (const FlowLayout::Node& n : layout.nodes) {
+    p.fillRect(n.box, n.branch >= 0 ? theme.category(n.branch) : theme.faint);
+    if (n.column == marks.column && n.branch == marks.branch) {
+      p.setPen(QPen(theme.accent, 2));
+      p.drawRect(n.box.adjusted(-2, -1, 1, 1));
+    }
+    if (n.box.height() < metrics.height() - 3) continue;
+    const bool last = n.column + 1 == static_cast<int>(f.columns.size());
+    const QRectF label(last ? n.box.left() - 44 : n.box.right() + 4, n.box.center().y() - metrics.height() / 2, 40, metrics.height());
+    p.setPen(theme.text);
+    p.drawText(label, (last ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, n.branch >= 0 ? QString::number(n.branch) : tr("rest"));
+  }
+  const double step = names.size() > 1 ? bounds.width() / static_cast<double>(names.size() - 1) : bounds.width();
+  double free_from = bounds.left() - 1e9;
+  for (size_t c = 0; c < names.size(); ++c) {
+    const double width = metrics.horizontalAdvance(names[c]), x = bounds.left() + step * static_cast<double>(c);
+    const double at = std::clamp(x - width / 2, bounds.left(), std::max(bounds.left(), bounds.right() - width));
+    if (at < free_from) continue;  // names that have no room are left to the tool tip
+    p.setPen(static_cast<int>(c) == marks.column ? theme.accent : theme.faint);
+    p.drawText(QRectF(at, bounds.top() - header, width + 1, header), Qt::AlignLeft | Qt::AlignVCenter, names[c]);
+    free_from = at + width + 10;
+  }
+}
+
+}  // namespace stormcell::views

@@ -1,0 +1,113 @@
+#include "views/transitions/transitions_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+
+namespace stormcell::views {
+namespace {
+/// Pairs of a router that may get a ribbon; more than kMostRibbons never do.
+constexpr int64_t kMostPairs = kMostRibbons;
+}  // namespace
+
+TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
+  const auto choice = [&](const QString& name, const QString& tip) {
+    auto* box = new QComboBox(this);
+    box->setAccessibleName(name);
+    box->setToolTip(tip);
+    auto* label = new QLabel(name, this);
+    label->setBuddy(box);
+    bar()->addWidget(label);
+    bar()->addWidget(box);
+    return box;
+  };
+  router_ = choice(tr("From router"), tr("Rows of the matrix; the columns are the next router of its stack"));
+  value_ = choice(tr("Value"), tr("What a square of the matrix stands for"));
+  for (const PairValue v : {PairValue::share, PairValue::cells, PairValue::lift}) {
+    value_->addItem(text_of(v).name);
+    value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
+  }
+  bar()->addStretch(1);
+  picture_ = new TransitionsPicture(this);
+  set_picture(picture_);
+  connect(value_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(router_, &QComboBox::activated, this, [this](int index) {
+    Selection wanted = selection_;
+    wanted.router = router_->itemData(index).toString(), wanted.branch = -1;
+    emit selection_wanted(wanted);
+  });
+  connect(picture_, &TransitionsPicture::picked, this, [this](const QString& router, int branch) {
+    Selection wanted = selection_;
+    wanted.router = router, wanted.branch = branch;
+    emit selection_wanted(wanted);
+  });
+}
+
+bool TransitionsView::answers(const QString& router) const {
+  if (!data_.flow) return false;
+  if (data_.asked == router) return true;
+  if (router.isEmpty()) return true;  // what is on show may stay
+  const auto shown = data_.flow->router;
+  if (shown < 0) return true;
+  // The columns' router, too: its branches are marked there.
+  const FlowRouter& from = data_.flow->routers[static_cast<size_t>(shown)];
+  return QString::fromStdString(from.line.name) == router ||
+         (from.next >= 0 && QString::fromStdString(data_.flow->routers[static_cast<size_t>(from.next)].line.name) == router &&
+          selection_.branch >= 0);
+}
+
+View::Load TransitionsView::load(const Context& context, const Selection& selection) {
+  if (context.main.empty()) {
+    data_ = {};
+    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    return nullptr;
+  }
+  const bool same = data_.source == context.main && data_.first_batch == selection.first_batch && data_.end_batch == selection.end_batch;
+  if (same && answers(selection.router)) return nullptr;
+  return [this, data = Data{context.main, selection.first_batch, selection.end_batch, selection.router, nullptr}](
+             const Progress& progress) mutable -> Deliver {
+    data.flow = read_routing_flow(data.source.file, data.source.run, data.first_batch, data.end_batch, data.asked.toStdString(), kMostPairs,
+                                  progress);
+    return [this, data] {
+      data_ = data;
+      show_data();
+    };
+  };
+}
+
+void TransitionsView::select(const Selection& selection) {
+  selection_ = selection;
+  picture_->set_selected(selection.router, selection.branch);
+}
+
+void TransitionsView::show_data() {
+  if (!data_.flow) return;
+  const RoutingFlow& flow = *data_.flow;
+  if (flow.routers.empty()) return show_message(tr("This run has no routers: its model never chooses."));
+  if (flow.batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
+  if (flow.router < 0)
+    return show_message(
+        tr("No cell goes from one router of this run to another, and none gets several branches: there are no pairs to show."));
+  const QSignalBlocker quiet(router_);
+  router_->clear();
+  for (const FlowRouter& r : flow.routers)
+    if (r.next >= 0 || r.line.fan_out > 1) router_->addItem(QString::fromStdString(r.line.name), QString::fromStdString(r.line.name));
+  const FlowRouter& from = flow.routers[static_cast<size_t>(flow.router)];
+  const QString name = QString::fromStdString(from.line.name);
+  router_->setCurrentIndex(router_->findData(name));
+  const auto value = static_cast<PairValue>(value_->currentIndex());
+  std::vector<PairMatrix> matrices;
+  if (from.next >= 0)
+    matrices.push_back(
+        make_pairs(flow.transitions, name, QString::fromStdString(flow.routers[static_cast<size_t>(from.next)].line.name), value, false));
+  if (from.line.fan_out > 1) matrices.push_back(make_pairs(flow.together, name, name, value, true));
+  QString note;
+  if (flow.first_batch > 0 || flow.end_batch < flow.batches) note = tr("; batches %1 to %2").arg(flow.first_batch).arg(flow.end_batch - 1);
+  picture_->set_data(std::move(matrices), make_ribbons(flow), note);
+  picture_->set_selected(selection_.router, selection_.branch);
+  show_content();
+}
+
+Table TransitionsView::table() const { return data_.flow ? make_table(*data_.flow) : Table(); }
+
+}  // namespace stormcell::views

@@ -1,0 +1,36 @@
+// From which branch to which: the pairs of a router and the next one, and the flow through its whole stack.
+#pragma once
+#include "views/kit/view.h"
+#include "views/transitions/transitions_picture.h"
+
+class QComboBox;
+
+namespace stormcell::views {
+
+class TransitionsView : public View {
+  Q_OBJECT
+ public:
+  explicit TransitionsView(QWidget* parent = nullptr);
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Table table() const override;
+  QWidget* picture() override { return picture_; }
+
+ private:
+  struct Data {
+    Source source;
+    int64_t first_batch = 0, end_batch = -1;
+    QString asked;  ///< the router that was asked for
+    std::shared_ptr<const RoutingFlow> flow;
+  };
+  void show_data();
+  /// Whether what is there answers for a router.
+  bool answers(const QString& router) const;
+
+  TransitionsPicture* picture_;
+  QComboBox *router_, *value_;
+  Data data_;
+  Selection selection_;
+};
+
+}  // namespace stormcell::views
