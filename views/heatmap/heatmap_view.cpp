@@ -150,7 +150,8 @@ HeatOptions HeatmapView::options() const {
 }
 
 View::Load HeatmapView::load(const Context& context, const Selection& selection) {
-  const bool runs_changed = !(context == context_) || !data_.all;
+  // After a failed read everything is read again.
+  const bool runs_changed = !(context == context_) || !data_.all || !has_content();
   const bool cell_changed = selection.cell != selection_.cell;
   const bool range_changed = selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch;
   context_ = context;
