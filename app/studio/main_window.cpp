@@ -20,7 +20,6 @@
 #include <QToolButton>
 #include <QUndoCommand>
 #include <QVBoxLayout>
-#include <utility>
 
 #include "app/studio/command_line.h"
 #include "app/studio/welcome_page.h"
@@ -161,6 +160,7 @@ void MainWindow::connect_all() {
   connect(&document_, &Document::runs_changed, this, [this](const QString& what) {
     update_runs();
     if (!what.isEmpty()) say(tr("The session changed: %1").arg(what));
+    show_wanted_run();
   });
   connect(&document_, &Document::context_changed, this, [this] {
     update_runs();
@@ -183,10 +183,12 @@ void MainWindow::connect_all() {
   connect(&runs_, &RunController::finished, this, [this](const std::shared_ptr<const RunSummaryFigures>& f) {
     say(f->speedup ? tr("Run finished: %1 times the baseline, verified").arg(*f->speedup, 0, 'f', 2)
                    : tr("Run finished; its result could not be verified"));
-    if (show_new_run_ || document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
-      document_.open(run_session_, std::exchange(show_new_run_, false) ? std::optional(document_.selection()) : std::nullopt);
+    wanted_run_ = show_new_run_ ? f->session_run : 0;
+    if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
+      document_.open(run_session_);
     else
       document_.poll();
+    show_wanted_run();  // the timer may have seen it before
   });
   connect(&runs_, &RunController::failed, this, [this](const QString& message) { say(tr("The run failed: %1").arg(message)); });
   connect(&runs_, &RunController::cancelled, this, [this] { say(tr("Run cancelled; what it had finished is in the session")); });
@@ -223,6 +225,16 @@ void MainWindow::update_view() {
       say(message);
     });
   }
+}
+
+void MainWindow::show_wanted_run() {
+  if (wanted_run_ == 0 || document_.empty()) return;
+  for (const RunLine& run : document_.session().runs)
+    if (run.id == wanted_run_ && run.status != "running") {
+      wanted_run_ = 0;
+      document_.show_run(run.id);
+      return;
+    }
 }
 
 void MainWindow::update_runs() {

@@ -55,6 +55,7 @@ class MainWindow : public QMainWindow {
   void open_sample();
   void update_view();
   void update_runs();
+  void show_wanted_run();
   struct Again {
     bool inputs = false;
     double longer = 1;
@@ -93,6 +94,7 @@ class MainWindow : public QMainWindow {
   QStringList recent_;
   QString theme_ = "system", run_session_;
   bool remembers_ = false;
+  int64_t wanted_run_ = 0;     ///< to be shown when the session has it; 0: none
   bool show_new_run_ = false;  ///< the run that is going on was asked for to be looked at
 };
 

@@ -388,7 +388,8 @@ void MainWindow::run_again(const Again& again) {
   auto options = options_of(document_.run()->settings);
   if (!options) return say(tr("How this run was made is not known"));
   options->record_inputs |= again.inputs;
-  show_new_run_ = again.inputs;
+  // Switches look their results up by themselves, and undo must go back over them.
+  show_new_run_ = again.alone;
   run_session_ = QString::fromStdString(document_.session().file);
   runs_.start({*options, {again.passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, again.passes)));
