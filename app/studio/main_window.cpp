@@ -89,6 +89,7 @@ void MainWindow::build() {
   auto* runs_title = new QLabel(tr("Runs"), column);
   layout->addWidget(runs_title);
   run_list_ = new QListWidget(column);
+  run_list_->setObjectName("runs");
   run_list_->setAccessibleName(tr("Runs of the session"));
   run_list_->setContextMenuPolicy(Qt::ActionsContextMenu);
   run_list_->setWordWrap(true);

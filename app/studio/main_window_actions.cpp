@@ -326,7 +326,7 @@ std::vector<ActionRow> MainWindow::help_actions() {
        tr("Commands..."),
        tr("Type what you want to do"),
        {QKeySequence("Ctrl+Shift+P")},
-       [this] { PaletteDialog(actions_, this).exec(); },
+       [this] { (new PaletteDialog(actions_, this))->open(); },
        nullptr,
        nullptr},
       {"keys",

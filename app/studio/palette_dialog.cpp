@@ -13,6 +13,7 @@ namespace stormcell::studio {
 
 PaletteDialog::PaletteDialog(Actions& actions, QWidget* parent) : QDialog(parent), actions_(actions) {
   setWindowTitle(tr("Commands"));
+  setAttribute(Qt::WA_DeleteOnClose);
   resize(560, 380);
   auto* layout = new QVBoxLayout(this);
   line_ = new QLineEdit(this);

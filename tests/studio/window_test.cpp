@@ -57,8 +57,8 @@ class WindowTest : public QObject {
         keys.insert(key.toString());
       }
     }
-    PaletteDialog palette(window.actions(), &window);
-    QCOMPARE(palette.findChild<QListWidget*>()->count(), static_cast<int>(window.actions().rows().size()));
+    auto* palette = new PaletteDialog(window.actions(), &window);
+    QCOMPARE(palette->findChild<QListWidget*>()->count(), static_cast<int>(window.actions().rows().size()));
   }
 
   void every_next_step_of_the_overview_is_a_command() {
