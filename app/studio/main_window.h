@@ -72,6 +72,8 @@ class MainWindow : public QMainWindow {
   void open_anything(const QString& path);
   void export_picture();
   void export_table();
+  /// The file is made and written on another thread.
+  void write(const QString& file, const std::function<QByteArray()>& bytes);
   void save(const QString& name, const QString& filter, const QByteArray& bytes);
   void set_theme(const QString& theme);
   void set_font_size(double points);

@@ -2,13 +2,13 @@
 
 #include <QCheckBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFileDialog>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
-#include <QStandardPaths>
 
 namespace stormcell::studio {
 
@@ -20,7 +20,7 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   model_->setText(model);
   data_ = path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, random:64x128 or demo:switch-names"), false, false);
   session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
-  session_->setText(QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + "/model.storm");
+  session_->setText(QDir::homePath() + "/model.storm");
   batch_ = new QSpinBox(this);
   batch_->setRange(1, 65536);
   batch_->setValue(8);

@@ -18,18 +18,6 @@ const RouterLine* router_of(const CellsOverview& overview, const QString& wanted
   return overview.routers.empty() ? nullptr : &overview.routers.front();
 }
 
-QComboBox* choice(QHBoxLayout* bar, const QString& name, const QString& tip, const QStringList& texts) {
-  auto* box = new QComboBox(bar->parentWidget());
-  box->addItems(texts);
-  box->setAccessibleName(name);
-  box->setToolTip(tip);
-  auto* label = new QLabel(name, bar->parentWidget());
-  label->setBuddy(box);
-  bar->addWidget(label);
-  bar->addWidget(box);
-  return box;
-}
-
 /// Sequences around `top`: most of them below, some above, so that a turn of the wheel back needs no reading.
 std::shared_ptr<const CellPage> read_around(const Source& source, const std::string& space, int64_t top, int64_t sequences,
                                             const Progress& progress) {
@@ -57,21 +45,22 @@ CellsView::CellsView(QWidget* parent) : View(parent) {
 }
 
 void CellsView::build() {
-  router_ = choice(bar(), tr("Router"), tr("Whose decision colours the cells; the cells on show are those of its cell space"), {});
+  router_ = add_choice(tr("Router"), tr("Whose decision colours the cells; the cells on show are those of its cell space"), {});
   router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   router_->setMinimumContentsLength(14);
-  color_ = choice(bar(), tr("Colour"), tr("What the colour of a cell stands for"),
-                  {tr("branch"), tr("weight"), tr("margin"), tr("drops"), tr("work received")});
+  color_ = add_choice(tr("Colour"), tr("What the colour of a cell stands for"),
+                      {tr("branch"), tr("weight"), tr("margin"), tr("drops"), tr("work received")});
   for (int i = 0; i < color_->count(); ++i) color_->setItemData(i, text_of(static_cast<CellColor>(i)).definition, Qt::ToolTipRole);
-  order_ = choice(bar(), tr("Dictionary"),
-                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
-                     "with at least %1 cells)")
-                      .arg(kLeastForLift),
-                  {tr("by cells"), tr("by lift")});
-  listed_ = choice(bar(), tr("Table"),
-                   tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
-                      "chosen branch's dictionary"),
-                   {tr("cells"), tr("dictionary")});
+  order_ =
+      add_choice(tr("Dictionary"),
+                 tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
+                    "with at least %1 cells)")
+                     .arg(kLeastForLift),
+                 {tr("by cells"), tr("by lift")});
+  listed_ = add_choice(tr("Table"),
+                       tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
+                          "chosen branch's dictionary"),
+                       {tr("cells"), tr("dictionary")});
   padding_ = new QCheckBox(tr("Padding"), this);
   padding_->setToolTip(tr("Also the places that fill a batch up to its longest sequence; they are no cells of the data"));
   bar()->addWidget(padding_);

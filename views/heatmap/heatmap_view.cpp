@@ -16,18 +16,6 @@ constexpr int64_t kMostWindows = 256;
 /// A range of fewer windows than this is read again from a finer level.
 constexpr int64_t kFewWindows = 16;
 
-QComboBox* choice(QHBoxLayout* bar, const QString& name, const QString& tip, const QStringList& texts) {
-  auto* box = new QComboBox(bar->parentWidget());
-  box->addItems(texts);
-  box->setAccessibleName(name);
-  box->setToolTip(tip);
-  auto* label = new QLabel(name, bar->parentWidget());
-  label->setBuddy(box);
-  bar->addWidget(label);
-  bar->addWidget(box);
-  return box;
-}
-
 /// "37" is the first cell of sequence 37, "37:5" its cell at position 5.
 std::optional<CellPlace> parse_cell(const QString& text) {
   const QStringList parts = text.trimmed().split(':');
@@ -59,17 +47,17 @@ std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWi
 }  // namespace
 
 HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
-  metric_ = choice(bar(), tr("Metric"), tr("What a cell of the map stands for"),
-                   {tr("Load"), tr("Share"), tr("Weight mass"), tr("Drops"), tr("Imbalance")});
+  metric_ = add_choice(tr("Metric"), tr("What a cell of the map stands for"),
+                       {tr("Load"), tr("Share"), tr("Weight mass"), tr("Drops"), tr("Imbalance")});
   metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
   for (int i = 0; i < metric_->count(); ++i) metric_->setItemData(i, text_of(static_cast<HeatMetric>(i)).definition, Qt::ToolTipRole);
-  scale_ = choice(bar(), tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
-                  {tr("common"), tr("per router"), tr("logarithmic")});
-  order_ = choice(bar(), tr("Order"),
-                  tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
-                  {tr("index"), tr("load"), tr("clustered")});
-  pair_ = choice(bar(), tr("Other run"), tr("Choose a run to compare with in the list of runs first"),
-                 {tr("hidden"), tr("beside"), tr("difference")});
+  scale_ = add_choice(tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
+                      {tr("common"), tr("per router"), tr("logarithmic")});
+  order_ =
+      add_choice(tr("Order"), tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
+                 {tr("index"), tr("load"), tr("clustered")});
+  pair_ = add_choice(tr("Other run"), tr("Choose a run to compare with in the list of runs first"),
+                     {tr("hidden"), tr("beside"), tr("difference")});
   high_ = new QDoubleSpinBox(this);
   high_->setRange(0, 1e12);
   high_->setDecimals(3);
@@ -127,17 +115,10 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
     emit selection_wanted(wanted);
   });
   connect(picture_, &HeatmapPicture::tip_wanted, this, [this](size_t panel, int row, int column, const QPoint& global) {
+    // What is painted is what is told: its order of columns may come from elsewhere.
     const LoadWindows& of = panel == 1 && data_.other ? *data_.other : windows();
-    const HeatMatrix matrix = panel == 1 ? make_matrix(of, {0, of.windows}, options(), 0, data_.all.get())
-                              : options().pair == HeatPair::difference && data_.other
-                                  ? make_difference(of, windows_of(of, selection_.first_batch, selection_.end_batch), *data_.other,
-                                                    {0, data_.other->windows}, options())
-                                  : make_matrix(of, windows_of(of, selection_.first_batch, selection_.end_batch), options());
-    QToolTip::showText(
-        global,
-        describe(matrix, of, panel == 1 ? WindowRange{0, of.windows} : windows_of(of, selection_.first_batch, selection_.end_batch), row,
-                 column),
-        picture_);
+    const WindowRange range = panel == 1 ? WindowRange{0, of.windows} : windows_of(of, selection_.first_batch, selection_.end_batch);
+    QToolTip::showText(global, describe(picture_->matrix(panel), of, range, row, column), picture_);
   });
   pair_->setEnabled(false);
 }

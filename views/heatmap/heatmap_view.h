@@ -29,6 +29,7 @@ class HeatmapPicture : public QWidget {
   void reset_zoom();
   QSize sizeHint() const override { return {900, 520}; }
   HeatGeometry geometry(size_t panel) const;
+  const HeatMatrix& matrix(size_t panel) const { return panels_[panel].matrix; }
 
  signals:
   void picked(const QString& router, int branch);

@@ -1,5 +1,6 @@
 #include "views/kit/view.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -61,6 +62,18 @@ View::View(QWidget* parent) : QWidget(parent) {
 void View::set_picture(QWidget* picture) {
   shown_ = picture;
   stack_->addWidget(picture);
+}
+
+QComboBox* View::add_choice(const QString& name, const QString& tip, const QStringList& texts) {
+  auto* box = new QComboBox(bar_widget_);
+  box->addItems(texts);
+  box->setAccessibleName(name);
+  box->setToolTip(tip);
+  auto* label = new QLabel(name, bar_widget_);
+  label->setBuddy(box);
+  bar_->addWidget(label);
+  bar_->addWidget(box);
+  return box;
 }
 
 QString View::message() const { return has_content_ ? QString() : message_->text(); }

@@ -12,6 +12,7 @@
 #include "views/kit/selection.h"
 #include "views/kit/table.h"
 
+class QComboBox;
 class QHBoxLayout;
 class QLabel;
 class QStackedWidget;
@@ -67,6 +68,8 @@ class View : public QWidget {
  protected:
   /// The row of controls above the picture.
   QHBoxLayout* bar() { return bar_; }
+  /// A labelled choice in that row.
+  QComboBox* add_choice(const QString& name, const QString& tip, const QStringList& texts = {});
   /// Called once by the constructor of a subclass.
   void set_picture(QWidget* picture);
   /// The figures changed: the table twin follows when it is on show.

@@ -11,18 +11,8 @@ constexpr int64_t kMostPairs = kMostRibbons;
 }  // namespace
 
 TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
-  const auto choice = [&](const QString& name, const QString& tip) {
-    auto* box = new QComboBox(this);
-    box->setAccessibleName(name);
-    box->setToolTip(tip);
-    auto* label = new QLabel(name, this);
-    label->setBuddy(box);
-    bar()->addWidget(label);
-    bar()->addWidget(box);
-    return box;
-  };
-  router_ = choice(tr("From router"), tr("Rows of the matrix; the columns are the next router of its stack"));
-  value_ = choice(tr("Value"), tr("What a square of the matrix stands for"));
+  router_ = add_choice(tr("From router"), tr("Rows of the matrix; the columns are the next router of its stack"));
+  value_ = add_choice(tr("Value"), tr("What a square of the matrix stands for"));
   for (const PairValue v : {PairValue::share, PairValue::cells, PairValue::lift}) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
