@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "core/session/session_reader.h"
-#include "tests/testing/draw_alone.h"
+#include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
@@ -313,7 +313,7 @@ class CellsTest : public QObject {
     run_load(view, context_of(session_, 1, pair ? other_ : std::string()), selection);
     for (QComboBox* box : view.findChildren<QComboBox*>())
       if (box->accessibleName() == "Colour") box->setCurrentIndex(color);
-    const QString trouble = compare_with_golden(draw_alone(view, {720, 480}, scale), QTest::currentDataTag());
+    const QString trouble = compare_with_golden(draw(*view.picture(), {720, 480}, scale), QTest::currentDataTag());
     QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 };

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/experiment/cells_view.h"
-#include "tests/testing/draw_alone.h"
+#include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
@@ -196,7 +196,7 @@ class TransitionsTest : public QObject {
     run_load(view, context_of(session_), selection);
     for (QComboBox* box : view.findChildren<QComboBox*>())
       if (box->accessibleName() == "Value") box->setCurrentIndex(value);
-    const QString trouble = compare_with_golden(draw_alone(view, {720, 480}), QTest::currentDataTag());
+    const QString trouble = compare_with_golden(draw(*view.picture(), {720, 480}), QTest::currentDataTag());
     QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 };
