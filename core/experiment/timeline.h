@@ -16,11 +16,14 @@ struct TimelineStep {
 };
 /// Columns of equal length, ascending by begin. 16 bytes an event, so that ten million fit beside everything else.
 struct TimelineLane {
-  std::vector<int64_t> begin_ns;    ///< since the first event of the timeline
-  std::vector<uint32_t> length_ns;  ///< longer than 4 s: cut there
-  std::vector<uint32_t> step;       ///< index into Timeline::steps
+  std::vector<int64_t> begin_ns;  ///< since the first event of the timeline
+  std::vector<float> length_ns;   ///< exact up to 16 ms, then to seven digits
+  std::vector<uint32_t> step;     ///< index into Timeline::steps
   size_t size() const { return begin_ns.size(); }
-  int64_t end_ns(size_t i) const { return begin_ns[i] + length_ns[i]; }
+  int64_t end_ns(size_t i) const { return begin_ns[i] + static_cast<int64_t>(length_ns[i]); }
+  void add(int64_t begin, int64_t end, uint32_t of_step) {
+    begin_ns.push_back(begin), length_ns.push_back(static_cast<float>(end - begin)), step.push_back(of_step);
+  }
 };
 struct Timeline {
   int64_t run = 0, batches = 0;            ///< batches of the whole run
@@ -28,10 +31,7 @@ struct Timeline {
   std::vector<TimelineStep> steps;
   std::vector<std::string> routers;
   std::vector<TimelineLane> workers;
-  struct BatchSpan {
-    int64_t batch = 0, begin_ns = 0, end_ns = 0;
-  };
-  std::vector<BatchSpan> spans;  ///< of the batches that have events
+  TimelineLane spans;  ///< of the batches that have events, from their first to their last; step: the batch's number
   int64_t events = 0;
   int64_t length_ns = 0;
 };

@@ -1,4 +1,5 @@
 // The timeline: level of detail against brute force, statistics, keys and drags.
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <cmath>
 #include <random>
@@ -22,9 +23,7 @@ TimelineLane random_lane(uint32_t seed, size_t events, uint32_t steps) {
   for (size_t i = 0; i < events; ++i) {
     at += static_cast<int64_t>(random() % 400);
     const auto length = static_cast<uint32_t>(random() % 40 == 0 ? random() % 20000 : random() % 300);
-    lane.begin_ns.push_back(at);
-    lane.length_ns.push_back(length);
-    lane.step.push_back(static_cast<uint32_t>(random() % steps));
+    lane.add(at, at + length, static_cast<uint32_t>(random() % steps));
     at += length;
   }
   return lane;
@@ -40,7 +39,7 @@ Timeline random_timeline() {
     t.length_ns = std::max(t.length_ns, t.workers.back().end_ns(2999));
   }
   t.batches = t.end_batch = 2;
-  t.spans = {{0, 0, t.length_ns / 2}, {1, t.length_ns / 2, t.length_ns}};
+  t.spans.add(0, t.length_ns / 2, 0), t.spans.add(t.length_ns / 2, t.length_ns, 1);
   return t;
 }
 
@@ -58,7 +57,7 @@ class TimelineTest : public QObject {
       const double length = static_cast<double>(lane.end_ns(lane.size() - 1)), a = length * (random() % 1000) / 1000;
       const TimeWindow window{a, a + 200 + length * std::pow(0.5, random() % 16)};
       const double width = 50 + random() % 1500;
-      const auto bars = make_bars(lane, window, width);
+      const auto bars = make_bars(TimelineEvents(lane), window, width);
       QVERIFY(bars.size() <= static_cast<size_t>(width) + 2);
       size_t expected = lane.size(), last = 0;
       for (size_t i = 0; i < lane.size(); ++i)
@@ -104,7 +103,7 @@ class TimelineTest : public QObject {
           for (size_t i = 0; i < lane.size(); ++i)
             if (QString::fromStdString(t.steps[lane.step[i]].op) == s.op && static_cast<double>(lane.begin_ns[i]) >= from &&
                 static_cast<double>(lane.begin_ns[i]) < to)
-              lengths.push_back(lane.length_ns[i]);
+              lengths.push_back(static_cast<double>(lane.length_ns[i]));
         std::sort(lengths.begin(), lengths.end());
         QCOMPARE(s.count, static_cast<qlonglong>(lengths.size()));
         QCOMPARE(s.longest_ns, lengths.back());
@@ -119,10 +118,14 @@ class TimelineTest : public QObject {
     const Timeline t = random_timeline();
     size_t workers = 0, ops = 0, routers = 0;
     for (const TimelineRow& row : make_rows(t)) {
-      QVERIFY(std::is_sorted(row.lane.begin_ns.begin(), row.lane.begin_ns.end()) || row.kind != TimelineRow::Kind::worker);
-      if (row.kind == TimelineRow::Kind::worker) workers += row.lane.size();
-      if (row.kind == TimelineRow::Kind::op) ops += row.lane.size();
-      if (row.kind == TimelineRow::Kind::router) routers += row.lane.size();
+      for (size_t i = 0; i < row.events.size(); ++i) {
+        if (i > 0) QVERIFY(row.events.begin_ns(i) >= row.events.begin_ns(i - 1));
+        if (row.kind == TimelineRow::Kind::op) QCOMPARE(QString::fromStdString(t.steps[row.events.step(i)].op), row.name);
+        if (row.kind == TimelineRow::Kind::router) QVERIFY(t.steps[row.events.step(i)].router == 0);
+      }
+      if (row.kind == TimelineRow::Kind::worker) workers += row.events.size();
+      if (row.kind == TimelineRow::Kind::op) ops += row.events.size();
+      if (row.kind == TimelineRow::Kind::router) routers += row.events.size();
     }
     QCOMPARE(workers, size_t{6000});
     QCOMPARE(ops, size_t{6000});
@@ -141,7 +144,10 @@ class TimelineTest : public QObject {
     QTest::keyClick(view.picture(), Qt::Key_0);
     QVERIFY(view.table().rows.size() > 0);
     const auto all = std::get<qlonglong>(view.table().rows[0][1]);
+    QSignalSpy wanted(&view, &View::load_wanted);
     view.choose_range(0, view.window().end_ns / 3);
+    QCOMPARE(wanted.count(), 1);
+    run_load(view, context_of(session));
     QVERIFY(view.table().rows.empty() || std::get<qlonglong>(view.table().rows[0][1]) < all);
     TimelineView nothing;
     run_load(nothing, {});

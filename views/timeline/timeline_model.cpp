@@ -4,52 +4,82 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
-void add(TimelineLane& to, const TimelineLane& from, size_t i) {
-  to.begin_ns.push_back(from.begin_ns[i]);
-  to.length_ns.push_back(from.length_ns[i]);
-  to.step.push_back(from.step[i]);
+/// Numbers of the events that belong to each of `groups` groups, ascending by begin. `group_of`: of each step, -1: none.
+std::vector<std::vector<uint32_t>> chosen_by(const Timeline& t, const std::vector<int>& group_of, size_t groups) {
+  std::vector<size_t> counts(groups);
+  for (const TimelineLane& lane : t.workers)
+    for (const uint32_t step : lane.step)
+      if (group_of[step] >= 0) ++counts[static_cast<size_t>(group_of[step])];
+  std::vector<std::vector<uint32_t>> chosen(groups);
+  for (size_t g = 0; g < groups; ++g) chosen[g].reserve(counts[g]);
+  // Lanes are ascending each; the earliest of their next events comes next.
+  std::vector<size_t> next(t.workers.size()), offset(t.workers.size());
+  for (size_t w = 1; w < t.workers.size(); ++w) offset[w] = offset[w - 1] + t.workers[w - 1].size();
+  for (;;) {
+    size_t first = t.workers.size();
+    for (size_t w = 0; w < t.workers.size(); ++w)
+      if (next[w] < t.workers[w].size() &&
+          (first == t.workers.size() || t.workers[w].begin_ns[next[w]] < t.workers[first].begin_ns[next[first]]))
+        first = w;
+    if (first == t.workers.size()) return chosen;
+    if (const int group = group_of[t.workers[first].step[next[first]]]; group >= 0)
+      chosen[static_cast<size_t>(group)].push_back(static_cast<uint32_t>(offset[first] + next[first]));
+    ++next[first];
+  }
 }
 
 }  // namespace
 
+TimelineEvents::TimelineEvents(const std::vector<TimelineLane>& lanes, std::vector<uint32_t> chosen)
+    : lanes_(lanes.data()), chosen_(std::move(chosen)) {
+  for (const TimelineLane& lane : lanes) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + lane.size());
+}
+
+size_t TimelineEvents::first_at(int64_t ns, size_t from) const {
+  size_t end = size();
+  while (from < end) {
+    const size_t middle = from + (end - from) / 2;
+    if (begin_ns(middle) < ns)
+      from = middle + 1;
+    else
+      end = middle;
+  }
+  return from;
+}
+
 std::vector<TimelineRow> make_rows(const Timeline& t) {
+  using Kind = TimelineRow::Kind;
   std::vector<TimelineRow> rows;
-  TimelineRow batches{TimelineRow::Kind::batches, tr("batches"), {}};
-  for (const Timeline::BatchSpan& span : t.spans) {
-    batches.lane.begin_ns.push_back(span.begin_ns);
-    batches.lane.length_ns.push_back(static_cast<uint32_t>(std::min<int64_t>(span.end_ns - span.begin_ns, UINT32_MAX)));
-    batches.lane.step.push_back(static_cast<uint32_t>(span.batch));
+  rows.push_back({Kind::batches, tr("batches"), TimelineEvents(t.spans)});
+  for (size_t w = 0; w < t.workers.size(); ++w) rows.push_back({Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
+
+  std::vector<std::string> ops;
+  std::vector<int> op_of, router_of;
+  for (const TimelineStep& step : t.steps) {
+    const auto op = std::find(ops.begin(), ops.end(), step.op);
+    op_of.push_back(static_cast<int>(op - ops.begin()));
+    if (op == ops.end()) ops.push_back(step.op);
+    router_of.push_back(step.router >= 0 && static_cast<size_t>(step.router) < t.routers.size() ? step.router : -1);
   }
-  rows.push_back(std::move(batches));
-  std::map<std::string, std::pair<double, TimelineLane>> ops;
-  std::vector<TimelineLane> routers(t.routers.size());
-  for (size_t w = 0; w < t.workers.size(); ++w) {
-    rows.push_back({TimelineRow::Kind::worker, tr("worker %1").arg(w), t.workers[w]});
-    for (size_t i = 0; i < t.workers[w].size(); ++i) {
-      const TimelineStep& step = t.steps[t.workers[w].step[i]];
-      auto& [total, lane] = ops[step.op];
-      total += t.workers[w].length_ns[i];
-      add(lane, t.workers[w], i);
-      if (step.router >= 0 && static_cast<size_t>(step.router) < routers.size())
-        add(routers[static_cast<size_t>(step.router)], t.workers[w], i);
-    }
-  }
-  std::vector<TimelineRow> by_op;
-  std::vector<double> totals;
-  for (auto& [op, of] : ops)
-    by_op.push_back({TimelineRow::Kind::op, QString::fromStdString(op), std::move(of.second)}), totals.push_back(of.first);
-  std::vector<size_t> order(by_op.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return totals[a] > totals[b]; });
-  for (const size_t i : order) rows.push_back(std::move(by_op[i]));
-  for (size_t r = 0; r < routers.size(); ++r)
-    if (routers[r].size() > 0) rows.push_back({TimelineRow::Kind::router, QString::fromStdString(t.routers[r]), std::move(routers[r])});
+  std::vector<double> total(ops.size());
+  for (const TimelineLane& lane : t.workers)
+    for (size_t i = 0; i < lane.size(); ++i) total[static_cast<size_t>(op_of[lane.step[i]])] += static_cast<double>(lane.length_ns[i]);
+  std::vector<size_t> order(ops.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return total[a] != total[b] ? total[a] > total[b] : ops[a] < ops[b]; });
+  auto by_op = chosen_by(t, op_of, ops.size()), by_router = chosen_by(t, router_of, t.routers.size());
+  for (const size_t o : order)
+    if (!by_op[o].empty()) rows.push_back({Kind::op, QString::fromStdString(ops[o]), TimelineEvents(t.workers, std::move(by_op[o]))});
+  for (size_t r = 0; r < t.routers.size(); ++r)
+    if (!by_router[r].empty())
+      rows.push_back({Kind::router, QString::fromStdString(t.routers[r]), TimelineEvents(t.workers, std::move(by_router[r]))});
   return rows;
 }
 
@@ -64,42 +94,38 @@ TimeWindow TimeWindow::moved(double by_ns, double length_ns) const {
   return {begin, begin + length};
 }
 
-std::vector<TimelineBar> make_bars(const TimelineLane& lane, const TimeWindow& window, double width, double least) {
+std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width, double least) {
   std::vector<TimelineBar> bars;
   const double ns_per_pixel = (window.end_ns - window.begin_ns) / std::max(1.0, width);
-  // Events of a lane do not overlap, or hardly: the first one on show is at most one before the first that begins on show.
-  size_t i = static_cast<size_t>(std::lower_bound(lane.begin_ns.begin(), lane.begin_ns.end(), static_cast<int64_t>(window.begin_ns)) -
-                                 lane.begin_ns.begin());
-  if (i > 0 && static_cast<double>(lane.end_ns(i - 1)) > window.begin_ns) --i;
-  while (i < lane.size() && static_cast<double>(lane.begin_ns[i]) < window.end_ns) {
-    const auto begin = static_cast<double>(lane.begin_ns[i]);
+  // Events of a row do not overlap, or hardly: the first one on show is at most one before the first that begins on show.
+  size_t i = events.first_at(static_cast<int64_t>(window.begin_ns));
+  if (i > 0 && static_cast<double>(events.end_ns(i - 1)) > window.begin_ns) --i;
+  while (i < events.size() && static_cast<double>(events.begin_ns(i)) < window.end_ns) {
+    const auto begin = static_cast<double>(events.begin_ns(i));
     size_t next = i + 1;
-    if (static_cast<double>(lane.length_ns[i]) < least * ns_per_pixel) {
+    if (static_cast<double>(events.length_ns(i)) < least * ns_per_pixel) {
       // All that begins within the bar's least width goes into it.
-      const auto until = static_cast<int64_t>(begin + least * ns_per_pixel);
-      next = static_cast<size_t>(std::lower_bound(lane.begin_ns.begin() + static_cast<std::ptrdiff_t>(next), lane.begin_ns.end(), until) -
-                                 lane.begin_ns.begin());
+      next = events.first_at(static_cast<int64_t>(begin + least * ns_per_pixel), next);
       // A long event that begins there as well stays a bar of its own; only the last can be one, since they do not overlap.
-      if (next - i > 1 && static_cast<double>(lane.length_ns[next - 1]) >= least * ns_per_pixel) --next;
+      if (next - i > 1 && static_cast<double>(events.length_ns(next - 1)) >= least * ns_per_pixel) --next;
     }
     const double from = window.x(begin, width);
     const double to =
-        std::max(from + (next - i > 1 ? least : std::min(least, 1.0)), window.x(static_cast<double>(lane.end_ns(next - 1)), width));
+        std::max(from + (next - i > 1 ? least : std::min(least, 1.0)), window.x(static_cast<double>(events.end_ns(next - 1)), width));
     bars.push_back({static_cast<float>(std::max(from, -1.0)), static_cast<float>(std::min(to, width + 1)), i, next - i});
     i = next;
   }
   return bars;
 }
 
-std::optional<size_t> event_at(const TimelineLane& lane, double ns) {
-  auto i =
-      static_cast<size_t>(std::upper_bound(lane.begin_ns.begin(), lane.begin_ns.end(), static_cast<int64_t>(ns)) - lane.begin_ns.begin());
-  if (i == 0 || static_cast<double>(lane.end_ns(i - 1)) < ns) return {};
+std::optional<size_t> event_at(const TimelineEvents& events, double ns) {
+  const size_t i = events.first_at(static_cast<int64_t>(ns) + 1);
+  if (i == 0 || static_cast<double>(events.end_ns(i - 1)) < ns) return {};
   return i - 1;
 }
 
 std::vector<OpStatistics> statistics(const Timeline& t, double begin_ns, double end_ns) {
-  std::map<std::string, std::vector<uint32_t>> lengths;
+  std::map<std::string, std::vector<float>> lengths;
   for (const TimelineLane& lane : t.workers) {
     auto i = static_cast<size_t>(std::lower_bound(lane.begin_ns.begin(), lane.begin_ns.end(), static_cast<int64_t>(std::ceil(begin_ns))) -
                                  lane.begin_ns.begin());
@@ -110,13 +136,13 @@ std::vector<OpStatistics> statistics(const Timeline& t, double begin_ns, double 
   double total = 0;
   for (auto& [op, of] : lengths) {
     OpStatistics s{QString::fromStdString(op), static_cast<qlonglong>(of.size())};
-    for (const uint32_t l : of) s.total_ns += l;
+    for (const float l : of) s.total_ns += static_cast<double>(l);
     s.mean_ns = s.total_ns / static_cast<double>(of.size());
     // Nearest rank.
     const size_t at = static_cast<size_t>(std::ceil(0.95 * static_cast<double>(of.size()))) - 1;
     std::nth_element(of.begin(), of.begin() + static_cast<std::ptrdiff_t>(at), of.end());
-    s.p95_ns = of[at];
-    s.longest_ns = *std::max_element(of.begin(), of.end());
+    s.p95_ns = static_cast<double>(of[at]);
+    s.longest_ns = static_cast<double>(*std::max_element(of.begin(), of.end()));
     total += s.total_ns;
     all.push_back(std::move(s));
   }

@@ -11,13 +11,44 @@
 
 namespace stormcell::views {
 
+/// Events of one row, ascending by begin: a whole lane, or some events of several lanes by their number (counted through all lanes), 4
+/// bytes each. Looks into lanes that somebody else keeps.
+class TimelineEvents {
+ public:
+  explicit TimelineEvents(const TimelineLane& lane) : lanes_(&lane), ends_{lane.size()}, whole_(true) {}
+  TimelineEvents(const std::vector<TimelineLane>& lanes, std::vector<uint32_t> chosen);
+  size_t size() const { return whole_ ? lanes_->size() : chosen_.size(); }
+  int64_t begin_ns(size_t i) const { return place(i).lane.begin_ns[place(i).at]; }
+  int64_t end_ns(size_t i) const { return place(i).lane.end_ns(place(i).at); }
+  float length_ns(size_t i) const { return place(i).lane.length_ns[place(i).at]; }
+  uint32_t step(size_t i) const { return place(i).lane.step[place(i).at]; }
+  /// The first event from `from` on that begins at `ns` or later.
+  size_t first_at(int64_t ns, size_t from = 0) const;
+
+ private:
+  struct Place {
+    const TimelineLane& lane;
+    size_t at;
+  };
+  Place place(size_t i) const {
+    if (whole_) return {*lanes_, i};
+    size_t at = chosen_[i], lane = 0;
+    while (at >= ends_[lane]) ++lane;
+    return {lanes_[lane], lane > 0 ? at - ends_[lane - 1] : at};
+  }
+  const TimelineLane* lanes_;
+  std::vector<size_t> ends_;  ///< of each lane, one past its last number
+  std::vector<uint32_t> chosen_;
+  bool whole_ = false;
+};
+
 /// What is drawn in one row.
 struct TimelineRow {
   enum class Kind { batches, worker, op, router } kind = Kind::worker;
   QString name;
-  TimelineLane lane;  ///< of `batches`: step is the batch's number
+  TimelineEvents events;  ///< of `batches`: step is the batch's number
 };
-/// Batches, workers, operators by total time, and routers with their decisions and branches.
+/// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
 
 /// Which part of time is on show.
@@ -33,13 +64,13 @@ struct TimeWindow {
 /// One or several events as one bar.
 struct TimelineBar {
   float from, to;       ///< pixels
-  size_t first, count;  ///< events of the lane
+  size_t first, count;  ///< events of the row
 };
 /// What is wider than `least` pixels is a bar of its own, what is narrower merges with its neighbours: the number of bars is bounded by the
 /// pixels, the work by pixels times log of the events.
-std::vector<TimelineBar> make_bars(const TimelineLane& lane, const TimeWindow& window, double width, double least = 2);
+std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width, double least = 2);
 /// The event at a time, nearest if several pixels are one bar.
-std::optional<size_t> event_at(const TimelineLane& lane, double ns);
+std::optional<size_t> event_at(const TimelineEvents& events, double ns);
 
 struct OpStatistics {
   QString op;

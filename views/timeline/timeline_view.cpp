@@ -45,42 +45,57 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
 }
 
 View::Load TimelineView::load(const Context& context, const Selection& selection) {
-  const bool changed =
-      !(context.main == context_.main) || selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch;
-  context_ = context;
-  selection_ = selection;
   if (context.main.empty()) {
-    timeline_ = nullptr;
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}});
+    data_ = {};
+    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  if (!changed && timeline_) return nullptr;
-  return [this, source = context.main, selection](const Progress& progress) -> Deliver {
-    auto timeline = read_timeline(source.file, source.run, selection.first_batch, selection.end_batch, kMostEvents, progress);
-    return [this, timeline] { show_data(timeline); };
+  // Compared with what is on show, not with what was asked for last: that may never have come.
+  const bool same_events = data_.timeline && data_.source == context.main && data_.first_batch == selection.first_batch &&
+                           data_.end_batch == selection.end_batch && has_content();
+  if (!same_events) range_begin_ = range_end_ = 0;
+  const bool same_range = data_.range_begin == range_begin_ && data_.range_end == range_end_;
+  if (same_events && same_range) return nullptr;
+  Data wanted;
+  if (same_events) wanted = data_;
+  wanted.source = context.main;
+  wanted.first_batch = selection.first_batch, wanted.end_batch = selection.end_batch;
+  wanted.range_begin = range_begin_, wanted.range_end = range_end_;
+  return [this, wanted](const Progress& progress) mutable -> Deliver {
+    if (!wanted.timeline) {
+      wanted.timeline = read_timeline(wanted.source.file, wanted.source.run, wanted.first_batch, wanted.end_batch, kMostEvents, progress);
+      wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
+    }
+    const bool all = wanted.range_end <= wanted.range_begin;
+    const auto end = static_cast<double>(wanted.timeline->length_ns) + 1;
+    wanted.statistics = statistics(*wanted.timeline, all ? 0 : wanted.range_begin, all ? end : wanted.range_end);
+    return [this, wanted = std::move(wanted)]() mutable { show_data(std::move(wanted)); };
   };
 }
 
 void TimelineView::select(const Selection&) {}
 
-void TimelineView::show_data(std::shared_ptr<const Timeline> timeline) {
-  timeline_ = std::move(timeline);
-  if (timeline_->events == 0) {
+void TimelineView::show_data(Data data) {
+  const bool other_events = data.timeline != data_.timeline;
+  data_ = std::move(data);
+  const Timeline& t = *data_.timeline;
+  if (t.events == 0) {
     show_message(tr("This run has no step events: it was imported, or stopped before its first batch."),
                  {{"run-demo", tr("Run the demo")}});
     return;
   }
-  rows_ = make_rows(*timeline_);
-  // A few batches are what one looks at first; everything is a key away.
-  const Timeline::BatchSpan& last = timeline_->spans[std::min<size_t>(2, timeline_->spans.size() - 1)];
-  window_ = {0, std::max<double>(100, static_cast<double>(last.end_ns) * 1.02)};
-  choose_range(0, 0);
-  QString facts = tr("%1 events of batches %2 to %3")
-                      .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(timeline_->events)))
-                      .arg(timeline_->first_batch)
-                      .arg(timeline_->end_batch - 1);
-  if (timeline_->end_batch < timeline_->batches) facts += tr(" of %1; choose others in the heatmap's time strip").arg(timeline_->batches);
-  facts_->setText(facts);
+  if (other_events) {
+    // A few batches are what one looks at first; everything is a key away.
+    window_ = {0, std::max(100.0, static_cast<double>(t.spans.end_ns(std::min<size_t>(2, t.spans.size() - 1))) * 1.02)};
+    QString facts = tr("%1 events of batches %2 to %3")
+                        .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(t.events)))
+                        .arg(t.first_batch)
+                        .arg(t.end_batch - 1);
+    if (t.end_batch < t.batches) facts += tr(" of %1; choose others in the heatmap's time strip").arg(t.batches);
+    facts_->setText(facts);
+  }
+  refresh_table();
+  canvas_->refresh();
   show_content();
 }
 
@@ -91,16 +106,13 @@ void TimelineView::set_window(const TimeWindow& window) {
 
 void TimelineView::choose_range(double begin_ns, double end_ns) {
   range_begin_ = begin_ns, range_end_ = end_ns;
-  if (!timeline_) return;
-  const bool all = end_ns <= begin_ns;
-  statistics_ = statistics(*timeline_, all ? 0 : begin_ns, all ? static_cast<double>(timeline_->length_ns) + 1 : end_ns);
-  refresh_table();
   canvas_->refresh();
+  if (data_.timeline) emit load_wanted();
 }
 
 bool TimelineView::eventFilter(QObject* object, QEvent* event) {
-  if (object != canvas_ || event->type() != QEvent::KeyPress || !timeline_) return View::eventFilter(object, event);
-  const auto length = static_cast<double>(timeline_->length_ns), middle = (window_.begin_ns + window_.end_ns) / 2,
+  if (object != canvas_ || event->type() != QEvent::KeyPress || !data_.timeline) return View::eventFilter(object, event);
+  const auto length = static_cast<double>(data_.timeline->length_ns), middle = (window_.begin_ns + window_.end_ns) / 2,
              step = (window_.end_ns - window_.begin_ns) / 6;
   switch (static_cast<QKeyEvent*>(event)->key()) {
     case Qt::Key_W:
@@ -129,11 +141,11 @@ bool TimelineView::eventFilter(QObject* object, QEvent* event) {
 }
 
 void TimelineView::frame() {
-  if (!timeline_) return;
+  if (!data_.timeline) return;
   begin_whole_window("timeline");
   const ImVec2 origin = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
   const float statistics_height =
-      std::min(room.y * 0.35f, ImGui::GetTextLineHeightWithSpacing() * (static_cast<float>(statistics_.size()) + 2.5f));
+      std::min(room.y * 0.35f, ImGui::GetTextLineHeightWithSpacing() * (static_cast<float>(data_.statistics.size()) + 2.5f));
   const float label = std::min(room.x * 0.25f, 190.0f), axis = ImGui::GetTextLineHeight() + 8;
   lane_left_ = origin.x + label, lane_width_ = std::max(10.0f, room.x - label - 8);
   draw_axis(lane_left_, lane_width_, origin.y);
@@ -141,7 +153,7 @@ void TimelineView::frame() {
   ImGui::SetCursorScreenPos({origin.x, origin.y + axis});
   ImGui::BeginChild("lanes", {room.x, room.y - axis - statistics_height - 6});
   const float height = ImGui::GetTextLineHeight() + 8;
-  for (const TimelineRow& row : rows_) {
+  for (const TimelineRow& row : *data_.rows) {
     const int shown = rows_shown_->currentIndex();
     const bool worker = row.kind == TimelineRow::Kind::worker, op = row.kind == TimelineRow::Kind::op,
                router = row.kind == TimelineRow::Kind::router;
@@ -160,7 +172,7 @@ void TimelineView::frame() {
 
   // Wheel and drag over the lanes.
   const ImGuiIO& io = ImGui::GetIO();
-  const auto length = static_cast<double>(timeline_->length_ns);
+  const auto length = static_cast<double>(data_.timeline->length_ns);
   const double at = window_.ns(io.MousePos.x - lane_left_, lane_width_);
   if (hovered && io.MouseWheel != 0 && io.MousePos.x > lane_left_) window_ = window_.zoomed(at, std::pow(1.25, io.MouseWheel), length);
   if (hovered && ImGui::IsMouseClicked(0) && io.MousePos.x > lane_left_) drag_from_ = at;
@@ -205,29 +217,30 @@ void TimelineView::draw_lane(const TimelineRow& row, float left, float width, fl
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled({left, top}, {left + width, top + height}, color(theme.surface));
   const ImGuiIO& io = ImGui::GetIO();
-  for (const TimelineBar& bar : make_bars(row.lane, window_, width)) {
-    const uint32_t step = row.lane.step[bar.first];
+  for (const TimelineBar& bar : make_bars(row.events, window_, width)) {
+    const uint32_t step = row.events.step(bar.first);
     const bool batches = row.kind == TimelineRow::Kind::batches;
-    const QColor fill = batches ? theme.category(static_cast<int>(step % 2) * 5) : theme.category(category_of(timeline_->steps[step].op));
+    const QColor fill =
+        batches ? theme.category(static_cast<int>(step % 2) * 5) : theme.category(category_of(data_.timeline->steps[step].op));
     const float from = left + std::max(0.0f, bar.from), to = left + std::min(width, bar.to);
     draw->AddRectFilled({from, top + 1}, {std::max(to - (bar.count == 1 && to - from > 4 ? 1.0f : 0.0f), from + 1), top + height - 1},
                         color(fill, bar.count > 1 ? 0.65 : 1));
     if (bar.count == 1 && to - from > 44) {
       const QString name = batches                             ? QString("#%1").arg(step)
-                           : row.kind == TimelineRow::Kind::op ? QString::fromStdString(timeline_->steps[step].name)
-                                                               : QString::fromStdString(timeline_->steps[step].op);
+                           : row.kind == TimelineRow::Kind::op ? QString::fromStdString(data_.timeline->steps[step].name)
+                                                               : QString::fromStdString(data_.timeline->steps[step].op);
       draw->PushClipRect({from, top}, {to - 2, top + height}, true);
       draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), name.toUtf8().constData());
       draw->PopClipRect();
     }
     if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top && io.MousePos.y < top + height) {
       if (bar.count > 1)
-        ImGui::SetTooltip("%s",
-                          tr("%1 steps, %2 in all; come closer to tell them apart")
-                              .arg(bar.count)
-                              .arg(duration(static_cast<double>(row.lane.end_ns(bar.first + bar.count - 1) - row.lane.begin_ns[bar.first])))
-                              .toUtf8()
-                              .constData());
+        ImGui::SetTooltip(
+            "%s", tr("%1 steps, %2 in all; come closer to tell them apart")
+                      .arg(bar.count)
+                      .arg(duration(static_cast<double>(row.events.end_ns(bar.first + bar.count - 1) - row.events.begin_ns(bar.first))))
+                      .toUtf8()
+                      .constData());
       else
         tip(row, window_.ns(io.MousePos.x - left, width));
     }
@@ -235,16 +248,16 @@ void TimelineView::draw_lane(const TimelineRow& row, float left, float width, fl
 }
 
 void TimelineView::tip(const TimelineRow& row, double ns) {
-  const auto i = event_at(row.lane, ns);
+  const auto i = event_at(row.events, ns);
   if (!i) return;
-  const QString length = duration(row.lane.length_ns[*i]);
+  const QString length = duration(static_cast<double>(row.events.length_ns(*i)));
   if (row.kind == TimelineRow::Kind::batches)
     return ImGui::SetTooltip("%s",
-                             tr("batch %1: %2 from its first step to its last").arg(row.lane.step[*i]).arg(length).toUtf8().constData());
-  const TimelineStep& step = timeline_->steps[row.lane.step[*i]];
+                             tr("batch %1: %2 from its first step to its last").arg(row.events.step(*i)).arg(length).toUtf8().constData());
+  const TimelineStep& step = data_.timeline->steps[row.events.step(*i)];
   QString text = QString("%1 (%2): %3").arg(QString::fromStdString(step.name), QString::fromStdString(step.op), length);
-  if (step.router >= 0 && static_cast<size_t>(step.router) < timeline_->routers.size())
-    text += "\n" + QString::fromStdString(timeline_->routers[static_cast<size_t>(step.router)]) +
+  if (step.router >= 0 && static_cast<size_t>(step.router) < data_.timeline->routers.size())
+    text += "\n" + QString::fromStdString(data_.timeline->routers[static_cast<size_t>(step.router)]) +
             (step.branch >= 0 ? tr(", branch %1").arg(step.branch) : QString());
   if (step.flops > 0) text += "\n" + tr("planned: %1 MFLOP, %2 KiB").arg(step.flops * 1e-6, 0, 'g', 4).arg(step.bytes / 1024, 0, 'g', 4);
   ImGui::SetTooltip("%s", text.toUtf8().constData());
@@ -261,7 +274,7 @@ void TimelineView::draw_statistics() {
   for (const QString& name : {tr("operator"), tr("steps"), tr("total"), tr("share"), tr("mean"), tr("p95")})
     ImGui::TableSetupColumn(name.toUtf8().constData(), 0, name == tr("operator") ? 170.0f : 90.0f);
   ImGui::TableHeadersRow();
-  for (const OpStatistics& s : statistics_) {
+  for (const OpStatistics& s : data_.statistics) {
     ImGui::TableNextRow();
     for (const QString& text : {s.op, QString::number(s.count), duration(s.total_ns), QString("%1 %").arg(100 * s.share, 0, 'f', 1),
                                 duration(s.mean_ns), duration(s.p95_ns)}) {

@@ -15,17 +15,26 @@ class TimelineView : public View {
   explicit TimelineView(QWidget* parent = nullptr);
   Load load(const Context& context, const Selection& selection) override;
   void select(const Selection& selection) override;
-  Table table() const override { return make_table(statistics_); }
+  Table table() const override { return make_table(data_.statistics); }
   QWidget* picture() override { return canvas_; }
   const TimeWindow& window() const { return window_; }
-  /// Statistics of [begin, end); an empty range: of all.
+  /// Statistics of [begin, end) are wanted, of all where it is empty; they come with the next load().
   void choose_range(double begin_ns, double end_ns);
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  void show_data(std::shared_ptr<const Timeline> timeline);
+  /// What was read, and what can be said of it: made on another thread, since ten million events take a while.
+  struct Data {
+    Source source;
+    int64_t first_batch = 0, end_batch = -1;  ///< as they were wanted
+    std::shared_ptr<const Timeline> timeline;
+    std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
+    double range_begin = 0, range_end = 0;
+    std::vector<OpStatistics> statistics;
+  };
+  void show_data(Data data);
   void frame();
   void draw_axis(float left, float width, float top);
   void draw_lane(const TimelineRow& row, float left, float width, float top, float height);
@@ -36,11 +45,7 @@ class TimelineView : public View {
   ImGuiWidget* canvas_;
   QLabel* facts_;
   QComboBox* rows_shown_;
-  std::shared_ptr<const Timeline> timeline_;
-  std::vector<TimelineRow> rows_;
-  std::vector<OpStatistics> statistics_;
-  Context context_;
-  Selection selection_;
+  Data data_;
   TimeWindow window_;
   double range_begin_ = 0, range_end_ = 0, drag_from_ = -1;
   float lane_left_ = 0, lane_width_ = 1;
