@@ -29,6 +29,8 @@ std::optional<ExperimentOptions> options_of(const std::string& settings) {
   o.label_field = s["label_field"].toString().toStdString();
   o.seed = static_cast<uint64_t>(s["seed"].toDouble(0));
   o.threads = s["threads"].toInt(0);
+  o.record_inputs = s["record_inputs"].toBool();
+  o.record_scores = s["record_scores"].toBool();
   return o;
 }
 
@@ -52,6 +54,8 @@ QString command_of(const std::string& settings, const QString& session, const Pl
   text("--target-field", options->target_field, "");
   text("--label-field", options->label_field, "");
   number("--seed", static_cast<int64_t>(options->seed), 0);
+  if (options->record_inputs) words << "--record-inputs";
+  if (options->record_scores) words << "--record-scores";
   const auto list = [&](const char* name, const std::vector<std::string>& passes_of) {
     QStringList names;
     for (const std::string& p : passes_of) names << QString::fromStdString(p);

@@ -40,7 +40,11 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
                                  {"read_gbps", device.read_gbps}}
                       .dump();
   start.dataset =
-      nlohmann::json{{"name", state.data->name()}, {"fingerprint", state.data->fingerprint()}, {"sequences", state.data->sequences()}}
+      nlohmann::json{{"name", state.data->name()},
+                     {"fingerprint", state.data->fingerprint()},
+                     {"sequences", state.data->sequences()},
+                     // Known from the beginning, so that an interrupted run, too, can be run again.
+                     {"settings", nlohmann::json::parse(state.settings_json())}}
           .dump();
   start.layout = plan.records.layout;
   start.decisions = decisions;

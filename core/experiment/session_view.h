@@ -14,7 +14,7 @@ struct RunLine {
   std::string kind, name, started, finished, status;
   int64_t batches = 0;
   bool decisions = false;  ///< every decision is stored, not only their sums
-  std::string settings;    ///< JSON of what it was run with, empty where the run did not finish
+  std::string settings;    ///< JSON of what it was run with, empty where it was imported
   std::string config;      ///< stormcell.config/1 that `run --config` replays
   std::string summary;     ///< JSON of the verb, empty where there is none
 };

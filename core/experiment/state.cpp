@@ -1,10 +1,12 @@
 #include "core/experiment/state.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/cost/graph_cost.h"
 #include "core/graph/operator.h"
 #include "core/profile/statistics.h"
 
@@ -76,6 +78,8 @@ std::string Experiment::State::settings_json() const {
                             {"label_field", options.label_field},
                             {"verify_seconds", options.verify_seconds},
                             {"most_new_tokens", options.most_new_tokens},
+                            {"record_inputs", options.record_inputs},
+                            {"record_scores", options.record_scores},
                             {"version", STORMCELL_VERSION}};
   return j.dump();
 }
@@ -102,7 +106,17 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   auto program = std::make_shared<Program>(lower(g));
   plan->program = program;
   plan->records = record_plan(*program);
-  plan->executor = std::make_unique<Executor>(*device, *store, program, bounds_of(*g, *data, new_tokens), progress);
+  const Bindings bounds = bounds_of(*g, *data, new_tokens);
+  // Of one execution on the largest batch, all branches alike.
+  const GraphCost cost = cost_of(*g, {bounds, {}, {}, 1});
+  std::map<NodeId, const NodeCost*> cost_of_node;
+  for (const NodeCost& n : cost.nodes) cost_of_node[n.node] = &n;
+  for (size_t i = 0; i < program->steps.size(); ++i)
+    if (const auto at = cost_of_node.find(program->steps[i].node); at != cost_of_node.end() && at->second->times > 0) {
+      plan->records.layout.steps[i].flops = at->second->cost.flops / at->second->times;
+      plan->records.layout.steps[i].bytes = at->second->cost.bytes() / at->second->times;
+    }
+  plan->executor = std::make_unique<Executor>(*device, *store, program, bounds, progress);
   plan->guard_hits.assign(program->guards.size(), 0);
   plan->guard_misses.assign(program->guards.size(), 0);
   return plan;
