@@ -68,9 +68,12 @@ QString command_of(const std::string& settings, const QString& session, const Pl
   return words.join(' ');
 }
 
-QString export_command(const QString& view, const QString& file, const QString& session, const QString& other) {
-  return QString("stormcell-studio --export %1 -o %2 %3%4")
-      .arg(view, shell_quoted(file), other.isEmpty() ? QString() : "--compare-with " + shell_quoted(other) + " ", shell_quoted(session));
+QString export_command(const QString& view, const QString& file, const QString& session, const QString& other, const QStringList& how) {
+  QStringList words = {"stormcell-studio", "--export", view, "-o", shell_quoted(file)};
+  words << how;
+  if (!other.isEmpty()) words << "--compare-with" << shell_quoted(other);
+  words << shell_quoted(session);
+  return words.join(' ');
 }
 
 }  // namespace stormcell::studio

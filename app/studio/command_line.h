@@ -1,6 +1,7 @@
 // What the window does, as a command for a shell.
 #pragma once
 #include <QString>
+#include <QStringList>
 
 #include "app/studio/run_controller.h"
 #include "core/experiment/session_view.h"
@@ -13,7 +14,8 @@ QString shell_quoted(const QString& word);
 QString command_of(const std::string& settings, const QString& session, const PlanChoice& passes = {});
 /// The settings of a run as options for another one; nothing where it has none.
 std::optional<ExperimentOptions> options_of(const std::string& settings);
-/// `other`: the session that views compare with, empty: none.
-QString export_command(const QString& view, const QString& file, const QString& session, const QString& other = {});
+/// `other`: the session that views compare with, empty: none; `how`: further options, quoted.
+QString export_command(const QString& view, const QString& file, const QString& session, const QString& other = {},
+                       const QStringList& how = {});
 
 }  // namespace stormcell::studio

@@ -51,17 +51,26 @@ int export_view(const ExportRequest& request) {
   const std::unique_ptr<views::View> view(entry->make(nullptr));
   view->setAccessibleName(entry->title);
   view->resize(request.size);
-  view->select(document.selection());
-  if (views::View::Load load = view->load(document.context(), document.selection())) {
-    background.start(view.get(), std::move(load), [&](const QString& message) { trouble = message; });
-    if (!background.idle()) {
-      QObject::connect(
-          &background, &Background::idle_changed, &loop,
-          [&](bool idle) {
-            if (idle) loop.quit();
-          },
-          Qt::QueuedConnection);
-      loop.exec();
+  view->select(request.selection);
+  QObject::connect(
+      &background, &Background::idle_changed, &loop,
+      [&](bool idle) {
+        if (idle) loop.quit();
+      },
+      Qt::QueuedConnection);
+  // Choices may come with the data, and what is chosen may want other data: three turns settle both.
+  constexpr int kTurns = 3;
+  for (int turn = 0; turn < kTurns && trouble.isEmpty(); ++turn) {
+    for (const ControlState& state : request.controls) try {
+        set_control(*view, state);
+      } catch (const Error& e) {
+        if (turn == 0) continue;
+        std::fprintf(stderr, "stormcell: %s\n", e.what());
+        return e.exit_code();
+      }
+    if (views::View::Load load = view->load(document.context(), request.selection)) {
+      background.start(view.get(), std::move(load), [&](const QString& message) { trouble = message; });
+      if (!background.idle()) loop.exec();
     }
   }
   if (!trouble.isEmpty()) {
@@ -71,7 +80,10 @@ int export_view(const ExportRequest& request) {
   if (!view->has_content())
     std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry->id, qPrintable(view->message().simplified()));
   try {
-    const QByteArray bytes = draw_picture(*view, request.size, request.scale, QFileInfo(request.file).suffix());
+    const QString suffix = QFileInfo(request.file).suffix();
+    const QByteArray bytes = suffix.compare("csv", Qt::CaseInsensitive) == 0
+                                 ? views::to_csv(view->table()).toUtf8()
+                                 : draw_picture(*view, request.size, request.scale, suffix).bytes();
     const AllowBlocking now;
     write_file(request.file, bytes);
   } catch (const Error& e) {

@@ -3,13 +3,14 @@
 #include <QCommandLineParser>
 #include <QStyleFactory>
 #include <cstdio>
-#include <cstring>
+#include <string_view>
 
 #include "app/studio/headless.h"
 #include "app/studio/main_window.h"
 #include "core/base/blocking.h"
 #include "views/kit/fonts.h"
 #include "views/kit/theme.h"
+#include "views/registry.h"
 
 namespace {
 
@@ -24,9 +25,13 @@ int usage_error(const QString& what) {
 
 int main(int argc, char** argv) {
   // Pictures need no display, and must be the same with and without one.
-  bool headless = false;
-  for (int i = 1; i < argc; ++i) headless |= std::strcmp(argv[i], "--export") == 0 || std::strncmp(argv[i], "--export=", 9) == 0;
-  if (headless) {
+  bool headless = false, asks = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    headless |= word == "--export" || word.starts_with("--export=");
+    asks |= word == "--help" || word == "-h" || word == "--version" || word == "-v";
+  }
+  if (headless || asks) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     // What Qt has to say about a missing desktop is no concern of who wants a picture.
     qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& message) {
@@ -45,12 +50,20 @@ int main(int argc, char** argv) {
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument("session", "a .storm file, S.storm#3 for its run 3");
-  const QCommandLineOption view("export", "Write a picture of VIEW without a window and leave.", "VIEW"),
-      file("o", "The picture, .png or .svg.", "FILE"), size("size", "Its size (1600x1000).", "WxH", "1600x1000"),
-      theme("theme", "light, dark, or system.", "THEME"), scale("scale", "Pixels a unit, 1 to 4 (1).", "N", "1"),
+  QStringList views;
+  for (const views::ViewEntry& entry : views::all_views()) views << entry.id;
+  const QCommandLineOption view("export", "Write a picture of VIEW without a window and leave. One of: " + views.join(", ") + ".", "VIEW"),
+      file("o", "The picture, .png or .svg; .csv writes the view's figures.", "FILE"),
+      size("size", "Its size (1600x1000).", "WxH", "1600x1000"), theme("theme", "light, dark, or system.", "THEME"),
+      scale("scale", "Pixels a unit, 1 to 4 (1).", "N", "1"),
+      set("set", "With --export: a control of the view, as \"Metric=Load\"; may be given several times.", "NAME=VALUE"),
+      batches("batches", "With --export: batches FIRST:END of the run.", "FIRST:END"),
+      phase("phase", "With --export: forward, prefill, decode.", "PHASE"),
+      label("label", "With --export: sequences with this label.", "LABEL"), router("router", "With --export: the chosen router.", "NAME"),
+      branch("branch", "With --export: the chosen branch.", "N"), cell("cell", "With --export: the cell to follow.", "SEQUENCE:POSITION"),
       other("compare-with", "With --export: a session to compare with, S.storm#3 for its run 3.", "SESSION"),
       fresh("fresh", "Do not open what was open last.");
-  parser.addOptions({view, file, size, theme, scale, other, fresh});
+  parser.addOptions({view, file, size, theme, scale, set, batches, phase, label, router, branch, cell, other, fresh});
   if (!parser.parse(QApplication::arguments())) return usage_error(parser.errorText());
   if (parser.isSet("help")) parser.showHelp(0);
   if (parser.isSet("version")) parser.showVersion();
@@ -61,7 +74,36 @@ int main(int argc, char** argv) {
 
   if (headless) {
     studio::ExportRequest request{
-        parser.value(view), parser.value(file), sessions.value(0), parser.value(other), {}, parser.value(scale).toDouble()};
+        parser.value(view), parser.value(file), sessions.value(0), parser.value(other), {}, {}, {}, parser.value(scale).toDouble()};
+    for (const QString& word : parser.values(set)) {
+      const qsizetype at = word.indexOf('=');
+      if (at <= 0) return usage_error(QString("--set: '%1' sets nothing (write NAME=VALUE, as \"Metric=Load\")").arg(word));
+      request.controls.append({word.left(at), word.mid(at + 1)});
+    }
+    request.selection.phase = parser.value(phase), request.selection.label = parser.value(label);
+    request.selection.router = parser.value(router);
+    bool ok = true;
+    const auto number = [&ok](const QString& text) {
+      bool is_number = false;
+      const qlonglong value = text.toLongLong(&is_number);
+      ok &= is_number && value >= 0;
+      return value;
+    };
+    if (parser.isSet(batches)) {
+      const QStringList ends = parser.value(batches).split(':');
+      request.selection.first_batch = number(ends[0]);
+      request.selection.end_batch = ends.value(1).isEmpty() ? -1 : number(ends[1]);
+      if (!ok || ends.size() != 2 || (request.selection.end_batch >= 0 && request.selection.end_batch <= request.selection.first_batch))
+        return usage_error(QString("--batches: '%1' is no range (write FIRST:END, as 0:16)").arg(parser.value(batches)));
+    }
+    if (parser.isSet(branch)) request.selection.branch = static_cast<int>(number(parser.value(branch)));
+    if (!ok) return usage_error(QString("--branch: '%1' is no branch (a number from 0 on)").arg(parser.value(branch)));
+    if (parser.isSet(cell)) {
+      const QStringList place = parser.value(cell).split(':');
+      request.selection.cell = CellPlace{number(place[0]), static_cast<int32_t>(place.size() > 1 ? number(place[1]) : 0)};
+      if (!ok || place.size() > 2)
+        return usage_error(QString("--cell: '%1' is no cell (write SEQUENCE:POSITION, as 3:2)").arg(parser.value(cell)));
+    }
     const QStringList sides = parser.value(size).split('x');
     request.size = {sides.value(0).toInt(), sides.value(1).toInt()};
     if (sides.size() != 2 || request.size.width() < 100 || request.size.height() < 100 || request.size.width() > 16384 ||

@@ -18,6 +18,7 @@
 #include "app/studio/palette_dialog.h"
 #include "app/studio/picture_export.h"
 #include "app/studio/run_dialog.h"
+#include "app/studio/view_state.h"
 #include "core/base/error.h"
 #include "core/experiment/doctor.h"
 #include "core/experiment/import.h"
@@ -108,7 +109,11 @@ std::vector<ActionRow> MainWindow::file_actions() {
            return s.empty() ? QString() : QString::fromStdString(s.file) + "#" + QString::number(s.run);
          };
          const views::Context& shown = document_.context();
-         QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other)));
+         QStringList how = selection_words(document_.selection());
+         for (const views::ViewEntry& entry : views::all_views())
+           if (view_id() == entry.id)
+             for (const auto& [control, value] : changed_controls(*view(), entry)) how << "--set" << shell_quoted(control + "=" + value);
+         QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
          say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
        },
        needs_session,

@@ -55,7 +55,7 @@ int64_t MainWindow::newest_result() const {
   int64_t newest = 0;
   if (!document_.empty())
     for (const RunLine& run : document_.session().runs)
-      if (!run.summary.empty()) newest = run.id;
+      if (!run.summary.empty() && run.kind != "import") newest = run.id;
   return newest;
 }
 
@@ -140,8 +140,7 @@ void MainWindow::export_picture() {
   if (file.isEmpty()) return;
   if (QFileInfo(file).suffix().isEmpty()) file += ".png";
   try {
-    const QByteArray bytes = draw_picture(*view(), view()->picture()->size(), 2, QFileInfo(file).suffix());
-    write(file, [bytes] { return bytes; });
+    write(file, [drawn = draw_picture(*view(), view()->picture()->size(), 2, QFileInfo(file).suffix())] { return drawn.bytes(); });
   } catch (const Error& e) {
     say(QString::fromUtf8(e.what()));
   }

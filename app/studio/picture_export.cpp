@@ -13,7 +13,7 @@
 
 namespace stormcell::studio {
 
-QByteArray draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix) {
+DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix) {
   QWidget* picture = view.picture();
   const bool content = view.has_content();
   const QSize before = picture->size(), least = picture->minimumSize(), most = picture->maximumSize();
@@ -33,15 +33,15 @@ QByteArray draw_picture(views::View& view, const QSize& size, double scale, cons
       p.drawText(QRect(QPoint(), size), Qt::AlignCenter | Qt::TextWordWrap, view.message());
     }
   };
-  QByteArray bytes;
-  QBuffer buffer(&bytes);
-  buffer.open(QIODevice::WriteOnly);
+  DrawnPicture drawn;
   if (suffix.compare("png", Qt::CaseInsensitive) == 0) {
     QImage image(size * scale, QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     draw(image);
-    image.convertToFormat(QImage::Format_RGB32).save(&buffer, "PNG");
+    drawn.image = std::move(image);
   } else if (suffix.compare("svg", Qt::CaseInsensitive) == 0) {
+    QBuffer buffer(&drawn.svg);
+    buffer.open(QIODevice::WriteOnly);
     QSvgGenerator svg;
     svg.setOutputDevice(&buffer);
     svg.setSize(size);
@@ -56,6 +56,15 @@ QByteArray draw_picture(views::View& view, const QSize& size, double scale, cons
     picture->setMaximumSize(most);
     picture->resize(before);
   }
+  return drawn;
+}
+
+QByteArray DrawnPicture::bytes() const {
+  if (image.isNull()) return svg;
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  image.convertToFormat(QImage::Format_RGB32).save(&buffer, "PNG");
   return bytes;
 }
 

@@ -65,7 +65,7 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   if (summary.batches > 0)
     for (const BatchSpace& space : reader.spaces(summary.id, 0)) facts->inputs |= !space.tokens.empty();
   for (const RunSummary& other : reader.runs())
-    if (!other.summary.empty()) facts->newest_result = other.id;
+    if (!other.summary.empty() && other.kind != "import") facts->newest_result = other.id;
   if (summary.summary.empty()) add_times(reader, progress, *facts);
   add_routers(reader, progress, *facts);
   return facts;

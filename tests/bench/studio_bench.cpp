@@ -65,35 +65,35 @@ QString ms(double v) { return QString("%1 ms").arg(v, 0, 'f', v < 10 ? 2 : 0); }
 /// Sends the window an event every 2 ms from another thread, and keeps the longest that one had to wait.
 class Waiting {
  public:
-  explicit Waiting(QObject* window) : window_(window), thread_([this] { loop(); }) {}
+  explicit Waiting(QObject* window) : thread_([window, state = state_] { loop(window, state); }) {}
   ~Waiting() {
-    stop_ = true;
+    state_->stop = true;
     thread_.join();
-    QCoreApplication::processEvents();
   }
-  double longest_ms() const { return longest_ms_; }
+  double longest_ms() const { return state_->longest_ms; }
 
  private:
-  void loop() {
-    while (!stop_) {
-      if (!on_its_way_.exchange(true)) {
+  struct State {
+    std::atomic<bool> stop{false}, on_its_way{false};
+    std::atomic<double> longest_ms{0};
+  };
+  static void loop(QObject* window, const std::shared_ptr<State>& state) {
+    while (!state->stop) {
+      if (!state->on_its_way.exchange(true)) {
         QElapsedTimer since;
         since.start();
         QMetaObject::invokeMethod(
-            window_,
-            [this, since] {
-              longest_ms_ = std::max(longest_ms_, static_cast<double>(since.nsecsElapsed()) * 1e-6);
-              on_its_way_ = false;
+            window,
+            [state, since] {
+              state->longest_ms = std::max(state->longest_ms.load(), static_cast<double>(since.nsecsElapsed()) * 1e-6);
+              state->on_its_way = false;
             },
             Qt::QueuedConnection);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    while (on_its_way_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  QObject* window_;
-  double longest_ms_ = 0;
-  std::atomic<bool> stop_{false}, on_its_way_{false};
+  std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 
+#include "app/studio/headless.h"
 #include "app/studio/main_window.h"
 #include "app/studio/palette_dialog.h"
 #include "app/studio/picture_export.h"
@@ -14,6 +15,7 @@
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 #include "views/overview/overview_rules.h"
+#include "views/registry.h"
 
 namespace stormcell::studio {
 using namespace stormcell::testing;
@@ -112,10 +114,45 @@ class WindowTest : public QObject {
     window.open(session_);
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QImage image;
-    QVERIFY(image.loadFromData(draw_picture(*window.view(), {500, 300}, 2, "png")));
+    QVERIFY(image.loadFromData(draw_picture(*window.view(), {500, 300}, 2, "png").bytes()));
     QCOMPARE(image.size(), QSize(1000, 600));
-    QVERIFY(draw_picture(*window.view(), {500, 300}, 1, "svg").contains("<svg"));
+    QVERIFY(draw_picture(*window.view(), {500, 300}, 1, "svg").bytes().contains("<svg"));
     QVERIFY_EXCEPTION_THROWN(draw_picture(*window.view(), {500, 300}, 1, "bmp"), Error);
+  }
+
+  void a_view_can_be_set_by_names_and_says_how_it_stands() {
+    const views::ViewEntry* entry = nullptr;
+    for (const views::ViewEntry& e : views::all_views())
+      if (QString(e.id) == "heatmap") entry = &e;
+    const std::unique_ptr<views::View> view(entry->make(nullptr));
+    QVERIFY(changed_controls(*view, *entry).isEmpty());
+    set_control(*view, {"metric", "load"});
+    set_control(*view, {"Upper end of the scale", "2.5"});
+    const QList<ControlState> expected = {{"Metric", "Load"}, {"Upper end of the scale", "2.5"}};
+    QCOMPARE(changed_controls(*view, *entry), expected);
+    QVERIFY_EXCEPTION_THROWN(set_control(*view, {"metric", "colour"}), Error);
+    QVERIFY_EXCEPTION_THROWN(set_control(*view, {"nothing", "1"}), Error);
+    QVERIFY_EXCEPTION_THROWN(set_control(*view, {"Upper end of the scale", "-1"}), Error);
+    views::Selection selection;
+    QVERIFY(selection_words(selection).isEmpty());
+    selection.first_batch = 2, selection.end_batch = 5, selection.router = "a b", selection.branch = 3, selection.cell = CellPlace{3, 2};
+    QCOMPARE(selection_words(selection).join(' '), QString("--batches 2:5 --router 'a b' --branch 3 --cell 3:2"));
+  }
+
+  void a_picture_without_a_window_is_what_was_asked_for() {
+    const AllowBlocking now;
+    const auto written = [&](const char* name, const QList<ControlState>& controls, int expected) {
+      const QString file = folder_.filePath(name);
+      const ExportRequest request{"heatmap", file, session_, {}, controls, {}, {700, 400}, 1};
+      [&] { QCOMPARE(export_view(request), expected); }();
+      QFile made(file);
+      return made.open(QIODevice::ReadOnly) ? made.readAll() : QByteArray();
+    };
+    const QByteArray shares = written("share.png", {}, 0), loads = written("load.png", {{"Metric", "Load"}}, 0);
+    QVERIFY(!shares.isEmpty() && !loads.isEmpty() && shares != loads);
+    QVERIFY(written("figures.csv", {}, 0).startsWith("router,branch,load"));
+    QVERIFY(written("none.png", {{"Metric", "Colour"}}, 2).isEmpty());
+    QVERIFY(written("none.bmp", {}, 2).isEmpty());
   }
 
   void a_run_of_nothing_fails_in_place_and_the_latest_request_wins() {

@@ -24,6 +24,7 @@ class DataView : public View {
 
   QTextBrowser* page_;
   Source source_;
+  std::shared_ptr<const SessionOverview> session_;
   std::shared_ptr<const SessionData> data_;
 };
 

@@ -32,7 +32,9 @@ void set_tones(HeatMatrix& m, double high) {
   for (const HeatRow& row : m.rows)
     for (const double v : row.value) most = std::max(most, std::abs(v));
   m.high = high > 0 ? high : most > 0 ? most : 1;
-  m.low = m.two_sided ? -m.high : 0;
+  // An unused branch has imbalance -1, whatever the busiest has: the lower half of the scale ends there.
+  const bool ends_at_one = o.metric == HeatMetric::imbalance && o.pair != HeatPair::difference;
+  m.low = ends_at_one ? -1 : m.two_sided ? -m.high : 0;
   for (HeatRow& row : m.rows) {
     double top = m.high;
     if (o.scale == HeatScale::per_router) {
@@ -43,7 +45,7 @@ void set_tones(HeatMatrix& m, double high) {
     row.tone.resize(row.value.size());
     for (size_t c = 0; c < row.value.size(); ++c) {
       const double v = row.value[c];
-      double t = std::clamp(v / top, -1.0, 1.0);
+      double t = std::clamp(v / (v < 0 && ends_at_one ? 1 : top), -1.0, 1.0);
       // Three decades: what is a thousandth of the largest is as pale as nothing.
       if (o.scale == HeatScale::logarithmic) t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
       row.tone[c] = static_cast<float>(t);

@@ -26,23 +26,49 @@ QColor tone_color(const HeatMatrix& m, float tone, const Theme& theme) {
   return m.two_sided ? theme.diverging(tone) : theme.sequential(tone);
 }
 
+/// 256 tones a side are more than an eye tells apart, and much cheaper than a colour for each cell.
+class ToneTable {
+ public:
+  ToneTable(bool two_sided, const Theme& theme) {
+    for (int i = -kTones; i <= kTones; ++i) {
+      const float tone = static_cast<float>(i) / kTones;
+      colors_.push_back((two_sided ? theme.diverging(tone) : theme.sequential(tone)).rgb());
+    }
+  }
+  QRgb of(float tone) const { return colors_[static_cast<size_t>(std::lround(tone * kTones) + kTones)]; }
+
+ private:
+  static constexpr int kTones = 255;
+  std::vector<QRgb> colors_;
+};
+
 }  // namespace
 
-double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix, double most) {
-  double width = 40;
+double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix) {
+  double width = metrics.horizontalAdvance(tr("branch %1").arg(std::max(0, matrix.columns - 1))) + 14;
   for (const HeatRow& row : matrix.rows) width = std::max(width, metrics.horizontalAdvance(row.router) + 14);
-  return std::min(width, most);
+  return width;
 }
 
 QImage tone_image(const HeatMatrix& m, const Theme& theme) {
   QImage image(std::max(1, m.columns), std::max<int>(1, static_cast<int>(m.rows.size())), QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
-  // 256 tones a side are more than an eye tells apart, and much cheaper than a colour for each cell.
-  std::vector<QRgb> table;
-  for (int i = -255; i <= 255; ++i) table.push_back(tone_color(m, static_cast<float>(i) / 255, theme).rgb());
+  const ToneTable table(m.two_sided, theme);
   for (size_t r = 0; r < m.rows.size(); ++r) {
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(r)));
-    for (size_t c = 0; c < m.rows[r].tone.size(); ++c) line[c] = table[static_cast<size_t>(std::lround(m.rows[r].tone[c] * 255) + 255)];
+    for (size_t c = 0; c < m.rows[r].tone.size(); ++c) line[c] = table.of(m.rows[r].tone[c]);
+  }
+  return image;
+}
+
+QImage tone_image(const RouterOverTime& t, const Theme& theme) {
+  QImage image(std::max(1, static_cast<int>(t.windows)), std::max(1, t.branches), QImage::Format_ARGB32_Premultiplied);
+  image.fill(Qt::transparent);
+  const ToneTable table(false, theme);
+  const auto branches = static_cast<size_t>(t.branches);
+  for (size_t b = 0; b < branches; ++b) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(b)));
+    for (size_t w = 0; w < static_cast<size_t>(t.windows); ++w) line[w] = table.of(t.most > 0 ? t.share[w * branches + b] / t.most : 0);
   }
   return image;
 }
@@ -131,15 +157,17 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
   const QFontMetricsF metrics(p.font());
   const double width = std::min(200.0, bounds.width() * 0.3);
   const QRectF bar(bounds.left(), bounds.top() + 2, width, 10);
+  const ToneTable tones(m.two_sided, theme);
   for (int i = 0; i < static_cast<int>(width); ++i) {
-    const double t = i / (width - 1);
-    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()), m.two_sided ? theme.diverging(2 * t - 1) : theme.sequential(t));
+    const auto t = static_cast<float>(i / (width - 1));
+    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()), QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
   }
   p.setPen(theme.faint);
   const QRectF ends(bar.left(), bar.bottom() + 1, width, metrics.height());
+  const bool starts_at_minus_one = m.options.metric == HeatMetric::imbalance && m.options.pair != HeatPair::difference;
   const bool relative = m.options.scale == HeatScale::per_router, logarithmic = m.options.scale == HeatScale::logarithmic;
   p.drawText(ends, Qt::AlignLeft,
-             relative      ? (m.two_sided ? tr("-max") : tr("0"))
+             relative      ? (starts_at_minus_one ? tr("-1") : m.two_sided ? tr("-max") : tr("0"))
              : logarithmic ? number(m, m.high / 1000)
                            : number(m, m.low));
   p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));
@@ -153,7 +181,8 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
              metrics.elidedText(text.definition, Qt::ElideRight, bounds.right() - left));
 }
 
-void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const Theme& theme, int selected) {
+void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones, const Theme& theme,
+                     int selected) {
   const QFontMetricsF metrics(p.font());
   const QRectF title(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 4);
   p.setPen(theme.text);
@@ -168,18 +197,8 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
              tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1));
   const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels, bounds.bottom() - title.bottom() - 6);
   if (t.windows == 0 || t.branches == 0 || area.height() < 8 || area.width() < 8) return;
-  QImage image(static_cast<int>(t.windows), t.branches, QImage::Format_ARGB32_Premultiplied);
-  for (int b = 0; b < t.branches; ++b) {
-    auto* line = reinterpret_cast<QRgb*>(image.scanLine(b));
-    for (int w = 0; w < t.windows; ++w)
-      line[w] =
-          theme
-              .sequential(t.most > 0 ? t.share[static_cast<size_t>(w) * static_cast<size_t>(t.branches) + static_cast<size_t>(b)] / t.most
-                                     : 0)
-              .rgb();
-  }
   p.setRenderHint(QPainter::SmoothPixmapTransform, false);
-  p.drawImage(area, image);
+  p.drawImage(area, tones);
   const double height = area.height() / t.branches;
   const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
   for (int b = 0; b < t.branches; b += step) {

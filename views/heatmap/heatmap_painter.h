@@ -22,11 +22,13 @@ void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& ton
                   const Theme& theme, const HeatMarks& marks);
 /// The scale with what its ends stand for, in a strip about 30 pixels high.
 void paint_scale(QPainter& painter, QRectF bounds, const HeatMatrix& matrix, const Theme& theme);
-/// One router over time, time to the right.
-void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time, const Theme& theme,
-                     int selected_branch);
+/// One pixel a window and branch.
+QImage tone_image(const RouterOverTime& over_time, const Theme& theme);
+/// One router over time, time to the right; `tones`: its tone_image().
+void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time, const QImage& tones,
+                     const Theme& theme, int selected_branch);
 
-/// Width that row labels want.
-double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix, double most);
+/// Width that row labels want: the routers' names, and the branches' below.
+double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix);
 
 }  // namespace stormcell::views

@@ -23,7 +23,12 @@ HeatmapPicture::HeatmapPicture(QWidget* parent) : QWidget(parent) {
 
 void HeatmapPicture::set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time) {
   panels_ = std::move(panels);
-  over_time_ = std::move(over_time);
+  over_time_.clear();
+  for (RouterOverTime& t : over_time) {
+    QImage tones = tone_image(t, Theme::of(palette()));
+    over_time_.push_back({std::move(t), std::move(tones)});
+  }
+  labels_ = -1;
   hovered_.reset();
   update();
 }
@@ -44,7 +49,9 @@ void HeatmapPicture::reset_zoom() {
 }
 
 double HeatmapPicture::labels() const {
-  return panels_.empty() ? 0 : label_width(QFontMetricsF(font()), panels_[0].matrix, width() * 0.28);
+  if (panels_.empty()) return 0;
+  if (labels_ < 0) labels_ = label_width(QFontMetricsF(font()), panels_[0].matrix);
+  return std::min(labels_, width() * 0.28);
 }
 
 QRectF HeatmapPicture::bounds(size_t panel) const {
@@ -109,10 +116,11 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
   // Whole branches' rows, but no thinner than an eye tells apart: what does not fit is left to choosing a router.
   for (size_t i = 0; i < over_time_.size(); ++i) {
     const double room = (height() - top - 4.0) / static_cast<double>(over_time_.size() - i);
-    const double wanted = std::min(24.0 * over_time_[i].branches + 40, std::max(room, 110.0));
+    const RouterOverTime& t = over_time_[i].over_time;
+    const double wanted = std::min(24.0 * t.branches + 40, std::max(room, 110.0));
     if (top + wanted > height()) break;
-    paint_over_time(p, QRectF(bounds(0).left(), top, width() - 2 * kMargin, wanted), labels(), over_time_[i], theme,
-                    over_time_[i].router == router_ ? branch_ : -1);
+    paint_over_time(p, QRectF(bounds(0).left(), top, width() - 2 * kMargin, wanted), labels(), t, over_time_[i].tones, theme,
+                    t.router == router_ ? branch_ : -1);
     top += wanted + 10;
   }
 }
@@ -131,11 +139,13 @@ bool HeatmapPicture::event(QEvent* event) {
 
 void HeatmapPicture::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange) remake_tones();
+  if (event->type() == QEvent::FontChange) labels_ = -1;
   QWidget::changeEvent(event);
 }
 
 void HeatmapPicture::remake_tones() {
   for (Panel& panel : panels_) panel.tones = tone_image(panel.matrix, Theme::of(palette()));
+  for (TimePanel& panel : over_time_) panel.tones = tone_image(panel.over_time, Theme::of(palette()));
   update();
 }
 

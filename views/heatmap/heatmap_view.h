@@ -55,8 +55,13 @@ class HeatmapPicture : public QWidget {
   std::optional<HeatCell> selected(const HeatMatrix& matrix) const;
   void remake_tones();
 
+  struct TimePanel {
+    RouterOverTime over_time;
+    QImage tones;
+  };
   std::vector<Panel> panels_;
-  std::vector<RouterOverTime> over_time_;
+  std::vector<TimePanel> over_time_;
+  mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
   QString trail_text_, router_;
   int branch_ = -1;
   HeatWindow window_{0, 0, 1e9, 1e9};

@@ -76,9 +76,17 @@ QColor Theme::category(int index) const {
                                               {0.82, 0.10, 220},
                                               {0.48, 0.13, 305},
                                               {0.76, 0.14, 130}}};
-  const Tone& t = tones[static_cast<size_t>(std::max(0, index)) % tones.size()];
-  const double h = t.h * M_PI / 180;
-  return from_oklab(t.l + (dark ? 0.04 : 0), t.c * std::cos(h), t.c * std::sin(h));
+  // Made once: a canvas asks for thousands in a frame.
+  static const auto colors = [] {
+    std::array<std::array<QColor, tones.size()>, 2> made;
+    for (size_t i = 0; i < tones.size(); ++i)
+      for (const bool for_dark : {false, true}) {
+        const double h = tones[i].h * M_PI / 180;
+        made[for_dark][i] = from_oklab(tones[i].l + (for_dark ? 0.04 : 0), tones[i].c * std::cos(h), tones[i].c * std::sin(h));
+      }
+    return made;
+  }();
+  return colors[dark][static_cast<size_t>(std::max(0, index)) % tones.size()];
 }
 
 QColor Theme::text_on(const QColor& fill) {

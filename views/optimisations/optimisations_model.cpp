@@ -30,13 +30,14 @@ PassRow* find(Optimisations& state, const QString& id) {
 }
 
 /// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly this choice.
-void take(Optimisations& state, const QJsonObject& summary, bool exact) {
+void take(Optimisations& state, int64_t run, const QJsonObject& summary, bool exact) {
   for (const QJsonValue& p : summary["passes"].toArray()) {
     PassRow* row = find(state, p["name"].toString());
     if (!row) continue;
     if (!row->predicted || exact) row->predicted = number(p["predicted_speedup"]);
     if (!row->applied || exact) row->applied = p["applied"].toBool(), row->reason = p["reason"].toString();
-    if (!row->alone) row->alone = gain(p["speedup_alone"], p["speedup_alone_ci95"]);
+    if (const auto alone = gain(p["speedup_alone"], p["speedup_alone_ci95"]); alone && (!row->alone || exact))
+      row->alone = alone, row->alone_run = run;
     if (!exact) continue;
     row->cumulative = gain(p["speedup_cumulative"], p["speedup_cumulative_ci95"]);
     row->guard_hits = static_cast<qlonglong>(p["guard_hits"].toDouble());
@@ -84,7 +85,7 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     if (!chosen || (!settings.empty() && run.settings != settings)) continue;
     const QJsonObject summary = summary_of(run);
     const bool exact = state.run == 0 && *chosen == enabled;
-    take(state, summary, exact);
+    take(state, run.id, summary, exact);
     if (!exact) continue;
     state.run = run.id;
     state.config = run.config;
@@ -126,6 +127,7 @@ Table make_table(const Optimisations& state) {
                    {tr("alone"), tr("measured: median time of the baseline / median time with this pass alone, alternated runs")},
                    {tr("alone from"), tr("lower end of its 95 % interval")},
                    {tr("alone to"), tr("upper end of its 95 % interval")},
+                   {tr("alone in run"), tr("the run that measured it alone: a quick run of a choice does not, then it is an older one")},
                    {tr("up to here"), tr("measured: with this pass and those above it")},
                    {tr("guard misses"), tr("inputs that took the path which the pass had left out, and were still answered right")},
                    {tr("why"), tr("what it did, or why it did not apply")}};
@@ -135,7 +137,8 @@ Table make_table(const Optimisations& state) {
         {row.id, QString(row.enabled ? tr("yes") : tr("no")), row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
          value(row.predicted), row.alone ? Value(row.alone->value) : Value(),
          row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
-         row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(), row.cumulative ? Value(row.cumulative->value) : Value(),
+         row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(),
+         row.alone ? Value(static_cast<qlonglong>(row.alone_run)) : Value(), row.cumulative ? Value(row.cumulative->value) : Value(),
          state.run ? Value(row.guard_misses) : Value(), row.reason});
   }
   return table;

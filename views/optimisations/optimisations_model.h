@@ -26,6 +26,7 @@ struct PassRow {
   QString reason;
   std::optional<double> predicted;
   std::optional<Gain> alone, cumulative;
+  int64_t alone_run = 0;  ///< where `alone` comes from: maybe another run than the rest
   qlonglong guard_hits = 0, guard_misses = 0;
   std::vector<std::pair<QString, QString>> parameters;
 };

@@ -221,6 +221,7 @@ void OptimisationsView::draw_row(size_t index) {
     ImGui::TextDisabled("-");
   ImGui::TableNextColumn();
   draw_gain(row.alone, row.predicted, span_of(state_), theme.category(0), theme);
+  if (row.alone && row.alone_run != state_.run) ImGui::TextDisabled("%s", text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
   ImGui::TableNextColumn();
   if (row.enabled && state_.run)
     draw_gain(row.cumulative, {}, span_of(state_), theme.category(2), theme);

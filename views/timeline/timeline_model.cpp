@@ -43,7 +43,14 @@ TimelineEvents::TimelineEvents(const std::vector<TimelineLane>& lanes, std::vect
 }
 
 size_t TimelineEvents::first_at(int64_t ns, size_t from) const {
-  size_t end = size();
+  // What is asked for is mostly near: steps that double, then halves of the last one.
+  size_t end = from, step = 1;
+  while (end < size() && begin_ns(end) < ns) {
+    from = end + 1;
+    end += step;
+    step *= 2;
+  }
+  end = std::min(end, size());
   while (from < end) {
     const size_t middle = from + (end - from) / 2;
     if (begin_ns(middle) < ns)

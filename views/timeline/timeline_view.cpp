@@ -85,8 +85,8 @@ void TimelineView::show_data(Data data) {
     return;
   }
   if (other_events) {
-    // A few batches are what one looks at first; everything is a key away.
-    window_ = {0, std::max(100.0, static_cast<double>(t.spans.end_ns(std::min<size_t>(2, t.spans.size() - 1))) * 1.02)};
+    // Everything, as the table and the statistics below have it.
+    window_ = {0, std::max(100.0, static_cast<double>(t.length_ns))};
     QString facts = tr("%1 events of batches %2 to %3")
                         .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(t.events)))
                         .arg(t.first_batch)

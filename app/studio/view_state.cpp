@@ -1,0 +1,91 @@
+#include "app/studio/view_state.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <memory>
+
+#include "app/studio/command_line.h"
+#include "core/base/error.h"
+
+namespace stormcell::studio {
+namespace {
+
+QString on_off(bool on) { return on ? "on" : "off"; }
+
+[[noreturn]] void refuse(const QString& name, const QString& what, const QString& known) {
+  bad_input(("--set \"" + name + "\"").toStdString(), what.toStdString(), ("one of: " + known).toStdString());
+}
+
+}  // namespace
+
+QList<ControlState> control_states(const views::View& view) {
+  QList<ControlState> states;
+  for (const auto* widget : view.findChildren<QWidget*>()) {
+    const QString name = widget->accessibleName();
+    if (const auto* box = qobject_cast<const QComboBox*>(widget); box && !name.isEmpty())
+      states.append({name, box->currentText()});
+    else if (const auto* check = qobject_cast<const QCheckBox*>(widget))
+      states.append({name.isEmpty() ? check->text() : name, on_off(check->isChecked())});
+    else if (const auto* number = qobject_cast<const QDoubleSpinBox*>(widget); number && !name.isEmpty())
+      states.append({name, QString::number(number->value())});
+  }
+  return states;
+}
+
+QList<ControlState> changed_controls(const views::View& view, const views::ViewEntry& entry) {
+  const std::unique_ptr<views::View> fresh(entry.make(nullptr));
+  const QList<ControlState> usual = control_states(*fresh);
+  QList<ControlState> changed;
+  for (const ControlState& state : control_states(view))
+    if (!usual.contains(state)) changed.append(state);
+  return changed;
+}
+
+void set_control(views::View& view, const ControlState& state) {
+  const auto& [name, value] = state;
+  QStringList names;
+  for (auto* widget : view.findChildren<QWidget*>()) {
+    auto* box = qobject_cast<QComboBox*>(widget);
+    auto* check = qobject_cast<QCheckBox*>(widget);
+    auto* number = qobject_cast<QDoubleSpinBox*>(widget);
+    if (!box && !check && !number) continue;
+    const QString own = widget->accessibleName().isEmpty() && check ? check->text() : widget->accessibleName();
+    if (own.isEmpty()) continue;
+    names << own;
+    if (own.compare(name, Qt::CaseInsensitive) != 0) continue;
+    if (box) {
+      QStringList texts;
+      for (int i = 0; i < box->count(); ++i) texts << box->itemText(i);
+      const auto at =
+          std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return t.compare(value, Qt::CaseInsensitive) == 0; });
+      if (at == texts.end()) refuse(name, "cannot be '" + value + "'", texts.join(", "));
+      box->setCurrentIndex(static_cast<int>(at - texts.begin()));
+    } else if (check) {
+      if (value != "on" && value != "off") refuse(name, "cannot be '" + value + "'", "on, off");
+      check->setChecked(value == "on");
+    } else {
+      bool ok = false;
+      const double wanted = value.toDouble(&ok);
+      if (!ok || wanted < number->minimum() || wanted > number->maximum())
+        refuse(name, "cannot be '" + value + "'", QString("numbers from %1 to %2").arg(number->minimum()).arg(number->maximum()));
+      number->setValue(wanted);
+    }
+    return;
+  }
+  refuse(name, "the view has no such control", names.isEmpty() ? "none" : names.join(", "));
+}
+
+QStringList selection_words(const views::Selection& s) {
+  QStringList words;
+  if (!s.all_batches())
+    words << "--batches" << QString("%1:%2").arg(s.first_batch).arg(s.end_batch < 0 ? QString() : QString::number(s.end_batch));
+  if (!s.phase.isEmpty()) words << "--phase" << shell_quoted(s.phase);
+  if (!s.label.isEmpty()) words << "--label" << shell_quoted(s.label);
+  if (!s.router.isEmpty()) words << "--router" << shell_quoted(s.router);
+  if (s.branch >= 0) words << "--branch" << QString::number(s.branch);
+  if (s.cell) words << "--cell" << QString("%1:%2").arg(s.cell->sequence).arg(s.cell->position);
+  return words;
+}
+
+}  // namespace stormcell::studio
