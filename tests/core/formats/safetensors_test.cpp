@@ -94,7 +94,7 @@ class SafetensorsTest : public QObject {
     QVERIFY(!file->find("x")->aligned());
   }
 
-  void opening_reads_no_tensor_data() {
+  void opening_reads_no_tensor() {
     const Scratch scratch;
     constexpr int64_t kSize = int64_t{5} << 29;  // 2.5 GiB, sparse
     const std::string path = scratch.write(
