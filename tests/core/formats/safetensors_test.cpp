@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "core/formats/safetensors_writer.h"
-#include "tests/core/formats/safetensors_bytes.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
