@@ -154,7 +154,11 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
   Rows rows;
   if (f.verb == "profile") {
     rows.push_back({"recorded", plural(f.decisions, "decision") + " in " + plural(f.windows, "window")});
-    rows.push_back({"cost of recording", f.record_overhead ? share_text(*f.record_overhead) + " of the run" : "not measured"});
+    std::string cost = f.record_overhead ? share_text(*f.record_overhead) + " of the run" : "not measured";
+    if (f.record_overhead_ci95)
+      cost += "  95 % interval " + share_text((*f.record_overhead_ci95)[0]) + " to " + share_text((*f.record_overhead_ci95)[1]);
+    rows.push_back({"cost of recording", cost});
+    if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
   if (f.unloaded_weight_bytes > 0) rows.push_back({"never loaded", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});

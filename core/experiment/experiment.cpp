@@ -155,8 +155,11 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     std::vector<Batch> batches;
     double once_ms = 0;
     for (const double ms : recorded_ms) once_ms += ms;
-    for (const int64_t b : measured_batches(s.data->batch_count(), once_ms, run.decisions ? 2 : 1, 3, run.measure_seconds))
+    // With recording the two are compared, and few rounds say little about a difference of a hundredth.
+    const int rounds_at_least = run.decisions && run.measure_seconds > 0 ? kLeastRounds : 3;
+    for (const int64_t b : measured_batches(s.data->batch_count(), once_ms, run.decisions ? 2 : 1, rounds_at_least, run.measure_seconds))
       batches.push_back(s.data->batch(b));
+    bool recording_measured = run.decisions;
     const auto pass_over = [&](bool record) {
       std::vector<double> ms;
       for (const Batch& batch : batches) {
@@ -170,12 +173,23 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
         const double wall = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
         ms.push_back(record ? wall : std::max(plan->result.milliseconds, wall));
       }
+      if (record) {
+        // What is still being written belongs to this round, not to the one that follows.
+        const auto begin = std::chrono::steady_clock::now();
+        recording_measured = session.finish_measured() && recording_measured;
+        ms.back() += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+      }
       return ms;
     };
     std::vector<std::function<std::vector<double>()>> plans = {[&] { return pass_over(false); }};
     if (run.decisions) plans.push_back([&] { return pass_over(true); });
-    const Rounds rounds = alternate(plans, run.measure_seconds, 3, progress);
-    if (run.decisions) r.record_overhead = ratio_of_medians(rounds.total[1], rounds.total[0]).value - 1;
+    const Rounds rounds = alternate(plans, run.measure_seconds, rounds_at_least, progress);
+    if (recording_measured) {
+      const Ratio cost = ratio_of_medians(rounds.total[1], rounds.total[0]);
+      r.record_overhead = cost.value - 1;
+      r.record_work = session.measured_work() * static_cast<double>(batches.size()) / std::max(median(rounds.total[0]), 1e-6);
+      if (rounds.total[0].size() >= kLeastRounds) r.record_overhead_ci95 = {{cost.ci95[0] - 1, cost.ci95[1] - 1}};
+    }
     PlanFigures figures = s.plan_figures(*plan, batches, rounds.batches[0]);
     const std::vector<OperatorTime> operators = s.operator_times(*plan, progress);
     // Reading was probed before the weights came: its buffer would stand beside them in the peak of memory.

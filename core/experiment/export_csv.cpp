@@ -58,6 +58,21 @@ void write_loads(const Source& from, TextOutput& out, const Progress& progress) 
   }
 }
 
+// Cells without padding, as far as the run was counted.
+void write_labels(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("router,label,branch,cells\n");
+  bool labelled = false;
+  for (size_t r = 0; r < from.layout.routers.size(); ++r) {
+    progress.report("labels", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    for (const LabelLoads& l : from.session.label_loads(from.run.id, static_cast<int32_t>(r))) {
+      labelled = true;
+      for (size_t b = 0; b < l.load.size(); ++b) put_row(out, from.layout.routers[r].name, l.label, static_cast<int64_t>(b), l.load[b]);
+    }
+  }
+  if (!labelled)
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no labels", "record them with profile --label-field");
+}
+
 void write_transitions(const Source& from, TextOutput& out, const Progress& progress) {
   out.write("router,branch,next_router,next_branch,cells\n");
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
@@ -129,6 +144,7 @@ struct Table {
 };
 constexpr std::array kTables = {
     Table{{"loads", "cells of each branch over time"}, write_loads},
+    Table{{"labels", "cells of each branch by label"}, write_labels},
     Table{{"transitions", "cells from branch to branch of the next router"}, write_transitions},
     Table{{"decisions", "every choice of every cell"}, write_decisions},
     Table{{"timings", "every batch and its steps"}, write_timings},

@@ -94,8 +94,7 @@ void add_steps(RecordPlan& plan, const Program& program) {
   }
 }
 
-void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, RecordOptions options,
-                  BatchRecord& record) {
+void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, RecordOptions options, BatchRecord& record) {
   const Graph& g = *program.graph;
   DecisionRecord r;
   r.router = plan.routers.of[static_cast<size_t>(d.router)];

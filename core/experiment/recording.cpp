@@ -1,23 +1,17 @@
 #include "core/experiment/recording.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.h"
 #include "core/formats/tokenizer.h"
 #include "core/profile/statistics.h"
 
 namespace stormcell {
 namespace {
-class Nowhere : public RecordSink {
- public:
-  void batch(const BatchRecord&) override {}
-  void commit() override {}
-};
-}  // namespace
 
-SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
-                       bool decisions, const std::string& config)
-    : state_(state), plan_(plan), options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
-  if (path.empty()) return;
+ModelSummary summary_of(const Experiment::State& state) {
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
   model.name = state.model->name;
@@ -26,7 +20,11 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
                               {"weight_bytes", state.model->weight_bytes},
                               {"weights", std::string(to_text(state.model->origin))}}
                    .dump();
-  session_ = std::make_unique<SessionWriter>(path, model);
+  return model;
+}
+
+RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, const RecordOptions& options,
+                  const std::string& config) {
   RunStart start;
   start.kind = kind;
   start.config = config;
@@ -47,11 +45,49 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
                      {"settings", nlohmann::json::parse(state.settings_json())}}
           .dump();
   start.layout = plan.records.layout;
-  start.decisions = decisions;
-  start.inputs = options_.inputs;
-  if (options_.inputs && state.model->tokenizer)
+  start.decisions = options.decisions;
+  start.inputs = options.inputs;
+  if (options.inputs && state.model->tokenizer)
     start.piece = [tokenizer = state.model->tokenizer](int32_t token) { return tokenizer->piece(token); };
-  writer_ = session_->begin_run(start);
+  return start;
+}
+
+// A folder for temporary files, which goes away with the object.
+struct TemporaryFolder {
+  TemporaryFolder() : path((std::filesystem::temp_directory_path() / "stormcell-XXXXXX").string()) {
+    if (!::mkdtemp(path.data())) failed(path, "cannot be made");
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string path;
+};
+
+}  // namespace
+
+// The members go in the opposite order: the thread that writes, the run, the file, its folder.
+struct SessionRun::Measured {
+  Measured(const ModelSummary& model, const RunStart& start)
+      : session(folder.path + "/measured.storm", model), writer(session.begin_run(start)), recorder({writer.get()}) {}
+  TemporaryFolder folder;
+  SessionWriter session;
+  std::unique_ptr<RunWriter> writer;
+  Recorder recorder;
+  int64_t batches = 0;
+};
+
+SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
+                       bool decisions, const std::string& config)
+    : state_(state),
+      plan_(plan),
+      options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
+  start_ = start_of(state, plan, kind, options_, config);
+  if (path.empty()) return;
+  session_ = std::make_unique<SessionWriter>(path, summary_of(state));
+  writer_ = session_->begin_run(start_);
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
 }
 
@@ -83,15 +119,34 @@ void SessionRun::add_decoded(const Batch& batch, const Bindings& bindings, const
   }
 }
 
+// A place where nothing can be written says nothing about the cost, and must not end a run that is otherwise done.
 void SessionRun::measure_recording(const Batch& batch) {
-  if (!discarding_) {
-    nowhere_ = std::make_unique<Nowhere>();
-    discarding_ = std::make_unique<Recorder>(std::vector<RecordSink*>{nowhere_.get()});
+  if (unmeasured_) return;
+  try {
+    if (!measured_) measured_ = std::make_unique<Measured>(summary_of(state_), start_);
+    BatchRecord& record = measured_->recorder.begin_batch();
+    record.number = measured_->batches++;
+    fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
+    measured_->recorder.submit();
+  } catch (const std::exception&) {
+    unmeasured_ = true;
   }
-  BatchRecord& record = discarding_->begin_batch();
-  record.number = batch.index;
-  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, {true, options_.inputs, options_.margins}, record);
-  discarding_->submit();
+}
+
+bool SessionRun::finish_measured() {
+  if (unmeasured_ || !measured_) return false;
+  try {
+    measured_->recorder.flush();
+  } catch (const std::exception&) {
+    unmeasured_ = true;
+  }
+  return !unmeasured_;
+}
+
+double SessionRun::measured_work() const {
+  if (!measured_ || measured_->batches == 0) return 0;
+  const RecorderCounts counts = measured_->recorder.counts();
+  return (counts.produce_ms + counts.write_ms) / static_cast<double>(measured_->batches);
 }
 
 int64_t SessionRun::windows() const {

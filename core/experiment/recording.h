@@ -21,8 +21,13 @@ class SessionRun {
   void add(const Batch& batch);
   /// Takes what plan.result holds of decoding `batch`: a record of the input's pass, then one a turn.
   void add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns);
-  /// The cost of recording without a second copy in the session: fills a record and throws it away.
+  /// Records what plan.result holds of `batch` as add() does, into a session of its own in the folder for temporary files, which nobody
+  /// sees and which goes away with this object: so recording can be measured any number of times.
   void measure_recording(const Batch& batch);
+  /// Returns when all that is measured is written. False where it could not be, and then nothing was measured.
+  bool finish_measured();
+  /// Milliseconds a measured batch took to record: on this thread, and of the processor on the one that writes.
+  double measured_work() const;
   /// Writes the summary, closes the session; returns the run's number, 0 without a session.
   int64_t finish(const std::string& summary);
   int64_t decisions() const { return decisions_made_; }
@@ -31,13 +36,15 @@ class SessionRun {
  private:
   const Experiment::State& state_;
   const ReadyPlan& plan_;
+  RunStart start_;
   RecordOptions options_;
   int64_t decisions_made_ = 0, records_ = 0;
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;
-  std::unique_ptr<RecordSink> nowhere_;  // outlives the recorder that writes to it
-  std::unique_ptr<Recorder> discarding_;
+  struct Measured;
+  std::unique_ptr<Measured> measured_;
+  bool unmeasured_ = false;
 };
 
 }  // namespace stormcell

@@ -114,6 +114,8 @@ struct RunSummaryFigures {
   int64_t decisions = 0, windows = 0;
   std::vector<std::string> labels;
   std::optional<double> record_overhead;  ///< share of the run's time
+  std::optional<std::array<double, 2>> record_overhead_ci95;
+  std::optional<double> record_work;  ///< time that recording itself took, on the run's thread and the writer's, as a share of the run's
   std::vector<std::string> warnings;
 };
 

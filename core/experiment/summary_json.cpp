@@ -171,6 +171,8 @@ std::string to_json(const RunSummaryFigures& f) {
     j["windows"] = f.windows;
     j["labels"] = f.labels;
     j["record_overhead"] = or_null(f.record_overhead);
+    j["record_overhead_ci95"] = or_null(f.record_overhead_ci95);
+    j["record_work"] = or_null(f.record_work);
   }
   j["operators"] = {{"baseline", json_of(f.baseline_operators)}, {"optimized", json_of(f.optimized_operators)}};
   j["load_seconds"] = f.load_seconds;

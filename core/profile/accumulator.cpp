@@ -72,22 +72,25 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
     const auto cells = static_cast<size_t>(s.cells.cells());
-    if (s.space < 0 || static_cast<size_t>(s.space) >= spaces_.size()) wrong("cell space " + std::to_string(s.space) + " is not in the layout");
+    if (s.space < 0 || static_cast<size_t>(s.space) >= spaces_.size())
+      wrong("cell space " + std::to_string(s.space) + " is not in the layout");
     if ((!s.mask.empty() && s.mask.size() != cells) || (!s.tokens.empty() && s.tokens.size() != cells))
       wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(cells) + " cells, its mask " +
             std::to_string(s.mask.size()) + ", its tokens " + std::to_string(s.tokens.size()));
   }
   for (size_t i = 0; i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
-    if (d.router < 0 || static_cast<size_t>(d.router) >= routers_.size()) wrong("router " + std::to_string(d.router) + " is not in the layout");
+    if (d.router < 0 || static_cast<size_t>(d.router) >= routers_.size())
+      wrong("router " + std::to_string(d.router) + " is not in the layout");
     const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
     const int32_t at = space_of_[static_cast<size_t>(info.space)];
     if (at < 0) wrong("the cells of " + info.name + " are not in the batch");
     const int64_t rows = batch.space(static_cast<size_t>(at)).cells.cells();
     const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k, branches = static_cast<size_t>(info.branches);
     const auto is = [](auto span, size_t n) { return span.empty() || span.size() == n; };
-    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) || !is(d.scores, cells * branches) ||
-        !is(d.margin, cells) || !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) || (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
+    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) ||
+        !is(d.scores, cells * branches) || !is(d.margin, cells) || !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) ||
+        (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
       wrong("the parts of a decision of " + info.name + " do not fit each other: " + std::to_string(d.choice.size()) + " choices of " +
             std::to_string(rows) + " cells");
     for (const int32_t row : d.ancestor)
@@ -188,8 +191,8 @@ void ProfileAccumulator::count_pairs(const BatchRecord& batch, const DecisionRec
     const int32_t at = decision_of_router_[static_cast<size_t>(from)];
     router.transitions->begin(batch.number, choices, out(PairKind::transition, from));
     if (at >= 0)
-      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[static_cast<size_t>(from)].fan_out}, {d, k}, space.mask, scratch_,
-                      router.transitions->counter());
+      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[static_cast<size_t>(from)].fan_out}, {d, k}, space.mask,
+                      scratch_, router.transitions->counter());
   }
   if (router.coactivation) {
     router.coactivation->begin(batch.number, choices, out(PairKind::coactivation, d.router));
@@ -207,7 +210,8 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   last_ = batch.number;
   ++batches_;
   std::fill(decision_of_router_.begin(), decision_of_router_.end(), -1);
-  for (size_t i = 0; i < batch.decisions(); ++i) decision_of_router_[static_cast<size_t>(batch.decision(i).router)] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < batch.decisions(); ++i)
+    decision_of_router_[static_cast<size_t>(batch.decision(i).router)] = static_cast<int32_t>(i);
   find_labels(batch);
   find_tokens(batch);
   for (size_t i = 0; i < batch.decisions(); ++i) {

@@ -14,17 +14,17 @@ namespace stormcell {
 
 /// One router of the model that ran.
 struct RouterInfo {
-  std::string name;            ///< weight prefix, "encoder.block.1.layer.1.mlp"
+  std::string name;  ///< weight prefix, "encoder.block.1.layer.1.mlp"
   int32_t branches = 1;
   int32_t fan_out = 1;
-  std::string protocol;        ///< to_text(ProtocolKind)
-  int32_t space = 0;           ///< index into RunLayout::spaces
-  std::string stack;           ///< "encoder", "decoder", ...: routers of one stack follow each other in the order of RunLayout::routers
-  int32_t parent = -1;         ///< the router in one of whose branches this one is nested, -1: none
+  std::string protocol;  ///< to_text(ProtocolKind)
+  int32_t space = 0;     ///< index into RunLayout::spaces
+  std::string stack;     ///< "encoder", "decoder", ...: routers of one stack follow each other in the order of RunLayout::routers
+  int32_t parent = -1;   ///< the router in one of whose branches this one is nested, -1: none
   int32_t parent_branch = -1;
-  int32_t layer = -1;          ///< the model's number of the layer, -1: not known
-  int64_t branch_bytes = 0;    ///< weights of one branch, 0: not known
-  int64_t dense_bytes = 0;     ///< weights of the layer outside its branches, 0: not known
+  int32_t layer = -1;        ///< the model's number of the layer, -1: not known
+  int64_t branch_bytes = 0;  ///< weights of one branch, 0: not known
+  int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
   bool operator==(const RouterInfo&) const = default;
 };
 
@@ -32,16 +32,16 @@ struct RouterInfo {
 struct StepInfo {
   std::string name;
   std::string op;
-  int32_t router = -1;         ///< index into RunLayout::routers, -1: none
+  int32_t router = -1;  ///< index into RunLayout::routers, -1: none
   int32_t branch = -1;
-  double flops = 0, bytes = 0; ///< of one execution as planned, 0: not known
+  double flops = 0, bytes = 0;  ///< of one execution as planned, 0: not known
   bool operator==(const StepInfo&) const = default;
 };
 
 /// What stays the same for all batches of a run.
 struct RunLayout {
-  std::vector<std::string> spaces;   ///< names of the cell spaces
-  std::vector<RouterInfo> routers;   ///< in the order in which cells meet them
+  std::vector<std::string> spaces;  ///< names of the cell spaces
+  std::vector<RouterInfo> routers;  ///< in the order in which cells meet them
   std::vector<StepInfo> steps;
   bool operator==(const RunLayout&) const = default;
 };
@@ -65,8 +65,8 @@ struct GuardCount {
 struct SpaceRecord {
   int32_t space = 0;
   CellTable cells;
-  std::span<const uint8_t> mask;     ///< [cells] 1: a real cell, 0: padding; empty: all are real
-  std::span<const int32_t> tokens;   ///< [cells] token ids, for loads by token; empty: none
+  std::span<const uint8_t> mask;    ///< [cells] 1: a real cell, 0: padding; empty: all are real
+  std::span<const int32_t> tokens;  ///< [cells] token ids, for loads by token; empty: none
 };
 
 /// Where the weights of a chosen branch were when the choice was made, as a system that offloads experts recorded it.
@@ -75,14 +75,15 @@ enum class Residency : uint8_t { miss = 0, hit = 1, prefetch_hit = 2 };
 /// One router's decision on one batch; choices as in DecisionView.
 struct DecisionRecord {
   int32_t router = 0;
-  std::span<const int32_t> choice;    ///< [n, fan_out]
-  std::span<const float> weight;      ///< [n, fan_out], may be empty
-  std::span<const int32_t> padded;    ///< [branches] loads by the rule of supported capacities; empty: equal to the loads
-  std::span<const int32_t> ancestor;  ///< [n] row in the batch's table of the space, for routers that see a part of it; empty: cell i is row i
-  std::span<const float> scores;      ///< [n, branches], empty unless asked for
-  std::span<const float> margin;      ///< [n], empty unless asked for
-  std::span<const uint8_t> residency; ///< [n, fan_out] Residency, empty: not recorded
-  std::span<const int64_t> bytes_read; ///< [n, fan_out] weights read for the choice; empty: branch_bytes where it was a miss, else none
+  std::span<const int32_t> choice;  ///< [n, fan_out]
+  std::span<const float> weight;    ///< [n, fan_out], may be empty
+  std::span<const int32_t> padded;  ///< [branches] loads by the rule of supported capacities; empty: equal to the loads
+  std::span<const int32_t>
+      ancestor;                   ///< [n] row in the batch's table of the space, for routers that see a part of it; empty: cell i is row i
+  std::span<const float> scores;  ///< [n, branches], empty unless asked for
+  std::span<const float> margin;  ///< [n], empty unless asked for
+  std::span<const uint8_t> residency;   ///< [n, fan_out] Residency, empty: not recorded
+  std::span<const int64_t> bytes_read;  ///< [n, fan_out] weights read for the choice; empty: branch_bytes where it was a miss, else none
 };
 
 /// Spans over a decision in host memory. Scores and ancestors are the caller's to add.
@@ -92,7 +93,7 @@ DecisionRecord record_of(int32_t router, const DecisionView& decision);
 /// until the largest batch has been seen.
 class BatchRecord {
  public:
-  int64_t number = 0;         ///< batches of a run are numbered from 0, each once
+  int64_t number = 0;  ///< batches of a run are numbered from 0, each once
   double latency_ms = 0;
   std::vector<StepEvent> events;
   std::vector<GuardCount> guards;

@@ -48,10 +48,17 @@ class Writer {
       }
     };
     switch (width) {
-      case 1: store(uint8_t{}); break;
-      case 2: store(uint16_t{}); break;
-      case 4: store(uint32_t{}); break;
-      default: store(uint64_t{});
+      case 1:
+        store(uint8_t{});
+        break;
+      case 2:
+        store(uint16_t{});
+        break;
+      case 4:
+        store(uint32_t{});
+        break;
+      default:
+        store(uint64_t{});
     }
   }
 
@@ -115,10 +122,17 @@ class Reader {
       }
     };
     switch (width) {
-      case 1: load(uint8_t{}); break;
-      case 2: load(uint16_t{}); break;
-      case 4: load(uint32_t{}); break;
-      default: load(uint64_t{});
+      case 1:
+        load(uint8_t{});
+        break;
+      case 2:
+        load(uint16_t{});
+        break;
+      case 4:
+        load(uint32_t{});
+        break;
+      default:
+        load(uint64_t{});
     }
     return out;
   }
@@ -168,12 +182,14 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   }
   for (size_t b = 1; b < offsets.size(); ++b) offsets[b] += offsets[b - 1];
   const int choice_width = width_of(uint64_t{most} + 1), offset_width = width_of(offsets.back());
-  const bool same_padded =
-      d.padded.empty() || std::equal(d.padded.begin(), d.padded.end(), offsets.begin(),
-                                     [next = offsets.begin()](int32_t padded, uint32_t begin) mutable { return *++next - begin == static_cast<uint32_t>(padded); });
-  const uint8_t parts = static_cast<uint8_t>((d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) | (d.ancestor.empty() ? 0 : kAncestors) |
-                                             (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) |
-                                             (d.residency.empty() ? 0 : kResidency) | (d.bytes_read.empty() ? 0 : kBytesRead));
+  const bool same_padded = d.padded.empty() || std::equal(d.padded.begin(), d.padded.end(), offsets.begin(),
+                                                          [next = offsets.begin()](int32_t padded, uint32_t begin) mutable {
+                                                            return *++next - begin == static_cast<uint32_t>(padded);
+                                                          });
+  const uint8_t parts =
+      static_cast<uint8_t>((d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) | (d.ancestor.empty() ? 0 : kAncestors) |
+                           (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) | (d.residency.empty() ? 0 : kResidency) |
+                           (d.bytes_read.empty() ? 0 : kBytesRead));
   Writer w(out);
   w.byte(kVersion);
   w.byte(parts);
@@ -264,7 +280,9 @@ void put_loads(const RouterLoads& loads, Bytes& out) {
   w.byte(parts);
   w.byte(static_cast<uint8_t>(width));
   w.byte(0);
-  const auto put = [&](const std::vector<int64_t>& v) { w.integers(v.size(), width, [&](size_t i) { return static_cast<uint64_t>(v[i]); }); };
+  const auto put = [&](const std::vector<int64_t>& v) {
+    w.integers(v.size(), width, [&](size_t i) { return static_cast<uint64_t>(v[i]); });
+  };
   put(loads.load);
   if (parts & kPadding) put(loads.padding);
   if (parts & kDropped) put(loads.dropped);

@@ -19,7 +19,8 @@ namespace stormcell {
 namespace {
 
 // One entry a version; entry i brings version i to i + 1. Entries that were released are never changed.
-constexpr std::array kMigrations = {R"sql(
+constexpr std::array kMigrations = {
+    R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE model(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, name TEXT NOT NULL, family TEXT NOT NULL, json TEXT NOT NULL);
 CREATE TABLE run(id INTEGER PRIMARY KEY, model INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,
@@ -52,8 +53,8 @@ CREATE TABLE token_load(router INTEGER, token INTEGER, cells INTEGER NOT NULL, l
 CREATE VIEW decisions AS SELECT id >> 44 AS run, (id >> 12) & 4294967295 AS batch, id & 4095 AS router, data FROM decision;
 CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level, number, batches, cells, data FROM load_window;
 )sql",
-                                    // What imported traces know of a layer; in decisions, residency and bytes read. The text of recorded tokens.
-                                    R"sql(
+    // What imported traces know of a layer; in decisions, residency and bytes read. The text of recorded tokens.
+    R"sql(
 ALTER TABLE router ADD COLUMN layer INTEGER;
 ALTER TABLE router ADD COLUMN branch_bytes INTEGER;
 ALTER TABLE router ADD COLUMN dense_bytes INTEGER;

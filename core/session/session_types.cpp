@@ -24,6 +24,8 @@ std::vector<int32_t> StoredDecision::cells_by_branch() const {
   return out;
 }
 
-DecisionRecord StoredDecision::record(int32_t router) const { return {router, choice, weight, padded, ancestor, scores, margin, residency, bytes_read}; }
+DecisionRecord StoredDecision::record(int32_t router) const {
+  return {router, choice, weight, padded, ancestor, scores, margin, residency, bytes_read};
+}
 
 }  // namespace stormcell

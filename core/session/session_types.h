@@ -18,11 +18,11 @@ struct ModelSummary {
   std::string fingerprint;
   std::string name;
   std::string family;
-  std::string json = "{}";       ///< whatever else the writer knows: parameters, bytes, sizes
+  std::string json = "{}";  ///< whatever else the writer knows: parameters, bytes, sizes
 };
 
 enum class RunStatus : uint8_t {
-  running,      ///< being written
+  running,  ///< being written
   finished,
   interrupted,  ///< ended early by the user, or killed: everything up to the last finished batch is there
   failed,
@@ -31,22 +31,22 @@ std::string_view to_text(RunStatus status);
 
 /// What is known when a run begins.
 struct RunStart {
-  std::string kind = "run";      ///< the verb or the part of it: "run", "profile", "baseline", "optimized", "generate", "import"
-  std::string name;              ///< free; "S.storm#name" finds it
-  std::string config = "{}";     ///< stormcell.config/1
-  std::string machine = "{}";    ///< device, threads, ceilings
+  std::string kind = "run";    ///< the verb or the part of it: "run", "profile", "baseline", "optimized", "generate", "import"
+  std::string name;            ///< free; "S.storm#name" finds it
+  std::string config = "{}";   ///< stormcell.config/1
+  std::string machine = "{}";  ///< device, threads, ceilings
   std::string dataset = "{}";
   RunLayout layout;
-  bool decisions = true;         ///< store decisions; windows are stored in any case
-  bool inputs = false;           ///< store texts and token ids
+  bool decisions = true;  ///< store decisions; windows are stored in any case
+  bool inputs = false;    ///< store texts and token ids
   /// A token as the vocabulary has it, for the pieces of recorded inputs; called by the thread that writes. Null: no tokenizer.
   std::function<std::string(int32_t)> piece;
 };
 
 struct SessionSummary {
-  std::string id;                ///< random, made with the file
-  std::string created;           ///< ISO 8601, UTC
-  std::string program;           ///< version that made the file
+  std::string id;       ///< random, made with the file
+  std::string created;  ///< ISO 8601, UTC
+  std::string program;  ///< version that made the file
   int32_t schema = 0;
   ModelSummary model;
 };
@@ -69,9 +69,9 @@ struct PyramidLevel {
 struct BatchSpace {
   int32_t space = 0;
   CellTable cells;
-  int64_t real_cells = 0;              ///< without padding
-  std::vector<uint8_t> mask;           ///< [cells] 1: real; empty: all real
-  std::vector<int32_t> tokens;         ///< empty unless inputs were recorded
+  int64_t real_cells = 0;       ///< without padding
+  std::vector<uint8_t> mask;    ///< [cells] 1: real; empty: all real
+  std::vector<int32_t> tokens;  ///< empty unless inputs were recorded
 };
 
 struct BatchSummary {
@@ -86,15 +86,15 @@ struct BatchSummary {
 struct StoredDecision {
   int32_t branches = 0, fan_out = 1;
   int64_t cells = 0;
-  std::vector<int32_t> offsets;    ///< [branches + 1]
-  std::vector<int32_t> choice;     ///< [cells, fan_out] as in DecisionView
-  std::vector<float> weight;       ///< [cells, fan_out] or empty
-  std::vector<int32_t> padded;     ///< [branches]
-  std::vector<int32_t> ancestor;   ///< [cells] or empty: cell i is row i of the batch's table
-  std::vector<float> scores;       ///< [cells, branches] or empty
-  std::vector<float> margin;       ///< [cells] or empty
-  std::vector<uint8_t> residency;  ///< [cells, fan_out] Residency, or empty
-  std::vector<int64_t> bytes_read; ///< [cells, fan_out] or empty, as in DecisionRecord
+  std::vector<int32_t> offsets;     ///< [branches + 1]
+  std::vector<int32_t> choice;      ///< [cells, fan_out] as in DecisionView
+  std::vector<float> weight;        ///< [cells, fan_out] or empty
+  std::vector<int32_t> padded;      ///< [branches]
+  std::vector<int32_t> ancestor;    ///< [cells] or empty: cell i is row i of the batch's table
+  std::vector<float> scores;        ///< [cells, branches] or empty
+  std::vector<float> margin;        ///< [cells] or empty
+  std::vector<uint8_t> residency;   ///< [cells, fan_out] Residency, or empty
+  std::vector<int64_t> bytes_read;  ///< [cells, fan_out] or empty, as in DecisionRecord
   /// Cells of all branches one after another: those of branch b are [offsets[b], offsets[b + 1]).
   std::vector<int32_t> cells_by_branch() const;
   /// Spans over this value.
@@ -105,14 +105,14 @@ struct StoredDecision {
 struct PathStep {
   int64_t batch = 0;
   int32_t router = 0;
-  std::vector<int32_t> choice;     ///< [fan_out]
+  std::vector<int32_t> choice;  ///< [fan_out]
   std::vector<float> weight;
 };
 
 struct LabelLoads {
   std::string label;
-  int64_t cells = 0;                 ///< real cells of sequences with this label
-  std::vector<int64_t> load;         ///< by branch
+  int64_t cells = 0;          ///< real cells of sequences with this label
+  std::vector<int64_t> load;  ///< by branch
 };
 
 struct TokenLoads {
@@ -124,7 +124,7 @@ struct TokenLoads {
 struct SequenceInput {
   int64_t sequence = 0;
   std::string label;
-  std::string text;                  ///< empty unless inputs were recorded
+  std::string text;  ///< empty unless inputs were recorded
 };
 
 struct GuardTotal {

@@ -38,10 +38,11 @@ struct SessionWriter::State {
   sqlite::Database db;
   std::string path;
   int64_t model = 0;
-  std::string broken;  // why nothing can be written any more; empty: all is well
-  bool held = false;   // nothing is committed
+  std::string broken;                 // why nothing can be written any more; empty: all is well
+  bool held = false;                  // nothing is committed
   bool made = false, remove = false;  // the file is ours; it goes when it is closed
-  Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss, insert_piece;
+  Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss,
+      insert_piece;
 
   void open(const ModelSummary& summary);
   bool find_model(const ModelSummary& summary);
@@ -76,7 +77,11 @@ struct SessionWriter::State {
 
 struct RunWriter::State : WindowSink {
   State(std::shared_ptr<SessionWriter::State> session_, const RunStart& start)
-      : session(std::move(session_)), decisions(start.decisions), inputs(start.inputs), piece(start.piece), accumulator(start.layout, this) {}
+      : session(std::move(session_)),
+        decisions(start.decisions),
+        inputs(start.inputs),
+        piece(start.piece),
+        accumulator(start.layout, this) {}
 
   void loads(const WindowKey& key, const RouterLoads& loads) override {
     blob::put_loads(loads, buffer);
@@ -85,7 +90,10 @@ struct RunWriter::State : WindowSink {
   }
   void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) override {
     blob::put_pairs(table, buffer);
-    session->insert_pairs.bind(1, static_cast<int64_t>(kind)).bind(2, router_key(id, key.router)).bind(3, int64_t{key.level}).bind(4, key.window);
+    session->insert_pairs.bind(1, static_cast<int64_t>(kind))
+        .bind(2, router_key(id, key.router))
+        .bind(3, int64_t{key.level})
+        .bind(4, key.window);
     session->insert_pairs.bind(5, router_key(id, to)).bind(6, batches).bind(7, std::span<const uint8_t>(buffer)).run();
   }
 
@@ -149,17 +157,20 @@ bool SessionWriter::State::find_model(const ModelSummary& summary) {
   if (!known.step()) return false;
   model = known.integer(0);
   if (known.text(1) != summary.fingerprint)
-    bad_input(path, "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
-                        summary.name + " (" + short_print(summary.fingerprint) + ")",
+    bad_input(path,
+              "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
+                  summary.name + " (" + short_print(summary.fingerprint) + ")",
               "choose another file for -o");
   return true;
 }
 
 void SessionWriter::State::prepare() {
-  insert_batch = Statement(db, "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses) VALUES(?,?,?,?,?,?,?,?)");
-  insert_space = Statement(db,
-                           "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens) "
-                           "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+  insert_batch = Statement(
+      db, "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses) VALUES(?,?,?,?,?,?,?,?)");
+  insert_space =
+      Statement(db,
+                "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens) "
+                "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
   insert_decision = Statement(db, "INSERT INTO decision(id, data) VALUES(?,?)");
   insert_event = Statement(db, "INSERT INTO event(batch, data) VALUES(?,?)");
   insert_window = Statement(db, "INSERT INTO load_window(router, level, number, batches, cells, data) VALUES(?,?,?,?,?,?)");
@@ -211,8 +222,14 @@ std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
                      "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");
     const std::string now = now_utc(), writer = this_writer();
     insert.bind(1, run->id).bind(2, s.model).bind(3, std::string_view(start.kind)).bind(4, std::string_view(start.name));
-    insert.bind(5, std::string_view(now)).bind(6, int64_t{start.decisions}).bind(7, int64_t{start.inputs}).bind(8, std::string_view(writer));
-    insert.bind(9, std::string_view(start.config)).bind(10, std::string_view(start.machine)).bind(11, std::string_view(start.dataset)).run();
+    insert.bind(5, std::string_view(now))
+        .bind(6, int64_t{start.decisions})
+        .bind(7, int64_t{start.inputs})
+        .bind(8, std::string_view(writer));
+    insert.bind(9, std::string_view(start.config))
+        .bind(10, std::string_view(start.machine))
+        .bind(11, std::string_view(start.dataset))
+        .run();
     Statement space(s.db, "INSERT INTO space(run, ordinal, name) VALUES(?, ?, ?)");
     for (size_t i = 0; i < start.layout.spaces.size(); ++i)
       space.bind(1, run->id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
@@ -222,7 +239,10 @@ std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
     const auto known = [&](int at, int64_t value, bool is_known) { is_known ? router.bind(at, value) : router.bind_null(at); };
     for (size_t i = 0; i < start.layout.routers.size(); ++i) {
       const RouterInfo& r = start.layout.routers[i];
-      router.bind(1, router_key(run->id, static_cast<int64_t>(i))).bind(2, run->id).bind(3, static_cast<int64_t>(i)).bind(4, std::string_view(r.name));
+      router.bind(1, router_key(run->id, static_cast<int64_t>(i)))
+          .bind(2, run->id)
+          .bind(3, static_cast<int64_t>(i))
+          .bind(4, std::string_view(r.name));
       router.bind(5, int64_t{r.branches}).bind(6, int64_t{r.fan_out}).bind(7, std::string_view(r.protocol)).bind(8, int64_t{r.space});
       router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch});
       known(12, r.layer, r.layer >= 0);
@@ -282,8 +302,8 @@ bool SessionWriter::close() {
   try {
     if (s.held) s.rollback();
     s.commit();
-    for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs, &s.insert_sequence,
-                         &s.insert_miss, &s.insert_piece})
+    for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs,
+                         &s.insert_sequence, &s.insert_miss, &s.insert_piece})
       *t = Statement();
     // Leaving WAL needs the file for itself: an idle reader is enough to be refused.
     sqlite3_busy_timeout(s.db.handle(), 0);
@@ -397,8 +417,10 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     s.insert_space.bind(1, space_key(key, space.space)).bind(2, key).bind(3, int64_t{space.space}).bind(4, space.cells.first_sequence);
     s.insert_space.bind(5, int64_t{space.cells.sequences}).bind(6, int64_t{space.cells.per_sequence}).bind(7, int64_t{space.cells.step});
     s.insert_space.bind(8, static_cast<int64_t>(space.cells.phase)).bind(9, real);
-    if (buffer.empty()) s.insert_space.bind_null(10);
-    else s.insert_space.bind(10, std::span<const uint8_t>(buffer));
+    if (buffer.empty())
+      s.insert_space.bind_null(10);
+    else
+      s.insert_space.bind(10, std::span<const uint8_t>(buffer));
     if (inputs && !space.tokens.empty()) {
       blob::put_numbers(space.tokens, tokens);
       s.insert_space.bind(11, std::span<const uint8_t>(tokens));
@@ -460,7 +482,11 @@ void RunWriter::State::write_keyed_loads() {
     const KeyedLoads& labels = accumulator.label_loads(router);
     for (size_t i = 0; i < labels.cells.size(); ++i) {
       blob::put_numbers(std::span(labels.load).subspan(i * branches, branches), buffer);
-      label.bind(1, key).bind(2, std::string_view(accumulator.labels()[i])).bind(3, labels.cells[i]).bind(4, std::span<const uint8_t>(buffer)).run();
+      label.bind(1, key)
+          .bind(2, std::string_view(accumulator.labels()[i]))
+          .bind(3, labels.cells[i])
+          .bind(4, std::span<const uint8_t>(buffer))
+          .run();
     }
     const KeyedLoads& loads = accumulator.token_loads(router);
     std::vector<size_t> order(loads.cells.size());
@@ -487,7 +513,11 @@ void RunWriter::State::write_totals() {
   for (size_t r = 0; r < accumulator.layout().routers.size(); ++r) {
     const RouterLoads& total = accumulator.loads(static_cast<int32_t>(r));
     blob::put_loads(total, buffer);
-    update.bind(1, total.batches).bind(2, total.cells).bind(3, std::span<const uint8_t>(buffer)).bind(4, router_key(id, static_cast<int64_t>(r))).run();
+    update.bind(1, total.batches)
+        .bind(2, total.cells)
+        .bind(3, std::span<const uint8_t>(buffer))
+        .bind(4, router_key(id, static_cast<int64_t>(r)))
+        .run();
   }
   Statement guard(session->db, "INSERT OR REPLACE INTO guard(run, step, hits, misses) VALUES(?,?,?,?)");
   for (const GuardTotal& g : guards) guard.bind(1, id).bind(2, int64_t{g.step}).bind(3, g.hits).bind(4, g.misses).run();

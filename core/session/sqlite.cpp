@@ -19,9 +19,12 @@ constexpr int kBusyMs = 10000;
 int flags(OpenMode mode) {
   constexpr int kCommon = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   switch (mode) {
-    case OpenMode::create: return kCommon | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    case OpenMode::read: return kCommon | SQLITE_OPEN_READWRITE;
-    case OpenMode::immutable: return kCommon | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+    case OpenMode::create:
+      return kCommon | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case OpenMode::read:
+      return kCommon | SQLITE_OPEN_READWRITE;
+    case OpenMode::immutable:
+      return kCommon | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   }
   return kCommon;
 }
@@ -57,24 +60,32 @@ int last_errno(sqlite3* db) {
 void fail(sqlite3* db, int code, const std::string& path) {
   const int system = last_errno(db);
   switch (code & 0xff) {
-    case SQLITE_NOTADB: bad_input(path, "not a session");
-    case SQLITE_CORRUPT: bad_input(path, "the file is damaged", "copy it again from where it was recorded");
+    case SQLITE_NOTADB:
+      bad_input(path, "not a session");
+    case SQLITE_CORRUPT:
+      bad_input(path, "the file is damaged", "copy it again from where it was recorded");
     // The statements are fixed, so that only tables of another form make them wrong.
     case SQLITE_ERROR:
       bad_input(path, std::string("the file is damaged: ") + (db ? sqlite3_errmsg(db) : sqlite3_errstr(code)));
-    case SQLITE_FULL: failed(path, "no space left on the disk", "free some; what was finished before is kept");
+    case SQLITE_FULL:
+      failed(path, "no space left on the disk", "free some; what was finished before is kept");
     case SQLITE_READONLY:
     case SQLITE_PERM:
-    case SQLITE_AUTH: failed(path, "no permission to write");
+    case SQLITE_AUTH:
+      failed(path, "no permission to write");
     case SQLITE_CANTOPEN:
-      failed(path, system ? std::strerror(system) : "cannot be opened", "the folder must exist and be writable while a session is recorded");
+      failed(path, system ? std::strerror(system) : "cannot be opened",
+             "the folder must exist and be writable while a session is recorded");
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: failed(path, "another program is writing to it", "wait for it to end, or choose another file");
+    case SQLITE_LOCKED:
+      failed(path, "another program is writing to it", "wait for it to end, or choose another file");
     case SQLITE_IOERR:
       if (system == ENOSPC || system == EDQUOT) failed(path, "no space left on the disk", "free some; what was finished before is kept");
       failed(path, system ? std::strerror(system) : "the disk does not read or write", "what was finished before is kept");
-    case SQLITE_NOMEM: failed(path, "out of memory");
-    default: failed(path, db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+    case SQLITE_NOMEM:
+      failed(path, "out of memory");
+    default:
+      failed(path, db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
   }
 }
 
@@ -139,7 +150,8 @@ std::string Database::text(const char* sql) {
 }
 
 Statement::Statement(Database& db, const char* sql) : path_(&db.path()) {
-  if (const int code = sqlite3_prepare_v3(db.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement_, nullptr)) fail(db.handle(), code, *path_);
+  if (const int code = sqlite3_prepare_v3(db.handle(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement_, nullptr))
+    fail(db.handle(), code, *path_);
 }
 Statement::~Statement() { sqlite3_finalize(statement_); }
 Statement::Statement(Statement&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)), path_(other.path_) {}
@@ -162,7 +174,8 @@ Statement& Statement::bind(int at, std::string_view value) {
   return *this;
 }
 Statement& Statement::bind(int at, std::span<const uint8_t> blob) {
-  if (const int code = sqlite3_bind_blob64(statement_, at, blob.data() ? blob.data() : reinterpret_cast<const uint8_t*>(""), blob.size(), SQLITE_STATIC))
+  if (const int code =
+          sqlite3_bind_blob64(statement_, at, blob.data() ? blob.data() : reinterpret_cast<const uint8_t*>(""), blob.size(), SQLITE_STATIC))
     fail(sqlite3_db_handle(statement_), code, *path_);
   return *this;
 }

@@ -3,29 +3,15 @@
 
 #include <limits>
 
-#include "core/formats/npy.h"
 #include "tests/contract/models.h"
-#include "tests/core/formats/safetensors_bytes.h"
+#include "tests/testing/damaged_files.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
 
 constexpr const char* kRouter = "encoder.block.1.layer.1.mlp.router.classifier.weight";
-
-/// A version 1 .npy file of int32.
-std::string npy(const std::string& shape, const std::vector<int32_t>& values) {
-  std::string header = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + ", }";
-  header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
-  header += '\n';
-  std::string file = "\x93NUMPY\x01";
-  file.push_back('\0');
-  file.push_back(static_cast<char>(header.size() & 0xff));
-  file.push_back(static_cast<char>(header.size() >> 8));
-  file += header;
-  file.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int32_t));
-  return file;
-}
 
 }  // namespace
 
@@ -66,23 +52,26 @@ class BadInputTest : public QObject {
     QVERIFY2(ended.err.starts_with("stormcell: "), ended.err.c_str());
   }
 
-  void configurations_that_are_not_valid_data() {
-    QTest::addColumn<QString>("config");
-    QTest::newRow("empty") << "";
-    QTest::newRow("truncated") << "{\"model_type\": \"switch_tr";
-    QTest::newRow("not an object") << "[1, 2]";
-    QTest::newRow("deeply nested") << QString("[").repeated(100000);
-    QTest::newRow("nested objects") << QString("{\"a\":").repeated(50000);
-    QTest::newRow("duplicate key") << "{\"model_type\": \"switch_transformers\", \"model_type\": \"mixtral\"}";
-    QTest::newRow("no family") << "{}";
-    QTest::newRow("unknown family") << "{\"model_type\": \"perceptron\"}";
-    QTest::newRow("family of another type") << "{\"model_type\": 3}";
-    QTest::newRow("not UTF-8") << QString::fromLatin1("{\"model_type\": \"\xff\xfe\"}");
-  }
-  void configurations_that_are_not_valid() {
-    QFETCH(QString, config);
+  void configurations_that_are_no_json_data() { add_rows(damaged_json()); }
+  void configurations_that_are_no_json() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, words);
     const ModelCopy model;
-    model.write("config.json", config.toLatin1().toStdString());
+    model.write("config.json", bytes.toStdString());
+    VERIFY_REFUSED(inspect(model), model.file("config.json"), words.toStdString());
+  }
+
+  void configurations_of_no_family_data() {
+    QTest::addColumn<QByteArray>("config");
+    QTest::newRow("not an object") << QByteArray("[1, 2]");
+    QTest::newRow("no family") << QByteArray("{}");
+    QTest::newRow("unknown family") << QByteArray("{\"model_type\": \"perceptron\"}");
+    QTest::newRow("family of another type") << QByteArray("{\"model_type\": 3}");
+  }
+  void configurations_of_no_family() {
+    QFETCH(QByteArray, config);
+    const ModelCopy model;
+    model.write("config.json", config.toStdString());
     VERIFY_REFUSED(inspect(model), model.file("config.json"), "");
   }
 
@@ -107,34 +96,13 @@ class BadInputTest : public QObject {
 
   // Weights ----------------------------------------------------------------------------------------------------------
 
-  void weights_that_are_no_safetensors_data() {
-    QTest::addColumn<QByteArray>("bytes");
-    const auto row = [](const char* name, const std::string& bytes) {
-      QTest::newRow(name) << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()));
-    };
-    row("empty", "");
-    row("truncated length", "\x08");
-    row("oversized header", std::string("\xff\xff\xff\xff\xff\xff\xff\x7f", 8) + "{}");
-    row("header longer than the file", safetensors_bytes("{}", 0).replace(0, 1, "\x40"));
-    row("header that is no JSON", safetensors_bytes("hello", 0));
-    row("deeply nested header", safetensors_bytes(std::string(100000, '['), 0));
-    row("duplicate key",
-        safetensors_bytes(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-                          4));
-    row("overlapping offsets",
-        safetensors_bytes(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
-                          12));
-    row("negative shape", safetensors_bytes(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8));
-    row("overflowing shape",
-        safetensors_bytes(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,8]}})", 8));
-    row("unknown dtype", safetensors_bytes(R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8));
-    row("data missing", safetensors_bytes(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 3));
-  }
+  void weights_that_are_no_safetensors_data() { add_rows(damaged_safetensors()); }
   void weights_that_are_no_safetensors() {
     QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, words);
     const ModelCopy model;
     model.write("model.safetensors", bytes.toStdString());
-    VERIFY_REFUSED(inspect(model), model.weights(), "");
+    VERIFY_REFUSED(inspect(model), model.weights(), words.toStdString());
   }
 
   void truncated_weights() {
@@ -193,18 +161,27 @@ class BadInputTest : public QObject {
     VERIFY_REFUSED(run_on("random:-3x5"), "random:-3x5", "");
   }
 
+  void data_that_are_no_npy_data() { add_rows(damaged_npy()); }
+  void data_that_are_no_npy() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, words);
+    const Scratch scratch;
+    const std::string file = scratch.write("broken.npy", bytes.toStdString());
+    VERIFY_REFUSED(run_on(file), file, words.toStdString());
+  }
+
   void data_without_a_sequence() {
     const Scratch scratch;
     VERIFY_REFUSED(run_on(scratch.write("empty.npy", "")), scratch.path("empty.npy"), "");
-    VERIFY_REFUSED(run_on(scratch.write("none.npy", npy("(0, 4)", {}))), scratch.path("none.npy"), "");
+    VERIFY_REFUSED(run_on(scratch.write("none.npy", npy_ids("(0, 4)", {}))), scratch.path("none.npy"), "");
     const std::string reader = model_with_tokenizer(scratch);
     VERIFY_REFUSED(short_run("run", reader, scratch.write("empty.txt", "")), scratch.path("empty.txt"), "");
   }
 
   void token_ids_outside_the_vocabulary() {
     const Scratch scratch;
-    VERIFY_REFUSED(run_on(scratch.write("high.npy", npy("(1, 2)", {3, 50}))), scratch.path("high.npy"), "50");
-    VERIFY_REFUSED(run_on(scratch.write("low.npy", npy("(1, 2)", {3, -1}))), scratch.path("low.npy"), "-1");
+    VERIFY_REFUSED(run_on(scratch.write("high.npy", npy_ids("(1, 2)", {3, 50}))), scratch.path("high.npy"), "50");
+    VERIFY_REFUSED(run_on(scratch.write("low.npy", npy_ids("(1, 2)", {3, -1}))), scratch.path("low.npy"), "-1");
   }
 
   void text_that_is_not_utf8() {

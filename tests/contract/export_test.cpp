@@ -84,6 +84,31 @@ class ExportTest : public QObject {
         QCOMPARE(loads[router["router"].get<std::string>()][static_cast<int>(b)], router["load"][b].get<int64_t>());
   }
 
+  void labels_are_those_of_the_names() {
+    const std::string session = scratch_.path("labels.storm"),
+                      names = scratch_.write(
+                          "names.jsonl", "{\"text\": \"Волга\", \"tongue\": \"ru, Cyrl\"}\n{\"text\": \"Αθήνα\", \"tongue\": \"el\"}\n");
+    const Arguments profile =
+        short_run("profile", "demo:switch-names", names, {"--label-field", "tongue", "--verify-seconds", "0", "-o", session});
+    VERIFY_DONE(run_program(profile), profile);
+    const Arguments table = {"export", session, "--format", "csv", "--what", "labels"};
+    const Ended ended = run_program(table);
+    VERIFY_DONE(ended, table);
+    const std::vector<std::string> lines = lines_of(ended.out);
+    QCOMPARE(lines.size(), size_t{2 + 3 * 2 * 8});  // routers, labels, branches
+    QVERIFY(lines[0].starts_with("# stormcell " STORMCELL_VERSION) && lines[0].ends_with("; labels"));
+    QCOMPARE(lines[1], std::string("router,label,branch,cells"));
+    std::map<std::string, int64_t> cells;
+    for (size_t i = 2; i < lines.size(); ++i) {
+      const size_t name = lines[i].find(','), branch = lines[i].rfind(',', lines[i].rfind(',') - 1);
+      cells[lines[i].substr(name + 1, branch - name - 1)] += std::stoll(lines[i].substr(lines[i].rfind(',') + 1));
+    }
+    // The letters (an accent is one of its own), the mark before them, the end: read by two routers and given to the third.
+    QVERIFY((cells == std::map<std::string, int64_t>{{"\"ru, Cyrl\"", 3 * 7}, {"el", 3 * 8}}));
+    const Arguments none = {"export", session_, "--format", "csv", "--what", "labels"};
+    VERIFY_REFUSED(none, session_, "--label-field");
+  }
+
   void transitions_lead_from_router_to_router() {
     int64_t cells = 0;
     for (const auto& row : rows_of("transitions", "router,branch,next_router,next_branch,cells")) {

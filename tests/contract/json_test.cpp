@@ -177,7 +177,7 @@ class JsonTest : public QObject {
 
   void profile() {
     const Json j = json_of(short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", scratch_.path("profile.storm")}));
-    const std::vector<std::string> keys = {"decisions", "windows", "labels", "record_overhead"};
+    const std::vector<std::string> keys = {"decisions", "windows", "labels", "record_overhead", "record_overhead_ci95", "record_work"};
     VERIFY_KEYS(j, "stormcell.profile/1", all({kModel, kSurroundings, kRun, plan("baseline"), keys}));
     QCOMPARE(j["decisions"].get<int>(), 9);
   }

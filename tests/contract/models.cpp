@@ -4,7 +4,7 @@
 
 #include "core/formats/safetensors.h"
 #include "core/formats/safetensors_writer.h"
-#include "tests/core/formats/safetensors_bytes.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {

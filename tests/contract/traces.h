@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/testing/file_bytes.h"
+
 namespace stormcell::testing {
 
 struct TraceSize {
@@ -65,22 +67,6 @@ inline std::string router_trace(const TraceSize& s = {}) {
   }
   return text + "\n ],\n \"source\": {\"kind\": \"synthetic\", \"model\": {\"id\": \"made/up\", \"revision\": \"1\"}},\n \"tokens\": " +
          std::to_string(s.prompt) + ", \"topK\": " + std::to_string(s.k) + ", \"version\": 2\n}\n";
-}
-
-/// A version 1 .npy file.
-inline std::string npy_bytes(const std::string& shape, const std::string& type, const void* data, size_t bytes) {
-  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
-  header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
-  header += '\n';
-  std::string file = "\x93NUMPY\x01";
-  file.push_back('\0');
-  file.push_back(static_cast<char>(header.size() & 0xff));
-  file.push_back(static_cast<char>(header.size() >> 8));
-  return file + header + std::string(static_cast<const char*>(data), bytes);
-}
-template <class T>
-std::string npy_of(const std::string& shape, const std::string& type, const std::vector<T>& values) {
-  return npy_bytes(shape, type, values.data(), values.size() * sizeof(T));
 }
 
 }  // namespace stormcell::testing

@@ -6,7 +6,8 @@ namespace stormcell::testing {
 namespace {
 
 // The lists of this version. Adding to them is part of adding the thing.
-const Arguments kVerbs = {"inspect", "run", "generate", "profile", "optimize", "import", "analyze", "export", "report", "compare", "batch", "doctor"};
+const Arguments kVerbs = {"inspect", "run",    "generate", "profile", "optimize", "import",
+                          "analyze", "export", "report",   "compare", "batch",    "doctor"};
 const Arguments kPlannedVerbs = {"tune", "place", "simulate", "calibrate", "merge"};
 const Arguments kFormats = {"stormcell", "session", "native", "csv", "chrome-trace"};
 const Arguments kPlannedFormats = {"sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};

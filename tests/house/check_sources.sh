@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB.
+# check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB, no test that
+# Qt Test never runs.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -29,6 +30,14 @@ done < <(printf '%s\0' "${sources[@]}" | xargs -0 wc -l)
 
 while IFS= read -r hit; do complain "$hit: a path of one machine"; done < <(
   printf '%s\0' "${texts[@]}" | xargs -0 grep -nHoE '(^|[^A-Za-z0-9_.}])/(home|root|work|Users)/[A-Za-z0-9_]+' || true)
+
+# A slot x_data() gives the rows of a test x(); without one it is a test that looks as if it ran.
+for f in "${sources[@]}"; do
+  case $f in *_test.cpp) ;; *) continue ;; esac
+  while IFS= read -r name; do
+    if ! grep -qE "void ${name}\(\)" "$f"; then complain "$f: ${name}_data() has no test ${name}(): Qt Test never runs it"; fi
+  done < <(grep -oE 'void [A-Za-z0-9_]+_data\(\)' "$f" | sed -E 's/void (.*)_data\(\)/\1/' || true)
+done
 
 bytes=$(printf '%s\0' "${files[@]}" | xargs -0 stat -c %s | awk '{ sum += $1 } END { print sum }')
 if [ "$bytes" -gt "$most_bytes" ]; then complain "all files together: $bytes bytes, at most $most_bytes"; fi

@@ -62,6 +62,10 @@ printf '// see /%s/somebody/model\n' home >"$tree/core/graph/path.cpp"
 expect sources notices "path.cpp:1" "a path of one machine"
 
 clean_tree
+printf 'void rows_data() {}\nvoid rows() {}\nvoid opening_reads_no_data() {}\n' >"$tree/core/graph/graph_test.cpp"
+expect sources notices "opening_reads_no_data() has no test" "a test that is taken for the rows of another"
+
+clean_tree
 head -c $(((32 << 20) + 1)) /dev/zero >"$tree/big.bin"
 expect sources notices "at most" "too many bytes"
 

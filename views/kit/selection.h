@@ -38,7 +38,7 @@ struct Source {
 /// What a view shows: a run, maybe beside another one.
 struct Context {
   Source main;
-  Source other;  ///< empty: nothing to compare with
+  Source other;                                    ///< empty: nothing to compare with
   std::shared_ptr<const SessionOverview> session;  ///< of `main`: all its runs
   bool operator==(const Context&) const = default;
 };

@@ -125,6 +125,8 @@ bool parse_summary(const std::string& json, RunSummaryFigures& f) {
   f.unloaded_weight_bytes = whole(j, "unloaded_weight_bytes");
   f.peak_resident_bytes = whole(j, "peak_resident_bytes");
   f.record_overhead = maybe(j, "record_overhead");
+  f.record_overhead_ci95 = pair(j, "record_overhead_ci95");
+  f.record_work = maybe(j, "record_work");
   f.decisions = whole(j, "decisions");
   for (const Json& w : list(j, "warnings"))
     if (w.is_string()) f.warnings.push_back(w.get<std::string>());

@@ -35,13 +35,13 @@ class DatasetBadInputTest : public QObject {
     row("a key twice", "x.jsonl", "{\"text\":\"a\",\"text\":\"b\"}\n", "occurs twice");
     row("deeply nested line", "x.jsonl", "{\"text\":" + std::string(1000, '['), "nested deeper");
     row("empty array file", "x.npy", "", "is empty");
-    row("no sequences", "x.npy", npy_bytes("(0, 4)", {}), "is empty: [0, 4]");
-    row("no tokens", "x.npy", npy_bytes("(4, 0)", {}), "is empty: [4, 0]");
-    row("one dimension", "x.npy", npy_bytes("(2,)", {1, 2}), "expected [sequences, length]");
-    row("id outside the vocabulary", "x.npy", npy_bytes("(2, 2)", {1, 2, 3, 30}),
+    row("no sequences", "x.npy", npy_ids("(0, 4)", {}), "is empty: [0, 4]");
+    row("no tokens", "x.npy", npy_ids("(4, 0)", {}), "is empty: [4, 0]");
+    row("one dimension", "x.npy", npy_ids("(2,)", {1, 2}), "expected [sequences, length]");
+    row("id outside the vocabulary", "x.npy", npy_ids("(2, 2)", {1, 2, 3, 30}),
         "sequence 1, position 1 of the input: id 30 is outside the model's vocabulary of 30");
-    row("negative id", "x.npy", npy_bytes("(1, 2)", {1, -1}), "position 1 of the input: id -1");
-    row("too long", "x.npy", npy_bytes("(1, 9)", {1, 1, 1, 1, 1, 1, 1, 1, 1}), "the model takes at most 8 (--truncate cuts it)");
+    row("negative id", "x.npy", npy_ids("(1, 2)", {1, -1}), "position 1 of the input: id -1");
+    row("too long", "x.npy", npy_ids("(1, 9)", {1, 1, 1, 1, 1, 1, 1, 1, 1}), "the model takes at most 8 (--truncate cuts it)");
     row("unknown kind", "x.csv", "1,2", "is no data this version reads");
   }
   void broken_data_is_refused() {

@@ -98,8 +98,7 @@ class DatasetTest : public QObject {
 
   void arrays_are_sequences_of_one_length() {
     const Scratch scratch;
-    const auto data =
-        Dataset::open(scratch.write("x.npy", npy_bytes("(3, 2)", {1, 2, 3, 4, 5, 0})), nullptr, {.batch = 2, .vocabulary = 6});
+    const auto data = Dataset::open(scratch.write("x.npy", npy_ids("(3, 2)", {1, 2, 3, 4, 5, 0})), nullptr, {.batch = 2, .vocabulary = 6});
     QCOMPARE(data->batch(0).input_ids, (Ids{1, 2, 3, 4}));
     QCOMPARE(data->batch(1).input_ids, (Ids{5, 0}));
     QCOMPARE(data->batch(1).attention_mask, (Ids{1, 1}));  // an id that looks like padding is data: there is no mask

@@ -1,8 +1,9 @@
-// A tokenizer for tests: one id a letter, and files to feed it.
+// A tokenizer for tests: one id a letter.
 #pragma once
 #include <string>
 
 #include "core/formats/tokenizer.h"
+#include "tests/testing/file_bytes.h"
 
 namespace stormcell::testing {
 
@@ -32,15 +33,5 @@ class Letters : public Tokenizer {
 };
 
 inline std::shared_ptr<const Tokenizer> letters() { return std::make_shared<Letters>(); }
-
-/// An .npy file of i32.
-inline std::string npy_bytes(const std::string& shape, const std::vector<int32_t>& values) {
-  std::string header = "{'descr': '<i4', 'fortran_order': False, 'shape': " + shape + "}\n";
-  std::string bytes("\x93NUMPY\x01\0", 8);
-  bytes += static_cast<char>(header.size() & 0xFF);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
-  return bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int32_t));
-}
 
 }  // namespace stormcell::testing

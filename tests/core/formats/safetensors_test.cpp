@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "core/formats/safetensors_writer.h"
-#include "tests/core/formats/safetensors_bytes.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -94,7 +94,7 @@ class SafetensorsTest : public QObject {
     QVERIFY(!file->find("x")->aligned());
   }
 
-  void opening_reads_no_tensor_data() {
+  void opening_reads_no_tensor() {
     const Scratch scratch;
     constexpr int64_t kSize = int64_t{5} << 29;  // 2.5 GiB, sparse
     const std::string path = scratch.write(

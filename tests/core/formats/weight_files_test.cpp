@@ -1,6 +1,6 @@
 #include "core/formats/safetensors.h"
-#include "tests/core/formats/safetensors_bytes.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

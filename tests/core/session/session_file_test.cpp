@@ -91,7 +91,8 @@ class SessionFileTest : public QObject {
     sqlite3* db = nullptr;
     sqlite3_open(path.c_str(), &db);
     sqlite3_stmt* names = nullptr;
-    sqlite3_prepare_v2(db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type IN ('table', 'view')", -1, &names, nullptr);
+    sqlite3_prepare_v2(db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type IN ('table', 'view')", -1,
+                       &names, nullptr);
     int found = 0;
     for (; sqlite3_step(names) == SQLITE_ROW; ++found)
       for (int i = 0; i < 2; ++i) {
@@ -109,15 +110,24 @@ class SessionFileTest : public QObject {
   void what_is_no_session_is_refused_and_left_alone_data() {
     QTest::addColumn<QString>("form");
     QTest::addColumn<QString>("complaint");
-    QTest::newRow("missing") << "missing" << "no such file";
-    QTest::newRow("folder") << "folder" << "is a folder, not a session";
-    QTest::newRow("empty") << "empty" << "is empty, not a session";
-    QTest::newRow("short text") << "short" << "not a session";
-    QTest::newRow("long text") << "long" << "not a session";
-    QTest::newRow("another SQLite file") << "sqlite" << "an SQLite file, but not a session";
-    QTest::newRow("an SQLite file without tables") << "bare" << "an SQLite file, but not a session";
-    QTest::newRow("newer") << "newer" << "a session of schema 7, this program knows schemas up to 2 (use a newer Stormcell)";
-    QTest::newRow("truncated") << "truncated" << "the file is damaged";
+    QTest::newRow("missing") << "missing"
+                             << "no such file";
+    QTest::newRow("folder") << "folder"
+                            << "is a folder, not a session";
+    QTest::newRow("empty") << "empty"
+                           << "is empty, not a session";
+    QTest::newRow("short text") << "short"
+                                << "not a session";
+    QTest::newRow("long text") << "long"
+                               << "not a session";
+    QTest::newRow("another SQLite file") << "sqlite"
+                                         << "an SQLite file, but not a session";
+    QTest::newRow("an SQLite file without tables") << "bare"
+                                                   << "an SQLite file, but not a session";
+    QTest::newRow("newer") << "newer"
+                           << "a session of schema 7, this program knows schemas up to 2 (use a newer Stormcell)";
+    QTest::newRow("truncated") << "truncated"
+                               << "the file is damaged";
   }
   void what_is_no_session_is_refused_and_left_alone() {
     QFETCH(QString, form);
@@ -149,7 +159,8 @@ class SessionFileTest : public QObject {
   }
   void a_session_of_the_first_schema_is_read_and_brought_up_to_date() {
     const std::string path = make_session(at("first-schema.storm"), 20);
-    for (const char* column : {"layer", "branch_bytes", "dense_bytes"}) execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
+    for (const char* column : {"layer", "branch_bytes", "dense_bytes"})
+      execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
     execute(path, "DROP TABLE piece; PRAGMA user_version=1");
     const std::string before = read_all(path);
     {
@@ -461,7 +472,8 @@ class SessionFileTest : public QObject {
         }
       });
       send(o.message);
-      send(flushed == 0 ? "" : hole_in(SessionReader(path), 1) + (SessionReader(path).run(1).batches >= flushed ? "" : "batches are missing"));
+      send(flushed == 0 ? ""
+                        : hole_in(SessionReader(path), 1) + (SessionReader(path).run(1).batches >= flushed ? "" : "batches are missing"));
     });
     const std::string message = child.line();
     if (message == "no mount") return;  // the limit on file sizes has shown it
@@ -600,7 +612,8 @@ class SessionFileTest : public QObject {
     const std::string other = at("cancelled.storm");
     QVERIFY(outcome([&] { copy_session(path, other, progress); }).kind == ErrorKind::interrupted);
     QVERIFY(!fs::exists(other));
-    for (const auto& entry : fs::directory_iterator(folder_.path().toStdString())) QVERIFY(entry.path().string().find(".part-") == std::string::npos);
+    for (const auto& entry : fs::directory_iterator(folder_.path().toStdString()))
+      QVERIFY(entry.path().string().find(".part-") == std::string::npos);
   }
 };
 

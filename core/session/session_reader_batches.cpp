@@ -1,0 +1,137 @@
+// Single batches: their cells, decisions and step events, and the way of one cell.
+#include <algorithm>
+
+#include "core/session/blob.h"
+#include "core/session/schema.h"
+#include "core/session/session_reader_state.h"
+
+namespace stormcell {
+
+using sqlite::Statement;
+
+namespace {
+
+bool is_batch(int64_t number) { return number >= 0 && number < kMostBatches; }
+
+}  // namespace
+
+std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int64_t count) const {
+  std::vector<BatchSummary> out;
+  Statement find(
+      state_->db,
+      "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  first = std::clamp<int64_t>(first, 0, kMostBatches);
+  find.bind(1, batch_key(run, first)).bind(2, batch_key(run, first + std::clamp<int64_t>(count, 0, kMostBatches - first)));
+  while (find.step())
+    out.push_back({find.integer(0) - batch_key(run, 0), find.real(1), state_->count_of(find, 2),
+                   static_cast<int32_t>(std::min<int64_t>(state_->count_of(find, 3), INT32_MAX)), state_->count_of(find, 4),
+                   state_->count_of(find, 5)});
+  return out;
+}
+
+std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const {
+  std::vector<BatchSpace> out;
+  if (!is_batch(batch)) return out;
+  Statement find(state_->db,
+                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens FROM batch_space WHERE id "
+                 ">= ? AND id < ?");
+  const int64_t key = batch_key(run, batch);
+  find.bind(1, space_key(key, 0)).bind(2, space_key(key + 1, 0));
+  while (find.step()) {
+    BatchSpace s;
+    s.space = static_cast<int32_t>(find.integer(0));
+    s.cells.first_sequence = state_->count_of(find, 1);
+    const auto small = [&](int column) {
+      const int64_t value = find.integer(column);
+      if (value < 0 || value > INT32_MAX / 2) state_->damaged("the cells of a batch are out of range");
+      return static_cast<int32_t>(value);
+    };
+    s.cells.sequences = small(2);
+    s.cells.per_sequence = small(3);
+    s.cells.step = small(4);
+    if (s.cells.cells() > blob::kMostCells) state_->damaged("the cells of a batch are out of range");
+    s.cells.phase = static_cast<Phase>(std::clamp<int64_t>(find.integer(5), 0, 2));
+    s.real_cells = find.integer(6);
+    s.mask = blob::read_mask(find.blob(7), s.cells.cells(), s.cells.per_sequence, path());
+    if (!find.null(8))
+      for (const int64_t token : blob::read_numbers(find.blob(8), path())) s.tokens.push_back(static_cast<int32_t>(token));
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+std::vector<Phase> SessionReader::phases(int64_t run) const {
+  std::vector<Phase> out;
+  Statement find(state_->db, "SELECT DISTINCT phase FROM batch_space WHERE id >= ? AND id < ? ORDER BY phase");
+  find.bind(1, space_key(batch_key(run, 0), 0)).bind(2, space_key(batch_key(run + 1, 0), 0));
+  while (find.step()) out.push_back(static_cast<Phase>(std::clamp<int64_t>(find.integer(0), 0, 2)));
+  return out;
+}
+
+bool SessionReader::has_decisions(int64_t run) const {
+  Statement find(state_->db, "SELECT decisions FROM run WHERE id = ?");
+  find.bind(1, run);
+  return find.step() && find.integer(0) != 0;
+}
+
+std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t router, int64_t batch) const {
+  const RouterInfo& info = state_->router(run, router);
+  if (!is_batch(batch)) return std::nullopt;
+  Statement find(state_->db, "SELECT data FROM decision WHERE id = ?");
+  find.bind(1, decision_key(batch_key(run, batch), router));
+  if (!find.step()) return std::nullopt;
+  StoredDecision d = blob::read_decision(find.blob(0), path() + ": decision of " + info.name + " in batch " + std::to_string(batch));
+  if (d.branches != info.branches || d.fan_out != info.fan_out)
+    state_->damaged("a decision of " + info.name + " has " + std::to_string(d.branches) + " branches");
+  return d;
+}
+
+std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const CellId& cell) const {
+  std::vector<PathStep> path;
+  // The batches of a sequence share its batch's first sequence: one in a forward pass, one a step in decoding.
+  Statement find(
+      state_->db,
+      "SELECT id, number FROM batch WHERE run = ?1 AND first_sequence = (SELECT max(first_sequence) FROM batch WHERE run = ?1 AND "
+      "first_sequence <= ?2) ORDER BY id");
+  find.bind(1, run).bind(2, cell.sequence);
+  const auto& routers = state_->layout(run).routers;
+  while (find.step()) {
+    const int64_t number = find.integer(1);
+    for (const BatchSpace& s : spaces(run, number)) {
+      if (s.space != space || s.cells.phase != cell.phase || s.cells.per_sequence <= 0) continue;
+      const int64_t position = int64_t{cell.position} - s.cells.step;
+      const int64_t row = (cell.sequence - s.cells.first_sequence) * s.cells.per_sequence + position;
+      if (position < 0 || position >= s.cells.per_sequence || row < 0 || row >= s.cells.cells()) continue;
+      for (size_t r = 0; r < routers.size(); ++r) {
+        if (routers[r].space != space) continue;
+        const auto d = decision(run, static_cast<int32_t>(r), number);
+        if (!d) continue;
+        int64_t at = row;
+        if (!d->ancestor.empty()) at = std::find(d->ancestor.begin(), d->ancestor.end(), static_cast<int32_t>(row)) - d->ancestor.begin();
+        if (at >= d->cells) continue;
+        const int64_t k = d->fan_out;
+        PathStep step{number, static_cast<int32_t>(r), {d->choice.begin() + at * k, d->choice.begin() + (at + 1) * k}, {}};
+        if (!d->weight.empty()) step.weight.assign(d->weight.begin() + at * k, d->weight.begin() + (at + 1) * k);
+        path.push_back(std::move(step));
+      }
+    }
+  }
+  return path;
+}
+
+std::vector<StepEvent> SessionReader::events(int64_t run, int64_t batch) const {
+  if (!is_batch(batch)) return {};
+  Statement find(state_->db, "SELECT data FROM event WHERE batch = ?");
+  find.bind(1, batch_key(run, batch));
+  return find.step() ? blob::read_events(find.blob(0), path()) : std::vector<StepEvent>();
+}
+
+std::vector<GuardTotal> SessionReader::guards(int64_t run) const {
+  std::vector<GuardTotal> out;
+  Statement find(state_->db, "SELECT step, hits, misses FROM guard WHERE run = ? ORDER BY step");
+  for (find.bind(1, run); find.step();)
+    out.push_back({static_cast<int32_t>(find.integer(0)), state_->count_of(find, 1), state_->count_of(find, 2)});
+  return out;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,66 @@
+// What a run consists of: cell spaces, routers and steps.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/session/schema.h"
+#include "core/session/session_reader_state.h"
+
+namespace stormcell {
+
+using sqlite::Statement;
+
+const RunLayout& SessionReader::State::layout(int64_t run) const {
+  const auto known = layouts.find(run);
+  if (known != layouts.end()) return known->second;
+  RunLayout layout;
+  Statement space(db, "SELECT name FROM space WHERE run = ? ORDER BY ordinal");
+  for (space.bind(1, run); space.step();) layout.spaces.emplace_back(space.text(0));
+  // Columns of the second schema; reading does not bring an older file up to date.
+  const std::string more = summary.schema >= 2 ? "ifnull(layer, -1), ifnull(branch_bytes, 0), ifnull(dense_bytes, 0)" : "-1, 0, 0";
+  const std::string routers = "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, " + more +
+                              " FROM router WHERE id BETWEEN ? AND ? ORDER BY id";
+  Statement router(db, routers.c_str());
+  const auto at_least_one = [&](const Statement& row, int column, int64_t most) {
+    const int64_t value = row.integer(column);
+    if (value < 1 || value > most) damaged("a router of run #" + std::to_string(run) + " has the size " + std::to_string(value));
+    return static_cast<int32_t>(value);
+  };
+  const auto index = [&](const Statement& row, int column, size_t size) {
+    const int64_t value = row.integer(column);
+    if (value < -1 || value >= static_cast<int64_t>(size)) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
+    return static_cast<int32_t>(value);
+  };
+  for (router.bind(1, router_key(run, 0)).bind(2, router_key(run + 1, 0) - 1); router.step();) {
+    RouterInfo r;
+    r.name = router.text(0);
+    r.branches = at_least_one(router, 1, kMostBranches);
+    r.fan_out = at_least_one(router, 2, std::max(r.branches, kMostChoices));
+    r.protocol = router.text(3);
+    r.space = index(router, 4, layout.spaces.size());
+    r.stack = router.text(5);
+    r.parent = index(router, 6, static_cast<size_t>(kMostRouters));
+    r.parent_branch = static_cast<int32_t>(router.integer(7));
+    r.layer = static_cast<int32_t>(std::clamp<int64_t>(router.integer(8), -1, INT32_MAX));
+    r.branch_bytes = std::max<int64_t>(router.integer(9), 0);
+    r.dense_bytes = std::max<int64_t>(router.integer(10), 0);
+    layout.routers.push_back(std::move(r));
+  }
+  for (const RouterInfo& r : layout.routers)
+    if (r.parent >= static_cast<int32_t>(layout.routers.size())) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
+  Statement step(db, "SELECT name, op, router, branch, flops, bytes FROM step WHERE run = ? ORDER BY ordinal");
+  for (step.bind(1, run); step.step();)
+    layout.steps.push_back({std::string(step.text(0)), std::string(step.text(1)), static_cast<int32_t>(step.integer(2)),
+                            static_cast<int32_t>(step.integer(3)), step.real(4), step.real(5)});
+  return layouts.emplace(run, std::move(layout)).first->second;
+}
+
+const RouterInfo& SessionReader::State::router(int64_t run, int32_t router) const {
+  const auto& routers = layout(run).routers;
+  if (router < 0 || static_cast<size_t>(router) >= routers.size())
+    bad_input(path, "run #" + std::to_string(run) + " has no router " + std::to_string(router));
+  return routers[static_cast<size_t>(router)];
+}
+
+RunLayout SessionReader::layout(int64_t run) const { return state_->layout(run); }
+
+}  // namespace stormcell

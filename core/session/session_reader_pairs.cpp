@@ -1,0 +1,109 @@
+// Pairs of branches: transitions to the next router, and branches that one cell took together.
+#include <algorithm>
+#include <optional>
+
+#include "core/profile/statistics.h"
+#include "core/session/blob.h"
+#include "core/session/schema.h"
+#include "core/session/session_reader_state.h"
+
+namespace stormcell {
+
+using sqlite::Statement;
+
+int32_t SessionReader::next_router(int64_t run, int32_t router) const {
+  const auto previous = previous_routers(state_->layout(run));
+  const auto next = std::find(previous.begin(), previous.end(), router);
+  return next == previous.end() ? -1 : static_cast<int32_t>(next - previous.begin());
+}
+
+PairTable SessionReader::transitions(int64_t run, int32_t router, int64_t first, int64_t count) const {
+  state_->router(run, router);
+  return next_router(run, router) < 0 ? PairTable{} : state_->pairs(PairKind::transition, run, router, first, count);
+}
+PairTable SessionReader::coactivation(int64_t run, int32_t router, int64_t first, int64_t count) const {
+  return state_->router(run, router).fan_out < 2 ? PairTable{} : state_->pairs(PairKind::coactivation, run, router, first, count);
+}
+
+namespace {
+
+bool fits(const StoredDecision& d, const RouterInfo& info) { return d.branches == info.branches && d.fan_out == info.fan_out; }
+
+// How many rows of the routed space a decision speaks of.
+int64_t rows_of(const StoredDecision& d) {
+  int64_t most = d.ancestor.empty() ? d.cells : 0;
+  for (const int32_t row : d.ancestor) most = std::max<int64_t>(most, int64_t{row} + 1);
+  return most;
+}
+
+}  // namespace
+
+// Counts the pairs of one batch again from its decisions; adds nothing where they were not recorded.
+void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t batch, std::vector<int32_t>& scratch,
+                                       PairCounter& counter) const {
+  const auto decision_of = [&](int32_t of) -> std::optional<StoredDecision> {
+    Statement find(db, "SELECT data FROM decision WHERE id = ?");
+    find.bind(1, decision_key(batch_key(run, batch), of));
+    if (!find.step()) return std::nullopt;
+    return blob::read_decision(find.blob(0), path);
+  };
+  const RouterInfo &from_info = this->router(run, router), &to_info = this->router(run, to);
+  const auto to_decision = decision_of(to);
+  const auto from_decision = kind == PairKind::coactivation ? std::nullopt : decision_of(router);
+  if (!to_decision || (!from_decision && kind != PairKind::coactivation)) return;
+  if (!fits(*to_decision, to_info) || (from_decision && !fits(*from_decision, from_info)))
+    damaged("a decision has the wrong number of branches");
+  Statement space(db, "SELECT sequences * per_sequence, per_sequence, mask FROM batch_space WHERE id = ?");
+  space.bind(1, space_key(batch_key(run, batch), to_info.space));
+  const auto mask = space.step() ? blob::read_mask(space.blob(2), space.integer(0), space.integer(1), path) : std::vector<uint8_t>();
+  const int64_t needed = std::max(rows_of(*to_decision), from_decision ? rows_of(*from_decision) : 0);
+  if (!mask.empty() && needed > static_cast<int64_t>(mask.size())) damaged("a mask is too short");
+  if (from_decision)
+    add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, mask, scratch,
+                    counter);
+  else
+    add_coactivation({to_decision->record(to), to_decision->fan_out}, mask, counter);
+}
+
+// The range is cut into the largest windows that are stored; what no window covers is counted again from the decisions.
+PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int64_t first, int64_t count) const {
+  const auto previous = previous_routers(layout(run));
+  const int32_t to = kind == PairKind::coactivation
+                         ? router
+                         : static_cast<int32_t>(std::find(previous.begin(), previous.end(), router) - previous.begin());
+  const int32_t rows = this->router(run, router).branches, columns = this->router(run, to).branches;
+  const int64_t all = batches(run);
+  first = std::clamp<int64_t>(first, 0, all);
+  const int64_t end = first + std::clamp<int64_t>(count, 0, all - first);
+  PairTable sum{rows, columns, {}};
+  PairCounter counter(rows, columns);
+  std::vector<int32_t> scratch;
+  Statement range(db, "SELECT min(level), max(level) FROM pair_window WHERE router = ? AND kind = ?");
+  range.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind));
+  range.step();
+  const bool stored = !range.null(0);
+  const auto level_of = [&](int column) { return static_cast<int32_t>(std::clamp<int64_t>(range.integer(column), 0, 15)); };
+  const int32_t finest = level_of(0), coarsest = level_of(1);
+  Statement find(db, "SELECT data FROM pair_window WHERE router = ? AND kind = ? AND level = ? AND number = ?");
+  for (int64_t at = first; at < end;) {
+    bool taken = false;
+    for (int32_t level = coarsest; stored && level >= finest && !taken; --level) {
+      const int64_t size = int64_t{1} << (kWindowBits * level);
+      if (at % size != 0 || (at + size > end && end < all)) continue;
+      find.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind)).bind(3, int64_t{level}).bind(4, window_of(at, level));
+      if (find.step()) {
+        PairTable part = blob::read_pairs(find.blob(0), path);
+        if (part.rows != sum.rows || part.columns != sum.columns) damaged("a table of pairs has the wrong size");
+        add(part, sum);
+        at += size;
+        taken = true;
+      }
+      find.reset();
+    }
+    if (!taken) count_pairs(kind, run, router, to, at++, scratch, counter);
+  }
+  add(counter.take(), sum);
+  return sum;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,46 @@
+// What the sources of SessionReader share: the open file, what was read of it, and the checks that no damaged number passes.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/profile/accumulator.h"
+#include "core/session/session_reader.h"
+#include "core/session/sqlite.h"
+
+namespace stormcell {
+
+/// What damaged or hostile numbers must stay below, so that one row cannot ask for all memory.
+inline constexpr int32_t kMostBranches = 1 << 22, kMostChoices = 64;
+
+struct SessionReader::State {
+  mutable sqlite::Database db;
+  std::string path;
+  SessionSummary summary;
+  mutable std::map<int64_t, RunLayout> layouts;
+
+  const RunLayout& layout(int64_t run) const;  ///< read once, then kept
+  const RouterInfo& router(int64_t run, int32_t router) const;
+  /// One past the last batch of a run.
+  int64_t batches(int64_t run) const;
+  int64_t file_bytes() const { return db.number("PRAGMA page_count") * db.number("PRAGMA page_size"); }
+
+  RunSummary run_of(const sqlite::Statement& row) const;
+  std::optional<RouterLoads> window(sqlite::Statement& find, int64_t run, int32_t router, int32_t level, int64_t number,
+                                    int64_t batches) const;
+  PairTable pairs(PairKind kind, int64_t run, int32_t router, int64_t first, int64_t count) const;
+  void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t batch, std::vector<int32_t>& scratch,
+                   PairCounter& counter) const;
+
+  [[noreturn]] void damaged(const std::string& what) const;
+  int64_t count_of(const sqlite::Statement& row, int column) const;
+  void check_count(int64_t count) const;
+  void check_counts(const std::vector<int64_t>& counts) const;
+  void check_loads(const std::vector<int64_t>& loads, int64_t run, int32_t router) const;
+  /// Adds and looks at every sum, so that the next one cannot overflow.
+  void add(const RouterLoads& part, RouterLoads& sum) const;
+  void add(const PairTable& part, PairTable& sum) const;
+};
+
+}  // namespace stormcell

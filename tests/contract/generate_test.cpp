@@ -1,0 +1,119 @@
+// Decoding: what is recorded of its labels, and other number formats than the stored one.
+#include <map>
+#include <numeric>
+
+#include "core/base/dtype.h"
+#include "core/formats/safetensors.h"
+#include "core/formats/safetensors_writer.h"
+#include "core/session/session_reader.h"
+#include "tests/contract/models.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+using Json = nlohmann::json;
+
+/// A copy of a model folder in which every f32 matrix is stored as bf16; vectors stay as they are.
+std::string stored_as_bf16(const std::string& model, const Scratch& scratch) {
+  const auto file = SafetensorsFile::open(model + "/model.safetensors");
+  std::vector<TensorToWrite> tensors;
+  std::vector<std::vector<uint16_t>> rounded;
+  rounded.reserve(file->tensors().size());
+  for (const StoredTensor& t : file->tensors()) {
+    tensors.push_back({t.name, t.dtype, t.shape, t.bytes.data()});
+    if (t.dtype != DType::f32 || t.shape.size() < 2) continue;
+    rounded.emplace_back(static_cast<size_t>(t.elements()));
+    const auto* values = reinterpret_cast<const float*>(t.bytes.data());
+    for (size_t i = 0; i < rounded.back().size(); ++i) rounded.back()[i] = f32_to_bf16(values[i]);
+    tensors.back().dtype = DType::bf16;
+    tensors.back().data = rounded.back().data();
+  }
+  scratch.write("bf16/config.json", Scratch::read(model + "/config.json"));
+  write_safetensors(scratch.path("bf16/model.safetensors"), tensors);
+  return scratch.path("bf16");
+}
+
+}  // namespace
+
+class GenerateTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  static Json json_of(Arguments arguments) {
+    arguments.insert(arguments.end(), {"--json", "-"});
+    const Ended ended = run_program(arguments);
+    if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
+    return ended.json();
+  }
+
+ private slots:
+  void labels_are_recorded_with_every_turn() {
+    const std::vector<std::pair<std::string, std::string>> names = {
+        {"Москва", "ru"}, {"Афіни", "uk"}, {"Αθήνα", "el"}, {"Волга", "ru"}, {"Κρήτη", "el"}};
+    std::string lines;
+    std::map<std::string, int64_t> read;  // cells that the encoder reads of a label: its letters, the mark before them, the end
+    for (const auto& [text, label] : names) {
+      lines += Json{{"text", text}, {"language", label}}.dump() + "\n";
+      read[label] += static_cast<int64_t>(QString::fromStdString(text).normalized(QString::NormalizationForm_KD).size()) + 2;
+    }
+    const std::string data = scratch_.write("names.jsonl", lines), session = scratch_.path("labels.storm");
+    const Json figures = json_of({"generate", "demo:switch-names", "--data", data, "--label-field", "language", "--batch", "2",
+                                  "--max-new-tokens", "12", "-o", session});
+    std::map<std::string, int64_t> written;  // tokens that were decoded
+    for (size_t i = 0; i < names.size(); ++i) written[names[i].second] += static_cast<int64_t>(figures["outputs"][i]["ids"].size());
+
+    const SessionReader reader(session);
+    const int64_t run = reader.find_run("").id;
+    for (const SequenceInput& input : reader.inputs(run, 0, 10)) QCOMPARE(input.label, names[static_cast<size_t>(input.sequence)].second);
+    const RunLayout layout = reader.layout(run);
+    QCOMPARE(layout.routers.size(), size_t{3});
+    for (size_t r = 0; r < layout.routers.size(); ++r) {
+      const auto& expected = layout.routers[r].name.starts_with("decoder") ? written : read;
+      const std::vector<LabelLoads> labels = reader.label_loads(run, static_cast<int32_t>(r));
+      QCOMPARE(labels.size(), expected.size());
+      for (const LabelLoads& l : labels) {
+        QCOMPARE(l.cells, expected.at(l.label));
+        QCOMPARE(std::accumulate(l.load.begin(), l.load.end(), int64_t{0}), l.cells);  // nothing is dropped
+      }
+      QVERIFY(figures["routing"][r]["label_information"].is_number());
+    }
+    const Arguments table = {"export", session, "--format", "csv", "--what", "labels"};
+    const Ended exported = run_program(table);
+    VERIFY_DONE(exported, table);
+    QCOMPARE(std::count(exported.out.begin(), exported.out.end(), '\n'), std::ptrdiff_t{2 + 3 * 3 * 8});
+  }
+
+  void weights_converted_at_load_decode_as_weights_that_are_stored_so_data() {
+    QTest::addColumn<QString>("model");
+    QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model());
+    QTest::newRow("decoder-only") << QString::fromStdString(mixtral_model());
+  }
+  void weights_converted_at_load_decode_as_weights_that_are_stored_so() {
+    QFETCH(const QString, model);
+    const Scratch scratch;
+    const auto generate = [&](const std::string& from, const Arguments& more) {
+      Arguments arguments = {"generate", from, "--data", "random:6x9", "--batch", "4", "--max-new-tokens", "8"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return json_of(arguments);
+    };
+    const std::string session = scratch.path("bf16.storm");
+    const Json converted = generate(model.toStdString(), {"--dtype", "bf16", "-o", session}),
+               stored = generate(stored_as_bf16(model.toStdString(), scratch), {});
+    QCOMPARE(converted["outputs"].dump(), stored["outputs"].dump());
+    QCOMPARE(converted["routing"].dump(), stored["routing"].dump());
+    const SessionReader reader(session);
+    const RunSummary run = reader.find_run("");
+    QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::finished));
+    QCOMPARE(reader.total_loads(run.id, 0).load, converted["routing"][0]["load"].get<std::vector<int64_t>>());
+  }
+
+  void a_number_format_that_is_none_is_refused() {
+    VERIFY_REFUSED((Arguments{"generate", switch_model(), "--data", "random:2x3", "--dtype", "f64"}), "--dtype", "f32 or bf16");
+  }
+};
+
+STORMCELL_TEST(GenerateTest)
+
+}  // namespace stormcell::testing
+
+#include "generate_test.moc"
