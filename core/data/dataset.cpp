@@ -36,10 +36,10 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
                             : options.batches * options.batch;
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
-    const std::string path = find_demo_data(spec, options);
-    if (options.target_field.empty()) options.target_field = "target";
-    if (options.label_field.empty()) options.label_field = "language";
-    return open_json_lines(path, need_tokenizer(tokenizer, spec), options, limit);
+    const DemoData demo = find_demo_data(spec, options);
+    if (options.target_field.empty()) options.target_field = demo.target_field;
+    if (options.label_field.empty()) options.label_field = demo.label_field;
+    return open_json_lines(demo.file, need_tokenizer(tokenizer, spec), options, limit);
   }
   if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit);
   if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);

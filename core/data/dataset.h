@@ -34,7 +34,7 @@ struct DataOptions {
   int64_t vocabulary = 0;      ///< ids are below it; 0: not known
   bool needs_decoder = false;  ///< fill the decoder's inputs
   int32_t pad_id = 0, end_id = 1, decoder_start_id = 0;
-  std::string resources;  ///< a folder whose data/ is looked into last for demo data; empty: none
+  std::string resources;  ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
 /// Cells (tokens) over all batches, with and without padding.

@@ -1,5 +1,4 @@
-// Where the data of the demos is: made on this machine from Debian packages, never part of the project.
-#include <array>
+// Where the data of the demos is: names made on this machine from Debian packages, never part of the project, and a few of our own.
 #include <cstdlib>
 #include <filesystem>
 
@@ -9,8 +8,6 @@
 namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 1> kDemos = {"switch-names"};
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;
@@ -26,18 +23,23 @@ std::vector<fs::path> data_folders(const DataOptions& options) {
 }
 }  // namespace
 
-std::string find_demo_data(const std::string& spec, const DataOptions& options) {
+DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
   const std::string_view name = std::string_view(spec).substr(std::string_view("demo:").size());
-  bool known = false;
-  for (const std::string_view demo : kDemos) known |= demo == name;
-  if (!known) bad_input(spec, "no such demo", "there is demo:switch-names");
   std::error_code error;
-  for (const fs::path& folder : data_folders(options)) {
-    const fs::path file = folder / name / "test.jsonl";
-    if (fs::exists(file, error)) return file.string();
+  if (name == "switch-names") {
+    for (const fs::path& folder : data_folders(options)) {
+      const fs::path file = folder / name / "test.jsonl";
+      if (fs::exists(file, error)) return {file.string(), "target", "language"};
+    }
+    bad_input(spec, "its data is not on this machine",
+              "run ./dev data in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) + "/test.jsonl");
   }
-  bad_input(spec, "its data is not on this machine",
-            "run ./dev data in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) + "/test.jsonl");
+  if (name == "switch-names-sample") {
+    const fs::path file = fs::path(options.resources) / "sample" / "names.jsonl";
+    if (fs::exists(file, error)) return {file.string(), "", "language"};
+    bad_input(spec, "is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/names.jsonl");
+  }
+  bad_input(spec, "no such demo", "there are demo:switch-names and demo:switch-names-sample");
 }
 
 }  // namespace stormcell

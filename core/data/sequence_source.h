@@ -44,7 +44,10 @@ std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& p
 /// `spec`: random:NxT[xU].
 std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options);
 
-/// The file behind demo:NAME; bad_input with what to run when it is not there.
-std::string find_demo_data(const std::string& spec, const DataOptions& options);
+struct DemoData {
+  std::string file, target_field, label_field;
+};
+/// The lines behind demo:NAME; bad_input with what to run when they are not there.
+DemoData find_demo_data(const std::string& spec, const DataOptions& options);
 
 }  // namespace stormcell

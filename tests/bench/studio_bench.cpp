@@ -292,7 +292,7 @@ int run(int argc, char** argv) {
     Waiting waiting(&window);
     studio::RunRequest request;
     request.experiment.model = "demo:switch-names";
-    request.experiment.data = std::string(STORMCELL_SOURCE_DIR) + "/resources/sample/names.jsonl";
+    request.experiment.data = "demo:switch-names-sample";
     request.optimize.session = folder.filePath("run.storm").toStdString();
     request.optimize.measure_seconds = 3;
     window.runs().start(request);

@@ -59,7 +59,7 @@ class EndToEndTest : public QObject {
     // 1. Run the demo's model on a few names, as the dialog of "Open model" would.
     RunRequest request;
     request.experiment.model = "demo:switch-names";
-    request.experiment.data = QString::fromStdString(testing::source_folder() + "/resources/sample/names.jsonl").toStdString();
+    request.experiment.data = "demo:switch-names-sample";
     request.experiment.label_field = "language";
     request.experiment.record_inputs = true;
     request.optimize.session = session.toStdString();
