@@ -16,12 +16,12 @@ struct ExperimentOptions {
   bool truncate = false, allow_nonfinite = false;
   std::string field = "text", target_field, label_field;
   uint64_t seed = 0;
-  int threads = 0;                ///< 0: all cores this process may use
+  int threads = 0;  ///< 0: all cores this process may use
   std::string device = "cpu";
-  std::string dtype;              ///< empty: as stored
+  std::string dtype;  ///< empty: as stored
   double verify_seconds = 10;
   bool record_inputs = false, record_scores = false;
-  int64_t most_new_tokens = 64;   ///< generate
+  int64_t most_new_tokens = 64;  ///< generate
   bool operator==(const ExperimentOptions&) const = default;
 };
 
@@ -31,18 +31,18 @@ struct PlanChoice {
 };
 
 struct RunOptions {
-  std::string session;            ///< file to append to; empty: none
-  bool decisions = false;         ///< record every decision
-  std::string config;             ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
-  std::string outputs;            ///< safetensors file for hidden states, logits and decisions
-  double measure_seconds = 3;     ///< batches are run again until this long, at least twice each
+  std::string session;         ///< file to append to; empty: none
+  bool decisions = false;      ///< record every decision
+  std::string config;          ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
+  std::string outputs;         ///< safetensors file for hidden states, logits and decisions
+  double measure_seconds = 3;  ///< batches are run again until this long, at least twice each
 };
 
 struct OptimizeOptions {
   PlanChoice passes;
   std::string session;
-  double measure_seconds = 8;     ///< alternated measuring of all plans together
-  bool alone = true;              ///< also measure each pass on its own
+  double measure_seconds = 8;  ///< alternated measuring of all plans together
+  bool alone = true;           ///< also measure each pass on its own
 };
 
 class Experiment {
@@ -71,7 +71,8 @@ std::string files_revision(const ExperimentOptions& options);
 /// Architecture and static cell flow of a model, without reading weights.
 ModelStructure inspect_model(const std::string& model);
 
-/// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1", "stormcell.inspect/1".
+/// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1",
+/// "stormcell.inspect/1".
 std::string to_json(const RunSummaryFigures& figures);
 std::string to_json(const GenerateFigures& figures);
 std::string to_json(const ModelStructure& structure);

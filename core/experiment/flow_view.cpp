@@ -79,11 +79,10 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
       flow->routers[r].to_next = pairs_of(table, most_pairs);
     }
     if (whole && flow->routers[r].line.fan_out > 1)
-      flow->together = pairs_of(sum_ranges(ranges_of(r),
-                                           [&](int64_t first, int64_t count) {
-                                             return reader.coactivation(summary.id, static_cast<int32_t>(r), first, count);
-                                           }),
-                                -1);
+      flow->together = pairs_of(
+          sum_ranges(ranges_of(r),
+                     [&](int64_t first, int64_t count) { return reader.coactivation(summary.id, static_cast<int32_t>(r), first, count); }),
+          -1);
   }
   return flow;
 }

@@ -20,8 +20,8 @@ bool only_phase(const SessionReader& reader, int64_t run, const std::string& pha
 }
 
 /// Adds the batches of `ranges` to the windows that they lie in.
-void add_batches(const SessionReader& reader, int64_t run, int32_t number, const std::vector<BatchRange>& ranges, const LoadWindows& windows,
-                 LoadWindows::Router& to) {
+void add_batches(const SessionReader& reader, int64_t run, int32_t number, const std::vector<BatchRange>& ranges,
+                 const LoadWindows& windows, LoadWindows::Router& to) {
   const auto branches = static_cast<size_t>(to.line.branches);
   for (const BatchRange& range : ranges)
     for (int64_t first = range.first; first < range.end; first += kChunk) {

@@ -37,8 +37,9 @@ SessionContents session_contents(const std::string& file) {
       "The commands' settings with the paths of model and data, and this machine's processor, threads and measured limits.");
   if (texts) contents.holds.push_back("The texts of the data, of " + std::to_string(texts) + " runs.");
   if (tokens)
-    contents.holds.push_back("The token ids of the data, of " + std::to_string(tokens) + " runs" +
-                             (reader.has_pieces() ? ", with the pieces of text that they stand for." : ": with the tokenizer they are the texts."));
+    contents.holds.push_back(
+        "The token ids of the data, of " + std::to_string(tokens) + " runs" +
+        (reader.has_pieces() ? ", with the pieces of text that they stand for." : ": with the tokenizer they are the texts."));
   if (labels) contents.holds.push_back("The labels of the data, of " + std::to_string(labels) + " runs.");
   return contents;
 }
