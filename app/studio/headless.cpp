@@ -51,8 +51,7 @@ int export_view(const ExportRequest& request) {
   const std::unique_ptr<views::View> view(entry->make(nullptr));
   view->setAccessibleName(entry->title);
   view->resize(request.size);
-  view->select(document.selection());
-  if (views::View::Load load = view->load(document.context(), document.selection())) {
+  if (views::View::Load load = view->look_at(document.context(), document.selection())) {
     background.start(view.get(), std::move(load), [&](const QString& message) { trouble = message; });
     if (!background.idle()) {
       QObject::connect(

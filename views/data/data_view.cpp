@@ -23,7 +23,7 @@ View::Load DataView::load(const Context& context, const Selection&) {
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  if (data_ && source_ == context.main) return nullptr;
+  if (!(unread() & (Part::run | Part::session))) return nullptr;
   return [this, source = context.main](const Progress& progress) -> Deliver {
     const auto data = read_session_data(source.file, source.run, progress);
     return [this, source, data] {
