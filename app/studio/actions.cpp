@@ -34,6 +34,7 @@ bool Actions::trigger(const QString& id) {
       refresh();
       return true;
     }
+  emit refused(tr("There is no command '%1'").arg(id));
   return false;
 }
 

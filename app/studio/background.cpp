@@ -3,6 +3,8 @@
 #include <QMetaObject>
 #include <exception>
 
+#include "app/studio/fault_text.h"
+
 namespace stormcell::studio {
 
 Background::Background(QObject* parent) : QObject(parent) { pool_.setMaxThreadCount(2); }
@@ -31,8 +33,8 @@ void Background::start(const void* key, views::View::Load load, Failed failed) {
     };
     try {
       deliver(load(Progress{job->cancel, nullptr}));
-    } catch (const std::exception& e) {
-      deliver([failed, message = QString::fromUtf8(e.what())] { failed(message); });
+    } catch (...) {
+      deliver([failed, message = fault_text(std::current_exception())] { failed(message); });
     }
   });
 }

@@ -13,11 +13,12 @@ class SelectCommand : public QUndoCommand {
   void redo() override { document_.take_selection(after_); }
   int id() const override { return 1; }
   bool mergeWith(const QUndoCommand* next) override {
-    // Dragging a range or walking over cells is one step back, not a hundred.
+    // Dragging a range is one step back, not a hundred.
     const auto& after = static_cast<const SelectCommand*>(next)->after_;
-    const bool range = after.router == after_.router && after.branch == after_.branch && after.cell == after_.cell;
-    const bool range_before = before_.router == after_.router && before_.branch == after_.branch && before_.cell == after_.cell;
-    if (!range || !range_before) return false;
+    const auto only_range = [](const views::Selection& a, const views::Selection& b) {
+      return views::difference({}, a, {}, b) == views::Part::range;
+    };
+    if (!only_range(before_, after_) || !only_range(after_, after)) return false;
     after_ = after;
     return true;
   }
@@ -36,6 +37,7 @@ QString title_of(const RunLine& run) {
 Document::Document(Background& background, QObject* parent) : QObject(parent), background_(background) {
   poll_.setInterval(1000);
   connect(&poll_, &QTimer::timeout, this, &Document::poll);
+  connect(this, &Document::context_changed, this, &Document::read_choices);
 }
 
 const RunLine* Document::run() const {
@@ -148,6 +150,27 @@ void Document::compare_with(const QString& session) {
         };
       },
       [this](const QString& message) { emit failed(message); });
+}
+
+void Document::read_choices() {
+  if (choices_of_ == context_.main) return;
+  choices_of_ = context_.main;
+  const auto take = [this](const SelectionChoices& choices) {
+    choices_ = choices;
+    emit choices_changed();
+  };
+  if (choices_of_.empty()) {
+    background_.cancel(&choices_);
+    return take({});
+  }
+  background_.start(
+      &choices_,
+      [take, source = choices_of_](const Progress&) -> views::View::Deliver {
+        const SelectionChoices choices = read_selection_choices(source.file, source.run);
+        return [take, choices] { take(choices); };
+      },
+      // The view that reads the same run says what is wrong with it.
+      [take](const QString&) { take({}); });
 }
 
 void Document::select(const views::Selection& selection) {

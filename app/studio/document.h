@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/studio/background.h"
+#include "core/experiment/selected_view.h"
 #include "views/kit/selection.h"
 
 namespace stormcell::studio {
@@ -20,6 +21,8 @@ class Document : public QObject {
   const RunLine* run() const;
   const views::Context& context() const { return context_; }
   const views::Selection& selection() const { return selection_; }
+  /// What the run on show has to choose from; empty until it was read.
+  const SelectionChoices& choices() const { return choices_; }
   QUndoStack& undo_stack() { return undo_; }
 
   /// "FILE" or "FILE#RUN"; opened() or failed() follows.
@@ -38,10 +41,12 @@ class Document : public QObject {
   void runs_changed(const QString& what);  ///< the session grew; what: "run #3 began", for people
   void context_changed();
   void selection_changed();
+  void choices_changed();
   void failed(const QString& message);
 
  private:
   friend class SelectCommand;
+  void read_choices();
   void take_selection(const views::Selection& selection);
   views::Source source_of(const SessionOverview& session, const RunLine& run, const std::string& revision) const;
   void take_session(SessionOverview session, const std::string& revision, int64_t run);
@@ -51,6 +56,8 @@ class Document : public QObject {
   std::string revision_;
   views::Context context_;
   views::Selection selection_;
+  SelectionChoices choices_;
+  views::Source choices_of_;
   QUndoStack undo_;
   QTimer poll_;
   int other_key_ = 0;

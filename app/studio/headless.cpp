@@ -51,7 +51,6 @@ int export_view(const ExportRequest& request) {
   const std::unique_ptr<views::View> view(entry->make(nullptr));
   view->setAccessibleName(entry->title);
   view->resize(request.size);
-  view->select(request.selection);
   QObject::connect(
       &background, &Background::idle_changed, &loop,
       [&](bool idle) {
@@ -68,7 +67,7 @@ int export_view(const ExportRequest& request) {
         std::fprintf(stderr, "stormcell: %s\n", e.what());
         return e.exit_code();
       }
-    if (views::View::Load load = view->load(document.context(), request.selection)) {
+    if (views::View::Load load = view->look_at(document.context(), request.selection)) {
       background.start(view.get(), std::move(load), [&](const QString& message) { trouble = message; });
       if (!background.idle()) loop.exec();
     }

@@ -20,8 +20,11 @@
 #include <QToolButton>
 #include <QUndoCommand>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "app/studio/command_line.h"
+#include "app/studio/notice_bar.h"
+#include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
 #include "views/kit/theme.h"
 #include "views/registry.h"
@@ -39,6 +42,20 @@ class EditCommand : public QUndoCommand {
 
  private:
   std::function<void()> redo_, undo_;
+};
+
+/// As high as all of its rows, whatever the font.
+class WholeList : public QListWidget {
+ public:
+  explicit WholeList(QWidget* parent) : QListWidget(parent) { setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); }
+  QSize sizeHint() const override { return {QListWidget::sizeHint().width(), sizeHintForRow(0) * count() + 2 * frameWidth() + 2}; }
+  QSize minimumSizeHint() const override { return {QListWidget::minimumSizeHint().width(), sizeHint().height()}; }
+
+ protected:
+  void changeEvent(QEvent* event) override {
+    QListWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) updateGeometry();
+  }
 };
 
 }  // namespace
@@ -69,22 +86,30 @@ void MainWindow::build() {
     views_.insert(entry.id, view);
     center_->addWidget(view);
   }
-  setCentralWidget(center_);
+  auto* middle = new QWidget(this);
+  auto* rows = new QVBoxLayout(middle);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  notice_ = new NoticeBar(middle);
+  rows->addWidget(notice_);
+  selection_bar_ = new SelectionBar(middle);
+  rows->addWidget(selection_bar_);
+  rows->addWidget(center_, 1);
+  setCentralWidget(middle);
 
-  auto* side = new QDockWidget(tr("Session"), this);
-  side->setObjectName("session-dock");
-  auto* column = new QWidget(side);
+  side_ = new QDockWidget(tr("Session"), this);
+  side_->setObjectName("session-dock");
+  side_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);  // put away by its command, which brings it back
+  auto* column = new QWidget(side_);
   auto* layout = new QVBoxLayout(column);
   layout->setContentsMargins(6, 6, 6, 6);
-  view_list_ = new QListWidget(column);
+  view_list_ = new WholeList(column);
   view_list_->setAccessibleName(tr("Views"));
   for (const views::ViewEntry& entry : views::all_views()) {
     auto* item = new QListWidgetItem(tr(entry.title), view_list_);
     item->setData(Qt::UserRole, entry.id);
     item->setToolTip(tr(entry.help));
   }
-  view_list_->setMaximumHeight(static_cast<int>((view_list_->sizeHintForRow(0) + 1.0) * view_list_->count()) + 8);
-  view_list_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   layout->addWidget(view_list_);
   auto* runs_title = new QLabel(tr("Runs"), column);
   layout->addWidget(runs_title);
@@ -94,21 +119,23 @@ void MainWindow::build() {
   run_list_->setContextMenuPolicy(Qt::ActionsContextMenu);
   run_list_->setWordWrap(true);
   layout->addWidget(run_list_, 1);
-  side->setWidget(column);
-  addDockWidget(Qt::LeftDockWidgetArea, side);
-  side->setMinimumWidth(190);
+  runs_title->setBuddy(run_list_);
+  side_->setWidget(column);
+  addDockWidget(Qt::LeftDockWidgetArea, side_);
+  side_->setMinimumWidth(190);
+  side_->hide();
 
-  auto* bottom = new QDockWidget(tr("Log"), this);
-  bottom->setObjectName("log-dock");
-  log_ = new QPlainTextEdit(bottom);
+  log_dock_ = new QDockWidget(tr("Log"), this);
+  log_dock_->setObjectName("log-dock");
+  log_dock_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);
+  log_ = new QPlainTextEdit(log_dock_);
   log_->setReadOnly(true);
   log_->setMaximumBlockCount(5000);
   log_->setAccessibleName(tr("What happened"));
-  bottom->setWidget(log_);
-  addDockWidget(Qt::BottomDockWidgetArea, bottom);
-  bottom->hide();
+  log_dock_->setWidget(log_);
+  addDockWidget(Qt::BottomDockWidgetArea, log_dock_);
+  log_dock_->hide();
 
-  selection_label_ = new QLabel(this);
   progress_label_ = new QLabel(this);
   progress_ = new QProgressBar(this);
   progress_->setMaximumWidth(220);
@@ -116,7 +143,6 @@ void MainWindow::build() {
   stop_ = new QToolButton(this);
   stop_->setDefaultAction(actions_.action("stop"));
   for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)}) w->hide();
-  statusBar()->addPermanentWidget(selection_label_);
   statusBar()->addPermanentWidget(progress_label_);
   statusBar()->addPermanentWidget(progress_);
   statusBar()->addPermanentWidget(stop_);
@@ -149,14 +175,19 @@ void MainWindow::connect_all() {
     setWindowTitle(document_.empty() ? QString("Stormcell Studio")
                                      : QFileInfo(QString::fromStdString(document_.session().file)).fileName() + " - Stormcell Studio");
     if (!document_.empty()) {
+      notice_->hide();
       remember(QString::fromStdString(document_.session().file));
       say(tr("Opened %1: %2, %3 runs")
               .arg(recent_.constFirst(), QString::fromStdString(document_.session().model))
               .arg(document_.session().runs.size()));
       if (view_list_->currentRow() < 0) view_list_->setCurrentRow(0);
+    } else {
+      runs_.release_model();
     }
+    update_side();
     update_runs();
     update_view();
+    if (const auto waiting = std::exchange(after_opening_, nullptr); waiting && !document_.empty()) waiting();
   });
   connect(&document_, &Document::runs_changed, this, [this](const QString& what) {
     update_runs();
@@ -168,19 +199,26 @@ void MainWindow::connect_all() {
     update_view();
   });
   connect(&document_, &Document::selection_changed, this, [this] { update_view(); });
-  connect(&document_, &Document::failed, this, &MainWindow::say);
+  connect(&document_, &Document::choices_changed, this, [this] { selection_bar_->set_choices(document_.choices()); });
+  connect(selection_bar_, &SelectionBar::selection_wanted, &document_, &Document::select);
+  connect(&document_, &Document::failed, this, [this](const QString& message) {
+    after_opening_ = nullptr;
+    complain(message);
+  });
 
   connect(&runs_, &RunController::running_changed, this, [this](bool running) {
     for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
       w->setVisible(running);
     progress_->setRange(0, 0);
+    progress_label_->clear();
     actions_.refresh();
   });
-  connect(&runs_, &RunController::progressed, this, [this](const QString& stage, int permille, double left) {
+  connect(&runs_, &RunController::progressed, this, [this](const QString& text, int permille) {
     progress_->setRange(0, permille < 0 ? 0 : 1000);
     progress_->setValue(std::max(0, permille));
-    progress_label_->setText(left >= 0 ? tr("%1, %2 s left").arg(stage).arg(left, 0, 'f', left < 10 ? 1 : 0) : stage);
+    progress_label_->setText(text);
   });
+  connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this, [this](const std::shared_ptr<const RunSummaryFigures>& f) {
     say(f->speedup ? tr("Run finished: %1 times the baseline, verified").arg(*f->speedup, 0, 'f', 2)
                    : tr("Run finished; its result could not be verified"));
@@ -191,7 +229,7 @@ void MainWindow::connect_all() {
       document_.poll();
     show_wanted_run();  // the timer may have seen it before
   });
-  connect(&runs_, &RunController::failed, this, [this](const QString& message) { say(tr("The run failed: %1").arg(message)); });
+  connect(&runs_, &RunController::failed, this, [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
   connect(&runs_, &RunController::cancelled, this, [this] { say(tr("Run cancelled; what it had finished is in the session")); });
 }
 
@@ -207,19 +245,15 @@ void MainWindow::show_view(const QString& id) {
 
 void MainWindow::update_view() {
   actions_.refresh();
-  const views::Selection& s = document_.selection();
-  QString text;
-  if (!s.router.isEmpty()) text = s.branch >= 0 ? tr("%1, branch %2").arg(s.router).arg(s.branch) : s.router;
-  if (s.cell) text += (text.isEmpty() ? "" : "; ") + tr("cell %1:%2").arg(s.cell->sequence).arg(s.cell->position);
-  selection_label_->setText(text);
+  selection_bar_->set_selection(document_.selection());
+  selection_bar_->setVisible(!document_.empty());
   views::View* now = view();
   if (!now) {
     center_->setCurrentWidget(welcome_);
     return;
   }
   center_->setCurrentWidget(now);
-  now->select(s);
-  if (views::View::Load load = now->load(document_.context(), s)) {
+  if (views::View::Load load = now->look_at(document_.context(), document_.selection())) {
     if (!now->has_content()) now->show_message(tr("Reading..."));
     background_.start(now, std::move(load), [this, now](const QString& message) {
       now->show_message(message, {{"reload", tr("Try again")}, {"open-session", tr("Open another session...")}});
@@ -258,6 +292,16 @@ void MainWindow::say(const QString& message) {
   log_->appendPlainText(QTime::currentTime().toString("HH:mm:ss  ") + message);
 }
 
+void MainWindow::complain(const QString& message) {
+  say(message);
+  notice_->show_fault(message);
+}
+
+void MainWindow::update_side() {
+  side_->setVisible(side_wanted_ && !document_.empty());
+  actions_.refresh();
+}
+
 void MainWindow::remember(const QString& session) {
   recent_.removeAll(session);
   recent_.prepend(session);
@@ -271,36 +315,51 @@ void MainWindow::restore(bool session_too) {
   QSettings settings;
   recent_ = settings.value("recent").toStringList();
   welcome_->set_recent(recent_);
-  restoreGeometry(settings.value("geometry").toByteArray());
-  restoreState(settings.value("state").toByteArray());
   set_theme(settings.value("theme", "system").toString());
   if (const double points = settings.value("font-size").toDouble(); points >= 6 && points <= 32) set_font_size(points);
+  restoreGeometry(settings.value("geometry").toByteArray());
+  restoreState(settings.value("state").toByteArray());
+  side_wanted_ = settings.value("side", true).toBool();
+  update_side();
   show_view(settings.value("view", views::all_views()[0].id).toString());
   const QString last = settings.value("session").toString();
-  if (session_too && !last.isEmpty()) {
-    views::Selection selection;
-    selection.router = settings.value("router").toString();
-    selection.branch = settings.value("branch", -1).toInt();
-    selection.first_batch = settings.value("first-batch", 0).toLongLong();
-    selection.end_batch = settings.value("end-batch", -1).toLongLong();
-    document_.open(last, selection);
-  }
+  if (!session_too || last.isEmpty()) return;
+  settings.beginGroup("selection");
+  views::Selection selection;
+  selection.first_batch = settings.value("first-batch", 0).toLongLong();
+  selection.end_batch = settings.value("end-batch", -1).toLongLong();
+  selection.phase = settings.value("phase").toString();
+  selection.label = settings.value("label").toString();
+  selection.router = settings.value("router").toString();
+  selection.branch = settings.value("branch", -1).toInt();
+  if (settings.contains("sequence"))
+    selection.cell = CellPlace{settings.value("sequence").toLongLong(), settings.value("position").toInt()};
+  document_.open(last, selection);
+}
+
+void MainWindow::keep() const {
+  QSettings settings;
+  settings.setValue("geometry", saveGeometry());
+  settings.setValue("state", saveState());
+  settings.setValue("side", side_wanted_);
+  settings.setValue("view", view_id());
+  const views::Source& main = document_.context().main;
+  settings.setValue("session", main.empty() ? QString() : QString::fromStdString(main.file) + "#" + QString::number(main.run));
+  const views::Selection& s = document_.selection();
+  settings.remove("selection");
+  settings.beginGroup("selection");
+  settings.setValue("first-batch", static_cast<qlonglong>(s.first_batch));
+  settings.setValue("end-batch", static_cast<qlonglong>(s.end_batch));
+  settings.setValue("phase", s.phase);
+  settings.setValue("label", s.label);
+  settings.setValue("router", s.router);
+  settings.setValue("branch", s.branch);
+  if (s.cell) settings.setValue("sequence", static_cast<qlonglong>(s.cell->sequence)), settings.setValue("position", s.cell->position);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   runs_.cancel();
-  if (remembers_) {
-    QSettings settings;
-    settings.setValue("geometry", saveGeometry());
-    settings.setValue("state", saveState());
-    settings.setValue("view", view_id());
-    const views::Source& main = document_.context().main;
-    settings.setValue("session", main.empty() ? QString() : QString::fromStdString(main.file) + "#" + QString::number(main.run));
-    settings.setValue("router", document_.selection().router);
-    settings.setValue("branch", document_.selection().branch);
-    settings.setValue("first-batch", static_cast<qlonglong>(document_.selection().first_batch));
-    settings.setValue("end-batch", static_cast<qlonglong>(document_.selection().end_batch));
-  }
+  if (remembers_) keep();
   event->accept();
 }
 

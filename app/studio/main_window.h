@@ -8,7 +8,9 @@
 #include "app/studio/background.h"
 #include "app/studio/document.h"
 #include "app/studio/run_controller.h"
+#include "core/experiment/session_contents.h"
 
+class QDockWidget;
 class QLabel;
 class QListWidget;
 class QPlainTextEdit;
@@ -18,6 +20,8 @@ class QToolButton;
 
 namespace stormcell::studio {
 
+class NoticeBar;
+class SelectionBar;
 class WelcomePage;
 
 class MainWindow : public QMainWindow {
@@ -27,15 +31,23 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const QString& session) { document_.open(session); }
+  /// What was dropped or named: a session, a model's folder or a trace.
+  void open_anything(const QString& path);
   void show_view(const QString& id);
+  /// Keeps for the next start what restore() takes up.
+  void keep() const;
   /// Windows, theme, recent files and what was open when the program ended. Off in tests.
   void restore(bool session_too);
   void say(const QString& message);
+  /// Something went wrong: stays on show until it is put away.
+  void complain(const QString& message);
 
   Document& document() { return document_; }
   RunController& runs() { return runs_; }
   Background& background() { return background_; }
   Actions& actions() { return actions_; }
+  /// Who says whether a session can be written, for tests: root can write everywhere.
+  void set_writable(std::function<bool(const std::string&)> writable) { writable_ = std::move(writable); }
   views::View* view() const;
   QString view_id() const;
 
@@ -55,6 +67,7 @@ class MainWindow : public QMainWindow {
   void open_sample();
   void update_view();
   void update_runs();
+  void update_side();
   void show_wanted_run();
   struct Again {
     bool inputs = false;
@@ -63,13 +76,15 @@ class MainWindow : public QMainWindow {
     bool alone = true;  ///< also each pass on its own
   };
   void run_again(const Again& again);
+  void run_into_session(const Again& again);
+  void ask_for_copy(const Again& again);
+  void run_into_copy(const Again& again, const QString& copy);
   int64_t newest_result() const;  ///< 0: none
   void run_demo();
   void open_model(const QString& model);
   /// Traces of other systems into a new session beside the first of them, then opens it.
   void import_traces(const QStringList& traces);
-  /// What was dropped or named: a session, a model's folder or a trace.
-  void open_anything(const QString& path);
+  void take_import(const ImportResult& result);
   void export_picture();
   void export_table();
   /// The file is made and written on another thread.
@@ -79,6 +94,7 @@ class MainWindow : public QMainWindow {
   void set_font_size(double points);
   void remember(const QString& session);
   void show_about();
+  void show_page(const QString& title, const QString& html);
   void show_contents();
 
   Background background_;
@@ -90,14 +106,20 @@ class MainWindow : public QMainWindow {
   WelcomePage* welcome_;
   QListWidget *view_list_, *run_list_;
   QPlainTextEdit* log_;
-  QLabel *selection_label_, *progress_label_;
+  NoticeBar* notice_;
+  SelectionBar* selection_bar_;
+  QDockWidget *side_, *log_dock_;
+  QLabel* progress_label_;
   QProgressBar* progress_;
   QToolButton* stop_;
   QStringList recent_;
   QString theme_ = "system", run_session_;
+  bool side_wanted_ = true;
   bool remembers_ = false;
-  int64_t wanted_run_ = 0;     ///< to be shown when the session has it; 0: none
-  bool show_new_run_ = false;  ///< the run that is going on was asked for to be looked at
+  std::function<bool(const std::string&)> writable_ = session_is_writable;
+  std::function<void()> after_opening_;  ///< what waits for the session that is being opened
+  int64_t wanted_run_ = 0;               ///< to be shown when the session has it; 0: none
+  bool show_new_run_ = false;            ///< the run that is going on was asked for to be looked at
 };
 
 }  // namespace stormcell::studio

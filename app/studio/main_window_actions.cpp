@@ -4,9 +4,11 @@
 #include <QDesktopServices>
 #include <QDialog>
 #include <QDialogButtonBox>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
+#include <QListWidget>
 #include <QMessageBox>
 #include <QSettings>
 #include <QStandardPaths>
@@ -21,8 +23,8 @@
 #include "app/studio/view_state.h"
 #include "core/base/error.h"
 #include "core/experiment/doctor.h"
-#include "core/experiment/import.h"
 #include "core/experiment/session_contents.h"
+#include "views/kit/glossary.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -62,7 +64,7 @@ std::vector<ActionRow> MainWindow::file_actions() {
              QFileDialog::getOpenFileNames(this, tr("Import traces"), {}, tr("Traces (*.csv *.json *.safetensors *.npy);;All files (*)"));
          if (!traces.isEmpty()) import_traces(traces);
        },
-       nullptr,
+       [this] { return runs_.running() ? tr("a run or an import is going on") : QString(); },
        nullptr},
       {"open-sample",
        file,
@@ -134,7 +136,14 @@ std::vector<ActionRow> MainWindow::file_actions() {
        [this] { document_.close(); },
        needs_session,
        nullptr},
-      {"quit", file, tr("Quit"), QString(), {QKeySequence::Quit}, [this] { close(); }, nullptr, nullptr},
+      {"quit",
+       file,
+       tr("Quit"),
+       tr("Ends the program; the session, the selection and the layout come back at the next start"),
+       {QKeySequence::Quit},
+       [this] { close(); },
+       nullptr,
+       nullptr},
   };
 }
 
@@ -189,7 +198,7 @@ std::vector<ActionRow> MainWindow::run_actions() {
       {"stop",
        menu,
        tr("Stop"),
-       tr("Cancels the run; what it has finished stays"),
+       tr("Ends the run or the import; what it has finished stays"),
        {QKeySequence("Ctrl+.")},
        [this] { runs_.cancel(); },
        [this] { return runs_.running() ? QString() : tr("nothing is running"); },
@@ -221,6 +230,14 @@ std::vector<ActionRow> MainWindow::run_actions() {
                                        : QString();
        },
        nullptr},
+      {"choose-run",
+       menu,
+       tr("Choose another run"),
+       tr("Goes to the list of runs"),
+       {QKeySequence("Ctrl+L")},
+       [this] { run_list_->setFocus(Qt::ShortcutFocusReason); },
+       needs_session,
+       nullptr},
       {"compare-run",
        menu,
        tr("Compare with this run"),
@@ -242,7 +259,14 @@ std::vector<ActionRow> MainWindow::run_actions() {
        },
        needs_session,
        nullptr},
-      {"compare-nothing", menu, tr("Compare with nothing"), QString(), {}, [this] { document_.compare_with({}); }, needs_other, nullptr},
+      {"compare-nothing",
+       menu,
+       tr("Compare with nothing"),
+       tr("Views show this run alone again"),
+       {},
+       [this] { document_.compare_with({}); },
+       needs_other,
+       nullptr},
   };
 }
 
@@ -270,6 +294,25 @@ std::vector<ActionRow> MainWindow::view_actions() {
                   },
                   [this] { return document_.empty() ? tr("open a session first") : QString(); },
                   [this] { return view() && view()->shows_table(); }});
+  rows.push_back({"side",
+                  menu,
+                  tr("Session panel"),
+                  tr("The list of views and runs"),
+                  {QKeySequence("Ctrl+B")},
+                  [this] {
+                    side_wanted_ = !side_wanted_;
+                    update_side();
+                  },
+                  [this] { return document_.empty() ? tr("open a session first") : QString(); },
+                  [this] { return side_wanted_; }});
+  rows.push_back({"log",
+                  menu,
+                  tr("Log"),
+                  tr("All that was said since the program began"),
+                  {QKeySequence("Ctrl+J")},
+                  [this] { log_dock_->setVisible(log_dock_->isHidden()); },
+                  nullptr,
+                  [this] { return !log_dock_->isHidden(); }});
   const QString edit = tr("&Edit");
   rows.push_back({"undo",
                   edit,
@@ -282,7 +325,7 @@ std::vector<ActionRow> MainWindow::view_actions() {
   rows.push_back({"redo",
                   edit,
                   tr("Redo"),
-                  QString(),
+                  tr("Takes up again what was undone"),
                   {QKeySequence::Redo},
                   [this] { document_.undo_stack().redo(); },
                   [this] { return document_.undo_stack().canRedo() ? QString() : tr("nothing to redo"); },
@@ -299,7 +342,7 @@ std::vector<ActionRow> MainWindow::view_actions() {
     rows.push_back({QString("theme-") + id,
                     menu,
                     text,
-                    QString(),
+                    tr("Colours of the window and of its pictures"),
                     {},
                     [this, id = QString(id)] { set_theme(id); },
                     nullptr,
@@ -307,7 +350,7 @@ std::vector<ActionRow> MainWindow::view_actions() {
   rows.push_back({"larger",
                   menu,
                   tr("Larger text"),
-                  QString(),
+                  tr("One point more, in the window and in its pictures"),
                   {QKeySequence::ZoomIn, QKeySequence("Ctrl+=")},
                   [this] { set_font_size(std::min(32.0, QApplication::font().pointSizeF() + 1)); },
                   nullptr,
@@ -315,7 +358,7 @@ std::vector<ActionRow> MainWindow::view_actions() {
   rows.push_back({"smaller",
                   menu,
                   tr("Smaller text"),
-                  QString(),
+                  tr("One point less, in the window and in its pictures"),
                   {QKeySequence::ZoomOut},
                   [this] { set_font_size(std::max(6.0, QApplication::font().pointSizeF() - 1)); },
                   nullptr,
@@ -340,6 +383,14 @@ std::vector<ActionRow> MainWindow::help_actions() {
        tr("All keys in a table"),
        {QKeySequence("?"), QKeySequence::HelpContents},
        [this] { make_keys_dialog(actions_, this)->show(); },
+       nullptr,
+       nullptr},
+      {"glossary",
+       menu,
+       tr("Glossary"),
+       tr("The words of all views: what each means, and how it is computed"),
+       {QKeySequence("Shift+F1")},
+       [this] { show_page(tr("Glossary"), views::glossary_page()); },
        nullptr,
        nullptr},
       {"about",

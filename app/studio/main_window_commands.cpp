@@ -16,7 +16,7 @@
 #include "app/studio/run_dialog.h"
 #include "core/base/error.h"
 #include "core/experiment/doctor.h"
-#include "core/experiment/import.h"
+#include "core/experiment/export_formats.h"
 #include "core/experiment/session_contents.h"
 
 namespace stormcell::studio {
@@ -33,7 +33,7 @@ void MainWindow::open_sample() {
         const QString file = QString::fromStdString(sample_session());
         return [this, file] { document_.open(file); };
       },
-      [this](const QString& message) { say(message); });
+      [this](const QString& message) { complain(message); });
 }
 
 void MainWindow::save(const QString& name, const QString& filter, const QByteArray& bytes) {
@@ -48,7 +48,7 @@ void MainWindow::write(const QString& file, const std::function<QByteArray()>& b
         write_file(file, bytes());
         return [this, file] { say(tr("Wrote %1").arg(file)); };
       },
-      [this](const QString& message) { say(message); });
+      [this](const QString& message) { complain(message); });
 }
 
 int64_t MainWindow::newest_result() const {
@@ -61,14 +61,59 @@ int64_t MainWindow::newest_result() const {
 
 void MainWindow::run_again(const Again& again) {
   if (!document_.run()) return say(tr("Open a session first"));
-  auto options = options_of(document_.run()->settings);
-  if (!options) return say(tr("How this run was made is not known"));
-  options->record_inputs |= again.inputs;
+  if (runs_.importing()) return complain(tr("An import is going on: stop it, or wait for it"));
+  if (!options_of(document_.run()->settings)) return say(tr("How this run was made is not known"));
+  background_.start(
+      run_list_,
+      [this, again, main = document_.context().main, writable = writable_](const Progress&) -> views::View::Deliver {
+        const bool may = writable(main.file);
+        return [this, again, main, may] {
+          if (!(document_.context().main == main)) return;  // another run has been chosen meanwhile
+          may ? run_into_session(again) : ask_for_copy(again);
+        };
+      },
+      [this](const QString& message) { complain(message); });
+}
+
+void MainWindow::run_into_session(const Again& again) {
+  const auto options = [&] {
+    auto o = options_of(document_.run()->settings);
+    o->record_inputs |= again.inputs;
+    return *o;
+  }();
   // Switches look their results up by themselves, and undo must go back over them.
   show_new_run_ = again.alone;
   run_session_ = QString::fromStdString(document_.session().file);
-  runs_.start({*options, {again.passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
+  runs_.start({options, {again.passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, again.passes)));
+}
+
+void MainWindow::ask_for_copy(const Again& again) {
+  const QFileInfo session(QString::fromStdString(document_.session().file));
+  say(tr("%1 cannot be written, so the run goes into a copy of it").arg(session.fileName()));
+  auto* dialog = new QFileDialog(this, tr("This session cannot be written: keep a copy as"), QDir::homePath(), tr("Sessions (*.storm)"));
+  dialog->setObjectName("copy-dialog");
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix("storm");
+  dialog->setOption(QFileDialog::DontConfirmOverwrite);  // a file that is there is never written over
+  dialog->selectFile(session.completeBaseName() + "-copy.storm");
+  connect(dialog, &QFileDialog::fileSelected, this, [this, again](const QString& copy) { run_into_copy(again, copy); });
+  dialog->open();
+}
+
+void MainWindow::run_into_copy(const Again& again, const QString& copy) {
+  background_.start(
+      run_list_,
+      [this, again, copy, main = document_.context().main](const Progress& progress) -> views::View::Deliver {
+        export_session("session", {main.file, copy.toStdString(), {}}, progress);
+        return [this, again, copy, run = main.run] {
+          say(tr("Copied to %1").arg(copy));
+          after_opening_ = [this, again] { run_again(again); };
+          document_.open(copy + "#" + QString::number(run), document_.selection());
+        };
+      },
+      [this](const QString& message) { complain(message); });
 }
 
 void MainWindow::run_demo() {
@@ -96,26 +141,21 @@ void MainWindow::open_model(const QString& model) {
 }
 
 void MainWindow::import_traces(const QStringList& traces) {
+  if (runs_.running())
+    return complain(tr("A run or an import is going on: stop it, or wait for it, before importing %1").arg(traces.join(", ")));
   say(tr("Importing %1").arg(traces.join(", ")));
-  background_.start(
-      center_,
-      [this, traces](const Progress& progress) -> views::View::Deliver {
-        ImportOptions options;
-        for (const QString& trace : traces) options.traces.push_back(trace.toStdString());
-        // Beside the first trace, or in the home folder; never over a file that is there.
-        const QFileInfo first(traces.constFirst());
-        QString folder = QFileInfo(first.absolutePath()).isWritable() ? first.absolutePath() : QDir::homePath();
-        QString session = folder + "/" + first.completeBaseName() + ".storm";
-        for (int i = 2; QFileInfo::exists(session); ++i) session = folder + "/" + first.completeBaseName() + QString("-%1.storm").arg(i);
-        options.session = session.toStdString();
-        const ImportFigures figures = stormcell::import_traces(options, progress);
-        return [this, figures, session] {
-          for (const std::string& warning : figures.warnings) say(QString::fromStdString(warning));
-          say(tr("Imported %1 rows of %2 layers into %3").arg(figures.rows_read).arg(figures.model.layers).arg(session));
-          document_.open(session);
-        };
-      },
-      [this](const QString& message) { say(message); });
+  runs_.start_import(traces);
+}
+
+void MainWindow::take_import(const ImportResult& result) {
+  if (result.session.isEmpty()) return say(tr("Import stopped before anything was read"));
+  if (result.figures) {
+    for (const std::string& warning : result.figures->warnings) say(QString::fromStdString(warning));
+    say(tr("Imported %1 rows of %2 layers into %3").arg(result.figures->rows_read).arg(result.figures->model.layers).arg(result.session));
+  } else {
+    say(tr("Import stopped; what was read is in %1").arg(result.session));
+  }
+  document_.open(result.session);
 }
 
 void MainWindow::open_anything(const QString& path) {
@@ -132,7 +172,7 @@ void MainWindow::open_anything(const QString& path) {
         if (traces.contains(what.suffix().toLower())) return [this, path] { import_traces({path}); };
         return [this, path] { document_.open(path); };
       },
-      [this](const QString& message) { say(message); });
+      [this](const QString& message) { complain(message); });
 }
 
 void MainWindow::export_picture() {
@@ -142,7 +182,7 @@ void MainWindow::export_picture() {
   try {
     write(file, [drawn = draw_picture(*view(), view()->picture()->size(), 2, QFileInfo(file).suffix())] { return drawn.bytes(); });
   } catch (const Error& e) {
-    say(QString::fromUtf8(e.what()));
+    complain(QString::fromUtf8(e.what()));
   }
 }
 
@@ -167,7 +207,23 @@ void MainWindow::show_contents() {
           box->open();
         };
       },
-      [this](const QString& message) { say(message); });
+      [this](const QString& message) { complain(message); });
+}
+
+void MainWindow::show_page(const QString& title, const QString& html) {
+  auto* dialog = new QDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(title);
+  dialog->resize(620, 480);
+  auto* layout = new QVBoxLayout(dialog);
+  auto* text = new QTextBrowser(dialog);
+  text->setAccessibleName(title);
+  text->setHtml(html);
+  layout->addWidget(text);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+  connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  layout->addWidget(buttons);
+  dialog->show();
 }
 
 void MainWindow::show_about() {
@@ -176,12 +232,6 @@ void MainWindow::show_about() {
       [this](const Progress&) -> views::View::Deliver {
         const DoctorReport report = examine_machine();
         return [this, report] {
-          auto* dialog = new QDialog(this);
-          dialog->setAttribute(Qt::WA_DeleteOnClose);
-          dialog->setWindowTitle(tr("About Stormcell Studio"));
-          dialog->resize(620, 480);
-          auto* layout = new QVBoxLayout(dialog);
-          auto* text = new QTextBrowser(dialog);
           const auto escaped = [](const std::string& s) { return QString::fromStdString(s).toHtmlEscaped(); };
           QString html = "<h2>Stormcell " + escaped(report.version) + "</h2><table cellpadding='3'>";
           const auto row = [&](const QString& a, const QString& b) { html += "<tr><td>" + a + "</td><td>" + b + "</td></tr>"; };
@@ -195,15 +245,10 @@ void MainWindow::show_about() {
           row(tr("resources"), escaped(report.resources));
           row("Qt", qVersion());
           for (const LibraryVersion& l : report.libraries) row(escaped(l.name), escaped(l.version.empty() ? l.note : l.version));
-          text->setHtml(html + "</table>");
-          layout->addWidget(text);
-          auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
-          QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
-          layout->addWidget(buttons);
-          dialog->show();
+          show_page(tr("About Stormcell Studio"), html + "</table>");
         };
       },
-      [this](const QString& message) { say(message); });
+      [this](const QString& message) { complain(message); });
 }
 
 }  // namespace stormcell::studio

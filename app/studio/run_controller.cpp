@@ -4,6 +4,9 @@
 #include <chrono>
 #include <exception>
 
+#include "app/studio/fault_text.h"
+#include "app/studio/progress_text.h"
+
 namespace stormcell::studio {
 namespace {
 
@@ -18,12 +21,11 @@ class WindowSink : public ProgressSink {
     if (stage != stage_) stage_ = stage, stage_began_ = now;
     if (now - last_ < std::chrono::milliseconds(50)) return;
     last_ = now;
-    const QString text = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
+    const QString name = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
+    const QString text = progress_text(name, done, total, std::chrono::duration<double>(now - stage_began_).count());
     const int permille = total > 0 ? static_cast<int>(1000 * done / total) : -1;
-    const double spent = std::chrono::duration<double>(now - stage_began_).count();
-    const double left = total > 0 && done > 0 && spent > 0.3 ? spent * static_cast<double>(total - done) / static_cast<double>(done) : -1;
     QMetaObject::invokeMethod(
-        to_, [to = to_, text, permille, left] { emit to->progressed(text, permille, left); }, Qt::QueuedConnection);
+        to_, [to = to_, text, permille] { emit to->progressed(text, permille); }, Qt::QueuedConnection);
   }
 
  private:
@@ -48,20 +50,52 @@ void RunController::cancel() {
 }
 
 void RunController::start(const RunRequest& request) {
+  if (importing_) return;
   if (running_) {
     next_ = request;
     cancel_.cancel();
     return;
   }
-  begin(request);
+  begin(work_of(request));
 }
 
-void RunController::begin(const RunRequest& request) {
+void RunController::start_import(const QStringList& traces) {
+  if (running_) return;
+  importing_ = true;
+  begin([this, traces](const Progress& progress) -> Deliver {
+    const ImportResult result = import_into_new_session(traces, progress);
+    return [this, result] { emit imported(result); };
+  });
+}
+
+RunController::Work RunController::work_of(const RunRequest& request) {
+  return [this, request](const Progress& progress) -> Deliver {
+    // Only this thread touches what is kept until end().
+    const std::string revision = files_revision(request.experiment);
+    if (!kept_ || !(kept_->options() == request.experiment) || revision != kept_revision_) {
+      kept_.reset();
+      kept_ = Experiment::open(request.experiment, progress);
+      kept_revision_ = revision;
+      ++opened_;
+    }
+    auto figures = kept_->optimize(request.optimize, progress);
+    return [this, figures] { emit finished(figures); };
+  };
+}
+
+void RunController::release_model() {
+  if (running_ || !kept_) return;
+  if (thread_.joinable()) thread_.join();  // has ended
+  // Giving back gigabytes takes longer than a frame.
+  thread_ = std::thread([kept = std::move(kept_)]() mutable { kept.reset(); });
+}
+
+void RunController::begin(const Work& work) {
   if (thread_.joinable()) thread_.join();  // has ended: end() was delivered
   cancel_ = CancellationToken();
   running_ = true;
   emit running_changed(true);
-  thread_ = std::thread([this, request, token = cancel_] {
+  thread_ = std::thread([this, work, token = cancel_] {
     WindowSink sink(this);
     const Progress progress{token, &sink};
     const auto deliver = [this](auto result) {
@@ -69,33 +103,22 @@ void RunController::begin(const RunRequest& request) {
           this, [this, result = std::move(result)] { result(), end(); }, Qt::QueuedConnection);
     };
     try {
-      // Only this thread touches it until end().
-      if (!kept_ || !(kept_->options() == request.experiment)) {
-        kept_.reset();
-        kept_ = Experiment::open(request.experiment, progress);
-      }
-      const std::shared_ptr<Experiment> experiment = kept_;
-      auto figures = experiment->optimize(request.optimize, progress);
-      deliver([this, figures] { emit finished(figures); });
-    } catch (const Error& e) {
+      deliver(work(progress));
+    } catch (...) {
       if (token.cancelled())
         deliver([this] { emit cancelled(); });
       else
-        deliver([this, message = QString::fromUtf8(e.what())] { emit failed(message); });
-    } catch (const std::bad_alloc&) {
-      deliver([this] { emit failed(tr("The run needs more memory than this machine has; try fewer or smaller batches")); });
-    } catch (const std::exception& e) {
-      deliver([this, message = QString::fromUtf8(e.what())] { emit failed(message); });
+        deliver([this, message = fault_text(std::current_exception())] { emit failed(message); });
     }
   });
 }
 
 void RunController::end() {
-  running_ = false;
+  running_ = importing_ = false;
   if (next_) {
     const RunRequest request = *next_;
     next_.reset();
-    begin(request);
+    begin(work_of(request));
   } else {
     emit running_changed(false);
   }

@@ -1,12 +1,14 @@
-// Runs experiments off the window's thread. The latest request wins: a running one is cancelled, the newest waits for it to end.
+// Long work off the window's thread, one piece at a time: runs of experiments, and imports. Of runs the latest request wins: a running one
+// is cancelled, the newest waits for it to end.
 #pragma once
-#include <QElapsedTimer>
 #include <QObject>
 #include <QString>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "app/studio/trace_import.h"
 #include "core/experiment/experiment.h"
 
 namespace stormcell::studio {
@@ -22,26 +24,41 @@ class RunController : public QObject {
   explicit RunController(QObject* parent = nullptr);
   ~RunController() override;  ///< cancels and waits
   bool running() const { return running_; }
+  bool importing() const { return importing_; }
+  /// Not while an import is going on.
   void start(const RunRequest& request);
+  /// Not while anything is going on.
+  void start_import(const QStringList& traces);
   void cancel();
+  /// Gives the memory of the model back that a next run of it could use.
+  void release_model();
+  /// How often a model was opened, for tests.
+  int opened() const { return opened_; }
+  bool keeps_model() const { return !running_ && kept_ != nullptr; }
 
  signals:
   void running_changed(bool running);
-  /// permille -1: unknown; seconds_left < 0: unknown.
-  void progressed(const QString& stage, int permille, double seconds_left);
+  /// permille -1: unknown.
+  void progressed(const QString& text, int permille);
   void finished(std::shared_ptr<const stormcell::RunSummaryFigures> figures);
+  void imported(const stormcell::studio::ImportResult& result);
   void failed(const QString& message);
   void cancelled();
 
  private:
-  void begin(const RunRequest& request);
+  using Deliver = std::function<void()>;
+  using Work = std::function<Deliver(const Progress&)>;
+  void begin(const Work& work);
   void end();
+  Work work_of(const RunRequest& request);
 
   std::thread thread_;
   std::shared_ptr<Experiment> kept_;  ///< the last one, open: another choice of passes need not read the model again
+  std::string kept_revision_;         ///< of its files when it was opened
   CancellationToken cancel_;
   std::optional<RunRequest> next_;
-  bool running_ = false;
+  bool running_ = false, importing_ = false;
+  int opened_ = 0;
 };
 
 }  // namespace stormcell::studio

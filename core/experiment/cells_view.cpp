@@ -82,6 +82,7 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
     for (int64_t p = 0; p < taken[at]; ++p) {
       const auto row = static_cast<size_t>((q - s.cells.first_sequence) * per + p);
       line.position.push_back(static_cast<int32_t>(p + (s.cells.phase == Phase::decode ? s.cells.step : 0)));
+      line.phase.push_back(static_cast<uint8_t>(s.cells.phase));
       line.real.push_back(s.mask.empty() || (row < s.mask.size() && s.mask[row]));
       if (row < s.tokens.size()) line.token.push_back(s.tokens[row]);
     }

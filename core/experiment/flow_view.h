@@ -39,7 +39,9 @@ struct RoutingFlow {
 };
 /// Over batches [first, end); end < 0: to the run's end. `router`: whose pairs are wanted whole; one that is the last of its stack stands
 /// for the one before it; empty: the first one that has a next. Of the others the strongest `most_pairs`.
+/// `phase`: only its batches; empty: all.
 std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     const std::string& router, int64_t most_pairs, const Progress& progress = {});
+                                                     const std::string& router, int64_t most_pairs, const Progress& progress = {},
+                                                     const std::string& phase = {});
 
 }  // namespace stormcell

@@ -1,5 +1,7 @@
 #include "core/experiment/session_contents.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "core/base/blocking.h"
@@ -40,6 +42,12 @@ SessionContents session_contents(const std::string& file) {
         (reader.has_pieces() ? ", with the pieces of text that they stand for." : ": with the tokenizer they are the texts."));
   if (labels) contents.holds.push_back("The labels of the data, of " + std::to_string(labels) + " runs.");
   return contents;
+}
+
+bool session_is_writable(const std::string& file) {
+  may_block("session_is_writable");
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return ::access(file.c_str(), W_OK) == 0 && ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
 }
 
 std::string sample_session() {

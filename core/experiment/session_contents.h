@@ -11,6 +11,9 @@ struct SessionContents {
 };
 SessionContents session_contents(const std::string& file);
 
+/// Whether a run can be appended: neither the file nor its folder, where a log is kept while a run records, is read-only.
+bool session_is_writable(const std::string& file);
+
 /// The session that the build recorded with the demo model. Throws Error(bad_input) where it is not installed.
 std::string sample_session();
 

@@ -1,5 +1,6 @@
 // Sessions as plain values for views: opening one reads kilobytes, whatever its size.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,9 @@
 #include "core/base/progress.h"
 
 namespace stormcell {
+
+/// Phases of cells, by their number in a session.
+inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
 
 struct RunLine {
   int64_t id = 0;

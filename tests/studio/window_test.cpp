@@ -1,19 +1,27 @@
 // The window, driven as a user drives it.
+#include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QListWidget>
 #include <QMenuBar>
+#include <QScrollBar>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
+#include <QToolButton>
 
 #include "app/studio/headless.h"
 #include "app/studio/main_window.h"
 #include "app/studio/palette_dialog.h"
 #include "app/studio/picture_export.h"
+#include "app/studio/selection_bar.h"
 #include "core/base/blocking.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
+#include "tests/views/cells_fixture.h"
 #include "views/overview/overview_rules.h"
 #include "views/registry.h"
 
@@ -94,6 +102,52 @@ class WindowTest : public QObject {
     QVERIFY(!window.view());
   }
 
+  void what_is_selected_stands_above_all_views_and_can_be_let_go() {
+    QString session;
+    {
+      const AllowBlocking now;
+      session = QString::fromStdString(make_cells_session(folder_.filePath("labels.storm").toStdString(), {.phases = true}));
+    }
+    MainWindow window;
+    window.show();
+    auto* bar = window.findChild<SelectionBar*>();
+    QVERIFY(!bar->isVisible());
+    window.open(session);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QTRY_COMPARE(window.document().choices().labels.size(), size_t{2});
+    window.show_view("heatmap");
+    QTRY_VERIFY(window.view()->has_content());
+    const auto choose = [&](const QString& name, const QString& text) {
+      for (QComboBox* box : bar->findChildren<QComboBox*>())
+        if (box->accessibleName() == name) {
+          box->setCurrentIndex(box->findText(text));
+          emit box->activated(box->currentIndex());
+        }
+    };
+    choose("Phase", "decode");
+    choose("Label", "short");
+    QCOMPARE(window.document().selection().phase, QString("decode"));
+    QCOMPARE(window.document().selection().label, QString("short"));
+    const auto chips = [&] {
+      QList<QToolButton*> shown;
+      for (QToolButton* chip : bar->findChildren<QToolButton*>("chip"))
+        if (chip->isVisible()) shown << chip;
+      return shown;
+    };
+    QTRY_COMPARE(chips().size(), 2);
+    QVERIFY(window.view()->note().contains("phase decode"));
+    // Views whose figures are of the whole run say so.
+    window.show_view("data");
+    QTRY_VERIFY(window.view()->has_content());
+    QVERIFY(window.view()->note().contains("label short"));
+    chips().constFirst()->click();
+    QCOMPARE(window.document().selection().phase, QString());
+    window.actions().trigger("undo");
+    QCOMPARE(window.document().selection().phase, QString("decode"));
+    window.actions().trigger("undo");
+    QCOMPARE(window.document().selection().label, QString());
+  }
+
   void a_wrong_file_is_said_and_nothing_is_lost() {
     MainWindow window;
     window.open(session_);
@@ -107,6 +161,80 @@ class WindowTest : public QObject {
     QTRY_COMPARE(failed.count(), 1);
     QVERIFY(failed[0][0].toString().contains("no.storm"));
     QVERIFY(window.view()->has_content());
+  }
+
+  void what_was_open_and_how_it_looked_comes_back() {
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.filePath("settings"));
+    views::Selection chosen;
+    chosen.first_batch = 2, chosen.end_batch = 7, chosen.phase = "forward", chosen.label = "x", chosen.router = "encoder.0.mlp";
+    chosen.branch = 2, chosen.cell = CellPlace{1, 3};
+    int width = 0;
+    {
+      MainWindow window;
+      window.restore(true);
+      QVERIFY(!window.findChild<QDockWidget*>("session-dock")->isVisible());
+      window.show();
+      QVERIFY(window.document().empty());
+      window.open(session_);
+      QTRY_VERIFY(window.view() && window.view()->has_content());
+      QVERIFY(window.findChild<QDockWidget*>("session-dock")->isVisible());
+      window.show_view("heatmap");
+      window.actions().trigger("log");
+      window.actions().trigger("theme-dark");
+      window.resize(1210, 707);
+      window.addDockWidget(Qt::RightDockWidgetArea, window.findChild<QDockWidget*>("session-dock"));
+      window.resizeDocks({window.findChild<QDockWidget*>("session-dock")}, {260}, Qt::Horizontal);
+      window.document().select(chosen);
+      QTest::qWait(20);
+      width = window.findChild<QDockWidget*>("session-dock")->width();
+      window.close();
+    }
+    {
+      MainWindow window;
+      window.restore(true);
+      window.show();
+      QTRY_VERIFY(window.view() && window.view()->has_content());
+      QCOMPARE(window.view_id(), QString("heatmap"));
+      QCOMPARE(window.size(), QSize(1210, 707));
+      auto* dock = window.findChild<QDockWidget*>("session-dock");
+      QVERIFY(dock->isVisible() && window.dockWidgetArea(dock) == Qt::RightDockWidgetArea);
+      QTRY_COMPARE(dock->width(), width);
+      QVERIFY(window.findChild<QDockWidget*>("log-dock")->isVisible());
+      QVERIFY(window.document().selection() == chosen);
+      QVERIFY(window.actions().action("theme-dark")->isChecked());
+      window.actions().trigger("theme-light");
+      window.actions().trigger("side");
+      QVERIFY(!dock->isVisible());
+      window.document().close();
+      window.close();
+    }
+    MainWindow window;
+    window.restore(true);
+    window.show();
+    QTest::qWait(50);
+    QVERIFY(window.document().empty());  // it was closed before the end
+    window.open(session_);
+    QTRY_VERIFY(!window.document().empty());
+    QVERIFY(!window.findChild<QDockWidget*>("session-dock")->isVisible());  // as it was put away
+    QSettings().clear();
+  }
+
+  void the_list_of_views_is_as_high_as_its_rows() {
+    MainWindow window;
+    window.show();
+    window.open(session_);
+    QTRY_VERIFY(!window.document().empty());
+    QListWidget* views = nullptr;
+    for (QListWidget* list : window.findChildren<QListWidget*>())
+      if (list->accessibleName() == "Views") views = list;
+    QVERIFY(views);
+    const int before = views->height();
+    const QFont font = QApplication::font();
+    for (int i = 0; i < 6; ++i) window.actions().trigger("larger");
+    QTRY_VERIFY(views->height() > before);
+    QTRY_VERIFY(!views->verticalScrollBar()->isVisible());
+    QApplication::setFont(font);
   }
 
   void pictures_are_drawn_as_png_and_svg() {

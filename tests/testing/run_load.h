@@ -1,4 +1,4 @@
-// A view with data, without threads: load() done on the spot.
+// A view with data, without threads: what it wants to read is read on the spot.
 #pragma once
 #include <QString>
 #include <exception>
@@ -8,8 +8,7 @@
 namespace stormcell::testing {
 
 inline void run_load(views::View& view, const views::Context& context, const views::Selection& selection = {}) {
-  view.select(selection);
-  views::View::Load load = view.load(context, selection);
+  views::View::Load load = view.look_at(context, selection);
   if (!load) return;
   try {
     load({})();

@@ -19,6 +19,7 @@ struct CellsFixture {
   int32_t sequences = 3, per_sequence = 14;
   uint32_t change = 0;  ///< other decisions of the second router, in part of the cells
   bool inputs = true, decisions = true, margins = false;
+  bool phases = false;  ///< every third batch is of the input, the others are of decoding
 };
 
 /// Two routers over "token", one with two branches a cell over "decoder_token".
@@ -45,6 +46,7 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
     std::mt19937 random(static_cast<uint32_t>(number + 1));
     BatchRecord& batch = recorder.begin_batch();
     batch.number = number;
+    const Phase phase = !f.phases ? Phase::forward : number % 3 == 0 ? Phase::prefill : Phase::decode;
     const auto cells = static_cast<size_t>(f.sequences * f.per_sequence);
     std::vector<int32_t> mask(cells), tokens(cells);
     for (int32_t q = 0; q < f.sequences; ++q) {
@@ -55,8 +57,7 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
         tokens[at] = p + 1 == length ? 1 : static_cast<int32_t>(2 + random() % (kPieces.size() - 2));
       }
     }
-    for (int32_t s = 0; s < 2; ++s)
-      batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, Phase::forward}, mask, tokens);
+    for (int32_t s = 0; s < 2; ++s) batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, phase}, mask, tokens);
     for (int32_t r = 0; r < 3; ++r) {
       const RouterInfo& info = start.layout.routers[static_cast<size_t>(r)];
       std::vector<int32_t> choice;

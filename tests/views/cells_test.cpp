@@ -248,6 +248,29 @@ class CellsTest : public QObject {
     QVERIFY(!last().cell);
   }
 
+  void cells_of_other_labels_and_phases_step_back() {
+    QTemporaryDir folder;
+    const std::string session = make_cells_session(folder.filePath("phases.storm").toStdString(), {.phases = true});
+    const auto page = read_cell_page(session, 1, {"token", 0, 12});
+    const QString router = QString::fromStdString(page->routers[0].name);
+    const ShownPage label = show_page(*page, {CellColor::branch, router, -1, true, "short", {}}),
+                    phase = show_page(*page, {CellColor::branch, router, -1, true, {}, "prefill"});
+    for (size_t l = 0; l < page->lines.size(); ++l)
+      for (size_t c = 0; c < label.lines[l].chips.size(); ++c) {
+        QCOMPARE(label.lines[l].chips[c].faded, l % 3 != 1);
+        QCOMPARE(phase.lines[l].chips[c].faded, (l / 3) % 3 != 0);
+      }
+    // A label is sought from the top on.
+    CellsView view;
+    view.resize(600, 300);
+    run_load(view, context_of(session));
+    Selection selection;
+    selection.label = "short";
+    run_load(view, context_of(session), selection);
+    QCOMPARE(view.findChild<CellsPicture*>()->scroll().sequence, int64_t{1});
+    QVERIFY(view.note().contains("step back"));
+  }
+
   void whatever_the_height_all_sequences_can_be_scrolled_to() {
     CellsView view;
     run_load(view, context_of(session_));

@@ -1,15 +1,20 @@
 // The heatmap: figures, geometry, and the view on a fixture session.
+#include <QApplication>
 #include <QComboBox>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QToolTip>
 #include <cmath>
 #include <set>
 
+#include "core/experiment/selected_view.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
+#include "tests/views/cells_fixture.h"
 #include "views/heatmap/heatmap_view.h"
 #include "views/kit/theme.h"
 
@@ -140,6 +145,56 @@ class HeatmapTest : public QObject {
     QVERIFY(std::get<qlonglong>(view.table().rows[0][2]) < std::get<qlonglong>(table.rows[0][2]));
   }
 
+  void a_phase_is_the_sum_of_its_batches() {
+    const std::string session = make_cells_session(folder_.filePath("phases.storm").toStdString(), {.batches = 300, .phases = true});
+    const SelectionChoices choices = read_selection_choices(session, 1);
+    QCOMPARE(choices.phases, (std::vector<std::string>{"prefill", "decode"}));
+    QCOMPARE(choices.labels, (std::vector<std::string>{"long", "short"}));
+    const auto all = read_load_windows(session, 1, 0, -1, 1000), prefill = read_phase_windows(session, 1, "prefill", 0, -1, 1000),
+               coarse = read_phase_windows(session, 1, "prefill", 0, -1, 4), decode = read_phase_windows(session, 1, "decode", 0, -1, 4);
+    QVERIFY(all->batches_per_window == 1 && coarse->batches_per_window > 1 && coarse->windows == decode->windows);
+    for (size_t r = 0; r < all->routers.size(); ++r) {
+      const auto branches = static_cast<size_t>(all->routers[r].line.branches);
+      std::vector<double> of_prefill(branches);
+      for (size_t w = 0; w < static_cast<size_t>(all->windows); ++w)
+        for (size_t b = 0; b < branches; ++b) {
+          const double expected = w % 3 == 0 ? all->routers[r].load[w * branches + b] : 0;
+          QCOMPARE(static_cast<double>(prefill->routers[r].load[w * branches + b]), expected);
+          of_prefill[b] += expected;
+        }
+      const BranchSums whole = sum_windows(all->routers[r], 0, all->windows);
+      QCOMPARE(sum_windows(coarse->routers[r], 0, coarse->windows).load, of_prefill);
+      for (size_t b = 0; b < branches; ++b)
+        QCOMPARE(sum_windows(decode->routers[r], 0, decode->windows).load[b], whole.load[b] - of_prefill[b]);
+    }
+    HeatmapView view;
+    Selection selection;
+    selection.phase = "prefill", selection.end_batch = 3;
+    run_load(view, context_of(session), selection);
+    QVERIFY(view.note().isEmpty());
+    QCOMPARE(static_cast<double>(std::get<qlonglong>(view.table().rows[0][2])), static_cast<double>(all->routers[0].load[0]));
+  }
+
+  void a_label_is_counted_over_the_whole_run_and_it_is_said() {
+    const std::string session = make_cells_session(folder_.filePath("labels.storm").toStdString());
+    HeatmapView view;
+    Selection selection;
+    selection.label = "short", selection.end_batch = 3;
+    run_load(view, context_of(session), selection);
+    QVERIFY2(view.note().contains("batches 0 to 2") && view.note().contains("whole run"), qPrintable(view.note()));
+    const SessionReader reader(session);
+    for (const LabelLoads& l : reader.label_loads(1, 0))
+      if (l.label == "short")
+        for (size_t b = 0; b < l.load.size(); ++b)
+          QCOMPARE(std::get<qlonglong>(view.table().rows[b][2]), static_cast<qlonglong>(l.load[b]));
+    QVERIFY(std::holds_alternative<std::monostate>(view.table().rows[0][4]));  // weights by label are not known: nothing, not 0
+    selection.label.clear();
+    run_load(view, context_of(session), selection);
+    QVERIFY(view.note().isEmpty());
+    QCOMPARE(find_sequence(session, 1, "short", 2), int64_t{4});  // of three in a batch the second
+    QCOMPARE(find_sequence(session, 1, "nothing", 0), int64_t{-1});
+  }
+
   void keys_and_mouse_choose_and_a_cell_is_followed() {
     HeatmapView view;
     run_load(view, context_of(session_));
@@ -164,6 +219,61 @@ class HeatmapTest : public QObject {
     line->setText("nonsense");
     QTest::keyClick(line, Qt::Key_Return);
     QCOMPARE(said.count(), 1);
+  }
+
+  void a_tip_names_the_branch_that_stands_there_data() {
+    QTest::addColumn<int>("order");
+    QTest::newRow("index") << 0;
+    QTest::newRow("by load") << 1;
+    QTest::newRow("clustered") << 2;
+  }
+  void a_tip_names_the_branch_that_stands_there() {
+    QFETCH(int, order);
+    HeatmapView view;
+    view.resize(900, 600);
+    view.show();
+    Selection half;
+    half.first_batch = 10, half.end_batch = 30;  // by load of this range, told of this range
+    const QTemporaryDir folder;
+    run_load(view, context_of(make_cells_session(folder.filePath("a.storm").toStdString(), {.batches = 40})), half);
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "Order") box->setCurrentIndex(order);
+    auto* picture = view.findChild<HeatmapPicture*>();
+    const HeatMatrix& matrix = picture->matrix(0);
+    const Table table = view.table();
+    bool moved = false;
+    for (int at_cell = 0; at_cell < 18; ++at_cell) {
+      const int row_number = at_cell / 6, column = at_cell % 6;
+      const HeatRow& shown = matrix.rows[static_cast<size_t>(row_number)];
+      if (column >= static_cast<int>(shown.branch.size())) continue;
+      const QPoint at = picture->geometry(0).cell(row_number, column).center().toPoint();
+      QHelpEvent help(QEvent::ToolTip, at, picture->mapToGlobal(at));
+      QApplication::sendEvent(picture, &help);
+      const int branch = shown.branch[static_cast<size_t>(column)];
+      moved |= branch != column;
+      QVERIFY2(QToolTip::text().contains(QString("branch %1 of %2").arg(branch).arg(shown.branch.size())), qPrintable(QToolTip::text()));
+      // And its figure is the table's.
+      for (const auto& row : table.rows)
+        if (std::get<QString>(row[0]) == shown.router && std::get<qlonglong>(row[1]) == branch)
+          QVERIFY2(QToolTip::text().contains(to_text(row[2]) + " cells"), qPrintable(QToolTip::text()));
+    }
+    QCOMPARE(moved, order != 0);
+  }
+
+  void what_was_not_read_is_asked_for_again() {
+    HeatmapView view;
+    run_load(view, context_of(session_));
+    Selection range;
+    range.first_batch = 2, range.end_batch = 4, range.cell = CellPlace{1, 2};
+    // A load that is never delivered, because a later wish has replaced it...
+    QVERIFY(view.look_at(context_of(session_), range) != nullptr);
+    Selection later = range;
+    later.router = "encoder.0.mlp";
+    // ...leaves its part to the next one.
+    const View::Load load = view.look_at(context_of(session_), later);
+    QVERIFY(load != nullptr);
+    load({})();
+    QVERIFY(view.look_at(context_of(session_), later) == nullptr);
   }
 
   void pictures_are_the_stored_ones_data() {

@@ -277,9 +277,9 @@ class OverviewTest : public QObject {
     gone.main.file = "/nowhere/a.storm";
     run_load(view, gone);
     QVERIFY(!view.has_content());
-    QVERIFY(view.load(gone, {}) != nullptr);
+    QVERIFY(view.look_at(gone, {}) != nullptr);
     run_load(view, with);
-    QVERIFY(view.has_content() && view.load(with, {}) == nullptr);
+    QVERIFY(view.has_content() && view.look_at(with, {}) == nullptr);
     // The steps are buttons that ask for actions.
     QSignalSpy wanted(&view, &View::action_wanted);
     for (QPushButton* button : view.picture()->findChildren<QPushButton*>()) button->click();

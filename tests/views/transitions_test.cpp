@@ -41,6 +41,31 @@ class TransitionsTest : public QObject {
   std::string session_;
 
  private slots:
+  void pairs_of_a_phase_are_those_of_its_batches() {
+    QTemporaryDir folder;
+    const std::string session = make_cells_session(folder.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
+    std::map<std::pair<int32_t, int32_t>, int64_t> expected, counted;
+    for (int64_t batch = 0; batch < 7; batch += 3) {
+      const auto one = read_routing_flow(session, 1, batch, batch + 1, "", 1000);
+      for (const auto& e : one->transitions.entries) expected[{e.from, e.to}] += e.count;
+    }
+    const auto flow = read_routing_flow(session, 1, 0, -1, "", 1000, {}, "prefill");
+    for (const auto& e : flow->transitions.entries) counted[{e.from, e.to}] = e.count;
+    QVERIFY(!expected.empty());
+    for (const auto& [pair, count] : expected)
+      QVERIFY2(counted[pair] == count,
+               qPrintable(QString("%1 to %2: %3, not %4").arg(pair.first).arg(pair.second).arg(counted[pair]).arg(count)));
+    QCOMPARE(counted.size(), expected.size());
+    TransitionsView view;
+    Selection selection;
+    selection.phase = "prefill";
+    run_load(view, context_of(session), selection);
+    QVERIFY(view.has_content() && view.note().isEmpty());
+    selection.label = "long";
+    run_load(view, context_of(session), selection);
+    QVERIFY(view.note().contains("label long"));
+  }
+
   void initTestCase() {
     CellsFixture f;
     f.change = 2;

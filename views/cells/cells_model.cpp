@@ -91,12 +91,16 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
     chip.value = value;
     chip.tone = static_cast<float>(std::clamp(value / shown.high, 0.0, 1.0));
   }
+  const CellOptions& o = shown.options;
+  if (!o.label.isEmpty() && QString::fromStdString(line.label) != o.label) chip.faded = true;
+  if (!o.phase.isEmpty() && o.phase != kPhaseNames[line.phase[cell]]) chip.faded = true;
   if (shown.options.branch >= 0 && shown.router >= 0) {
     const CellLine::Routed& routed = line.routed[static_cast<size_t>(shown.router)];
     const auto k = static_cast<size_t>(fan_out(page, static_cast<size_t>(shown.router)));
-    chip.faded = true;
+    bool there = false;
     for (size_t j = 0; j < k; ++j)
-      if (routed.choice[cell * k + j] == shown.options.branch) chip.faded = false, chip.branch = shown.options.branch;
+      if (routed.choice[cell * k + j] == shown.options.branch) there = true, chip.branch = shown.options.branch;
+    chip.faded |= !there;
   }
   return chip;
 }

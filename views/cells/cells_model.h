@@ -15,6 +15,7 @@ struct CellOptions {
   QString router;        ///< whose decision colours the cells
   int branch = -1;       ///< the others step back; -1: none does
   bool padding = false;  ///< shown, too
+  QString label, phase;  ///< cells of others step back; empty: none does
   bool operator==(const CellOptions&) const = default;
 };
 

@@ -8,6 +8,8 @@
 #include <QStandardItemModel>
 #include <algorithm>
 
+#include "core/experiment/selected_view.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -49,18 +51,21 @@ void CellsView::build() {
   router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   router_->setMinimumContentsLength(14);
   color_ = add_choice(tr("Colour"), tr("What the colour of a cell stands for"),
-                      {tr("branch"), tr("weight"), tr("margin"), tr("drops"), tr("work received")});
-  for (int i = 0; i < color_->count(); ++i) color_->setItemData(i, text_of(static_cast<CellColor>(i)).definition, Qt::ToolTipRole);
+                      {{tr("branch"), text_of(CellColor::branch).definition},
+                       {tr("weight"), text_of(CellColor::weight).definition},
+                       {tr("margin"), text_of(CellColor::margin).definition},
+                       {tr("drops"), text_of(CellColor::drops).definition},
+                       {tr("work received"), text_of(CellColor::work).definition}});
   order_ =
       add_choice(tr("Dictionary"),
                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share in all (of tokens "
                     "with at least %1 cells)")
                      .arg(kLeastForLift),
-                 {tr("by cells"), tr("by lift")});
+                 {{tr("by cells"), tr("The tokens that the branch got most cells of first")}, {tr("by lift"), {}}});
   listed_ = add_choice(tr("Table"),
                        tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
                           "chosen branch's dictionary"),
-                       {tr("cells"), tr("dictionary")});
+                       {{tr("cells"), {}}, {tr("dictionary"), {}}});
   padding_ = new QCheckBox(tr("Padding"), this);
   padding_->setToolTip(tr("Also the places that fill a batch up to its longest sequence; they are no cells of the data"));
   bar()->addWidget(padding_);
@@ -109,7 +114,12 @@ void CellsView::connect_all() {
 CellOptions CellsView::options() const {
   const RouterLine* router = data_.overview ? router_of(*data_.overview, selection_.router) : nullptr;
   const QString name = router ? QString::fromStdString(router->name) : QString();
-  return {static_cast<CellColor>(color_->currentIndex()), name, name == selection_.router ? selection_.branch : -1, padding_->isChecked()};
+  return {static_cast<CellColor>(color_->currentIndex()),
+          name,
+          name == selection_.router ? selection_.branch : -1,
+          padding_->isChecked(),
+          selection_.label,
+          selection_.phase};
 }
 
 int64_t CellsView::sequences_on_show() const { return std::clamp(std::max(height(), picture_->height()) / 38, 20, 128); }
@@ -161,12 +171,15 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
     return nullptr;
   }
   Data known = data_;
-  const bool same = known.context == context && known.first_batch == selection.first_batch && known.end_batch == selection.end_batch;
+  const bool same = known.overview && !(unread() & (Part::run | Part::other | Part::range));
   if (!same) {
-    known = {context, selection.first_batch, selection.end_batch, {}, {}, {}, {}, -1, {}, {}, {}};
+    known = {};
+    known.context = context;
     // Another run or range begins at its begin, unless a cell is followed.
-    if (!(data_.context == context) || !data_.overview) top_ = selection.cell ? std::max<int64_t>(0, selection.cell->sequence - 1) : 0;
+    if (!data_.overview || unread() & (Part::run | Part::other))
+      top_ = selection.cell ? std::max<int64_t>(0, selection.cell->sequence - 1) : 0;
   }
+  const bool seek = unread().testFlag(Part::label) && !selection.label.isEmpty() && !selection.cell;
   if (same && !page_covers(known, selection, top_)) known.page = nullptr, known.other = nullptr;
   const bool readable = known.overview && known.overview->decisions && known.overview->tokens;
   const bool trail = !selection.cell || known.trail_of == selection.cell;
@@ -174,12 +187,23 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
                                                    known.dictionary->router == selection.router.toStdString());
   const RouterLine* router = known.overview ? router_of(*known.overview, selection.router) : nullptr;
   const bool other_router = router && router->name != selection.router.toStdString();
-  if (known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
-  return [this, known, selection, top = top_, sequences = sequences_on_show()](const Progress& progress) -> Deliver {
+  if (!seek && known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
+  return [this, known, selection, seek, top = top_, sequences = sequences_on_show()](const Progress& progress) mutable -> Deliver {
     QString trouble;
+    if (seek) {
+      const Source& main = known.context.main;
+      const std::string label = selection.label.toStdString();
+      int64_t found = find_sequence(main.file, main.run, label, top, progress);
+      if (found < 0 && top > 0) found = find_sequence(main.file, main.run, label, 0, progress);
+      if (found >= 0) top = found, known.page = nullptr, known.other = nullptr;
+    }
     Data now = read(known, selection, top, sequences, progress, trouble);
-    return [this, now = std::move(now), trouble] {
+    return [this, now = std::move(now), trouble, seek, top] {
       data_ = now;
+      if (seek) {
+        top_ = top;
+        picture_->show_sequence(top);
+      }
       if (!trouble.isEmpty()) emit said(trouble);
       show_data();
     };
@@ -188,12 +212,21 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
 
 void CellsView::select(const Selection& selection) {
   const bool cell = selection.cell != selection_.cell;
-  const bool colors = selection.router != selection_.router || selection.branch != selection_.branch;
+  const bool colors = selection.router != selection_.router || selection.branch != selection_.branch ||
+                      selection.label != selection_.label || selection.phase != selection_.phase;
   selection_ = selection;
   picture_->set_cell(selection.cell);
   if (data_.page && cell && selection.cell) picture_->make_visible(selection.cell->sequence);
   // A router of another cell space has to be read first.
   if (data_.page && (colors || cell) && page_covers(data_, selection, data_.page->first_sequence)) show_data();
+}
+
+QStringList CellsView::remarks() const {
+  QStringList said;
+  if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells step back.");
+  if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
+    said << tr("The dictionary counts the whole run.");
+  return said;
 }
 
 void CellsView::show_choices() {

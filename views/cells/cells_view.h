@@ -13,16 +13,19 @@ class CellsView : public View {
   Q_OBJECT
  public:
   explicit CellsView(QWidget* parent = nullptr);
-  Load load(const Context& context, const Selection& selection) override;
-  void select(const Selection& selection) override;
   Table table() const override;
   QWidget* picture() override { return picture_; }
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override { return kNarrowing; }
+  QStringList remarks() const override;
 
  private:
   struct Data {
     Context context;
-    int64_t first_batch = 0, end_batch = -1;
-    std::shared_ptr<const CellsOverview> overview, other_overview;
+    std::shared_ptr<const CellsOverview> overview;
     std::shared_ptr<const CellPage> page, other;
     int64_t read_at = -1;  ///< the sequence that the page was read for
     std::shared_ptr<const CellTrail> trail;

@@ -21,14 +21,10 @@ CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(360);
   bar()->addWidget(search_, 1);
-  show_ = new QComboBox(this);
-  show_->addItems({tr("what differs"), tr("what is significant"), tr("all figures")});
-  show_->setAccessibleName(tr("Show"));
-  show_->setToolTip(tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"));
-  auto* label = new QLabel(tr("Show"), this);
-  label->setBuddy(show_);
-  bar()->addWidget(label);
-  bar()->addWidget(show_);
+  show_ = add_choice(tr("Show"), tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"),
+                     {{tr("what differs"), tr("Figures that are not equal, also where chance may have done it")},
+                      {tr("what is significant"), tr("Figures that differ by more than chance")},
+                      {tr("all figures"), tr("Also those that are equal")}});
   bar()->addStretch(1);
   set_picture(list_);
   connect(search_, &QLineEdit::textChanged, this, [this] { list_->set_filter(filter()); });
@@ -44,10 +40,7 @@ CompareFilter CompareView::filter() const { return {search_->text(), static_cast
 
 View::Load CompareView::load(const Context& context, const Selection& selection) {
   selection_ = selection;
-  const bool known = loaded_ && context == context_;
-  context_ = context;
   if (context.main.empty() || context.other.empty()) {
-    loaded_ = false;
     if (context.main.empty())
       show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     else
@@ -57,8 +50,7 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
           {{"compare-run", tr("Compare with this run")}, {"compare-session", tr("Compare with another session...")}});
     return nullptr;
   }
-  if (known) return nullptr;
-  loaded_ = false;
+  if (!(unread() & (Part::run | Part::other))) return nullptr;
   const bool itself = context.main.file == context.other.file && context.main.run == context.other.run;
   const Source* bare = context.main.summary.empty() ? &context.main : context.other.summary.empty() ? &context.other : nullptr;
   if (itself || bare) {
@@ -77,7 +69,6 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
     progress.report("comparing", 1, 1);
     return [this, model = std::move(model)]() mutable {
       list_->set_model(std::move(model), filter());
-      loaded_ = true;
       show_content();
     };
   };

@@ -23,12 +23,11 @@ View::Load DataView::load(const Context& context, const Selection&) {
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  // Other runs of the session are listed here too.
-  if (data_ && source_ == context.main && session_ == context.session) return nullptr;
-  return [this, source = context.main, session = context.session](const Progress& progress) -> Deliver {
+  if (!(unread() & (Part::run | Part::session))) return nullptr;
+  return [this, source = context.main](const Progress& progress) -> Deliver {
     const auto data = read_session_data(source.file, source.run, progress);
-    return [this, source, session, data] {
-      source_ = source, session_ = session, data_ = data;
+    return [this, source, data] {
+      source_ = source, data_ = data;
       show_data();
     };
   };

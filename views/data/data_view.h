@@ -11,12 +11,13 @@ class DataView : public View {
   Q_OBJECT
  public:
   explicit DataView(QWidget* parent = nullptr);
-  Load load(const Context& context, const Selection& selection) override;
-  void select(const Selection&) override {}
   Table table() const override;
   QWidget* picture() override;
 
  protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection&) override {}
+  Parts heeded() const override { return kNoPart; }
   void changeEvent(QEvent* event) override;
 
  private:
@@ -24,7 +25,6 @@ class DataView : public View {
 
   QTextBrowser* page_;
   Source source_;
-  std::shared_ptr<const SessionOverview> session_;
   std::shared_ptr<const SessionData> data_;
 };
 

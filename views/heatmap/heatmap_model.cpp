@@ -55,21 +55,20 @@ void set_tones(HeatMatrix& m, double high) {
 
 }  // namespace
 
-MetricText text_of(HeatMetric metric) {
+const Term& term_of(HeatMetric metric) {
   switch (metric) {
     case HeatMetric::load:
-      return {tr("Load"), tr("cells that the branch got, padding included; counted while the run was recorded"), tr("cells")};
+      return term("load");
     case HeatMetric::share:
-      return {tr("Share"), tr("load of the branch / load of all branches of its router; counted while the run was recorded"), QString()};
+      return term("share");
     case HeatMetric::weight:
-      return {tr("Weight mass"), tr("sum of the scores that scale the branch's outputs; added up while the run was recorded"), QString()};
+      return term("weight mass");
     case HeatMetric::drops:
-      return {tr("Drops"), tr("cells that chose the branch and were kept out by its capacity; counted while the run was recorded"),
-              tr("cells")};
+      return term("drops");
     case HeatMetric::imbalance:
-      return {tr("Imbalance"), tr("load / mean load of the router's branches - 1: 0 is even, -1 is unused; from counted loads"), QString()};
+      return term("imbalance");
   }
-  return {};
+  return term("load");
 }
 
 int HeatRow::column_of(int branch_number) const {
@@ -91,12 +90,13 @@ double BranchSums::entropy() const {
 
 BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to) {
   const auto branches = static_cast<size_t>(router.line.branches);
-  BranchSums sums{std::vector<double>(branches), std::vector<double>(branches), std::vector<double>(branches), 0};
+  const auto as_many = [&](const std::vector<float>& values) { return std::vector<double>(values.empty() ? 0 : branches); };
+  BranchSums sums{std::vector<double>(branches), as_many(router.dropped), as_many(router.weight), 0};
   for (auto w = static_cast<size_t>(from); w < static_cast<size_t>(to); ++w)
     for (size_t b = 0; b < branches; ++b) {
       sums.load[b] += router.load[w * branches + b];
-      sums.dropped[b] += router.dropped[w * branches + b];
-      sums.weight[b] += router.weight[w * branches + b];
+      if (!sums.dropped.empty()) sums.dropped[b] += router.dropped[w * branches + b];
+      if (!sums.weight.empty()) sums.weight[b] += router.weight[w * branches + b];
     }
   sums.total = std::accumulate(sums.load.begin(), sums.load.end(), 0.0);
   return sums;
@@ -109,9 +109,9 @@ double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch) {
     case HeatMetric::share:
       return sums.total > 0 ? sums.load[branch] / sums.total : 0;
     case HeatMetric::weight:
-      return sums.weight[branch];
+      return sums.weight.empty() ? 0 : sums.weight[branch];
     case HeatMetric::drops:
-      return sums.dropped[branch];
+      return sums.dropped.empty() ? 0 : sums.dropped[branch];
     case HeatMetric::imbalance:
       return sums.total > 0 ? sums.load[branch] * static_cast<double>(sums.load.size()) / sums.total - 1 : 0;
   }
@@ -226,14 +226,16 @@ Table make_table(const LoadWindows& data, WindowRange range) {
   Table table;
   table.columns = {{tr("router"), tr("the model's name of the router")}, {tr("branch"), tr("its number, from 0")}};
   constexpr HeatMetric metrics[] = {HeatMetric::load, HeatMetric::share, HeatMetric::weight, HeatMetric::drops, HeatMetric::imbalance};
-  for (const HeatMetric m : metrics) table.columns.push_back({text_of(m).name.toLower(), text_of(m).definition});
+  for (const HeatMetric m : metrics) table.columns.push_back({term_of(m).name, {}});
   for (const LoadWindows::Router& router : data.routers) {
     const BranchSums sums = sum_windows(router, range.from, range.to);
     for (size_t b = 0; b < sums.load.size(); ++b) {
       std::vector<Value> row = {QString::fromStdString(router.line.name), static_cast<qlonglong>(b)};
       for (const HeatMetric m : metrics) {
         const double v = metric_of(m, sums, b);
-        if (m == HeatMetric::load || m == HeatMetric::drops)
+        if ((m == HeatMetric::drops && sums.dropped.empty()) || (m == HeatMetric::weight && sums.weight.empty()))
+          row.emplace_back();
+        else if (m == HeatMetric::load || m == HeatMetric::drops)
           row.emplace_back(static_cast<qlonglong>(std::llround(v)));
         else
           row.emplace_back(v);
@@ -252,20 +254,20 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
   if (router == data.routers.end()) return r.router;
   const BranchSums sums = sum_windows(*router, range.from, range.to);
   const auto b = static_cast<size_t>(branch);
-  QString text = tr("<b>%1</b>, branch %2 of %3 (%4)<br>%5 cells, %6 % of the router's, %7 times the mean<br>weight mass %8, %9 dropped")
+  QString text = tr("<b>%1</b>, branch %2 of %3 (%4)<br>%5 cells, %6 % of the router's, %7 times the mean")
                      .arg(r.router.toHtmlEscaped())
                      .arg(branch)
                      .arg(sums.load.size())
                      .arg(r.protocol, grouped(sums.load[b]))
                      .arg(100 * metric_of(HeatMetric::share, sums, b), 0, 'f', 1)
-                     .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2)
-                     .arg(sums.weight[b], 0, 'f', 1)
-                     .arg(grouped(sums.dropped[b]));
+                     .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2);
+  if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
+  if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(grouped(sums.dropped[b]));
   if (matrix.options.pair == HeatPair::difference)
     text += tr("<br>%1: %2 against the other run")
-                .arg(text_of(matrix.options.metric).name)
+                .arg(term_of(matrix.options.metric).name)
                 .arg(r.value[static_cast<size_t>(column)], 0, 'g', 3);
-  text += tr("<br><i>%1: %2</i>").arg(text_of(matrix.options.metric).name, text_of(matrix.options.metric).definition);
+  text += tr("<br><i>%1: %2</i>").arg(term_of(matrix.options.metric).name, term_of(matrix.options.metric).line());
   return text;
 }
 

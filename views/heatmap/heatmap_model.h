@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/experiment/session_view.h"
+#include "views/kit/glossary.h"
 #include "views/kit/table.h"
 
 namespace stormcell::views {
@@ -23,11 +24,8 @@ struct HeatOptions {
   bool operator==(const HeatOptions&) const = default;
 };
 
-/// Name, definition with formula, and where it comes from.
-struct MetricText {
-  QString name, definition, unit;
-};
-MetricText text_of(HeatMetric metric);
+/// Of the glossary.
+const Term& term_of(HeatMetric metric);
 
 struct HeatRow {
   QString router, protocol;
@@ -51,7 +49,8 @@ struct HeatMatrix {
 
 /// Sums of one router over windows [from, to).
 struct BranchSums {
-  std::vector<double> load, dropped, weight;
+  std::vector<double> load;
+  std::vector<double> dropped, weight;  ///< empty where they are not kept
   double total = 0;
   double imbalance() const;  ///< max / mean - 1
   double entropy() const;    ///< bits

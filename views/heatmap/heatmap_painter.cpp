@@ -42,6 +42,22 @@ class ToneTable {
   std::vector<QRgb> colors_;
 };
 
+/// An image whose pixels are seen as such. Qt scales in steps of 1/65536 of a source pixel, so that large pixels would end some points
+/// beside their place: these are filled one by one.
+void paint_pixels(QPainter& p, const QRectF& to, const QImage& image) {
+  constexpr int kMost = 8192;
+  const double width = to.width() / image.width(), height = to.height() / image.height();
+  const QRectF seen = p.hasClipping() ? p.clipBoundingRect().intersected(to) : to;
+  const auto from_x = std::max(0, static_cast<int>((seen.left() - to.left()) / width)),
+             end_x = std::min(image.width(), static_cast<int>(std::ceil((seen.right() - to.left()) / width))),
+             from_y = std::max(0, static_cast<int>((seen.top() - to.top()) / height)),
+             end_y = std::min(image.height(), static_cast<int>(std::ceil((seen.bottom() - to.top()) / height)));
+  if (std::max(width, height) < 9 || (end_x - from_x) * (end_y - from_y) > kMost) return p.drawImage(to, image);
+  for (int y = from_y; y < end_y; ++y)
+    for (int x = from_x; x < end_x; ++x)
+      p.fillRect(QRectF(to.left() + x * width, to.top() + y * height, width, height), image.pixelColor(x, y));
+}
+
 }  // namespace
 
 double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix) {
@@ -94,7 +110,7 @@ void paint_matrix(QPainter& p, const HeatMatrix& m, const QImage& tones, const H
   p.setClipRect(area);
   p.setRenderHint(QPainter::SmoothPixmapTransform, false);
   const QRectF whole(g.cell(0, 0).topLeft(), QSizeF(g.cell_width() * m.columns, g.cell_height() * static_cast<double>(m.rows.size())));
-  p.drawImage(whole, tones);
+  paint_pixels(p, whole, tones);
   const bool gaps = g.cell_width() >= 9 && g.cell_height() >= 9;
   const bool figures = g.cell_width() >= metrics.horizontalAdvance("00.0%") + 6 && g.cell_height() >= metrics.height() + 2;
   for (int r = g.first_row(); r < g.end_row() && (gaps || figures); ++r) {
@@ -171,14 +187,15 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
              : logarithmic ? number(m, m.high / 1000)
                            : number(m, m.low));
   p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));
-  const MetricText text = text_of(m.options.metric);
+  const Term& text = term_of(m.options.metric);
+  const QString name = text.name.left(1).toUpper() + text.name.mid(1);
   p.setPen(theme.text);
-  const QString title = m.options.pair == HeatPair::difference ? tr("%1: this run minus the other").arg(text.name) : text.name;
+  const QString title = m.options.pair == HeatPair::difference ? tr("%1: this run minus the other").arg(name) : name;
   const double left = bar.right() + 14;
   p.drawText(QRectF(left, bounds.top() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
   p.setPen(theme.faint);
   p.drawText(QRectF(left, bounds.top() + metrics.height() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
-             metrics.elidedText(text.definition, Qt::ElideRight, bounds.right() - left));
+             metrics.elidedText(text.line(), Qt::ElideRight, bounds.right() - left));
 }
 
 void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones, const Theme& theme,
@@ -198,7 +215,7 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels, bounds.bottom() - title.bottom() - 6);
   if (t.windows == 0 || t.branches == 0 || area.height() < 8 || area.width() < 8) return;
   p.setRenderHint(QPainter::SmoothPixmapTransform, false);
-  p.drawImage(area, tones);
+  paint_pixels(p, area, tones);
   const double height = area.height() / t.branches;
   const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
   for (int b = 0; b < t.branches; b += step) {

@@ -9,6 +9,8 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "core/experiment/selected_view.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -25,6 +27,14 @@ std::optional<CellPlace> parse_cell(const QString& text) {
   if (parts.size() > 1) place.position = parts[1].toInt(&position_ok);
   if (parts.size() > 2 || !sequence_ok || !position_ok || place.sequence < 0 || place.position < 0) return {};
   return place;
+}
+
+std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Selection& selection, int64_t first, int64_t end,
+                                                const Progress& progress) {
+  if (!selection.label.isEmpty()) return read_label_window(source.file, source.run, selection.label.toStdString(), progress);
+  if (!selection.phase.isEmpty())
+    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), first, end, kMostWindows, progress);
+  return read_load_windows(source.file, source.run, first, end, kMostWindows, progress);
 }
 
 /// Stacks see different cells at the same place, so each has a path of its own.
@@ -48,16 +58,21 @@ std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWi
 
 HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   metric_ = add_choice(tr("Metric"), tr("What a cell of the map stands for"),
-                       {tr("Load"), tr("Share"), tr("Weight mass"), tr("Drops"), tr("Imbalance")});
+                       {{tr("Load"), {}}, {tr("Share"), {}}, {tr("Weight mass"), {}}, {tr("Drops"), {}}, {tr("Imbalance"), {}}});
   metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
-  for (int i = 0; i < metric_->count(); ++i) metric_->setItemData(i, text_of(static_cast<HeatMetric>(i)).definition, Qt::ToolTipRole);
   scale_ = add_choice(tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
-                      {tr("common"), tr("per router"), tr("logarithmic")});
+                      {{tr("common"), tr("The strongest tone stands for the largest figure of all routers")},
+                       {tr("per router"), tr("The strongest tone stands for the largest figure of each router")},
+                       {tr("logarithmic"), tr("A tenth of the largest figure is a third paler, a thousandth is as pale as nothing")}});
   order_ =
       add_choice(tr("Order"), tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
-                 {tr("index"), tr("load"), tr("clustered")});
+                 {{tr("index"), tr("By branch number, as the model has them")},
+                  {tr("load"), tr("The branch with the most cells first, in each router")},
+                  {tr("clustered"), tr("Branches that are used in the same batches stand beside each other")}});
   pair_ = add_choice(tr("Other run"), tr("Choose a run to compare with in the list of runs first"),
-                     {tr("hidden"), tr("beside"), tr("difference")});
+                     {{tr("hidden"), tr("This run alone")},
+                      {tr("beside"), tr("Both runs, with one scale")},
+                      {tr("difference"), tr("This run minus the other: orange is more, blue is less")}});
   high_ = new QDoubleSpinBox(this);
   high_->setRange(0, 1e12);
   high_->setDecimals(3);
@@ -130,43 +145,41 @@ HeatOptions HeatmapView::options() const {
   return o;
 }
 
+bool HeatmapView::wants_fine(const Data& known, const Selection& selection) {
+  if (known.fine || !selection.label.isEmpty() || selection.all_batches() || known.all->batches_per_window == 1) return false;
+  const WindowRange range = windows_of(*known.all, selection.first_batch, selection.end_batch);
+  return range.to - range.from < kFewWindows;
+}
+
 View::Load HeatmapView::load(const Context& context, const Selection& selection) {
-  // After a failed read everything is read again.
-  const bool runs_changed = !(context == context_) || !data_.all || !has_content();
-  const bool cell_changed = selection.cell != selection_.cell;
-  const bool range_changed = selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch;
   context_ = context;
-  selection_ = selection;
   if (context.main.empty()) {
     data_ = {};
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  if (!runs_changed && !cell_changed && !range_changed) return nullptr;
-  const bool fine_wanted = data_.all && !runs_changed && !selection.all_batches() && data_.all->batches_per_window > 1 &&
-                           windows_of(*data_.all, selection.first_batch, selection.end_batch).to -
-                                   windows_of(*data_.all, selection.first_batch, selection.end_batch).from <
-                               kFewWindows;
-  if (!runs_changed && !cell_changed && !fine_wanted) {
-    data_.fine = nullptr;
+  Data known = data_;
+  if (unread() & (Part::run | Part::other | Part::phase | Part::label)) known = {};
+  if (unread() & Part::run || known.trail_of != selection.cell) known.trail = nullptr;
+  if (unread() & Part::range) known.fine = nullptr;
+  if (known.all && !wants_fine(known, selection) && known.trail_of == selection.cell) {
+    const bool coarser = data_.fine && !known.fine;
+    data_ = known;
+    if (coarser) show_data();
     return nullptr;
   }
-  Data known = runs_changed ? Data{} : data_;
-  if (!fine_wanted) known.fine = nullptr;
-  if (cell_changed) known.trail = nullptr;
-  return [this, context, selection, known, fine_wanted](const Progress& progress) mutable -> Deliver {
-    const Source& main = context.main;
-    if (!known.all) known.all = read_load_windows(main.file, main.run, 0, -1, kMostWindows, progress);
-    if (fine_wanted)
-      known.fine = read_load_windows(main.file, main.run, selection.first_batch, selection.end_batch, kMostWindows, progress);
-    if (!known.other && !context.other.empty())
-      known.other = read_load_windows(context.other.file, context.other.run, 0, -1, kMostWindows, progress);
+  return [this, context, selection, known](const Progress& progress) mutable -> Deliver {
+    if (!known.all) known.all = read_windows(context.main, selection, 0, -1, progress);
+    if (wants_fine(known, selection))
+      known.fine = read_windows(context.main, selection, selection.first_batch, selection.end_batch, progress);
+    if (!known.other && !context.other.empty()) known.other = read_windows(context.other, selection, 0, -1, progress);
     QString trouble;
-    if (selection.cell && !known.trail) try {
-        known.trail = read_cell_trail(main.file, main.run, *selection.cell);
+    if (selection.cell && known.trail_of != selection.cell) try {
+        known.trail = read_cell_trail(context.main.file, context.main.run, *selection.cell);
       } catch (const Error& e) {
         trouble = QString::fromUtf8(e.what());
       }
+    known.trail_of = selection.cell;
     return [this, known = std::move(known), trouble] {
       data_ = known;
       pair_->setEnabled(data_.other != nullptr);
@@ -177,22 +190,29 @@ View::Load HeatmapView::load(const Context& context, const Selection& selection)
 }
 
 void HeatmapView::select(const Selection& selection) {
-  const bool figures_change = selection.first_batch != selection_.first_batch || selection.end_batch != selection_.end_batch ||
-                              selection.router != selection_.router;
-  // load() compares with the selection it knew; here only what needs no reading is taken over.
-  selection_.router = selection.router, selection_.branch = selection.branch;
+  selection_ = selection;
   if (selection.cell)
     cell_->setText(QString("%1:%2").arg(selection.cell->sequence).arg(selection.cell->position));
   else if (!cell_->hasFocus())
     cell_->clear();
   strip_->set_range(selection.first_batch, selection.end_batch);
   picture_->set_selected(selection.router, selection.branch);
-  if (figures_change && data_.all) {
-    const Selection before = selection_;
-    selection_.first_batch = selection.first_batch, selection_.end_batch = selection.end_batch;
-    show_data();
-    selection_.first_batch = before.first_batch, selection_.end_batch = before.end_batch;
+  // What was read may do for another range; for another phase or label it does not.
+  if (data_.all && unread() & (Part::range | Part::router) && !(unread() & (Part::run | Part::phase | Part::label))) show_data();
+}
+
+Parts HeatmapView::heeded() const { return selection_.label.isEmpty() ? Part::range | Part::phase : Parts(Part::label); }
+
+QStringList HeatmapView::remarks() const {
+  QStringList said;
+  if (!selection_.label.isEmpty()) {
+    said << tr("Loads by label are kept for the whole run and without padding.");
+    const HeatMetric metric = options().metric;
+    if (metric == HeatMetric::weight || metric == HeatMetric::drops) said << tr("There is no %1 by label.").arg(term_of(metric).name);
+  } else if (options().pair != HeatPair::single && !selection_.all_batches()) {
+    said << tr("Of the other run all batches are shown.");
   }
+  return said;
 }
 
 const LoadWindows& HeatmapView::windows() const {
@@ -246,9 +266,9 @@ void HeatmapView::show_data() {
   } else {
     picture_->set_trail_text({});
   }
-  // The chosen router, or the first ones while none is chosen.
+  // The chosen router, or the first ones while none is chosen; one window says nothing about time.
   std::vector<RouterOverTime> over_time;
-  for (size_t r = 0; r < data_.all->routers.size(); ++r)
+  for (size_t r = 0; r < data_.all->routers.size() && selection_.label.isEmpty(); ++r)
     if (selection_.router.isEmpty() ? over_time.size() < 4 : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
       over_time.push_back(make_over_time(*data_.all, r));
   picture_->set_panels(std::move(panels), std::move(over_time));

@@ -75,17 +75,24 @@ class HeatmapView : public View {
   Q_OBJECT
  public:
   explicit HeatmapView(QWidget* parent = nullptr);
-  Load load(const Context& context, const Selection& selection) override;
-  void select(const Selection& selection) override;
   Table table() const override;
   QWidget* picture() override { return content_; }
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override;
+  QStringList remarks() const override;
 
  private:
   struct Data {
     std::shared_ptr<const LoadWindows> all, fine, other;
     std::shared_ptr<const CellTrail> trail;
+    std::optional<CellPlace> trail_of;  ///< also where there was none
   };
   void show_data();
+  /// A short range is read again from a finer level.
+  static bool wants_fine(const Data& known, const Selection& selection);
   /// The windows that the selected range is read from: finer ones where the range is short.
   const LoadWindows& windows() const;
   HeatOptions options() const;

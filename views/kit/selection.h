@@ -1,10 +1,12 @@
 // What all views look at together. A view asks for another selection, the document decides, everyone is told.
 #pragma once
+#include <QFlags>
 #include <QString>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/experiment/session_view.h"
 
@@ -43,4 +45,31 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
+/// What of a context and a selection may change, and what of it a view heeds.
+enum class Part : unsigned {
+  run = 1,
+  other = 2,
+  session = 4,
+  range = 8,
+  phase = 16,
+  label = 32,
+  router = 64,
+  branch = 128,
+  cell = 256,
+};
+Q_DECLARE_FLAGS(Parts, Part)
+inline constexpr Parts kNoPart{}, kEveryPart{static_cast<Parts::enum_type>(511)};
+/// These leave figures out; the others only mark some.
+inline constexpr Parts kNarrowing{static_cast<Parts::enum_type>(8 + 16 + 32)};
+Parts difference(const Context& context, const Selection& selection, const Context& next, const Selection& next_selection);
+/// The parts that are set, each in words: "batches 3 to 8", "phase decode", "label fr", "branch 3".
+struct Chosen {
+  Part part;
+  QString text;
+};
+std::vector<Chosen> chosen(const Selection& selection, Parts of = kEveryPart);
+/// The selection with one part let go; a branch goes with its router.
+Selection without(Selection selection, Part part);
+
 }  // namespace stormcell::views
+Q_DECLARE_OPERATORS_FOR_FLAGS(stormcell::views::Parts)

@@ -2,6 +2,8 @@
 
 #include <QLocale>
 
+#include "views/kit/glossary.h"
+
 namespace stormcell::views {
 
 QString to_text(const Value& value) {
@@ -13,6 +15,12 @@ QString to_text(const Value& value) {
   }
   if (const auto* figure = std::get_if<double>(&value)) return locale.toString(*figure, 'g', 4);
   return {};
+}
+
+QString tip_of(const Table::Column& column) {
+  const QString own = column.tip.isEmpty() ? QString() : "<b>" + column.name.toHtmlEscaped() + "</b>: " + column.tip.toHtmlEscaped();
+  const QString words = glossary_tip(column.name);
+  return own.isEmpty() || words.isEmpty() ? own + words : own + "<hr>" + words;
 }
 
 QString to_csv(const Table& table) {
@@ -53,7 +61,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
       return table_.columns[static_cast<size_t>(index.column())].name + ": " + to_text(value);
     case Qt::ToolTipRole:
-      return table_.columns[static_cast<size_t>(index.column())].tip;
+      return tip_of(table_.columns[static_cast<size_t>(index.column())]);
     case Qt::TextAlignmentRole:
       return QVariant::fromValue(std::holds_alternative<QString>(value) ? Qt::AlignVCenter | Qt::AlignLeft
                                                                         : Qt::AlignVCenter | Qt::AlignRight);
@@ -71,7 +79,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
   if (section < 0 || section >= columnCount()) return {};
   const Table::Column& column = table_.columns[static_cast<size_t>(section)];
   if (role == Qt::DisplayRole) return column.name;
-  if (role == Qt::ToolTipRole) return column.tip;
+  if (role == Qt::ToolTipRole) return tip_of(column);
   return {};
 }
 

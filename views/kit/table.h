@@ -19,6 +19,8 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Value>> rows;  ///< each as long as `columns`
 };
+/// Its own tip and what the glossary says about the words of its name, as HTML.
+QString tip_of(const Table::Column& column);
 /// RFC 4180, a dot as decimal point, full precision.
 QString to_csv(const Table& table);
 

@@ -10,6 +10,8 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "views/kit/glossary.h"
+
 namespace stormcell::views {
 
 View::View(QWidget* parent) : QWidget(parent) {
@@ -21,6 +23,12 @@ View::View(QWidget* parent) : QWidget(parent) {
   bar_->setContentsMargins(12, 6, 12, 6);
   bar_->setSpacing(8);
   layout->addWidget(bar_widget_);
+  note_ = new QLabel(this);
+  note_->setObjectName("note");
+  note_->setContentsMargins(12, 2, 12, 4);
+  note_->setWordWrap(true);
+  note_->hide();
+  layout->addWidget(note_);
   stack_ = new QStackedWidget(this);
   layout->addWidget(stack_, 1);
 
@@ -31,6 +39,7 @@ View::View(QWidget* parent) : QWidget(parent) {
   message_->setAlignment(Qt::AlignCenter);
   message_->setWordWrap(true);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  message_->setAccessibleName(tr("Message"));
   page->addWidget(message_);
   ways_ = new QHBoxLayout();
   ways_->setAlignment(Qt::AlignCenter);
@@ -59,18 +68,65 @@ View::View(QWidget* parent) : QWidget(parent) {
   bar_widget_->hide();
 }
 
+View::Load View::look_at(const Context& context, const Selection& selection) {
+  unread_ |= difference(context_, selection_, context, selection);
+  context_ = context;
+  selection_ = selection;
+  select(selection);
+  Load work = load(context, selection);
+  refresh_note();
+  if (!work) {
+    unread_ = {};
+    return nullptr;
+  }
+  return [this, work = std::move(work)](const Progress& progress) -> Deliver {
+    Deliver deliver = work(progress);
+    return [this, deliver = std::move(deliver)] {
+      unread_ = {};
+      deliver();
+      refresh_note();
+    };
+  };
+}
+
+QString View::note() const { return note_->isHidden() ? QString() : note_->text(); }
+
+void View::refresh_note() {
+  QStringList left_out;
+  for (const Chosen& c : chosen(selection_, kNarrowing & ~heeded())) left_out << c.text;
+  QStringList sentences;
+  if (!left_out.isEmpty()) sentences << tr("Not applied here: %1.").arg(left_out.join(", "));
+  sentences += remarks();
+  note_->setText(sentences.join(" "));
+  note_->setVisible(!sentences.isEmpty() && has_content_);
+}
+
 void View::set_picture(QWidget* picture) {
   shown_ = picture;
+  // Whatever a view has put into its row tells what it is.
+  for (QWidget* control : bar_widget_->findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
+    if (control->toolTip().isEmpty()) {
+      const QString words = glossary_tip(control->accessibleName());
+      control->setToolTip(words.isEmpty() ? control->accessibleName() : words);
+    }
+  for (const QComboBox* box : bar_widget_->findChildren<QComboBox*>(Qt::FindDirectChildrenOnly))
+    for (int i = 0; i < box->count(); ++i)
+      if (box->itemData(i, Qt::ToolTipRole).isNull())
+        box->model()->setData(box->model()->index(i, 0), glossary_tip(box->itemText(i)), Qt::ToolTipRole);
   stack_->addWidget(picture);
 }
 
-QComboBox* View::add_choice(const QString& name, const QString& tip, const QStringList& texts) {
+QComboBox* View::add_choice(const QString& name, const QString& tip, const std::vector<Choice>& choices) {
   auto* box = new QComboBox(bar_widget_);
-  box->addItems(texts);
+  for (const Choice& choice : choices) {
+    box->addItem(choice.text);
+    box->setItemData(box->count() - 1, choice.tip.isEmpty() ? glossary_tip(choice.text) : choice.tip, Qt::ToolTipRole);
+  }
   box->setAccessibleName(name);
   box->setToolTip(tip);
   auto* label = new QLabel(name, bar_widget_);
   label->setBuddy(box);
+  label->setToolTip(tip);
   bar_->addWidget(label);
   bar_->addWidget(box);
   return box;
@@ -81,6 +137,7 @@ QString View::message() const { return has_content_ ? QString() : message_->text
 void View::show_message(const QString& text, const std::vector<Way>& ways) {
   has_content_ = false;
   message_->setText(text);
+  message_->setAccessibleName(text);
   while (QLayoutItem* item = ways_->takeAt(0)) {
     delete item->widget();
     delete item;
@@ -91,6 +148,7 @@ void View::show_message(const QString& text, const std::vector<Way>& ways) {
     ways_->addWidget(button);
   }
   bar_widget_->hide();
+  note_->hide();
   stack_->setCurrentWidget(message_page_);
 }
 
@@ -99,6 +157,7 @@ void View::show_content() {
   bar_widget_->setVisible(bar_->count() > 0);
   stack_->setCurrentWidget(shows_table_ ? static_cast<QWidget*>(twin_) : shown_);
   refresh_table();
+  refresh_note();
   picture()->update();
 }
 

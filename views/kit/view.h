@@ -30,11 +30,8 @@ class View : public QWidget {
 
   explicit View(QWidget* parent = nullptr);
 
-  /// Null where nothing new has to be read. The work may not touch the view; what it returns is called on the view's thread, unless a
-  /// later load has replaced it. Errors that the work throws become the view's message.
-  virtual Load load(const Context& context, const Selection& selection) = 0;
-  /// Selection alone has changed: repaint, no reading.
-  virtual void select(const Selection& selection) = 0;
+  /// What is to be shown from now on. Returns what has to be read for it, null where nothing has.
+  Load look_at(const Context& context, const Selection& selection);
   /// The figures of the picture as they stand.
   virtual Table table() const = 0;
   /// What an image export draws: without controls, and whole where the window scrolls. The widget on show, or one inside of it.
@@ -51,6 +48,8 @@ class View : public QWidget {
   void show_content();
   void show_table(bool table);
   bool shows_table() const { return shows_table_; }
+  /// What of the selection is not heeded, in a line; empty: all of it is.
+  QString note() const;
 
  signals:
   void selection_wanted(const stormcell::views::Selection& selection);
@@ -66,10 +65,27 @@ class View : public QWidget {
   void edit_wanted(const QString& what, const std::function<void()>& redo, const std::function<void()>& undo);
 
  protected:
+  /// Null where nothing new has to be read: ask unread() what may have to be. The work may not touch the view; what it returns is called on
+  /// the view's thread, unless a later load has replaced it. Errors that the work throws become the view's message.
+  virtual Load load(const Context& context, const Selection& selection) = 0;
+  /// Before load(): marks what the selection marks, without reading.
+  virtual void select(const Selection& selection) = 0;
+  /// What has changed since the last load that was delivered, or that had nothing to read.
+  Parts unread() const { return unread_; }
+  /// Which narrowing parts of the selection the figures heed. Of the others the view says in a line that it does not.
+  virtual Parts heeded() const { return Part::range; }
+  /// Sentences for that line beyond what heeded() says.
+  virtual QStringList remarks() const { return {}; }
+  /// heeded() or remarks() may have changed.
+  void refresh_note();
+
   /// The row of controls above the picture.
   QHBoxLayout* bar() { return bar_; }
+  struct Choice {
+    QString text, tip;  ///< no tip: that of the glossary
+  };
   /// A labelled choice in that row.
-  QComboBox* add_choice(const QString& name, const QString& tip, const QStringList& texts = {});
+  QComboBox* add_choice(const QString& name, const QString& tip, const std::vector<Choice>& choices = {});
   /// Called once by the constructor of a subclass.
   void set_picture(QWidget* picture);
   /// The figures changed: the table twin follows when it is on show.
@@ -86,6 +102,10 @@ class View : public QWidget {
   QTableView* twin_;
   TableModel* model_;
   QSortFilterProxyModel* sorted_;
+  QLabel* note_;
+  Context context_;
+  Selection selection_;
+  Parts unread_ = kEveryPart;
   bool has_content_ = false, shows_table_ = false;
 };
 

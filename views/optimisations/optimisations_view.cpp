@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/experiment/pass_list.h"
+#include "views/kit/figure_text.h"
 #include "views/kit/theme.h"
 
 namespace stormcell::views {
@@ -70,6 +71,8 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), enabled_(d
   for (const PassLine& pass : list_passes())
     preset_->addItem(tr("only %1").arg(QString::fromStdString(pass.id)), QString::fromStdString(pass.id));
   preset_->setAccessibleName(tr("Preset of passes"));
+  preset_->setToolTip(tr("Switches all passes at once"));
+  for (int i = 0; i < preset_->count(); ++i) preset_->setItemData(i, tr("Switches all passes at once"), Qt::ToolTipRole);
   bar()->addWidget(preset_);
   for (const PassLine& pass : list_passes()) {
     const QString id = QString::fromStdString(pass.id);
@@ -177,16 +180,20 @@ void OptimisationsView::frame() {
 
 void OptimisationsView::draw_head() {
   const Theme& theme = Theme::of(palette());
-  heading((state_.speedup ? tr("%1 the baseline").arg(to_text(*state_.speedup))
+  heading((state_.speedup ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
            : state_.run   ? tr("Not verified, so no speed-up is reported")
                           : tr("This choice is not measured yet"))
               .toUtf8());
   QString line;
   if (state_.baseline_ms && state_.optimised_ms)
-    line = tr("baseline %1 ms, this choice %2 ms a batch (medians); run #%3")
-               .arg(*state_.baseline_ms, 0, 'f', 3)
-               .arg(*state_.optimised_ms, 0, 'f', 3)
-               .arg(state_.run);
+    line =
+        tr("baseline %1 ms, this choice %2 ms a batch (medians); run #%3")
+            .arg(*state_.baseline_ms, 0, 'f', 3)
+            .arg(*state_.optimised_ms, 0, 'f', 3)
+            .arg(state_.run) +
+        (state_.speedup && state_.speedup->ci95 ? tr("; 95 % interval of the speed-up: %1 to %2")
+                                                      .arg(times_text((*state_.speedup->ci95)[0]), times_text((*state_.speedup->ci95)[1]))
+                                                : QString());
   else
     line = tr("Switch passes on and off, then run: the baseline and the choice are measured in turns and compared with the oracle.");
   ImGui::TextDisabled("%s", text(line.toUtf8()));

@@ -16,14 +16,17 @@ class OptimisationsView : public View {
   Q_OBJECT
  public:
   explicit OptimisationsView(QWidget* parent = nullptr);
-  Load load(const Context& context, const Selection& selection) override;
-  void select(const Selection&) override {}
   Table table() const override { return make_table(state_); }
   QWidget* picture() override { return canvas_; }
   const Optimisations& state() const { return state_; }
   /// Can be undone.
   void choose(const QSet<QString>& enabled, const QString& what);
   void run();
+
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection&) override {}
+  Parts heeded() const override { return kNoPart; }
 
  private:
   void take(const QSet<QString>& enabled);

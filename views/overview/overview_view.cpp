@@ -35,14 +35,10 @@ void OverviewView::changeEvent(QEvent* event) {
 View::Load OverviewView::load(const Context& context, const Selection&) {
   if (context.main.empty()) {
     situation_.reset();
-    loaded_ = false;
-    context_ = context;
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  if (loaded_ && context == context_) return nullptr;
-  context_ = context;
-  loaded_ = false;
+  if (!(unread() & (Part::run | Part::other | Part::session))) return nullptr;
   return [this, context](const Progress& progress) -> Deliver {
     Situation s;
     s.facts = *read_run_facts(context.main.file, context.main.run, progress);
@@ -51,7 +47,6 @@ View::Load OverviewView::load(const Context& context, const Selection&) {
     s.compared = !context.other.empty();
     return [this, s = std::move(s)] {
       situation_ = s;
-      loaded_ = true;
       page_->set_page(make_page(s));
       fit_page();
       show_content();

@@ -12,12 +12,13 @@ class OverviewView : public View {
   Q_OBJECT
  public:
   explicit OverviewView(QWidget* parent = nullptr);
-  Load load(const Context& context, const Selection& selection) override;
-  void select(const Selection&) override {}
   Table table() const override { return situation_ ? make_overview_table(*situation_) : Table(); }
   QWidget* picture() override { return page_; }
 
  protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection&) override {}
+  Parts heeded() const override { return kNoPart; }
   bool eventFilter(QObject* object, QEvent* event) override;
   void changeEvent(QEvent* event) override;
 
@@ -26,8 +27,6 @@ class OverviewView : public View {
   QScrollArea* scroll_;
   OverviewPage* page_;
   std::optional<Situation> situation_;
-  Context context_;
-  bool loaded_ = false;  ///< what context_ names is on show
 };
 
 }  // namespace stormcell::views

@@ -52,14 +52,12 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  const bool same = data_.source == context.main && data_.first_batch == selection.first_batch && data_.end_batch == selection.end_batch;
-  if (same && answers(selection.router)) return nullptr;
-  return [this, data = Data{context.main, selection.first_batch, selection.end_batch, selection.router, nullptr}](
-             const Progress& progress) mutable -> Deliver {
-    data.flow = read_routing_flow(data.source.file, data.source.run, data.first_batch, data.end_batch, data.asked.toStdString(), kMostPairs,
-                                  progress);
-    return [this, data] {
-      data_ = data;
+  if (!(unread() & (Part::run | Part::range | Part::phase)) && answers(selection.router)) return nullptr;
+  return [this, source = context.main, selection](const Progress& progress) -> Deliver {
+    const auto flow = read_routing_flow(source.file, source.run, selection.first_batch, selection.end_batch, selection.router.toStdString(),
+                                        kMostPairs, progress, selection.phase.toStdString());
+    return [this, flow, asked = selection.router] {
+      data_ = {asked, flow};
       show_data();
     };
   };
@@ -68,6 +66,10 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
 void TransitionsView::select(const Selection& selection) {
   selection_ = selection;
   picture_->set_selected(selection.router, selection.branch);
+}
+
+QStringList TransitionsView::remarks() const {
+  return selection_.label.isEmpty() ? QStringList() : QStringList{tr("Pairs are not kept by label.")};
 }
 
 void TransitionsView::show_data() {

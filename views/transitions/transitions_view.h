@@ -11,15 +11,17 @@ class TransitionsView : public View {
   Q_OBJECT
  public:
   explicit TransitionsView(QWidget* parent = nullptr);
-  Load load(const Context& context, const Selection& selection) override;
-  void select(const Selection& selection) override;
   Table table() const override;
   QWidget* picture() override { return picture_; }
 
+ protected:
+  Load load(const Context& context, const Selection& selection) override;
+  void select(const Selection& selection) override;
+  Parts heeded() const override { return Part::range | Part::phase; }
+  QStringList remarks() const override;
+
  private:
   struct Data {
-    Source source;
-    int64_t first_batch = 0, end_batch = -1;
     QString asked;  ///< the router that was asked for
     std::shared_ptr<const RoutingFlow> flow;
   };

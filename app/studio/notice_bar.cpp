@@ -1,0 +1,45 @@
+#include "app/studio/notice_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QStyle>
+#include <QToolButton>
+
+namespace stormcell::studio {
+
+NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
+  setFrameShape(QFrame::StyledPanel);
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::ToolTipBase);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(12, 6, 8, 6);
+  auto* sign = new QLabel(this);
+  const int size = fontMetrics().height() + 4;
+  sign->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(size, size));
+  row->addWidget(sign);
+  text_ = new QLabel(this);
+  text_->setForegroundRole(QPalette::ToolTipText);
+  text_->setWordWrap(true);
+  text_->setTextFormat(Qt::PlainText);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  text_->setAccessibleName(tr("What went wrong"));
+  row->addWidget(text_, 1);
+  auto* close = new QToolButton(this);
+  close->setText(QString(QChar(0x00D7)));
+  close->setAutoRaise(true);
+  close->setToolTip(tr("Put this message away; it stays in the log"));
+  close->setAccessibleName(tr("Put this message away"));
+  connect(close, &QToolButton::clicked, this, &QWidget::hide);
+  row->addWidget(close);
+  hide();
+}
+
+void NoticeBar::show_fault(const QString& message) {
+  text_->setText(message);
+  text_->setAccessibleName(message);
+  show();
+}
+
+QString NoticeBar::message() const { return isHidden() ? QString() : text_->text(); }
+
+}  // namespace stormcell::studio

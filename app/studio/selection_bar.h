@@ -1,0 +1,39 @@
+// What all views look at together, above all of them: each part as a button that lets go of it, and choices of phase and label.
+#pragma once
+#include <QWidget>
+
+#include "core/experiment/selected_view.h"
+#include "views/kit/selection.h"
+
+class QComboBox;
+class QLabel;
+
+namespace stormcell::studio {
+
+class FlowLayout;
+
+class SelectionBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit SelectionBar(QWidget* parent = nullptr);
+  void set_selection(const views::Selection& selection);
+  /// What the run on show has.
+  void set_choices(const SelectionChoices& choices);
+
+ signals:
+  void selection_wanted(const stormcell::views::Selection& selection);
+
+ private:
+  QComboBox* add_choice(const QString& name);
+  void fill(QComboBox* box, const std::vector<std::string>& there, const QString& chosen, size_t least, const QString& tip,
+            const QString& why_not);
+  void refresh();
+
+  QLabel* nothing_;
+  FlowLayout* chips_;
+  QComboBox *phase_, *label_;
+  SelectionChoices choices_;
+  views::Selection selection_;
+};
+
+}  // namespace stormcell::studio

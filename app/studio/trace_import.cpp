@@ -1,0 +1,33 @@
+#include "app/studio/trace_import.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+namespace stormcell::studio {
+namespace {
+
+/// Never over a file that is there.
+QString free_name(const QString& trace) {
+  const QFileInfo first(trace);
+  const QString folder = QFileInfo(first.absolutePath()).isWritable() ? first.absolutePath() : QDir::homePath();
+  QString session = folder + "/" + first.completeBaseName() + ".storm";
+  for (int i = 2; QFileInfo::exists(session); ++i) session = folder + "/" + first.completeBaseName() + QString("-%1.storm").arg(i);
+  return session;
+}
+
+}  // namespace
+
+ImportResult import_into_new_session(const QStringList& traces, const Progress& progress) {
+  ImportOptions options;
+  for (const QString& trace : traces) options.traces.push_back(trace.toStdString());
+  const QString session = free_name(traces.constFirst());
+  options.session = session.toStdString();
+  try {
+    return {session, import_traces(options, progress)};
+  } catch (const Error&) {
+    if (!progress.cancel.cancelled()) throw;
+    return {QFileInfo::exists(session) ? session : QString(), {}};
+  }
+}
+
+}  // namespace stormcell::studio

@@ -1,0 +1,18 @@
+// Traces of other systems into a session of their own.
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <optional>
+
+#include "core/experiment/import.h"
+
+namespace stormcell::studio {
+
+struct ImportResult {
+  QString session;                       ///< empty: stopped before anything was read
+  std::optional<ImportFigures> figures;  ///< nothing: stopped; what was read is in the session
+};
+/// Into a new session beside the first trace, or in the home folder where that cannot be written. Throws Error. May block.
+ImportResult import_into_new_session(const QStringList& traces, const Progress& progress);
+
+}  // namespace stormcell::studio

@@ -1,0 +1,182 @@
+// Runs, imports, and the model that is kept between runs.
+#include <QFile>
+#include <QFileDialog>
+#include <QMutex>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QToolButton>
+
+#include "app/studio/main_window.h"
+#include "app/studio/progress_text.h"
+#include "core/base/blocking.h"
+#include "tests/contract/traces.h"
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::studio {
+using namespace stormcell::testing;
+
+class RunsTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+
+  void write(const QString& file, const QByteArray& bytes) {
+    QFile f(file);
+    QVERIFY(f.open(QIODevice::WriteOnly));
+    f.write(bytes);
+  }
+
+ private slots:
+  void initTestCase() { forbid_blocking_here(); }
+
+  void progress_is_told_with_rate_and_time_left() {
+    QCOMPARE(progress_text("reading bytes", 1 << 20, 4 << 20, 2), QString("reading bytes, 25 %, 512 KiB/s, 6.0 s left"));
+    QCOMPARE(progress_text("reading tokens", 5000, 0, 1), QString("reading tokens, 5,000 tokens/s"));
+    QCOMPARE(progress_text("measuring", 1, 4, 10), QString("measuring, 25 %, 30 s left"));
+    QCOMPARE(progress_text("measuring", 1, 4, 0.01), QString("measuring, 25 %"));
+    QCOMPARE(progress_text("opening", 0, 0, 10), QString("opening"));
+  }
+
+  void an_import_shows_its_progress_and_keeps_what_was_read_when_stopped() {
+    const QString trace = folder_.filePath("long.csv");
+    write(trace, QByteArray::fromStdString(route_trace({3, 8, 2, 5, 200, 900})));
+    MainWindow window;
+    window.show();
+    QSignalSpy progressed(&window.runs(), &RunController::progressed), imported(&window.runs(), &RunController::imported);
+    window.open_anything(trace);
+    QTRY_VERIFY(window.runs().importing());
+    QVERIFY(!window.actions().trigger("import-trace"));  // one at a time, and it says so
+    QTRY_VERIFY_WITH_TIMEOUT(!progressed.isEmpty() && progressed.last()[1].toInt() > 100, 20000);
+    QVERIFY2(progressed.last()[0].toString().startsWith("reading bytes"), qPrintable(progressed.last()[0].toString()));
+    QVERIFY(window.actions().trigger("stop"));
+    QTRY_COMPARE(imported.count(), 1);
+    QTRY_VERIFY(!window.document().empty());
+    QCOMPARE(window.document().session().runs[0].status, std::string("interrupted"));
+    QVERIFY(window.document().session().runs[0].batches > 0);
+    QVERIFY(!window.runs().running());
+  }
+
+  void an_import_is_opened_when_it_is_done() {
+    const QString trace = folder_.filePath("short.csv");
+    write(trace, QByteArray::fromStdString(route_trace()));
+    MainWindow window;
+    window.open_anything(trace);
+    QTRY_VERIFY(!window.document().empty());
+    QCOMPARE(window.document().session().runs[0].status, std::string("finished"));
+    window.show_view("heatmap");
+    QTRY_VERIFY(window.view()->has_content());
+  }
+
+  void a_session_that_cannot_be_written_is_copied_first() {
+    const QString session = folder_.filePath("read-only.storm"), copy = folder_.filePath("copy.storm");
+    {
+      const AllowBlocking now;
+      SessionWriter writer(session.toStdString(), some_model());
+      const RunStart start = some_run();
+      auto run = writer.begin_run(start);
+      record_batches(*run, start.layout, 0, 4);
+      run->finish(RunStatus::finished, R"({"settings":{"model":"/nowhere","data":"random:1x1","batch":1}})");
+      run.reset();
+      writer.close();
+    }
+    MainWindow window;
+    window.show();
+    QStringList asked;
+    QMutex lock;
+    window.set_writable([&](const std::string& file) {
+      const QMutexLocker locked(&lock);
+      asked << QString::fromStdString(file);
+      return file != session.toStdString();
+    });
+    window.open(session);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QSignalSpy failed(&window.runs(), &RunController::failed);
+    QVERIFY(window.actions().trigger("run-again"));
+    QTRY_VERIFY(window.findChild<QFileDialog*>("copy-dialog"));
+    auto* dialog = window.findChild<QFileDialog*>("copy-dialog");
+    QCOMPARE(dialog->directory().absolutePath(), QDir::homePath());
+    QCOMPARE(QFileInfo(dialog->selectedFiles().value(0)).fileName(), QString("read-only-copy.storm"));
+    QVERIFY(failed.isEmpty());
+    emit dialog->fileSelected(copy);
+    dialog->close();
+    QTRY_VERIFY(QFile::exists(copy));
+    QTRY_VERIFY(window.windowTitle().contains("copy.storm"));
+    // It went on: this run's model is nowhere, which only the run itself can find out.
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY(failed[0][0].toString().contains("/nowhere"));
+    QTRY_VERIFY(!window.runs().running());
+    QCOMPARE(asked, (QStringList{session, copy}));
+    // A file that is there is not written over.
+    window.set_writable([](const std::string&) { return false; });
+    QVERIFY(window.actions().trigger("run-again"));
+    QTRY_VERIFY(window.findChild<QFileDialog*>("copy-dialog"));
+    QSignalSpy said(&window.document(), &Document::opened);
+    emit window.findChild<QFileDialog*>("copy-dialog")->fileSelected(copy);
+    QTest::qWait(200);
+    QCOMPARE(said.count(), 0);
+  }
+
+  void whether_a_session_can_be_written() {
+    const AllowBlocking now;
+    QVERIFY(session_is_writable(make_session(folder_.filePath("w.storm").toStdString(), 2)));
+    QVERIFY(!session_is_writable(folder_.filePath("none/there.storm").toStdString()));
+    QVERIFY(!session_is_writable("/proc/sys/kernel/none"));
+  }
+
+  void a_model_is_kept_until_its_files_change_or_its_session_is_closed() {
+    const QString data = folder_.filePath("names.txt");
+    write(data, "Alice\nBob\nCarol\nDave\n");
+    RunController runs;
+    QSignalSpy finished(&runs, &RunController::finished), failed(&runs, &RunController::failed);
+    RunRequest request;
+    request.experiment.model = "demo:switch-names";
+    request.experiment.data = data.toStdString();
+    request.experiment.batch = 2;
+    request.experiment.verify_seconds = 0.1;
+    request.optimize.measure_seconds = 0.1;
+    request.optimize.alone = false;
+    const auto run = [&] {
+      const qsizetype before = finished.count();
+      runs.start(request);
+      QTRY_VERIFY2_WITH_TIMEOUT(finished.count() == before + 1 || !failed.isEmpty(), qPrintable(failed.value(0).value(0).toString()),
+                                60000);
+      QTRY_VERIFY(!runs.running());
+    };
+    run();
+    QVERIFY(failed.isEmpty());
+    QCOMPARE(runs.opened(), 1);
+    request.optimize.passes.disable = {"horizontal-fusion"};
+    run();
+    QCOMPARE(runs.opened(), 1);
+    write(data, "Alice\nBob\nCarol\nDave\nErin\n");
+    run();
+    QCOMPARE(runs.opened(), 2);
+    QVERIFY(runs.keeps_model());
+    runs.release_model();
+    QVERIFY(!runs.keeps_model());
+    run();
+    QCOMPARE(runs.opened(), 3);
+  }
+
+  void closing_the_session_gives_the_model_back() {
+    MainWindow window;
+    QSignalSpy finished(&window.runs(), &RunController::finished);
+    RunRequest request;
+    request.experiment.model = "demo:switch-names", request.experiment.data = "random:4x8";
+    request.experiment.verify_seconds = 0.1, request.optimize.measure_seconds = 0.1, request.optimize.alone = false;
+    {
+      const AllowBlocking now;
+      window.open(QString::fromStdString(make_session(folder_.filePath("c.storm").toStdString(), 2)));
+    }
+    QTRY_VERIFY(!window.document().empty());
+    window.runs().start(request);
+    QTRY_VERIFY_WITH_TIMEOUT(!window.runs().running() && finished.count() == 1, 60000);
+    QVERIFY(window.runs().keeps_model());
+    window.document().close();
+    QVERIFY(!window.runs().keeps_model());
+  }
+};
+STORMCELL_TEST(RunsTest)
+
+}  // namespace stormcell::studio
+#include "runs_test.moc"
