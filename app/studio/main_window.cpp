@@ -378,7 +378,12 @@ void MainWindow::dropEvent(QDropEvent* event) {
 void MainWindow::set_theme(const QString& theme) {
   theme_ = theme;
   const bool dark = theme == "dark" || (theme == "system" && QGuiApplication::palette().color(QPalette::Window).lightness() < 128);
-  QApplication::setPalette((dark ? views::Theme::dim() : views::Theme::light()).palette());
+  const QPalette palette = (dark ? views::Theme::dim() : views::Theme::light()).palette();
+  QApplication::setPalette(palette);
+  // Fusion outlines these with a darker tone, which nobody sees on a dark ground.
+  QPalette fields = palette;
+  if (dark) fields.setColor(QPalette::Base, palette.color(QPalette::Button));
+  for (const char* type : {"QCheckBox", "QLineEdit", "QAbstractSpinBox"}) QApplication::setPalette(fields, type);
   if (remembers_) QSettings().setValue("theme", theme);
 }
 

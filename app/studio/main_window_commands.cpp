@@ -61,7 +61,6 @@ int64_t MainWindow::newest_result() const {
 
 void MainWindow::run_again(const Again& again) {
   if (!document_.run()) return say(tr("Open a session first"));
-  if (runs_.importing()) return complain(tr("An import is going on: stop it, or wait for it"));
   if (!options_of(document_.run()->settings)) return say(tr("How this run was made is not known"));
   background_.start(
       run_list_,
@@ -141,8 +140,6 @@ void MainWindow::open_model(const QString& model) {
 }
 
 void MainWindow::import_traces(const QStringList& traces) {
-  if (runs_.running())
-    return complain(tr("A run or an import is going on: stop it, or wait for it, before importing %1").arg(traces.join(", ")));
   say(tr("Importing %1").arg(traces.join(", ")));
   runs_.start_import(traces);
 }

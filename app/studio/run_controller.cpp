@@ -50,7 +50,7 @@ void RunController::cancel() {
 }
 
 void RunController::start(const RunRequest& request) {
-  if (importing_) return;
+  if (importing_) return emit failed(tr("an import is going on: stop it, or wait for it"));
   if (running_) {
     next_ = request;
     cancel_.cancel();
@@ -60,7 +60,7 @@ void RunController::start(const RunRequest& request) {
 }
 
 void RunController::start_import(const QStringList& traces) {
-  if (running_) return;
+  if (running_) return emit failed(tr("a run or an import is going on: stop it, or wait for it"));
   importing_ = true;
   begin([this, traces](const Progress& progress) -> Deliver {
     const ImportResult result = import_into_new_session(traces, progress);

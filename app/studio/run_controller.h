@@ -25,9 +25,9 @@ class RunController : public QObject {
   ~RunController() override;  ///< cancels and waits
   bool running() const { return running_; }
   bool importing() const { return importing_; }
-  /// Not while an import is going on.
+  /// Fails while an import is going on.
   void start(const RunRequest& request);
-  /// Not while anything is going on.
+  /// Fails while anything is going on.
   void start_import(const QStringList& traces);
   void cancel();
   /// Gives the memory of the model back that a next run of it could use.

@@ -80,6 +80,7 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   high_->setAccessibleName(tr("Upper end of the scale"));
   high_->setToolTip(tr("Upper end of the scale, so that several pictures can be compared; auto: the largest figure"));
   high_->setKeyboardTracking(false);
+  high_->setMaximumWidth(fontMetrics().horizontalAdvance("0000000.000 %") + 30);  // not as wide as its largest figure
   bar()->addWidget(new QLabel(tr("Up to"), this));
   bar()->addWidget(high_);
   bar()->addStretch(1);
@@ -88,6 +89,7 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   cell_->setToolTip(tr("Where did a cell go? Its sequence, a colon, its position; the sequence alone means its first cell. Empty: none"));
   cell_->setAccessibleName(tr("Cell to follow"));
   cell_->setClearButtonEnabled(true);
+  cell_->setMinimumWidth(fontMetrics().horizontalAdvance(cell_->placeholderText()) + 24);
   cell_->setMaximumWidth(190);
   bar()->addWidget(cell_);
 
