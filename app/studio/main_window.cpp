@@ -6,6 +6,9 @@
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QListWidget>
 #include <QMenuBar>
@@ -27,6 +30,7 @@
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
 #include "views/kit/theme.h"
+#include "views/optimisations/optimisations_model.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -152,6 +156,10 @@ void MainWindow::connect_all() {
   connect(&actions_, &Actions::refused, this, &MainWindow::say);
   connect(welcome_, &WelcomePage::recent_wanted, this, &MainWindow::open);
   connect(view_list_, &QListWidget::currentRowChanged, this, [this] { update_view(); });
+  // Who clicks a view goes on in it: its keys are for it, not for a search in the list.
+  connect(view_list_, &QListWidget::itemClicked, this, [this] {
+    if (view()) view()->picture()->setFocus();
+  });
   connect(run_list_, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
     if (item) document_.show_run(item->data(Qt::UserRole).toLongLong());
   });
@@ -220,8 +228,15 @@ void MainWindow::connect_all() {
   });
   connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this, [this](const std::shared_ptr<const RunSummaryFigures>& f) {
-    say(f->speedup ? tr("Run finished: %1 times the baseline, verified").arg(*f->speedup, 0, 'f', 2)
-                   : tr("Run finished; its result could not be verified"));
+    const auto& ci = f->speedup_ci95;
+    if (!f->speedup)
+      say(tr("Run finished; its result could not be verified"));
+    else if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
+      say(tr("Run finished, verified: no measurable difference, 95 % interval %1 to %2 times the baseline")
+              .arg((*ci)[0], 0, 'f', 2)
+              .arg((*ci)[1], 0, 'f', 2));
+    else
+      say(tr("Run finished: %1 times as fast as the baseline, verified").arg(*f->speedup, 0, 'f', 2));
     wanted_run_ = show_new_run_ ? f->session_run : 0;
     if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
       document_.open(run_session_);
@@ -272,12 +287,37 @@ void MainWindow::show_wanted_run() {
     }
 }
 
+namespace {
+/// What tells a run from its neighbours: its speed-up, and passes that were left out.
+QString result_of(const RunLine& run) {
+  const QJsonObject summary = QJsonDocument::fromJson(QByteArray::fromStdString(run.summary)).object();
+  const auto chosen = views::chosen_passes(run);
+  if (!chosen) return {};
+  QStringList words;
+  const QJsonArray ci = summary["speedup_ci95"].toArray();
+  if (summary["speedup"].isDouble())
+    words << (ci.size() == 2 ? MainWindow::tr("%1x [%2, %3]")
+                                   .arg(summary["speedup"].toDouble(), 0, 'f', 2)
+                                   .arg(ci[0].toDouble(), 0, 'f', 2)
+                                   .arg(ci[1].toDouble(), 0, 'f', 2)
+                             : MainWindow::tr("%1x").arg(summary["speedup"].toDouble(), 0, 'f', 2));
+  QStringList left_out;
+  for (const QString& pass : views::default_passes())
+    if (!chosen->contains(pass)) left_out << pass;
+  left_out.sort();
+  if (!left_out.isEmpty()) words << MainWindow::tr("without %1").arg(left_out.join(", "));
+  return words.join(", ");
+}
+}  // namespace
+
 void MainWindow::update_runs() {
   const QSignalBlocker quiet(run_list_);
   run_list_->clear();
   if (document_.empty()) return;
   for (const RunLine& run : document_.session().runs) {
-    QString text = title_of(run) + "\n" + tr("%1 batches, %2").arg(run.batches).arg(QString::fromStdString(run.status));
+    QString text = title_of(run) + "\n" +
+                   (run.batches == 1 ? tr("1 batch, %1") : tr("%1 batches, %2").arg(run.batches)).arg(QString::fromStdString(run.status));
+    if (const QString result = result_of(run); !result.isEmpty()) text += "\n" + result;
     const views::Source& other = document_.context().other;
     if (other.run == run.id && other.file == document_.session().file) text += "\n" + tr("compared with");
     auto* item = new QListWidgetItem(text, run_list_);

@@ -20,6 +20,22 @@ RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
 
 RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
 
+/// A trace that says nothing of weights or drops is not one of weight 0, or without drops.
+void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
+  if (run.kind != "import") return;
+  const bool drops = std::any_of(loads.routers.begin(), loads.routers.end(), [](const LoadWindows::Router& router) {
+    return std::any_of(router.dropped.begin(), router.dropped.end(), [](float cells) { return cells > 0; });
+  });
+  for (LoadWindows::Router& router : loads.routers)
+    if (!drops) router.dropped.clear();
+  const nlohmann::json about = json_or_null(run.dataset);
+  if (!about.is_object() || !about.contains("lacks") || !about["lacks"].is_array()) return;
+  for (const nlohmann::json& fact : about["lacks"])
+    for (LoadWindows::Router& router : loads.routers) {
+      if (fact == "weights") router.weight.clear();
+    }
+}
+
 }  // namespace
 
 SessionOverview open_session(const std::string& file) {
@@ -115,6 +131,7 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
     }
     result->routers.push_back(std::move(router));
   }
+  leave_out_what_is_lacking(summary, *result);
   return result;
 }
 
@@ -143,6 +160,8 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
     }
   if (trail->steps.empty())
     bad_input(where, "no cell at sequence " + std::to_string(place.sequence) + ", position " + std::to_string(place.position));
+  if (trail->token >= 0 && reader.has_pieces())
+    for (const auto& [token, piece] : reader.pieces(std::vector<int32_t>{trail->token})) trail->piece = piece;
   for (const SequenceInput& input : reader.inputs(summary.id, place.sequence, 1)) {
     trail->text = input.text;
     trail->label = input.label;

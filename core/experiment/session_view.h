@@ -91,6 +91,7 @@ struct CellTrail {
   };
   std::vector<Step> steps;  ///< of all cell spaces
   int32_t token = -1;       ///< -1: the session has no inputs
+  std::string piece;        ///< the token as the vocabulary has it, where the session keeps it
   std::string text;         ///< of its sequence, where inputs were recorded
   std::string label;
 };

@@ -1,5 +1,6 @@
 // The heatmap: figures, geometry, and the view on a fixture session.
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHelpEvent>
 #include <QLineEdit>
@@ -136,13 +137,58 @@ class HeatmapTest : public QObject {
     const Table table = view.table();
     size_t at = 0;
     for (const auto& row : loads->rows)
-      for (const int64_t load : row.load) QCOMPARE(std::get<qlonglong>(table.rows[at++][2]), static_cast<qlonglong>(load));
+      for (const int64_t load : row.load) {
+        // Load without padding, and padding.
+        QCOMPARE(std::get<qlonglong>(table.rows[at][2]) + std::get<qlonglong>(table.rows[at][7]), static_cast<qlonglong>(load));
+        ++at;
+      }
     QCOMPARE(at, table.rows.size());
+    auto* padding = view.findChild<QCheckBox*>();
+    QVERIFY(padding->isEnabled() && !padding->isChecked());
+    padding->setChecked(true);
+    QCOMPARE(std::get<qlonglong>(view.table().rows[0][2]), static_cast<qlonglong>(loads->rows[0].load[0]));
+    padding->setChecked(false);
     // Half of the time: fewer cells.
     Selection half;
     half.end_batch = 20;
     run_load(view, context_of(session_), half);
     QVERIFY(std::get<qlonglong>(view.table().rows[0][2]) < std::get<qlonglong>(table.rows[0][2]));
+  }
+
+  void the_other_run_is_looked_at_over_the_same_batches() {
+    // A run against another one with the same batches differs nowhere, whatever the range.
+    const std::string twin = make_session(folder_.filePath("twin.storm").toStdString(), 40);
+    HeatmapView view;
+    for (const auto& [first, end] : {std::pair{0, -1}, {0, 3}, {10, 30}, {39, 40}}) {
+      Selection range;
+      range.first_batch = first, range.end_batch = end;
+      run_load(view, context_of(session_, 1, twin), range);
+      const Table table = view.table();
+      QCOMPARE(table.columns.size(), size_t{11});
+      for (const auto& row : table.rows) {
+        QCOMPARE(std::get<qlonglong>(row[2]), std::get<qlonglong>(row[8]));
+        QCOMPARE(std::get<double>(row[10]), 0.0);
+      }
+    }
+  }
+
+  void what_a_trace_does_not_have_is_not_zero() {
+    RunStart start = some_run();
+    start.kind = "import";
+    start.dataset = R"({"lacks": ["weights"]})";
+    const std::string session = folder_.filePath("trace.storm").toStdString();
+    {
+      SessionWriter writer(session, some_model());
+      auto run = writer.begin_run(start);
+      record_batches(*run, start.layout, 0, 4);
+      run->finish(RunStatus::finished);
+      run.reset();
+      writer.close();
+    }
+    for (const auto& router : read_load_windows(session, 1, 0, -1, 100)->routers) QVERIFY(router.weight.empty() && !router.load.empty());
+    HeatmapView view;
+    run_load(view, context_of(session));
+    QVERIFY(std::holds_alternative<std::monostate>(view.table().rows[0][4]));
   }
 
   void a_phase_is_the_sum_of_its_batches() {
@@ -162,17 +208,18 @@ class HeatmapTest : public QObject {
           QCOMPARE(static_cast<double>(prefill->routers[r].load[w * branches + b]), expected);
           of_prefill[b] += expected;
         }
-      const BranchSums whole = sum_windows(all->routers[r], 0, all->windows);
-      QCOMPARE(sum_windows(coarse->routers[r], 0, coarse->windows).load, of_prefill);
+      const BranchSums whole = sum_windows(all->routers[r], 0, all->windows, true);
+      QCOMPARE(sum_windows(coarse->routers[r], 0, coarse->windows, true).load, of_prefill);
       for (size_t b = 0; b < branches; ++b)
-        QCOMPARE(sum_windows(decode->routers[r], 0, decode->windows).load[b], whole.load[b] - of_prefill[b]);
+        QCOMPARE(sum_windows(decode->routers[r], 0, decode->windows, true).load[b], whole.load[b] - of_prefill[b]);
     }
     HeatmapView view;
     Selection selection;
     selection.phase = "prefill", selection.end_batch = 3;
     run_load(view, context_of(session), selection);
     QVERIFY(view.note().isEmpty());
-    QCOMPARE(static_cast<double>(std::get<qlonglong>(view.table().rows[0][2])), static_cast<double>(all->routers[0].load[0]));
+    QCOMPARE(static_cast<double>(std::get<qlonglong>(view.table().rows[0][2]) + std::get<qlonglong>(view.table().rows[0][7])),
+             static_cast<double>(all->routers[0].load[0]));
   }
 
   void a_label_is_counted_over_the_whole_run_and_it_is_said() {

@@ -5,18 +5,24 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
+/// Of one branch in one window.
+double load_of(const LoadWindows::Router& router, size_t at, bool padding) {
+  return static_cast<double>(router.load[at]) - (padding || router.padding.empty() ? 0 : static_cast<double>(router.padding[at]));
+}
+
 QString grouped(double count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(std::llround(count))); }
 
-std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order) {
+std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order, bool padding) {
   std::vector<int> branches(static_cast<size_t>(router.line.branches));
   std::iota(branches.begin(), branches.end(), 0);
   if (order == HeatOrder::load) {
-    const BranchSums sums = sum_windows(router, range.from, range.to);
+    const BranchSums sums = sum_windows(router, range.from, range.to, padding);
     std::stable_sort(branches.begin(), branches.end(),
                      [&](int a, int b) { return sums.load[static_cast<size_t>(a)] > sums.load[static_cast<size_t>(b)]; });
   } else if (order == HeatOrder::clustered) {
@@ -88,13 +94,13 @@ double BranchSums::entropy() const {
   return bits;
 }
 
-BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to) {
+BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding) {
   const auto branches = static_cast<size_t>(router.line.branches);
   const auto as_many = [&](const std::vector<float>& values) { return std::vector<double>(values.empty() ? 0 : branches); };
   BranchSums sums{std::vector<double>(branches), as_many(router.dropped), as_many(router.weight), 0};
   for (auto w = static_cast<size_t>(from); w < static_cast<size_t>(to); ++w)
     for (size_t b = 0; b < branches; ++b) {
-      sums.load[b] += router.load[w * branches + b];
+      sums.load[b] += load_of(router, w * branches + b, padding);
       if (!sums.dropped.empty()) sums.dropped[b] += router.dropped[w * branches + b];
       if (!sums.weight.empty()) sums.weight[b] += router.weight[w * branches + b];
     }
@@ -133,7 +139,7 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
   m.end_batch = std::min(data.batches, (data.first_window + range.to) * data.batches_per_window);
   const LoadWindows& orders = order_by ? *order_by : data;
   for (const LoadWindows::Router& router : data.routers) {
-    const BranchSums sums = sum_windows(router, range.from, range.to);
+    const BranchSums sums = sum_windows(router, range.from, range.to, options.padding);
     HeatRow row{QString::fromStdString(router.line.name),
                 QString::fromStdString(router.line.protocol),
                 {},
@@ -146,8 +152,8 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
       return r.line.name == router.line.name && r.line.branches == router.line.branches;
     });
     row.branch = same == orders.routers.end()
-                     ? ordered(router, range, data.windows, HeatOrder::index)
-                     : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows, options.order);
+                     ? ordered(router, range, data.windows, HeatOrder::index, options.padding)
+                     : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows, options.order, options.padding);
     for (const int b : row.branch) row.value.push_back(metric_of(options.metric, sums, static_cast<size_t>(b)));
     m.columns = std::max(m.columns, router.line.branches);
     m.rows.push_back(std::move(row));
@@ -207,38 +213,64 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
   return order;
 }
 
-RouterOverTime make_over_time(const LoadWindows& data, size_t router) {
+RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool padding) {
   const LoadWindows::Router& r = data.routers[router];
   const auto branches = static_cast<size_t>(r.line.branches);
-  RouterOverTime t{QString::fromStdString(r.line.name), data.windows, r.line.branches, std::vector<float>(r.load.size()), 0};
+  RouterOverTime t{QString::fromStdString(r.line.name),
+                   data.windows,
+                   data.first_batch(),
+                   data.end_batch(),
+                   r.line.branches,
+                   std::vector<float>(r.load.size()),
+                   0};
   for (size_t w = 0; w < static_cast<size_t>(data.windows); ++w) {
     double sum = 0;
-    for (size_t b = 0; b < branches; ++b) sum += r.load[w * branches + b];
+    for (size_t b = 0; b < branches; ++b) sum += load_of(r, w * branches + b, padding);
     for (size_t b = 0; b < branches && sum > 0; ++b) {
-      t.share[w * branches + b] = static_cast<float>(r.load[w * branches + b] / sum);
+      t.share[w * branches + b] = static_cast<float>(load_of(r, w * branches + b, padding) / sum);
       t.most = std::max(t.most, t.share[w * branches + b]);
     }
   }
   return t;
 }
 
-Table make_table(const LoadWindows& data, WindowRange range) {
+Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options, const LoadWindows* other,
+                 WindowRange other_range) {
   Table table;
   table.columns = {{tr("router"), tr("the model's name of the router")}, {tr("branch"), tr("its number, from 0")}};
   constexpr HeatMetric metrics[] = {HeatMetric::load, HeatMetric::share, HeatMetric::weight, HeatMetric::drops, HeatMetric::imbalance};
   for (const HeatMetric m : metrics) table.columns.push_back({term_of(m).name, {}});
+  table.columns.push_back(
+      {tr("padding"),
+       tr("cells of the branch that are padding: %1 the load").arg(options.padding ? tr("counted in") : tr("not counted in"))});
+  if (other) {
+    table.columns.push_back({tr("other load"), tr("load of the branch in the run that this one is compared with")});
+    table.columns.push_back({tr("other share"), tr("share of the branch in the run that this one is compared with")});
+    table.columns.push_back({tr("share difference"), tr("share here minus share in the other run")});
+  }
   for (const LoadWindows::Router& router : data.routers) {
-    const BranchSums sums = sum_windows(router, range.from, range.to);
+    const BranchSums sums = sum_windows(router, range.from, range.to, options.padding);
+    const BranchSums all = sum_windows(router, range.from, range.to, true), real = sum_windows(router, range.from, range.to, false);
+    std::optional<BranchSums> others;
+    if (other)
+      for (const LoadWindows::Router& o : other->routers)
+        if (o.line.name == router.line.name && o.line.branches == router.line.branches)
+          others = sum_windows(o, other_range.from, other_range.to, options.padding);
+    const auto count = [](double v) { return Value(static_cast<qlonglong>(std::llround(v))); };
     for (size_t b = 0; b < sums.load.size(); ++b) {
       std::vector<Value> row = {QString::fromStdString(router.line.name), static_cast<qlonglong>(b)};
       for (const HeatMetric m : metrics) {
         const double v = metric_of(m, sums, b);
         if ((m == HeatMetric::drops && sums.dropped.empty()) || (m == HeatMetric::weight && sums.weight.empty()))
           row.emplace_back();
-        else if (m == HeatMetric::load || m == HeatMetric::drops)
-          row.emplace_back(static_cast<qlonglong>(std::llround(v)));
         else
-          row.emplace_back(v);
+          row.push_back(m == HeatMetric::load || m == HeatMetric::drops ? count(v) : Value(v));
+      }
+      row.push_back(router.padding.empty() ? Value() : count(all.load[b] - real.load[b]));
+      if (other) {
+        row.push_back(others ? count(others->load[b]) : Value());
+        row.push_back(others ? Value(metric_of(HeatMetric::share, *others, b)) : Value());
+        row.push_back(others ? Value(metric_of(HeatMetric::share, sums, b) - metric_of(HeatMetric::share, *others, b)) : Value());
       }
       table.rows.push_back(std::move(row));
     }
@@ -252,7 +284,7 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
   const auto router = std::find_if(data.routers.begin(), data.routers.end(),
                                    [&](const auto& x) { return QString::fromStdString(x.line.name) == r.router; });
   if (router == data.routers.end()) return r.router;
-  const BranchSums sums = sum_windows(*router, range.from, range.to);
+  const BranchSums sums = sum_windows(*router, range.from, range.to, matrix.options.padding);
   const auto b = static_cast<size_t>(branch);
   QString text = tr("<b>%1</b>, branch %2 of %3 (%4)<br>%5 cells, %6 % of the router's, %7 times the mean")
                      .arg(r.router.toHtmlEscaped())
@@ -261,6 +293,13 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
                      .arg(r.protocol, grouped(sums.load[b]))
                      .arg(100 * metric_of(HeatMetric::share, sums, b), 0, 'f', 1)
                      .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2);
+  if (!router->padding.empty()) {
+    const double padding =
+        sum_windows(*router, range.from, range.to, true).load[b] - sum_windows(*router, range.from, range.to, false).load[b];
+    if (padding > 0)
+      text += matrix.options.padding ? tr("<br>%1 of them padding").arg(grouped(padding))
+                                     : tr("<br>and %1 of padding, not counted").arg(grouped(padding));
+  }
   if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
   if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(grouped(sums.dropped[b]));
   if (matrix.options.pair == HeatPair::difference)

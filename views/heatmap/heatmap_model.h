@@ -21,6 +21,7 @@ struct HeatOptions {
   HeatScale scale = HeatScale::common;
   HeatOrder order = HeatOrder::index;
   HeatPair pair = HeatPair::single;
+  bool padding = false;  ///< whether cells that are padding count
   bool operator==(const HeatOptions&) const = default;
 };
 
@@ -55,7 +56,8 @@ struct BranchSums {
   double imbalance() const;  ///< max / mean - 1
   double entropy() const;    ///< bits
 };
-BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to);
+/// Drops and weight mass count padding in any case: sessions do not keep them apart.
+BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding);
 double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch);
 
 /// The windows of `data` that batches [first, end) touch, as indices into data; end < 0: to the end.
@@ -79,13 +81,16 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
 struct RouterOverTime {
   QString router;
   int64_t windows = 0;
+  int64_t first_batch = 0, end_batch = 0;
   int branches = 0;
   std::vector<float> share;  ///< [windows, branches]
   float most = 0;
 };
-RouterOverTime make_over_time(const LoadWindows& data, size_t router);
+RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool padding);
 
-Table make_table(const LoadWindows& data, WindowRange range);
+/// `other`: the run that this one is compared with, null: none.
+Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options = {}, const LoadWindows* other = nullptr,
+                 WindowRange other_range = {});
 /// "block.1: branch 3 got 1,234 cells, 15.2 % of the router's, 1.22 times the mean".
 QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column);
 

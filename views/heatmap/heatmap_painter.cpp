@@ -11,8 +11,11 @@ QString tr(const char* text) { return QCoreApplication::translate("Heatmap", tex
 
 QString number(const HeatMatrix& m, double v) {
   switch (m.options.metric) {
-    case HeatMetric::share:
-      return QString::number(100 * v, 'f', std::abs(v) < 0.0995 ? 1 : 0) + "%";
+    case HeatMetric::share: {
+      const QString percent = QString::number(100 * v, 'f', std::abs(v) < 0.0995 ? 1 : 0);
+      // Between shares lie percentage points.
+      return m.options.pair == HeatPair::difference ? (v > 0 ? "+" : "") + percent : percent + "%";
+    }
     case HeatMetric::imbalance:
       return QString::number(v, 'f', 2);
     default:
@@ -183,14 +186,18 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
   const bool starts_at_minus_one = m.options.metric == HeatMetric::imbalance && m.options.pair != HeatPair::difference;
   const bool relative = m.options.scale == HeatScale::per_router, logarithmic = m.options.scale == HeatScale::logarithmic;
   p.drawText(ends, Qt::AlignLeft,
-             relative      ? (starts_at_minus_one ? tr("-1") : m.two_sided ? tr("-max") : tr("0"))
+             relative      ? (starts_at_minus_one ? tr("-1")
+                              : m.two_sided       ? tr("-max")
+                                                  : tr("0"))
              : logarithmic ? number(m, m.high / 1000)
                            : number(m, m.low));
   p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));
   const Term& text = term_of(m.options.metric);
   const QString name = text.name.left(1).toUpper() + text.name.mid(1);
   p.setPen(theme.text);
-  const QString title = m.options.pair == HeatPair::difference ? tr("%1: this run minus the other").arg(name) : name;
+  const QString difference =
+      m.options.metric == HeatMetric::share ? tr("%1: this run minus the other, in percentage points") : tr("%1: this run minus the other");
+  const QString title = m.options.pair == HeatPair::difference ? difference.arg(name) : name;
   const double left = bar.right() + 14;
   p.drawText(QRectF(left, bounds.top() - 2, bounds.right() - left, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
   p.setPen(theme.faint);
@@ -212,10 +219,15 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   p.setPen(theme.faint);
   p.drawText(title.adjusted(used, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
              tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1));
-  const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels, bounds.bottom() - title.bottom() - 6);
+  const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels,
+                    bounds.bottom() - title.bottom() - metrics.height() - 8);
   if (t.windows == 0 || t.branches == 0 || area.height() < 8 || area.width() < 8) return;
   p.setRenderHint(QPainter::SmoothPixmapTransform, false);
   paint_pixels(p, area, tones);
+  p.setPen(theme.faint);
+  const QRectF below(area.left(), area.bottom() + 2, area.width(), metrics.height());
+  p.drawText(below, Qt::AlignLeft | Qt::AlignVCenter, tr("batch %1").arg(t.first_batch));
+  p.drawText(below, Qt::AlignRight | Qt::AlignVCenter, QString::number(t.end_batch - 1));
   const double height = area.height() / t.branches;
   const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
   for (int b = 0; b < t.branches; b += step) {

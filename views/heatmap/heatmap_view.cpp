@@ -1,10 +1,12 @@
 #include "views/heatmap/heatmap_view.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <QToolTip>
 #include <algorithm>
@@ -35,6 +37,12 @@ std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Sele
   if (!selection.phase.isEmpty())
     return read_phase_windows(source.file, source.run, selection.phase.toStdString(), first, end, kMostWindows, progress);
   return read_load_windows(source.file, source.run, first, end, kMostWindows, progress);
+}
+
+bool has_padding(const LoadWindows& data) {
+  return std::any_of(data.routers.begin(), data.routers.end(), [](const LoadWindows::Router& router) {
+    return std::any_of(router.padding.begin(), router.padding.end(), [](float cells) { return cells > 0; });
+  });
 }
 
 /// Stacks see different cells at the same place, so each has a path of its own.
@@ -73,6 +81,10 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
                      {{tr("hidden"), tr("This run alone")},
                       {tr("beside"), tr("Both runs, with one scale")},
                       {tr("difference"), tr("This run minus the other: orange is more, blue is less")}});
+  pair_->setCurrentIndex(static_cast<int>(HeatPair::difference));  // whoever chooses another run wants to see what differs
+  padding_ = new QCheckBox(tr("Padding"), this);
+  padding_->setToolTip(tr("Counts cells that are padding too: the work that was done. Without them: where the data went"));
+  bar()->addWidget(padding_);
   high_ = new QDoubleSpinBox(this);
   high_->setRange(0, 1e12);
   high_->setDecimals(3);
@@ -80,16 +92,16 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   high_->setAccessibleName(tr("Upper end of the scale"));
   high_->setToolTip(tr("Upper end of the scale, so that several pictures can be compared; auto: the largest figure"));
   high_->setKeyboardTracking(false);
-  high_->setMaximumWidth(fontMetrics().horizontalAdvance("0000000.000 %") + 30);  // not as wide as its largest figure
+  high_->setMaximumWidth(fontMetrics().horizontalAdvance("000.000 %") + 24);  // not as wide as its largest figure
   bar()->addWidget(new QLabel(tr("Up to"), this));
   bar()->addWidget(high_);
   bar()->addStretch(1);
   cell_ = new QLineEdit(this);
-  cell_->setPlaceholderText(tr("Follow cell, e.g. 37:5"));
+  cell_->setPlaceholderText(tr("Cell, e.g. 37:5"));
   cell_->setToolTip(tr("Where did a cell go? Its sequence, a colon, its position; the sequence alone means its first cell. Empty: none"));
   cell_->setAccessibleName(tr("Cell to follow"));
   cell_->setClearButtonEnabled(true);
-  cell_->setMinimumWidth(fontMetrics().horizontalAdvance(cell_->placeholderText()) + 24);
+  cell_->setMinimumWidth(fontMetrics().horizontalAdvance(cell_->placeholderText()) + 10);
   cell_->setMaximumWidth(190);
   bar()->addWidget(cell_);
 
@@ -99,6 +111,7 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   layout->setSpacing(0);
   picture_ = new HeatmapPicture(content_);
   layout->addWidget(picture_, 1);
+  content_->setFocusProxy(picture_);
   auto* time = new QHBoxLayout();
   time->setContentsMargins(8, 0, 0, 4);
   play_ = new QToolButton(content_);
@@ -114,13 +127,18 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   set_picture(content_);
 
   for (QComboBox* box : {metric_, scale_, order_, pair_}) connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
   connect(high_, &QDoubleSpinBox::valueChanged, this, [this] { show_data(); });
   connect(cell_, &QLineEdit::returnPressed, this, &HeatmapView::follow);
   connect(cell_, &QLineEdit::textChanged, this, [this](const QString& text) {
     if (text.isEmpty() && selection_.cell) follow();
   });
   connect(play_, &QToolButton::toggled, strip_, &TimeStrip::play);
-  connect(strip_, &TimeStrip::playing_changed, play_, &QToolButton::setChecked);
+  connect(strip_, &TimeStrip::playing_changed, this, [this](bool playing) {
+    play_->setChecked(playing);
+    play_->setText(playing ? QString("II") : QString(QChar(0x25B6)));
+    play_->setAccessibleName(playing ? tr("Pause") : tr("Play"));
+  });
   connect(strip_, &TimeStrip::range_wanted, this, [this](int64_t first, int64_t end) {
     Selection wanted = selection_;
     wanted.first_batch = first, wanted.end_batch = end;
@@ -133,8 +151,8 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   });
   connect(picture_, &HeatmapPicture::tip_wanted, this, [this](size_t panel, int row, int column, const QPoint& global) {
     // What is painted is what is told: its order of columns may come from elsewhere.
-    const LoadWindows& of = panel == 1 && data_.other ? *data_.other : windows();
-    const WindowRange range = panel == 1 ? WindowRange{0, of.windows} : windows_of(of, selection_.first_batch, selection_.end_batch);
+    const LoadWindows& of = panel == 1 && data_.other ? other_windows() : windows();
+    const WindowRange range = windows_of(of, selection_.first_batch, selection_.end_batch);
     QToolTip::showText(global, describe(picture_->matrix(panel), of, range, row, column), picture_);
   });
   pair_->setEnabled(false);
@@ -142,8 +160,9 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
 
 HeatOptions HeatmapView::options() const {
   HeatOptions o{static_cast<HeatMetric>(metric_->currentIndex()), static_cast<HeatScale>(scale_->currentIndex()),
-                static_cast<HeatOrder>(order_->currentIndex()), static_cast<HeatPair>(pair_->currentIndex())};
-  if (!data_.other) o.pair = HeatPair::single;
+                static_cast<HeatOrder>(order_->currentIndex()), static_cast<HeatPair>(pair_->currentIndex()), padding_->isChecked()};
+  const bool with_itself = context_.other.file == context_.main.file && context_.other.run == context_.main.run;
+  if (!data_.other || with_itself) o.pair = HeatPair::single;
   return o;
 }
 
@@ -163,7 +182,7 @@ View::Load HeatmapView::load(const Context& context, const Selection& selection)
   Data known = data_;
   if (unread() & (Part::run | Part::other | Part::phase | Part::label)) known = {};
   if (unread() & Part::run || known.trail_of != selection.cell) known.trail = nullptr;
-  if (unread() & Part::range) known.fine = nullptr;
+  if (unread() & Part::range) known.fine = known.other_fine = nullptr;
   if (known.all && !wants_fine(known, selection) && known.trail_of == selection.cell) {
     const bool coarser = data_.fine && !known.fine;
     data_ = known;
@@ -175,6 +194,8 @@ View::Load HeatmapView::load(const Context& context, const Selection& selection)
     if (wants_fine(known, selection))
       known.fine = read_windows(context.main, selection, selection.first_batch, selection.end_batch, progress);
     if (!known.other && !context.other.empty()) known.other = read_windows(context.other, selection, 0, -1, progress);
+    if (known.fine && known.other && !known.other_fine)
+      known.other_fine = read_windows(context.other, selection, selection.first_batch, selection.end_batch, progress);
     QString trouble;
     if (selection.cell && known.trail_of != selection.cell) try {
         known.trail = read_cell_trail(context.main.file, context.main.run, *selection.cell);
@@ -211,18 +232,23 @@ QStringList HeatmapView::remarks() const {
     said << tr("Loads by label are kept for the whole run and without padding.");
     const HeatMetric metric = options().metric;
     if (metric == HeatMetric::weight || metric == HeatMetric::drops) said << tr("There is no %1 by label.").arg(term_of(metric).name);
-  } else if (options().pair != HeatPair::single && !selection_.all_batches()) {
-    said << tr("Of the other run all batches are shown.");
+  } else if (options().pair != HeatPair::single && data_.all && data_.other->batches != data_.all->batches) {
+    said << tr("The other run has %1 batches, this one %2: batches of one number need not hold the same data.")
+                .arg(data_.other->batches)
+                .arg(data_.all->batches);
   }
+  if (!padding_->isChecked() && data_.all && (options().metric == HeatMetric::weight || options().metric == HeatMetric::drops) &&
+      selection_.label.isEmpty() && has_padding(*data_.all))
+    said << tr("%1 counts padding: it is not kept apart.").arg(term_of(options().metric).name);
   return said;
 }
 
-const LoadWindows& HeatmapView::windows() const {
-  if (data_.fine && selection_.first_batch >= data_.fine->first_batch() && selection_.end_batch >= 0 &&
-      selection_.end_batch <= data_.fine->end_batch())
-    return *data_.fine;
-  return *data_.all;
+bool HeatmapView::fine_fits() const {
+  return data_.fine && selection_.first_batch >= data_.fine->first_batch() && selection_.end_batch >= 0 &&
+         selection_.end_batch <= data_.fine->end_batch();
 }
+const LoadWindows& HeatmapView::windows() const { return fine_fits() ? *data_.fine : *data_.all; }
+const LoadWindows& HeatmapView::other_windows() const { return fine_fits() && data_.other_fine ? *data_.other_fine : *data_.other; }
 
 void HeatmapView::show_data() {
   if (!data_.all) return;
@@ -233,6 +259,21 @@ void HeatmapView::show_data() {
     for (size_t w = 0; w < profile.size(); ++w) profile[w] += static_cast<double>(router.cells[w]);
   strip_->set_data(data_.all->batches, data_.all->batches_per_window, std::move(profile));
   strip_->set_range(selection_.first_batch, selection_.end_batch);
+
+  // What the run does not keep cannot be chosen.
+  const auto kept = [&](auto values) {
+    return std::any_of(data_.all->routers.begin(), data_.all->routers.end(), [&](const auto& router) { return !(router.*values).empty(); });
+  };
+  const auto allow = [&](HeatMetric metric, bool allowed) {
+    auto* model = qobject_cast<QStandardItemModel*>(metric_->model());
+    model->item(static_cast<int>(metric))->setEnabled(allowed);
+    if (!allowed && metric_->currentIndex() == static_cast<int>(metric)) metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
+  };
+  if (selection_.label.isEmpty()) {
+    allow(HeatMetric::weight, kept(&LoadWindows::Router::weight));
+    allow(HeatMetric::drops, kept(&LoadWindows::Router::dropped));
+  }
+  padding_->setEnabled(has_padding(*data_.all));
 
   const HeatOptions o = options();
   const LoadWindows& from = windows();
@@ -246,22 +287,27 @@ void HeatmapView::show_data() {
     panels.push_back({title, std::move(matrix), std::move(tones), {}});
   };
   if (o.pair == HeatPair::difference) {
-    add(QString(), make_difference(from, range, *data_.other, {0, data_.other->windows}, o, high));
+    add(QString(),
+        make_difference(from, range, other_windows(), windows_of(other_windows(), selection_.first_batch, selection_.end_batch), o, high));
   } else {
     add(o.pair == HeatPair::beside ? context_.main.title : QString(),
         make_matrix(from, range, o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()));
     if (o.pair == HeatPair::beside) {
       // The same scale for both, or the eye compares what is not alike.
-      const double both = high > 0 ? high : std::max(panels[0].matrix.high, make_matrix(*data_.other, {0, data_.other->windows}, o).high);
+      const WindowRange other_range = windows_of(other_windows(), selection_.first_batch, selection_.end_batch);
+      const double both = high > 0 ? high : std::max(panels[0].matrix.high, make_matrix(other_windows(), other_range, o).high);
       panels.clear();
       add(context_.main.title, make_matrix(from, range, o, both, data_.all.get()));
-      add(context_.other.title, make_matrix(*data_.other, {0, data_.other->windows}, o, both, data_.all.get()));
+      add(context_.other.title, make_matrix(other_windows(), other_range, o, both, data_.all.get()));
     }
   }
   if (data_.trail) {
     for (HeatmapPicture::Panel& panel : panels) panel.paths = paths_of(*data_.trail, *data_.all, panel.matrix);
     QString text = tr("Cell %1:%2").arg(data_.trail->place.sequence).arg(data_.trail->place.position);
-    if (data_.trail->token >= 0) text += tr(", token %1").arg(data_.trail->token);
+    if (!data_.trail->piece.empty())
+      text += tr(", \"%1\"").arg(QString::fromStdString(data_.trail->piece));
+    else if (data_.trail->token >= 0)
+      text += tr(", token %1").arg(data_.trail->token);
     if (!data_.trail->label.empty()) text += tr(", %1").arg(QString::fromStdString(data_.trail->label));
     if (!data_.trail->text.empty()) text += tr(", of \"%1\"").arg(QString::fromStdString(data_.trail->text).left(80));
     picture_->set_trail_text(text);
@@ -272,7 +318,7 @@ void HeatmapView::show_data() {
   std::vector<RouterOverTime> over_time;
   for (size_t r = 0; r < data_.all->routers.size() && selection_.label.isEmpty(); ++r)
     if (selection_.router.isEmpty() ? over_time.size() < 4 : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
-      over_time.push_back(make_over_time(*data_.all, r));
+      over_time.push_back(make_over_time(*data_.all, r, o.padding));
   picture_->set_panels(std::move(panels), std::move(over_time));
   picture_->set_selected(selection_.router, selection_.branch);
   show_content();
@@ -281,7 +327,9 @@ void HeatmapView::show_data() {
 Table HeatmapView::table() const {
   if (!data_.all) return {};
   const LoadWindows& from = windows();
-  return make_table(from, windows_of(from, selection_.first_batch, selection_.end_batch));
+  const WindowRange range = windows_of(from, selection_.first_batch, selection_.end_batch);
+  if (options().pair == HeatPair::single) return make_table(from, range, options());
+  return make_table(from, range, options(), &other_windows(), windows_of(other_windows(), selection_.first_batch, selection_.end_batch));
 }
 
 void HeatmapView::follow() {

@@ -4,6 +4,7 @@
 #include "views/kit/time_strip.h"
 #include "views/kit/view.h"
 
+class QCheckBox;
 class QComboBox;
 class QLineEdit;
 class QDoubleSpinBox;
@@ -86,7 +87,7 @@ class HeatmapView : public View {
 
  private:
   struct Data {
-    std::shared_ptr<const LoadWindows> all, fine, other;
+    std::shared_ptr<const LoadWindows> all, fine, other, other_fine;
     std::shared_ptr<const CellTrail> trail;
     std::optional<CellPlace> trail_of;  ///< also where there was none
   };
@@ -95,6 +96,8 @@ class HeatmapView : public View {
   static bool wants_fine(const Data& known, const Selection& selection);
   /// The windows that the selected range is read from: finer ones where the range is short.
   const LoadWindows& windows() const;
+  const LoadWindows& other_windows() const;
+  bool fine_fits() const;
   HeatOptions options() const;
   void follow();
 
@@ -102,6 +105,7 @@ class HeatmapView : public View {
   HeatmapPicture* picture_;
   TimeStrip* strip_;
   QComboBox *metric_, *scale_, *order_, *pair_;
+  QCheckBox* padding_;
   QDoubleSpinBox* high_;
   QLineEdit* cell_;
   QToolButton* play_;

@@ -34,6 +34,7 @@ void TimeStrip::set_data(int64_t batches, int64_t batches_per_window, std::vecto
 
 void TimeStrip::set_range(int64_t first, int64_t end) {
   first_ = first, end_ = end;
+  if (first_ == 0 && this->end() >= batches_) play(false);  // nowhere to walk
   update();
 }
 
@@ -109,12 +110,16 @@ void TimeStrip::mouseMoveEvent(QMouseEvent* event) {
   if (moving_) {
     const int64_t length = grabbed_end_ - grabbed_first_, to = std::clamp<int64_t>(grabbed_first_ + at - pressed_at_, 0, batches_ - length);
     want(to, to + length);
-  } else if (at != pressed_at_) {
-    want(std::min(at, pressed_at_), std::max(at, pressed_at_));
+  } else {
+    want(std::min(at, pressed_at_), std::max(at, pressed_at_) + 1);
   }
 }
 
-void TimeStrip::mouseReleaseEvent(QMouseEvent*) { pressed_at_ = -1; }
+void TimeStrip::mouseReleaseEvent(QMouseEvent* event) {
+  if (pressed_at_ >= 0 && !moving_) mouseMoveEvent(event);  // a click is a drag over one batch
+  pressed_at_ = -1;
+}
+void TimeStrip::hideEvent(QHideEvent*) { play(false); }
 void TimeStrip::mouseDoubleClickEvent(QMouseEvent*) { want(0, batches_); }
 
 void TimeStrip::keyPressEvent(QKeyEvent* event) {
