@@ -197,15 +197,13 @@ class JsonTest : public QObject {
 
   void routing_is_counted_with_and_without_padding() {
     const Json j = json_of(short_run("run", switch_model("two-experts-left-padding"), switch_data("two-experts-left-padding")));
-    int64_t real = 0;
     for (const Json& r : j["routing"]) {
       int64_t load = 0;
       for (const Json& l : r["load_real"]) load += l.get<int64_t>();
       QVERIFY(load <= r["cells_real"].get<int64_t>() && r["cells_real"] < r["cells"]);
-      real += r["cells_real"].get<int64_t>();
+      QVERIFY(r["cells_real"] <= j["dataset"]["cells_without_padding"]);
       QVERIFY(r["entropy_real"].is_number() && r["imbalance_real"].is_number());
     }
-    QCOMPARE(real % j["dataset"]["cells_without_padding"].get<int64_t>(), int64_t{0});
   }
 
   void at_least_one_batch_is_verified() {

@@ -197,7 +197,7 @@ class ReportTest : public QObject {
     layout.steps = {{"head", "product", -1, -1, 0, 0}};
     const std::string html = page(f, layout, 1, {});
     QCOMPARE(flaw(html), QString());
-    for (const char* id : {"passes", "loads", "labels", "transitions", "memory", "operators", "guards", "proof"})
+    for (const char* id : {"passes", "loads", "labels", "transitions", "memory", "operators", "proof"})
       QVERIFY2(!has(html, std::string("<section id=\"") + id), id);
     QVERIFY(has(html, "leaves them out: passes; routing decisions; labels"));
   }
