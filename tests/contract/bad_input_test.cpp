@@ -170,7 +170,7 @@ class BadInputTest : public QObject {
     VERIFY_REFUSED(short_run("run", mixtral_model(), "random:4x5x6"), "random:4x5x6", "random:NxT");
   }
 
-  void a_folder_is_refused_as_data() {
+  void data_that_are_a_folder() {
     const Scratch scratch;
     VERIFY_REFUSED(run_on(scratch.folder()), scratch.folder(), "folder");
   }
