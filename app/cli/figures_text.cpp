@@ -27,7 +27,8 @@ std::string parameters_text(int64_t parameters) {
 std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const DeviceFigures& device) {
   Rows rows;
   rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + bytes_text(m.weight_bytes) + ", " +
-                               plural(m.routers, "router") + " with " + plural(m.branches, "branch") + ", " + m.weights + " weights"});
+                               plural(m.routers, "router") + " with " + plural(m.branches, "branch") + ", " +
+                               (m.weights_stated ? m.weights + " weights" : "weights as stored")});
   rows.push_back({"data", d.name + ": " + plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " +
                               plural(d.cells, "cell") + " (" + count_text(d.cells_without_padding) + " without padding)" +
                               (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "")});
@@ -55,13 +56,21 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "latency of a batch, median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
-  add_row(rows, "  batches measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
+  add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
   add_row(rows, "cells a second", f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
-  add_row(rows, "share of the physical limit", f,
-          [](const PlanFigures& p) { return p.limit_share ? share_text(*p.limit_share) : std::string("-"); });
+  add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
+    // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
+    return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);
+  });
   add_row(rows, "weights in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
   add_row(rows, "activations in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_activation_bytes); });
-  return "\n" + table_text(rows, {1, 2});
+  std::string text = "\n" + table_text(rows, {1, 2});
+  if (const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized; p.rounds > 0)
+    text += "measured: " + count_text(p.batches) + " of " + plural(f.dataset.batches, "batch") + ", " + plural(p.rounds, "round") +
+            (f.baseline && f.optimized ? ", the plans in turns\n" : "\n");
+  if ((f.baseline && f.baseline->limit_share > 1) || (f.optimized && f.optimized->limit_share > 1))
+    text += "in cache: faster than the memory of the limit, because the data stay in the processor's caches\n";
+  return text;
 }
 
 void add_flips(Rows& rows, const std::vector<Flip>& flips) {
@@ -90,12 +99,17 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   }
   if (verbose && f.verified) add_flips(rows, f.verified->listed);
   if (f.verb == "optimize") {
+    const bool applied = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.applied; });
     if (f.speedup && f.verified && f.verified->passed) {
+      const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
       rows.push_back(
           {"speed-up",
            ratio_text(*f.speedup) +
                (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) : "") +
-               "  (ratio of medians of alternated runs)"});
+               (same ? ": no measurable difference" : "")});
+      rows.push_back({"", "the ratio of the medians of whole rounds; the latencies above are medians of single batches"});
+    } else if (!applied) {
+      rows.push_back({"speed-up", "no pass applied; nothing to compare"});
     } else {
       rows.push_back({"speed-up", "none stated, because the result is not verified"});
     }
@@ -128,20 +142,33 @@ std::string routing_text(const std::vector<RouterFigures>& routing) {
   Rows rows = {{"router", "branches", "without load", "imbalance", "entropy", "dropped"}};
   if (labels) rows[0].push_back("shared with label");
   for (const RouterFigures& r : routing) {
-    rows.push_back({r.router, count_text(r.branches), count_text(std::count(r.load.begin(), r.load.end(), 0)), number_text(r.imbalance),
-                    number_text(r.entropy) + " bit", count_text(r.dropped)});
+    rows.push_back({r.router, count_text(r.branches), count_text(std::count(r.load_real.begin(), r.load_real.end(), 0)),
+                    number_text(r.imbalance_real), number_text(r.entropy_real) + " bit", count_text(r.dropped)});
     if (labels) rows.back().push_back(r.label_information ? number_text(*r.label_information) + " bit" : "-");
   }
-  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) + "imbalance: largest load / mean load - 1\n";
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
+         "imbalance: largest load / mean load - 1; padding left out in all columns but dropped\n";
+}
+
+std::string overhead_text(const RunSummaryFigures& f) {
+  if (!f.record_overhead) return "not measured";
+  if (!f.record_overhead_ci95) return share_text(*f.record_overhead) + " of the run";
+  const auto& [low, high] = *f.record_overhead_ci95;
+  if (low <= 0) return "not measurable (under " + number_text(100 * std::max(high, 0.001), 2) + " % of the run)";
+  return share_text(*f.record_overhead) + " of the run, 95 % interval " + number_text(100 * low) + " to " + number_text(100 * high) + " %";
 }
 
 std::string operators_text(const std::string& title, const std::vector<OperatorTime>& operators) {
   if (operators.empty()) return {};
-  Rows rows = {{title, "ms a batch", "limit", "steps"}};
+  Rows rows = {{title, "ms a batch", "limit", "steps a batch"}};
   for (const OperatorTime& o : operators)
-    rows.push_back(
-        {o.op, number_text(o.milliseconds), o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds) : "-", count_text(o.steps)});
-  return "\n" + table_text(rows, {1, 2, 3});
+    rows.push_back({o.op, number_text(o.milliseconds),
+                    o.in_cache()               ? "in cache"
+                    : o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds)
+                                               : "-",
+                    o.batches > 0 ? number_text(static_cast<double>(o.steps) / static_cast<double>(o.batches)) : "-"});
+  return "\n" + table_text(rows, {1, 2, 3}) + "means of " + plural(operators.front().batches, "recorded batch") +
+         "; the limit counts memory, which data in a cache do not need\n";
 }
 
 }  // namespace
@@ -154,13 +181,12 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
   Rows rows;
   if (f.verb == "profile") {
     rows.push_back({"recorded", plural(f.decisions, "decision") + " in " + plural(f.windows, "window")});
-    std::string cost = f.record_overhead ? share_text(*f.record_overhead) + " of the run" : "not measured";
-    if (f.record_overhead_ci95)
-      cost += "  95 % interval " + share_text((*f.record_overhead_ci95)[0]) + " to " + share_text((*f.record_overhead_ci95)[1]);
-    rows.push_back({"cost of recording", cost});
+    rows.push_back({"cost of recording", overhead_text(f)});
     if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
-  if (f.unloaded_weight_bytes > 0) rows.push_back({"never loaded", bytes_text(f.unloaded_weight_bytes) + " of weights"});
+  // With optimize the baseline has loaded everything.
+  if (f.unloaded_weight_bytes > 0)
+    rows.push_back({f.verb == "optimize" ? "not needed" : "never loaded", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   return rows.empty() ? text : text + "\n" + table_text(rows, {});
 }
@@ -177,6 +203,7 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
                                             ", " + plural(f.latency_ms.runs, "batch")});
   rows.push_back(
       {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
+  rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);

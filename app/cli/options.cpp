@@ -99,7 +99,7 @@ void add_json_option(CLI::App& app, std::string& json) {
 }
 
 void add_measure_option(CLI::App& app, double& seconds) {
-  add_number(app, "--measure-seconds", seconds, "for measuring; every batch at least a few times");
+  add_number(app, "--measure-seconds", seconds, "for measuring; where the data take longer, every n-th batch, each at least a few times");
 }
 
 void add_experiment_options(CLI::App& app, ExperimentOptions& o) {

@@ -1,6 +1,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <numeric>
 
 #include "app/cli/figures_text.h"
 #include "app/cli/options.h"
@@ -16,20 +18,39 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// "12 3 0 4"; of many branches the largest, with their numbers.
+std::string loads_text(const std::vector<int64_t>& load) {
+  constexpr size_t kAll = 16, kLargest = 8;
+  std::string text;
+  if (load.size() <= kAll) {
+    for (const int64_t v : load) text += (text.empty() ? "" : "  ") + count_text(v);
+    return text;
+  }
+  std::vector<size_t> order(load.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return load[a] > load[b]; });
+  for (size_t i = 0; i < kLargest; ++i) text += (i == 0 ? "" : "  ") + ("#" + std::to_string(order[i]) + " ") + count_text(load[order[i]]);
+  return text + "  ... (--json has all)";
+}
+
 std::string to_text(const AnalyzeFigures& f) {
   std::vector<std::vector<std::string>> about = {{"model", f.model + ": " + count_text(f.layers) + " routers of " + count_text(f.branches) +
                                                                " branches, " + count_text(f.k) + " a cell"},
                                                  {"run", f.session + "#" + std::to_string(f.run) + ", " + joined(f.phases)}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
-  std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}};
+  std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
+                                        loads = {{"router", "choices of each branch"}};
   for (const RouterAnalysis& r : f.routers) {
     int64_t choices = 0;
-    for (const int64_t load : r.load) choices += load;
-    rows.push_back({r.router, count_text(choices), number_text(r.imbalance), number_text(r.balancedness), number_text(r.entropy_bits),
-                    number_text(r.gini), count_text(r.touched) + " of " + count_text(static_cast<int64_t>(r.load.size()))});
+    for (const int64_t load : r.load_real) choices += load;
+    rows.push_back({r.router, count_text(choices), number_text(r.imbalance_real), number_text(r.balancedness_real),
+                    number_text(r.entropy_bits_real), number_text(r.gini_real),
+                    count_text(r.touched_real) + " of " + count_text(static_cast<int64_t>(r.load.size()))});
+    loads.push_back({r.router, loads_text(r.load_real)});
   }
   return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
-         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even\n";
+         "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all without padding\n\n" +
+         table_text(loads, {});
 }
 
 class AnalyzeVerb : public Verb {
@@ -43,6 +64,9 @@ class AnalyzeVerb : public Verb {
     TextOutput json(json_);
     if (json.is_standard_output()) console.take_standard_output();
     const AnalyzeFigures figures = analyze_session(session_, console.progress());
+    if (figures.status != "finished")
+      console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status + ": these are its first " +
+                      count_text(figures.batches) + " batches");
     json.write(to_json(figures));
     json.finish();
     console.print(to_text(figures));

@@ -15,7 +15,8 @@ std::string figure_text(const std::optional<double>& value) { return value ? num
 
 // What the short table leaves out: figures of single operators and of the machine, counts of repetitions.
 bool is_detail(const std::string& figure) {
-  return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with("seconds");
+  return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with(".rounds") ||
+         figure.ends_with("_batches") || figure.ends_with("seconds");
 }
 
 std::string meaning_text(const ComparedFigure& row) {
@@ -42,7 +43,14 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
   if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4}) + "\n";
   text += count_text(equal) + " figures are equal";
   if (left_out > 0) text += ", " + count_text(left_out) + " are details or only in one: --verbose and --json have all";
-  return text + "\n";
+  text += "\n";
+  if (comparison.routing.empty()) return text;
+  std::vector<std::vector<std::string>> distances = {{"routing of", "total variation", "Jensen-Shannon"}};
+  for (const RoutingDistance& d : comparison.routing)
+    if (verbose || d.total_variation > 0)
+      distances.push_back({d.router, number_text(d.total_variation), number_text(d.jensen_shannon_bits) + " bit"});
+  if (distances.size() == 1) return text + "\nthe routers share out their cells alike\n";
+  return text + "\n" + table_text(distances, {1, 2}) + "between the shares of the branches: 0 is alike, 1 is nothing in common\n";
 }
 
 class CompareVerb : public Verb {
@@ -50,7 +58,9 @@ class CompareVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_argument(app, "A", a_, "a session (S.storm, S.storm#3) or a file that --json wrote");
     add_argument(app, "B", b_, "the same");
-    app.add_option("--fail-if", conditions_, "exit 1 where it holds for B: 'speedup<0.95', 'optimized.latency_ms.median>1.05*a'")
+    app.add_option("--fail-if", conditions_,
+                   "exit 1 where it holds for B: 'speedup<0.95', 'speedup_ci95[0]<1', 'verified.passed==false', "
+                   "'optimized.latency_ms.median>1.05*a'")
         ->type_name("CONDITION")
         ->allow_extra_args(false);
     add_json_option(app, json_);

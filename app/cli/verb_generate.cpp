@@ -25,6 +25,7 @@ class GenerateVerb : public Verb {
     if (json.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());
     const auto figures = experiment->generate(session_, console.progress());
+    for (const std::string& w : figures->warnings) console.warning(w);
     json.write(to_json(*figures));
     json.finish();
     console.print(to_text(*figures, console.options().verbose));

@@ -9,7 +9,7 @@ namespace stormcell::cli {
 namespace {
 
 constexpr std::array kVerbs = {
-    VerbRow{"inspect", "MODEL", "what a model is made of, and what depends on its routing; reads no weights", make_inspect},
+    VerbRow{"inspect", "MODEL", "what a model is made of and what depends on its routing, or what runs a session holds", make_inspect},
     VerbRow{"run", "MODEL --data DATA", "one forward pass a batch, measured and verified", make_run},
     VerbRow{"generate", "MODEL --data DATA", "decode greedily", make_generate},
     VerbRow{"profile", "MODEL --data DATA", "run, with every routing decision recorded", make_profile},

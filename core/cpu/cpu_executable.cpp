@@ -19,6 +19,15 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
+/// The team polls the submission's token as long as the submission runs.
+struct PollingTeam {
+  PollingTeam(ThreadTeam& team, const CancellationToken* cancel) : team(team) { team.set_cancel(cancel); }
+  ~PollingTeam() { team.set_cancel(nullptr); }
+  PollingTeam(const PollingTeam&) = delete;
+  PollingTeam& operator=(const PollingTeam&) = delete;
+  ThreadTeam& team;
+};
+
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space,
@@ -60,8 +69,10 @@ class CpuExecutable : public Executable {
       status.code = ExecutionStatus::done;
     }
 
+    const PollingTeam polling(team_, s.cancel);
     const auto steps = static_cast<int32_t>(p.steps.size());
     for (int32_t at = s.resume; at < steps;) {
+      if (s.cancel) s.cancel->check();
       const Step& step = p.steps[static_cast<size_t>(at)];
       const uint64_t begin = s.events ? now_ns() : 0;
       int32_t next = at + 1;
@@ -135,6 +146,7 @@ class CpuExecutable : public Executable {
       }
       at = next;
     }
+    if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
   }
 
  private:

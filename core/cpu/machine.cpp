@@ -45,13 +45,13 @@ int64_t parse_cache_size(const std::string& text) {
   return *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
 }
 
-/// The fastest of f's runs within the given time, at least two. f returns its seconds.
+/// The fastest of f's runs within the given time, at least two. f returns its seconds. A cancelled team ends it early.
 template <class F>
-double fastest(double within, F&& f) {
+double fastest(const ThreadTeam& team, double within, F&& f) {
   const auto start = Clock::now();
   double best = f();
-  do best = std::min(best, f());
-  while (seconds_since(start) < within);
+  while (!team.cancelled() && (best = std::min(best, f()), seconds_since(start) < within)) {
+  }
   return best;
 }
 
@@ -72,7 +72,7 @@ double timed(ThreadTeam& team, int threads, F&& work) {
 double gflops(ThreadTeam& team, int threads, double (*peak)(), double within) {
   std::array<double, 2> flop{};  // of members 0 and 1; all do the same
   const double seconds =
-      fastest(within, [&] { return timed(team, threads, [&](int member) { flop[static_cast<size_t>(member > 0)] = peak(); }); });
+      fastest(team, within, [&] { return timed(team, threads, [&](int member) { flop[static_cast<size_t>(member > 0)] = peak(); }); });
   return flop[0] * threads / seconds * 1e-9;
 }
 
@@ -88,18 +88,24 @@ struct Pages {
   float* data;
 };
 
-double read_gbs(ThreadTeam& team, int64_t l3_bytes) {
+double read_gbs(ThreadTeam& team, int64_t l3_bytes, int64_t most_bytes) {
   // Twice the last-level cache, between 128 and 512 MiB in all, in whole huge pages for each thread.
   const int threads = team.size();
-  const int64_t wanted = std::clamp<int64_t>(2 * l3_bytes, int64_t{128} << 20, int64_t{512} << 20);
+  const int64_t wanted = std::min(most_bytes, std::clamp<int64_t>(2 * l3_bytes, int64_t{128} << 20, int64_t{512} << 20));
   const int64_t each = std::max<int64_t>(1, (wanted / threads) >> 21) << 21;
   const Pages pages(static_cast<size_t>(each * threads));
   if (!pages.data) return 0;
   const int64_t floats = each / static_cast<int64_t>(sizeof(float));
-  team.run([&](int member) { std::fill_n(pages.data + member * floats, floats, 1.0f); });
+  // By pieces: the first touch of the whole takes longer than a user waits.
+  constexpr int64_t kPiece = int64_t{4} << 20;
+  team.run([&](int member) {
+    for (int64_t at = 0; at < floats && !team.cancelled(); at += kPiece)
+      std::fill_n(pages.data + member * floats + at, std::min(kPiece, floats - at), 1.0f);
+  });
+  if (team.cancelled()) return 0;
   const KernelTable& table = kernels();
   std::unique_ptr<float[]> sums(new float[static_cast<size_t>(threads) * 16]);  // a cache line each
-  const double seconds = fastest(0.1, [&] {
+  const double seconds = fastest(team, 0.1, [&] {
     return timed(team, threads,
                  [&](int member) { sums[static_cast<size_t>(member) * 16] = table.sum(pages.data + member * floats, floats); });
   });
@@ -160,7 +166,7 @@ PlacementProbe probe_placement(ThreadTeam& team) {
   probe.fma_gain = two / one;
   // The fastest of short series: one hand-off is too short for the clock.
   constexpr int kSeries = 100;
-  probe.hand_off_ns = 1e9 / kSeries * fastest(0.05, [&] {
+  probe.hand_off_ns = 1e9 / kSeries * fastest(team, 0.05, [&] {
                         const auto start = Clock::now();
                         for (int i = 0; i < kSeries; ++i) team.run([](int) {});
                         return seconds_since(start);
@@ -185,17 +191,13 @@ std::string to_text(Placement placement) {
   return "";
 }
 
-void probe_peaks_again(ThreadTeam& team, Ceilings& ceilings) {
+Ceilings probe_ceilings(ThreadTeam& team, int64_t most_bytes) {
   const KernelTable& table = kernels();
+  Ceilings ceilings;
   ceilings.isa = table.isa;
   ceilings.f32_gflops = gflops(team, team.size(), table.peak_f32, 0.1);
   ceilings.bf16_gflops = std::max(ceilings.f32_gflops, gflops(team, team.size(), table.peak_bf16, 0.1));
-}
-
-Ceilings probe_ceilings(ThreadTeam& team) {
-  Ceilings ceilings;
-  probe_peaks_again(team, ceilings);
-  ceilings.read_gbs = read_gbs(team, describe_processor().l3_bytes);
+  ceilings.read_gbs = read_gbs(team, describe_processor().l3_bytes, most_bytes);
   return ceilings;
 }
 

@@ -28,7 +28,8 @@ struct PlacementProbe {
   double fma_gain = 1;     ///< FMA rate of two threads against one: 1.9-2.0 on two cores, 1.0 on one
   double hand_off_ns = 0;  ///< one fork-join: about 150 ns within one L3, 900 ns across two
 };
-/// About 0.2 s. Results of runs in different placements must not be compared.
+/// About 0.2 s; ends early, as probe_ceilings() does, when the team is cancelled: what it returns is worth nothing then. Results of runs in
+/// different placements must not be compared.
 PlacementProbe probe_placement(ThreadTeam& team);
 /// "two cores, one L3" and so on.
 std::string to_text(Placement placement);
@@ -40,9 +41,7 @@ struct Ceilings {
   double read_gbs = 0;     ///< from DRAM
   Isa isa = Isa::generic;  ///< the kernels in use
 };
-/// At most 0.3 s a figure. Takes up to 512 MiB while it reads: before a model's weights are in memory, so that no peak is the probe's.
-Ceilings probe_ceilings(ThreadTeam& team);
-/// The peaks of arithmetic once more; what was measured of reading stays. Takes no memory.
-void probe_peaks_again(ThreadTeam& team, Ceilings& ceilings);
+/// At most 0.3 s a figure. Takes up to 512 MiB while it reads, and never more than `most_bytes`.
+Ceilings probe_ceilings(ThreadTeam& team, int64_t most_bytes = int64_t{512} << 20);
 
 }  // namespace stormcell::cpu

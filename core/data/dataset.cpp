@@ -34,6 +34,10 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   const int64_t limit = options.batches < 0 || options.batches > std::numeric_limits<int64_t>::max() / options.batch
                             ? std::numeric_limits<int64_t>::max()
                             : options.batches * options.batch;
+  // Before a tokenizer is missed: what is not there needs none.
+  if (std::error_code missing;
+      spec.find(':') == std::string::npos && spec != "-" && spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
+    bad_input(spec, "no such file", "check the path");
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
     const DemoData demo = find_demo_data(spec, options);
@@ -47,7 +51,10 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec);
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
-  bad_input(spec.empty() ? "--data" : spec, exists ? "is no data this version reads" : "no such data",
+  bad_input(spec.empty() ? "--data" : spec,
+            !exists                                      ? "no such file"
+            : std::filesystem::is_directory(spec, error) ? "is a folder; data is a file"
+                                                         : "is no data this version reads",
             "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input");
 }
 

@@ -65,6 +65,8 @@ AnalyzeFigures analyze_session(const std::string& session, const Progress& progr
   AnalyzeFigures figures;
   figures.session = path.file;
   figures.run = run.id;
+  figures.status = std::string(to_text(run.status));
+  figures.batches = run.batches;
   figures.model = reader.summary().model.name;
   bool weighted = false;
   for (size_t r = 0; r < layout.routers.size(); ++r) {
@@ -76,6 +78,14 @@ AnalyzeFigures analyze_session(const std::string& session, const Progress& progr
     figures.k = std::max<int64_t>(figures.k, info.fan_out);
     figures.routers.push_back({info.name, layer_of(info, static_cast<int64_t>(r)), loads.load, imbalance(loads.load),
                                balancedness(loads.load), entropy_bits(loads.load), gini(loads.load), touched(loads.load)});
+    RouterAnalysis& router = figures.routers.back();
+    std::vector<int64_t>& real = router.load_real = loads.load;
+    for (size_t b = 0; b < std::min(real.size(), loads.padding.size()); ++b) real[b] -= loads.padding[b];
+    router.imbalance_real = imbalance(real);
+    router.balancedness_real = balancedness(real);
+    router.entropy_bits_real = entropy_bits(real);
+    router.gini_real = gini(real);
+    router.touched_real = touched(real);
   }
   figures.layers = static_cast<int64_t>(layout.routers.size());
   for (const Phase phase : reader.phases(run.id))
@@ -89,16 +99,24 @@ std::string to_json(const AnalyzeFigures& f) {
   json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}, {"k", f.k}};
   json["session"] = f.session;
   json["run"] = f.run;
+  json["status"] = f.status;
+  json["batches"] = f.batches;
   json["phases"] = f.phases;
   json["routers"] = nlohmann::ordered_json::array();
   for (const RouterAnalysis& r : f.routers)
-    json["routers"].push_back({{"router", r.router},
-                               {"layer", r.layer},
-                               {"load", r.load},
-                               {"imbalance", {{"max_over_mean_minus_1", r.imbalance}, {"sglang_balancedness", r.balancedness}}},
-                               {"entropy_bits", r.entropy_bits},
-                               {"gini", r.gini},
-                               {"touched", r.touched}});
+    json["routers"].push_back(
+        {{"router", r.router},
+         {"layer", r.layer},
+         {"load", r.load},
+         {"imbalance", {{"max_over_mean_minus_1", r.imbalance}, {"sglang_balancedness", r.balancedness}}},
+         {"entropy_bits", r.entropy_bits},
+         {"gini", r.gini},
+         {"touched", r.touched},
+         {"load_real", r.load_real},
+         {"imbalance_real", {{"max_over_mean_minus_1", r.imbalance_real}, {"sglang_balancedness", r.balancedness_real}}},
+         {"entropy_bits_real", r.entropy_bits_real},
+         {"gini_real", r.gini_real},
+         {"touched_real", r.touched_real}});
   // Not yet computed.
   json["predictability"] = {{"temporal_lag1", nullptr},
                             {"static_in_sample", nullptr},

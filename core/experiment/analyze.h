@@ -16,11 +16,17 @@ struct RouterAnalysis {
   double balancedness = 0;    ///< (mean + 1e-5) / (max + 1e-5), each branch taken for a GPU of its own
   double entropy_bits = 0, gini = 0;
   int64_t touched = 0;  ///< branches with any load
+  // The same without padding.
+  std::vector<int64_t> load_real;
+  double imbalance_real = 0, balancedness_real = 0, entropy_bits_real = 0, gini_real = 0;
+  int64_t touched_real = 0;
 };
 
 struct AnalyzeFigures {
   std::string session;
   int64_t run = 0;
+  std::string status;  ///< finished, interrupted, running, failed
+  int64_t batches = 0;
   std::string model;
   int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them
   std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells

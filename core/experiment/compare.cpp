@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/experiment/analyze.h"
 #include "core/experiment/export_origin.h"
 #include "core/experiment/export_output.h"
+#include "core/experiment/session_runs.h"
 #include "core/experiment/summary_json.h"
 #include "core/formats/json_file.h"
 #include "core/session/session_reader.h"
@@ -24,8 +26,9 @@ constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "ses
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
 // Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array kMeasured = {"_ms",         "_per_s",      "ms_per_batch",     "seconds",   "speedup",
-                                  "limit_share", "peak_gflops", "peak_bf16_gflops", "read_gbps", "record_overhead"};
+constexpr std::array kMeasured = {"_ms",         "_per_s",           "ms_per_batch",     "seconds",   "speedup",
+                                  "limit_share", "peak_gflops",      "peak_bf16_gflops", "read_gbps", "record_overhead",
+                                  "rounds",      "measured_batches", "in_cache"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {
@@ -34,23 +37,62 @@ struct Figures {
   std::vector<std::pair<std::string, double>> values;
   std::map<std::string, double, std::less<>> value_of;
   std::map<std::string, std::array<double, 2>, std::less<>> intervals;
-  std::vector<std::string> nulls;
+  std::vector<std::string> nulls, null_intervals;
 };
 
-bool is_session(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char magic[16] = {};
-  return file.read(magic, sizeof magic) && std::memcmp(magic, "SQLite format 3", sizeof magic) == 0;
+bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summary.empty(); }
+
+std::string runs_with_figures(const SessionReader& session) {
+  std::string list;
+  for (const RunSummary& run : session.runs())
+    if (!run.summary.empty()) list += (list.empty() ? "" : ", ") + ("#" + std::to_string(run.id)) + " (" + run.kind + ")";
+  return list.empty() ? "no run of this session has any; run and optimize make them" : "those with figures: " + list;
 }
 
-bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summary.empty(); }
+RunSummary run_to_compare(const SessionReader& session, const std::string& selector) {
+  if (selector.empty()) return find_exported_run(session, "", has_summary, "holds no run with figures");
+  RunSummary run = session.find_run(selector);
+  if (run.summary.empty())
+    bad_input(session.path() + "#" + selector,
+              run.status == RunStatus::finished ? "is a recording without figures"
+                                                : "holds no figures: its run is " + std::string(to_text(run.status)),
+              runs_with_figures(session));
+  return run;
+}
+
+/// Of a trace: how many choices it has, and what their routing says. Paths, run numbers and times of reading are none of its figures.
+Json routing_figures(const Json& imported, const std::string& session, const RunSummary& run) {
+  Json j = {{"schema", imported["schema"]}};
+  for (const char* key : {"rows_read", "rows_skipped", "rows_masked", "model"})
+    if (imported.contains(key)) j[key] = imported[key];
+  const AnalyzeFigures figures = analyze_session(session + "#" + std::to_string(run.id));
+  j["routing"] = Json::array();
+  for (const RouterAnalysis& r : figures.routers) {
+    double all = 0;
+    for (const int64_t v : r.load) all += static_cast<double>(v);
+    Json shares = Json::array();
+    for (const int64_t v : r.load) shares.push_back(all > 0 ? static_cast<double>(v) / all : 0);
+    j["routing"].push_back({{"router", r.router},
+                            {"imbalance", r.imbalance},
+                            {"balancedness", r.balancedness},
+                            {"entropy_bits", r.entropy_bits},
+                            {"gini", r.gini},
+                            {"touched", r.touched},
+                            {"load", r.load},
+                            {"share", std::move(shares)}});
+  }
+  return j;
+}
 
 Json summary_of(const std::string& name) {
   const SessionPath path = parse_session_path(name);
   std::string text;
-  if (!path.run.empty() || is_session(path.file)) {
+  std::optional<RunSummary> imported;
+  if (!path.run.empty() || is_session_file(path.file)) {
     const SessionReader session(path.file);
-    text = find_exported_run(session, path.run, has_summary, "holds no figures: its run did not finish").summary;
+    RunSummary run = run_to_compare(session, path.run);
+    text = run.summary;
+    if (run.kind == "import") imported = std::move(run);
   } else {
     text = read_text(path.file);
   }
@@ -59,7 +101,7 @@ Json summary_of(const std::string& name) {
   if (!summary.is_object() || !summary.contains("schema") || !summary["schema"].is_string() ||
       !summary["schema"].get<std::string>().starts_with("stormcell."))
     bad_input(name, "is neither a session nor a summary that --json wrote", "name S.storm, S.storm#RUN or such a file");
-  return summary;
+  return imported ? routing_figures(summary, path.file, *imported) : summary;
 }
 
 void collect(const Json& value, const std::string& path, Figures& into) {
@@ -76,6 +118,8 @@ void collect(const Json& value, const std::string& path, Figures& into) {
       if (key.ends_with(kInterval)) {
         if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
           into.intervals[below(key.substr(0, key.size() - std::strlen(kInterval)))] = {member[0].get<double>(), member[1].get<double>()};
+        else
+          into.null_intervals.push_back(below(key.substr(0, key.size() - std::strlen(kInterval))));
         continue;
       }
       collect(member, below(key), into);
@@ -122,6 +166,66 @@ void warn_where_different(const Figures& a, const Figures& b, std::vector<std::s
                        std::to_string(static_cast<int64_t>(cells_b->second)) + " cells");
 }
 
+void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
+  constexpr double kFar = 1.25;
+  constexpr std::array<std::array<const char*, 3>, 2> kCeilings = {
+      {{"device.peak_gflops", "GFLOP/s", "arithmetic"}, {"device.read_gbps", "GB/s", "reading memory"}}};
+  for (const auto& [figure, unit, what] : kCeilings) {
+    const auto x = a.value_of.find(figure), y = b.value_of.find(figure);
+    if (x == a.value_of.end() || y == b.value_of.end() || x->second <= 0 || y->second <= 0) continue;
+    if (std::max(x->second, y->second) <= kFar * std::min(x->second, y->second)) continue;
+    char text[200];
+    std::snprintf(text, sizeof text, "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy", what,
+                  x->second, y->second, unit);
+    warnings.emplace_back(text);
+  }
+}
+
+/// Shares of a router's branches by its name; empty where it has no loads.
+std::map<std::string, std::vector<double>> shares_of(const Json& summary) {
+  std::map<std::string, std::vector<double>> shares;
+  const auto routing = summary.find("routing");
+  if (routing == summary.end() || !routing->is_array()) return shares;
+  for (const Json& r : *routing) {
+    if (!r.is_object() || !r.contains("router") || !r["router"].is_string()) continue;
+    // Padding says nothing about the data: where it is known apart, it is left out.
+    const auto load = r.contains("load_real") ? r.find("load_real") : r.find("load");
+    if (load == r.end() || !load->is_array()) continue;
+    std::vector<double> values;
+    double sum = 0;
+    for (const Json& v : *load) values.push_back(v.is_number() ? std::max(0.0, v.get<double>()) : 0), sum += values.back();
+    if (sum <= 0) continue;
+    for (double& v : values) v /= sum;
+    shares[r["router"].get<std::string>()] = std::move(values);
+  }
+  return shares;
+}
+
+std::vector<RoutingDistance> routing_distances(const Json& a, const Json& b) {
+  std::vector<RoutingDistance> distances;
+  const auto of_a = shares_of(a), of_b = shares_of(b);
+  for (const auto& [router, x] : of_a) {
+    const auto at = of_b.find(router);
+    if (at == of_b.end() || at->second.size() != x.size()) continue;
+    RoutingDistance d{router};
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double p = x[i], q = at->second[i], m = (p + q) / 2;
+      d.total_variation += std::fabs(p - q) / 2;
+      if (p > 0) d.jensen_shannon_bits += p * std::log2(p / m) / 2;
+      if (q > 0) d.jensen_shannon_bits += q * std::log2(q / m) / 2;
+    }
+    distances.push_back(std::move(d));
+  }
+  return distances;
+}
+
+void add_interval_ends(const Figures& figures, size_t side, Comparison& c) {
+  for (const auto& [figure, ends] : figures.intervals)
+    for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kInterval + "[" + std::to_string(e) + "]"][side] = ends[e];
+  for (const std::string& figure : figures.null_intervals)
+    for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kInterval + "[" + std::to_string(e) + "]"];
+}
+
 bool is_measured(std::string_view figure) {
   return std::any_of(kMeasured.begin(), kMeasured.end(),
                      [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
@@ -165,7 +269,11 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   // Null in both: known to the conditions, with nothing to show.
   for (const std::string& figure : b.nulls)
     if (!a.value_of.contains(figure)) c.rows.push_back({.figure = figure});
+  c.routing = routing_distances(a.summary, b.summary);
+  add_interval_ends(a, 0, c);
+  add_interval_ends(b, 1, c);
   warn_where_different(a, b, c.warnings);
+  warn_where_ceilings_differ(a, b, c.warnings);
   return c;
 }
 
@@ -182,6 +290,9 @@ std::string to_json(const Comparison& comparison) {
                     {"ci95", or_null(row.ci95)},
                     {"significant", or_null(row.significant)}});
   j["rows"] = std::move(rows);
+  j["routing"] = Json::array();
+  for (const RoutingDistance& d : comparison.routing)
+    j["routing"].push_back({{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
   j["warnings"] = comparison.warnings;
   return json_text(j);
 }

@@ -1,6 +1,7 @@
 // Every figure of two runs, with its difference.
 #pragma once
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,16 +18,27 @@ struct ComparedFigure {
   std::optional<bool> significant;
 };
 
+/// How far apart two routings lie: 0 where a router shares its choices out alike, 1 where no branch gets any of both.
+struct RoutingDistance {
+  std::string router;
+  double total_variation = 0;      ///< half the sum over branches of |share in a - share in b|
+  double jensen_shannon_bits = 0;  ///< mean divergence of both from their mean
+};
+
 struct Comparison {
   std::string a, b;
-  std::vector<ComparedFigure> rows;   ///< in the order of the JSON
+  std::vector<ComparedFigure> rows;      ///< in the order of the JSON
+  std::vector<RoutingDistance> routing;  ///< of the routers that both have, by their loads
+  /// "speedup_ci95[0]": an end of an interval, for conditions.
+  std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
   std::vector<std::string> warnings;  ///< why the two must not be compared: models, data, machines that differ
 };
 
-/// S.storm, S.storm#RUN or a file that --json wrote. Throws Error.
+/// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error.
 Comparison compare_runs(const std::string& a, const std::string& b);
 
-/// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, or a multiple of the same figure of A.
+/// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple of the same figure of
+/// A; "speedup_ci95[0]<1" an end of its interval, "routing.ROUTER.total_variation>0.1" a distance of the routings.
 struct FailCondition {
   std::string text, figure, compare;
   double factor = 1;

@@ -19,10 +19,11 @@ std::string_view trimmed(std::string_view text) {
 }
 
 double number(std::string_view text, const std::string& whole) {
+  if (text == "true" || text == "false") return text == "true";
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    bad_input("--fail-if", "\"" + whole + "\": \"" + std::string(text) + "\" is no number", kForm);
+    bad_input("--fail-if", "\"" + whole + "\": \"" + std::string(text) + "\" is no number, true or false", kForm);
   return value;
 }
 
@@ -61,11 +62,29 @@ FailCondition parse_fail_condition(const std::string& text) {
   return condition;
 }
 
+namespace {
+
+/// Of a row, of an interval, or of the distance of two routings.
+std::optional<ComparedFigure> find_figure(const std::string& name, const Comparison& comparison) {
+  for (const ComparedFigure& row : comparison.rows)
+    if (row.figure == name) return row;
+  if (const auto at = comparison.interval_ends.find(name); at != comparison.interval_ends.end())
+    return ComparedFigure{name, at->second[0], at->second[1]};
+  for (const RoutingDistance& d : comparison.routing)
+    for (const auto& [word, value] :
+         {std::pair(".total_variation", d.total_variation), std::pair(".jensen_shannon_bits", d.jensen_shannon_bits)})
+      if (name == "routing." + d.router + word) return ComparedFigure{name, std::nullopt, value};
+  // Below a null, "verified.passed" where nothing was verified, everything is null.
+  for (const ComparedFigure& row : comparison.rows)
+    if (!row.b && name.starts_with(row.figure + ".")) return ComparedFigure{name};
+  return std::nullopt;
+}
+
+}  // namespace
+
 FailVerdict judge(const FailCondition& condition, const Comparison& comparison) {
-  const auto row =
-      std::find_if(comparison.rows.begin(), comparison.rows.end(), [&](const ComparedFigure& r) { return r.figure == condition.figure; });
-  if (row == comparison.rows.end())
-    bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"", "compare without --fail-if lists them");
+  const std::optional<ComparedFigure> row = find_figure(condition.figure, comparison);
+  if (!row) bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"", "compare without --fail-if lists them");
   if (!row->b) return {true, condition.figure + " is null in " + comparison.b};
   if (condition.of_a && !row->a) return {true, condition.figure + " is null in " + comparison.a};
   const double left = *row->b, right = condition.of_a ? condition.factor * *row->a : condition.factor;

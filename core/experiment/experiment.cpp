@@ -78,9 +78,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
   s.check_memory(*s.graph, bounds_of(*s.graph, *s.data, 0), options.model);
   s.store = std::make_unique<WeightStore>(*s.device, s.weights);
-  progress.report("probing the machine", 0, 0);
-  s.placement = cpu::probe_placement(s.device->team());
-  s.ceilings = cpu::probe_ceilings(s.device->team());
+  s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }
 
@@ -92,7 +90,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   r.model = s.model_figures();
   r.dataset = s.dataset_figures();
   r.settings = s.settings_json();
-  r.warnings = s.model->warnings;
+  r.warnings = s.warnings();
 
   std::shared_ptr<const Graph> graph = s.graph;
   PlanConfig config;
@@ -127,7 +125,6 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
 
   std::unique_ptr<ReadyPlan> plan = s.make_plan(run.config.empty() ? "baseline" : "optimized", graph, 0, progress);
   r.load_seconds = s.store->load_seconds();
-  r.unloaded_weight_bytes = plan->executor->unloaded_weight_bytes();
 
   // The first pass over the data: recorded, and written out where asked for.
   RoutingTotals totals;
@@ -191,10 +188,12 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
       if (rounds.total[0].size() >= kLeastRounds) r.record_overhead_ci95 = {{cost.ci95[0] - 1, cost.ci95[1] - 1}};
     }
     PlanFigures figures = s.plan_figures(*plan, batches, rounds.batches[0]);
+    // The machine may have changed since it was probed before: the larger ceilings count, so that no share is made greater by a busy
+    // moment.
+    r.peak_resident_bytes = peak_resident_memory();
+    s.probe(1, progress);
+    if (run.measure_seconds > 0) s.warn_of_noise(rounds.batches[0], batches.size(), r.warnings);
     const std::vector<OperatorTime> operators = s.operator_times(*plan, progress);
-    // Reading was probed before the weights came: its buffer would stand beside them in the peak of memory.
-    cpu::probe_peaks_again(s.device->team(), s.ceilings);
-    s.placement = cpu::probe_placement(s.device->team());
     double limit = 0;
     for (const Batch& batch : batches) {
       ExecuteOptions execute;
@@ -205,11 +204,14 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     double mean = 0;
     for (const double ms : rounds.batches[0]) mean += ms / static_cast<double>(rounds.batches[0].size());
     if (mean > 0) figures.limit_share = limit / mean;
-    r.peak_resident_bytes = peak_resident_memory();
     (run.config.empty() ? r.baseline : r.optimized) = figures;
     (run.config.empty() ? r.baseline_operators : r.optimized_operators) = operators;
 
-    if (s.options.verify_seconds > 0) r.verified = s.verify(*plan, nullptr, progress);
+    r.verified = s.verify(*plan, nullptr, progress);
+    r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
+    // At the end: what a miss had to load counts as loaded.
+    r.unloaded_weight_bytes = plan->executor->unloaded_weight_bytes();
+    State::warn_of_misses(*plan, r.warnings);
     for (PassReport& pass : r.passes)
       if (pass.name == "dead-path")
         for (size_t g = 0; g < plan->guard_hits.size(); ++g)
@@ -236,7 +238,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   r.model = s.model_figures();
   r.dataset = s.dataset_figures();
   r.settings = s.settings_json();
-  r.warnings = s.model->warnings;
+  r.warnings = s.warnings();
   const std::vector<const Pass*> chosen = select_passes({optimize.passes.enable, optimize.passes.disable, optimize.passes.only});
 
   // 1. Profile the baseline over all batches.
@@ -342,19 +344,21 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
         pass.guard_hits += optimized.guard_hits[g], pass.fallbacks += optimized.guard_misses[g];
   }
   r.baseline = s.plan_figures(*baseline, batches, rounds.batches[0]);
-  r.optimized = s.plan_figures(optimized, batches, rounds.batches[cumulative.size()]);
-  if (verified.passed) {
-    const Ratio ratio = cumulative.empty() ? Ratio{} : ratio_of_medians(rounds.total[0], rounds.total[cumulative.size()]);
+  // Without a pass that applied there is no other plan, and nothing to compare.
+  if (!cumulative.empty()) r.optimized = s.plan_figures(optimized, batches, rounds.batches[cumulative.size()]);
+  if (verified.passed && !cumulative.empty()) {
+    const Ratio ratio = ratio_of_medians(rounds.total[0], rounds.total[cumulative.size()]);
     r.speedup = ratio.value;
     r.speedup_ci95 = ratio.ci95;
   }
 
-  // 5. Limits and time by operator, with the peaks probed again at the end: the machine may have changed in between. Reading was probed
-  // before the weights came: its buffer would stand beside them in the peak of memory.
-  cpu::probe_peaks_again(s.device->team(), s.ceilings);
-  s.placement = cpu::probe_placement(s.device->team());
+  // 5. Limits and time by operator. The machine may have changed since it was probed before: the larger ceilings count, so that no share is
+  // made greater by a busy moment.
+  r.peak_resident_bytes = peak_resident_memory();
+  s.probe(1, progress);
+  if (optimize.measure_seconds > 0) s.warn_of_noise(rounds.batches[0], batches.size(), r.warnings);
   r.baseline_operators = s.operator_times(*baseline, progress);
-  r.optimized_operators = s.operator_times(optimized, progress);
+  if (r.optimized) r.optimized_operators = s.operator_times(optimized, progress);
   double limit = 0;
   for (const Batch& batch : batches) {
     ExecuteOptions execute;
@@ -369,10 +373,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
     return total > 0 ? limit * passes_over / total : 0;
   };
   r.baseline->limit_share = share(rounds.batches[0]);
-  r.optimized->limit_share = share(rounds.batches[cumulative.size()]);
+  if (r.optimized) r.optimized->limit_share = share(rounds.batches[cumulative.size()]);
   r.device = s.device_figures();
-  r.unloaded_weight_bytes = optimized.executor->unloaded_weight_bytes();
-  r.peak_resident_bytes = peak_resident_memory();
 
   // 6. The optimised run with its summary is the session's newest.
   r.session = optimize.session;
@@ -387,6 +389,10 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
         s.run_batch(optimized, batch, execute);
         session.add(batch);
       }
+    r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
+    // At the end: what a miss had to load counts as loaded.
+    r.unloaded_weight_bytes = optimized.executor->unloaded_weight_bytes();
+    State::warn_of_misses(optimized, r.warnings);
     r.session_run = session.finish(to_json(r));
   }
   return result;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/error.h"
 #include "core/experiment/recording.h"
@@ -14,6 +15,48 @@ const std::vector<int32_t>& generated_of(const ExecutionResult& result) {
   failed("generate", "the decoding graph gives no tokens");
 }
 
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// The first tokens of the first batches by the oracle, on the stored weights. Greedy decoding of few tokens begins as that of many does.
+DecodedVerification verify_decoded(const Experiment::State& s, const std::vector<std::vector<int32_t>>& ids, int64_t most,
+                                   const Progress& progress) {
+  constexpr int64_t kMostTokens = 16;  // the oracle reads all weights for each
+  DecodedVerification v;
+  v.tokens = std::min(most, kMostTokens);
+  const std::shared_ptr<const Graph> graph = s.model->generate();
+  const Oracle<float> oracle(*graph, *s.model->weights);
+  const double begin = seconds_now();
+  const int64_t batches = s.data->batch_count();
+  for (; v.batches < batches && (v.batches == 0 || seconds_now() - begin < s.options.verify_seconds); ++v.batches) {
+    progress.report("verifying against the oracle", v.batches, batches);
+    const Batch batch = s.data->batch(v.batches);
+    OracleInputs<float> inputs;
+    const InputValues values = inputs_of(batch);
+    for (const Value& value : graph->values)
+      if (value.kind == ValueKind::input)
+        if (const auto at = values.integers.find(value.name); at != values.integers.end()) inputs[value.name].integers = at->second;
+    OracleOptions options;
+    options.threads = s.device->info().threads;
+    options.cancel = progress.cancel;
+    const OracleResult<float> reference = oracle.run(inputs, bindings_of(*graph, batch, v.tokens), options);
+    const std::vector<int32_t>& expected = reference.output(kGenerated).integers;
+    for (int64_t i = 0; i < batch.sequences; ++i) {
+      const std::vector<int32_t>& ours = ids[static_cast<size_t>(batch.first_sequence + i)];
+      bool equal = true;
+      for (int64_t t = 0; t < v.tokens; ++t) {
+        const auto place = static_cast<size_t>(t);
+        equal &= (place < ours.size() ? ours[place] : -1) == expected[static_cast<size_t>(i * v.tokens + t)];
+      }
+      ++v.sequences;
+      v.equal += equal;
+    }
+  }
+  v.passed = v.equal == v.sequences;
+  v.text = "the first " + std::to_string(v.tokens) + " tokens of " + std::to_string(v.equal) + " of " + std::to_string(v.sequences) +
+           " sequences equal the oracle's (" + std::to_string(v.batches) + " of " + std::to_string(batches) + " batches)";
+  return v;
+}
+
 }  // namespace
 
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
@@ -26,6 +69,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.device = s.device_figures();
   r.settings = s.settings_json();
   r.session = session;
+  r.warnings = s.warnings();
   std::shared_ptr<const Graph> graph = s.model->generate();
   if (s.dtype != s.model->dtype) {
     // The same conversion as the forward graph's, on the decoding graph.
@@ -34,6 +78,14 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   }
   const int64_t most = s.options.most_new_tokens;
   if (most < 1 || most > 1 << 16) bad_input("--max-new-tokens", std::to_string(most), "use 1 to 65536");
+  // A decoder's positions end where the model's do; with an encoder before it, it counts from its own beginning.
+  const int64_t longest = (s.model->has_encoder ? 0 : s.data->max_length()) + most;
+  if (s.model->max_length > 0 && longest > s.model->max_length)
+    bad_input("--max-new-tokens",
+              std::to_string(most) + " tokens" +
+                  (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
+                  " are more than the model's " + std::to_string(s.model->max_length) + " positions",
+              "choose fewer, or a smaller --length with --truncate");
   s.check_memory(*graph, bounds_of(*graph, *s.data, most), s.options.model);
   std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
   RoutingTotals totals;
@@ -80,6 +132,9 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.tokens_per_s = total > 0 ? static_cast<double>(r.tokens) / (total * 1e-3) : 0;
   if (judged > 0) r.accuracy = static_cast<double>(exact) / static_cast<double>(judged);
   r.routing = totals.routers;
+  r.verified = verify_decoded(s, r.ids, most, progress);
+  if (!r.verified->passed)
+    r.warnings.push_back(r.verified->text + "; nearly equal scores flip under rounding, and all tokens behind a flip differ");
   r.session_run = recording.finish(to_json(r));
   return result;
 }

@@ -132,6 +132,9 @@ class TraceRun : public TraceSink {
   }
 
   void begin(const TraceHeader& header) override {
+    if (const int64_t here = shape_of(header).branches, there = source_.model.branches; there > 0 && here != there)
+      bad_input(source_.path(), "has " + std::to_string(here) + " experts a layer, " + options_.model_config + " " + std::to_string(there),
+                "name the config.json of the model that was traced");
     SessionWriter& session = target_.open(header, source_.path());
     figures_.model = shape_of(header);
     figures_.lacks = header.lacks;

@@ -35,6 +35,19 @@ Latency latency_of(const std::vector<double>& ms) {
   return l;
 }
 
+double repeat_spread(const std::vector<double>& ms, size_t batches) {
+  if (batches == 0 || ms.size() < 2 * batches) return 1;
+  std::vector<double> ratios;
+  for (size_t b = 0; b < batches; ++b) {
+    std::vector<double> same;
+    for (size_t i = b; i < ms.size(); i += batches) same.push_back(ms[i]);
+    const double middle = median(same);
+    for (const double m : same)
+      if (middle > 0) ratios.push_back(m / middle);
+  }
+  return ratios.empty() ? 1 : quantile(std::move(ratios), 0.95);
+}
+
 Ratio ratio_of_medians(const std::vector<double>& slow, const std::vector<double>& fast) {
   Ratio r;
   const size_t n = std::min(slow.size(), fast.size());

@@ -14,6 +14,10 @@ double quantile(std::vector<double> values, double q);
 /// Median, 95th percentile (nearest rank), smallest.
 Latency latency_of(const std::vector<double>& milliseconds);
 
+/// How much longer than its batch's median the slowest twentieth of the executions took: 1 on a quiet machine, however the batches differ.
+/// `milliseconds`: of `batches` batches, round after round; 1 where no batch was repeated.
+double repeat_spread(const std::vector<double>& milliseconds, size_t batches);
+
 struct Ratio {
   double value = 1;
   std::array<double, 2> ci95{1, 1};

@@ -109,5 +109,6 @@ int64_t available_memory() {
 }
 
 int64_t peak_resident_memory() { return proc_value("/proc/self/status", "VmHWM:"); }
+void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 }  // namespace stormcell

@@ -28,5 +28,7 @@ ConvertedModel convert_weights(std::shared_ptr<const Graph> graph, std::shared_p
 int64_t available_memory();
 /// Largest resident set of this process so far.
 int64_t peak_resident_memory();
+/// The peak counts from here on, where the system allows it.
+void reset_peak_resident_memory();
 
 }  // namespace stormcell

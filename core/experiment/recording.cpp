@@ -37,13 +37,12 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
                                  {"peak_gflops", device.peak_gflops},
                                  {"read_gbps", device.read_gbps}}
                       .dump();
-  start.dataset =
-      nlohmann::json{{"name", state.data->name()},
-                     {"fingerprint", state.data->fingerprint()},
-                     {"sequences", state.data->sequences()},
-                     // Known from the beginning, so that an interrupted run, too, can be run again.
-                     {"settings", nlohmann::json::parse(state.settings_json())}}
-          .dump();
+  start.dataset = nlohmann::json{{"name", state.data->name()},
+                                 {"fingerprint", state.data->fingerprint()},
+                                 {"sequences", state.data->sequences()},
+                                 // Known from the beginning, so that an interrupted run, too, can be run again.
+                                 {"settings", nlohmann::json::parse(state.settings_json())}}
+                      .dump();
   start.layout = plan.records.layout;
   start.decisions = options.decisions;
   start.inputs = options.inputs;

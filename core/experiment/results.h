@@ -22,6 +22,7 @@ struct PlanFigures {
   std::optional<double> limit_share;  ///< sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time
   int64_t peak_weight_bytes = 0;
   int64_t peak_activation_bytes = 0;
+  int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches, each once a round
 };
 
 struct ModelFigures {
@@ -29,6 +30,7 @@ struct ModelFigures {
   int64_t parameters = 0, weight_bytes = 0;
   int64_t routers = 0, branches = 0;  ///< branches: of all routers together
   std::string fingerprint;
+  bool weights_stated = true;  ///< false: nobody said how the weights were made; they are taken as stored
 };
 struct DatasetFigures {
   std::string name;
@@ -37,7 +39,8 @@ struct DatasetFigures {
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;
   int threads = 1;
-  double peak_gflops = 0, peak_bf16_gflops = 0, read_gbps = 0;
+  double peak_gflops = 0, peak_bf16_gflops = 0, read_gbps = 0;  ///< the larger of the two readings
+  std::array<double, 2> peak_readings{}, read_readings{};       ///< before and after measuring; 0: not taken
 };
 
 /// A routing choice that differs from the reference's.
@@ -78,7 +81,11 @@ struct RouterFigures {
   double imbalance = 0;       ///< max / mean - 1
   double entropy = 0;         ///< bits
   int64_t dropped = 0;
-  std::optional<double> label_information;  ///< bits that label and branch share, where the data has labels
+  std::optional<double> label_information;  ///< bits that label and branch share, where the data has labels; padding left out
+  // The same without padding.
+  int64_t cells_real = 0;
+  std::vector<int64_t> load_real;
+  double imbalance_real = 0, entropy_real = 0;
 };
 
 /// Time by operator in one plan, from step events.
@@ -87,6 +94,10 @@ struct OperatorTime {
   int64_t steps = 0;        ///< executed over all batches
   double milliseconds = 0;  ///< a batch
   double limit_milliseconds = 0;
+  double limit_compute_milliseconds = 0;  ///< by FLOP alone
+  int64_t batches = 0;                    ///< recorded
+  /// Faster than memory allows though not faster than the arithmetic: the data came from a cache.
+  bool in_cache() const { return limit_milliseconds > milliseconds && limit_compute_milliseconds <= milliseconds; }
 };
 
 /// optimize, run and profile fill what applies.
@@ -108,7 +119,7 @@ struct RunSummaryFigures {
   std::string config;                 ///< stormcell.config/1 as JSON text
   std::string settings;               ///< the exact settings as JSON text
   double load_seconds = 0;            ///< reading and packing weights
-  int64_t unloaded_weight_bytes = 0;  ///< never mapped nor packed (dead paths)
+  int64_t unloaded_weight_bytes = 0;  ///< that the plan had not needed by the end of the run (dead paths)
   int64_t peak_resident_bytes = 0;
   // profile
   int64_t decisions = 0, windows = 0;
@@ -117,6 +128,15 @@ struct RunSummaryFigures {
   std::optional<std::array<double, 2>> record_overhead_ci95;
   std::optional<double> record_work;  ///< time that recording itself took, on the run's thread and the writer's, as a share of the run's
   std::vector<std::string> warnings;
+};
+
+/// Decoded tokens beside the oracle's. A token whose score is nearly equal to another's may flip under rounding, and all behind it differ.
+struct DecodedVerification {
+  bool passed = false;  ///< all tokens that were compared are equal
+  int64_t batches = 0;  ///< compared, and of them
+  int64_t sequences = 0, equal = 0;
+  int64_t tokens = 0;  ///< of each sequence, at most
+  std::string text;    ///< "the first 16 tokens of 31 of 32 sequences equal the oracle's (1 of 4 batches)"
 };
 
 struct GenerateFigures {
@@ -134,6 +154,8 @@ struct GenerateFigures {
   std::string settings;                   ///< the exact settings as JSON text
   std::string session;                    ///< file, empty: none written
   int64_t session_run = 0;
+  std::vector<std::string> warnings;
+  std::optional<DecodedVerification> verified;
 };
 
 struct RouterStructure {

@@ -1,6 +1,7 @@
 #include "core/experiment/state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,7 @@ ModelFigures Experiment::State::model_figures() const {
   m.parameters = model->parameters;
   m.weight_bytes = model->weight_bytes;
   m.fingerprint = model->fingerprint;
+  m.weights_stated = model->origin_stated;
   model->forward->for_each_node([&](NodeId id, int) {
     const Node& n = model->forward->node(id);
     if (n.op->name != "route") return;
@@ -50,6 +52,10 @@ DeviceFigures Experiment::State::device_figures() const {
   d.peak_gflops = dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops;
   d.peak_bf16_gflops = ceilings.bf16_gflops;
   d.read_gbps = ceilings.read_gbs;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    d.peak_readings[i] = dtype == DType::bf16 ? readings[i].bf16_gflops : readings[i].f32_gflops;
+    d.read_readings[i] = readings[i].read_gbs;
+  }
   return d;
 }
 
@@ -60,6 +66,61 @@ MachineModel Experiment::State::machine_model() const {
   m.read_gbps = ceilings.read_gbs;
   m.step_microseconds = 0.5 + placement.hand_off_ns * 1e-3;
   return m;
+}
+
+std::vector<std::string> Experiment::State::warnings() const {
+  std::vector<std::string> list = model->warnings;
+  if (const int threads = device->info().threads, cores = available_cores(); threads > cores)
+    list.push_back("--threads " + std::to_string(threads) + " is more than the " + std::to_string(cores) +
+                   " cores this process may use: they take turns, and every step waits for the last");
+  return list;
+}
+
+void Experiment::State::probe(size_t reading, const Progress& progress) {
+  progress.report("probing the machine", 0, 0);
+  device->team().set_cancel(&progress.cancel);
+  cpu::Ceilings& now = readings[reading];
+  // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
+  constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
+  const int64_t room = available_memory() / 2;
+  now = cpu::probe_ceilings(device->team(), std::clamp<int64_t>(room, int64_t{16} << 20, kMost));
+  if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
+  ceilings.isa = now.isa;
+  ceilings.f32_gflops = std::max(ceilings.f32_gflops, now.f32_gflops);
+  ceilings.bf16_gflops = std::max(ceilings.bf16_gflops, now.bf16_gflops);
+  ceilings.read_gbs = std::max(ceilings.read_gbs, now.read_gbs);
+  placement = cpu::probe_placement(device->team());
+  device->team().set_cancel(nullptr);
+  progress.cancel.check();
+  reset_peak_resident_memory();
+}
+
+void Experiment::State::warn_of_noise(const std::vector<double>& ms, size_t batches, std::vector<std::string>& warnings) const {
+  constexpr double kChanged = 1.15, kSpread = 2;
+  const DeviceFigures d = device_figures();
+  const auto compare = [&](const std::array<double, 2>& r, const char* unit) {
+    if (r[0] <= 0 || r[1] <= 0 || std::max(r[0], r[1]) <= kChanged * std::min(r[0], r[1])) return;
+    char text[160];
+    std::snprintf(text, sizeof text, "the machine was busy: the ceilings changed from %.3g to %.3g %s while measuring", r[0], r[1], unit);
+    warnings.emplace_back(text);
+  };
+  compare(d.peak_readings, "GFLOP/s");
+  compare(d.read_readings, "GB/s");
+  if (const double spread = repeat_spread(ms, batches); spread > kSpread) {
+    char text[160];
+    std::snprintf(text, sizeof text, "the machine was busy: of 20 executions of the same batch one took %.1f times the median or more",
+                  spread);
+    warnings.emplace_back(text);
+  }
+}
+
+void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings) {
+  int64_t hits = 0, misses = 0;
+  for (const int64_t n : plan.guard_hits) hits += n;
+  for (const int64_t n : plan.guard_misses) misses += n;
+  if (misses <= hits) return;
+  warnings.push_back("the guards missed in " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
+                     " executions: these data need what the plan took for unneeded, and every miss costs time; run optimize on such data");
 }
 
 std::string Experiment::State::settings_json() const {
@@ -90,12 +151,17 @@ void Experiment::State::check_memory(const Graph& g, const Bindings& bounds, con
   int64_t weights_bytes = 0;
   for (const ProgramWeight& w : program.weights)
     if (const WeightInfo* info = weights->find(w.name)) weights_bytes += info->bytes();
-  const int64_t need = weights_bytes + plan.arena_bytes + plan.state_bytes, have = available_memory();
+  // Beside the plan's memory: outputs as they are read back and as the oracle has them, and the oracle's values, about an arena.
+  int64_t compared = plan.arena_bytes;
+  for (const int32_t output : program.outputs)
+    compared += 2 * program.buffers[static_cast<size_t>(program.operands[static_cast<size_t>(output)].buffer)].bytes.evaluate(bounds);
+  const int64_t rest = plan.arena_bytes + plan.state_bytes + compared, need = weights_bytes + rest, have = available_memory();
   if (need <= have) return;
   // Half the bytes where bf16 would do; nothing smaller exists in this version.
-  const bool fits = dtype == DType::f32 && weights_bytes / 2 + plan.arena_bytes + plan.state_bytes <= have;
+  const bool fits = dtype == DType::f32 && weights_bytes / 2 + rest <= have;
   bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(have)) + " are available",
-            fits ? "use --dtype bf16, which fits" : "no --dtype of this version fits; take a smaller batch or model");
+            fits ? "use --dtype bf16, which fits"
+                 : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
 }
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
@@ -143,6 +209,7 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
       totals.routers[r].branches = info.branches;
       totals.routers[r].fan_out = info.fan_out;
       totals.routers[r].load.assign(static_cast<size_t>(info.branches), 0);
+      totals.routers[r].load_real = totals.routers[r].load;
     }
   }
   for (const ExecutedDecision* decision : standing_decisions(program, named, plan.result)) {
@@ -160,11 +227,13 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
       const bool real = row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0;
+      figures.cells_real += real;
       for (int32_t k = 0; k < d.shape.fan_out; ++k) {
         const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + k)];
         if (is_dropped(choice)) ++figures.dropped;
         if (!is_kept(choice)) continue;
         ++figures.load[static_cast<size_t>(choice)];
+        figures.load_real[static_cast<size_t>(choice)] += real;
         if (real && !batch.labels.empty() && per_sequence > 0) {
           auto& loads = totals.by_label[n][batch.labels[static_cast<size_t>(row / per_sequence)]];
           if (loads.empty()) loads.assign(figures.load.size(), 0);
@@ -174,6 +243,8 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     }
     figures.imbalance = imbalance(figures.load);
     figures.entropy = entropy_bits(figures.load);
+    figures.imbalance_real = imbalance(figures.load_real);
+    figures.entropy_real = entropy_bits(figures.load_real);
     const auto& labels = totals.by_label[n];
     if (!labels.empty()) {
       std::vector<int64_t> table;
@@ -190,7 +261,7 @@ LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t
 }
 
 double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings,
-                                             std::map<std::string, double>* by_operator) const {
+                                             std::map<std::string, OperatorTime>* by_operator) const {
   // Rows that really came, from the decisions of the last run; without them, even loads.
   const Graph& g = *plan.graph;
   std::map<ValueId, const ExecutedDecision*> decided;
@@ -217,9 +288,12 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
                      n.attributes.integer("precise", 0) == 0;
     const double peak =
         (low || n.op->name == "grouped_linear" ? (dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops) : ceilings.f32_gflops);
-    const double ms = std::max(cost.bytes() / (ceilings.read_gbs * 1e6), cost.flops / (peak * 1e6));
+    const double compute = cost.flops / (peak * 1e6), ms = std::max(cost.bytes() / (ceilings.read_gbs * 1e6), compute);
     total += ms;
-    if (by_operator) (*by_operator)[std::string(n.op->name)] += ms;
+    if (!by_operator) return;
+    OperatorTime& limit = (*by_operator)[std::string(n.op->name)];
+    limit.limit_milliseconds += ms;
+    limit.limit_compute_milliseconds += compute;
   };
   std::function<void(const Block&)> walk = [&](const Block& block) {
     for (const NodeId id : block.nodes) {
@@ -241,6 +315,8 @@ PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const std::ve
   for (const Batch& b : batches) cells += static_cast<double>(b.input_ids.size() + b.decoder_input_ids.size());
   const double rounds = static_cast<double>(ms.size()) / static_cast<double>(batches.size());
   if (total > 0) f.cells_per_s = cells * rounds / (total * 1e-3);
+  f.batches = static_cast<int64_t>(batches.size());
+  f.rounds = std::llround(rounds);
   f.peak_weight_bytes = plan.executor->weight_bytes();
   f.peak_activation_bytes = plan.executor->activation_bytes();
   return f;
@@ -262,13 +338,17 @@ std::vector<OperatorTime> Experiment::State::operator_times(ReadyPlan& plan, con
       ++t.steps;
       t.milliseconds += static_cast<double>(e.end_ns - e.begin_ns) * 1e-6 / static_cast<double>(batches);
     }
-    std::map<std::string, double> limits;
+    std::map<std::string, OperatorTime> limits;
     limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), &limits);
-    for (const auto& [op, ms] : limits) times[op].limit_milliseconds += ms / static_cast<double>(batches);
+    for (const auto& [op, limit] : limits) {
+      times[op].limit_milliseconds += limit.limit_milliseconds / static_cast<double>(batches);
+      times[op].limit_compute_milliseconds += limit.limit_compute_milliseconds / static_cast<double>(batches);
+    }
   }
   std::vector<OperatorTime> list;
   for (auto& [op, t] : times) {
     t.op = op;
+    t.batches = batches;
     if (t.steps > 0) list.push_back(t);
   }
   std::sort(list.begin(), list.end(), [](const OperatorTime& a, const OperatorTime& b) { return a.milliseconds > b.milliseconds; });

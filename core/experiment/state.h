@@ -1,5 +1,6 @@
 // What an open experiment holds; shared by the façade's parts.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,7 +44,8 @@ struct Experiment::State {
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs
   std::shared_ptr<const WeightSource> weights;
   std::unique_ptr<WeightStore> store;
-  cpu::Ceilings ceilings;
+  cpu::Ceilings ceilings;                 ///< the larger of the readings
+  std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
   cpu::PlacementProbe placement;
   DType dtype = DType::f32;
   double tolerance = 1e-4;
@@ -53,6 +55,16 @@ struct Experiment::State {
   DeviceFigures device_figures() const;
   MachineModel machine_model() const;
   std::string settings_json() const;
+  /// Of the model and of what was asked for.
+  std::vector<std::string> warnings() const;
+
+  /// Ceilings and placement before (0) or after (1) measuring. The peak of resident memory begins anew: the probe's buffer is none of a
+  /// run's.
+  void probe(size_t reading, const Progress& progress);
+  /// What was not quiet: ceilings that changed, and executions of the same batch that did.
+  void warn_of_noise(const std::vector<double>& milliseconds, size_t batches, std::vector<std::string>& warnings) const;
+  /// Guards that miss more often than they hold.
+  static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 
   /// Refuses before allocation what does not fit.
   void check_memory(const Graph& graph, const Bindings& bounds, const std::string& what) const;
@@ -61,7 +73,7 @@ struct Experiment::State {
   /// Runs one batch; the result stays in plan.result.
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options, int64_t new_tokens = 0);
   /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
-  double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, double>* by_operator) const;
+  double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, OperatorTime>* by_operator) const;
 
   /// `turns`: of decoding, whose cells are none of the batch's.
   void add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals, const std::vector<DecodedTurn>& turns = {}) const;

@@ -50,12 +50,21 @@ Json json_of(const std::optional<PlanFigures>& plan) {
           {"cells_per_s", plan->cells_per_s},
           {"limit_share", or_null(plan->limit_share)},
           {"peak_weight_bytes", plan->peak_weight_bytes},
-          {"peak_activation_bytes", plan->peak_activation_bytes}};
+          {"peak_activation_bytes", plan->peak_activation_bytes},
+          {"measured_batches", plan->batches},
+          {"rounds", plan->rounds}};
 }
 
 Json json_of(const ModelFigures& m) {
-  return {{"name", m.name},       {"family", m.family},     {"parameters", m.parameters}, {"weight_bytes", m.weight_bytes},
-          {"routers", m.routers}, {"branches", m.branches}, {"weights", m.weights},       {"fingerprint", m.fingerprint}};
+  return {{"name", m.name},
+          {"family", m.family},
+          {"parameters", m.parameters},
+          {"weight_bytes", m.weight_bytes},
+          {"routers", m.routers},
+          {"branches", m.branches},
+          {"weights", m.weights},
+          {"fingerprint", m.fingerprint},
+          {"weights_stated", m.weights_stated}};
 }
 
 Json json_of(const DatasetFigures& d) {
@@ -71,7 +80,9 @@ Json json_of(const DeviceFigures& d) {
           {"isa", text_or_null(d.isa)},
           {"peak_gflops", d.peak_gflops},
           {"peak_bf16_gflops", d.peak_bf16_gflops},
-          {"read_gbps", d.read_gbps}};
+          {"read_gbps", d.read_gbps},
+          {"peak_gflops_before_and_after", d.peak_readings},
+          {"read_gbps_before_and_after", d.read_readings}};
 }
 
 Json json_of(const std::optional<Verification>& v) {
@@ -129,14 +140,25 @@ Json json_of(const std::vector<RouterFigures>& routing) {
                     {"imbalance", r.imbalance},
                     {"entropy", r.entropy},
                     {"dropped", r.dropped},
-                    {"label_information", or_null(r.label_information)}});
+                    {"label_information", or_null(r.label_information)},
+                    {"cells_real", r.cells_real},
+                    {"load_real", r.load_real},
+                    {"imbalance_real", r.imbalance_real},
+                    {"entropy_real", r.entropy_real}});
   return list;
 }
 
 Json json_of(const std::vector<OperatorTime>& operators) {
   Json list = Json::array();
   for (const OperatorTime& o : operators)
-    list.push_back({{"op", o.op}, {"steps", o.steps}, {"ms_per_batch", o.milliseconds}, {"limit_ms_per_batch", o.limit_milliseconds}});
+    list.push_back({{"op", o.op},
+                    {"steps", o.steps},
+                    {"batches", o.batches},
+                    {"steps_per_batch", o.batches > 0 ? static_cast<double>(o.steps) / static_cast<double>(o.batches) : 0},
+                    {"ms_per_batch", o.milliseconds},
+                    {"limit_ms_per_batch", o.limit_milliseconds},
+                    {"limit_compute_ms_per_batch", o.limit_compute_milliseconds},
+                    {"in_cache", o.in_cache()}});
   return list;
 }
 
@@ -207,6 +229,11 @@ std::string to_json(const GenerateFigures& f) {
   for (size_t i = 0; i < f.ids.size(); ++i)
     outputs.push_back({{"ids", f.ids[i]}, {"text", i < f.texts.size() ? Json(f.texts[i]) : Json()}});
   j["outputs"] = std::move(outputs);
+  j["verified"] = nullptr;
+  if (const auto& v = f.verified)
+    j["verified"] = {{"passed", v->passed},       {"text", v->text},   {"batches", v->batches},
+                     {"sequences", v->sequences}, {"equal", v->equal}, {"tokens", v->tokens}};
+  j["warnings"] = f.warnings;
   return json_text(j);
 }
 

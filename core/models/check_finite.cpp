@@ -67,11 +67,15 @@ std::vector<std::string> check_finite(const Graph& graph, const WeightSource& we
     if (const int64_t at = first_nonfinite(bytes.get(), *info, progress); at >= 0) {
       float value = 0;
       to_f32(bytes.get() + at * static_cast<int64_t>(element_size(info->dtype)), info->dtype, &value, 1);
+      // Row-major, as numpy would index it.
+      std::vector<int64_t> index(info->shape.size());
+      int64_t rest = at;
+      for (size_t d = info->shape.size(); d-- > 0;) index[d] = rest % info->shape[d], rest /= info->shape[d];
       const std::string what = "the weight " + in_quotes(v.name) + " holds " +
                                (value != value ? "NaN"
                                 : value > 0    ? "infinity"
                                                : "-infinity") +
-                               " at element " + std::to_string(at) + " of shape " + shape_text(info->shape);
+                               " at element " + shape_text(index) + " of shape " + shape_text(info->shape);
       if (!allow) bad_input(where, what, "use --allow-nonfinite to run it all the same");
       warnings.push_back(what);
     }

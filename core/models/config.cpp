@@ -24,7 +24,7 @@ void Config::refuse(std::string_view key, std::string_view expected) const {
   const nlohmann::json* value = at(key);
   std::string came = value ? value->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "nothing";
   if (came.size() > 80) came = came.substr(0, 77) + "...";
-  bad_input(where_, in_quotes(key) + ": expected " + std::string(expected) + ", got " + came);
+  bad_input(where_, in_quotes(key) + ": expected " + std::string(expected) + ", got " + came, "correct it in the file");
 }
 
 int64_t Config::integer(std::string_view key, int64_t otherwise, int64_t least, int64_t most) const {

@@ -41,6 +41,7 @@ struct Model {
   std::string config;       ///< canonical JSON text: keys sorted, no white space
   std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of each tensor
   WeightOrigin origin = WeightOrigin::trained;
+  bool origin_stated = true;  ///< false: a folder that does not say it (config.json: stormcell_weights)
 
   int64_t parameters = 0;
   int64_t weight_bytes = 0;  ///< as stored

@@ -1,4 +1,5 @@
 // From what a user names to a Model.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -47,11 +48,35 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
   count_weights(model);
 }
 
-void warn_of_strangers(Model& model, const Architecture& architecture, const WeightFiles& files) {
+/// A list of the model ends earlier by config.json than the files have it: "encoder.block.5", where the graph reads blocks 0 to 3. A model
+/// cut short so would run, and say nothing.
+void refuse_surplus(const Model& model, const std::string& stranger, const std::string& config_path) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t begin = 1; begin < stranger.size(); ++begin) {
+    if (!digit(stranger[begin]) || (stranger[begin - 1] != '.' && stranger[begin - 1] != '_')) continue;
+    size_t end = begin;
+    while (end < stranger.size() && digit(stranger[end])) ++end;
+    if (end == stranger.size() || stranger[end] != '.' || end - begin > 6) continue;
+    const std::string base = stranger.substr(0, begin);
+    int64_t most = -1;
+    for (const Value& v : model.forward->values) {
+      if (v.kind != ValueKind::weight || !v.name.starts_with(base) || v.name.size() <= begin || !digit(v.name[begin])) continue;
+      most = std::max<int64_t>(most, std::strtoll(v.name.c_str() + begin, nullptr, 10));
+    }
+    if (most >= 0 && std::strtoll(stranger.c_str() + begin, nullptr, 10) > most)
+      bad_input(config_path,
+                "the weights hold " + in_quotes(stranger.substr(0, end)) + ", by config.json " + in_quotes(base + std::to_string(most)) +
+                    " is the last one",
+                "correct config.json: the number of layers or experts");
+  }
+}
+
+void warn_of_strangers(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path) {
   std::vector<std::string> strangers;
   for (const StoredTensor& t : files.tensors())
     if (!architecture.is_spare(t.name) && model.forward->find_value(t.name) == kNone) strangers.push_back(t.name);
   if (strangers.empty()) return;
+  for (const std::string& name : strangers) refuse_surplus(model, name, config_path);
   std::string text = std::to_string(strangers.size()) + " tensors that this family does not know are not used: ";
   for (size_t i = 0; i < std::min<size_t>(3, strangers.size()); ++i) text += (i ? ", " : "") + in_quotes(strangers[i]);
   model.warnings.push_back(text + (strangers.size() > 3 ? ", ..." : ""));
@@ -95,10 +120,11 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   model->config = config_json.dump();
   const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
   add_graphs(*model, architecture, catalog);
-  warn_of_strangers(*model, *architecture, *files);
+  warn_of_strangers(*model, *architecture, *files, config_path);
   note_generation(generation_json, *model);
   const std::string origin = config.word("stormcell_weights", "trained", {"trained", "calibrated", "seeded"});
   model->origin = origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
+  model->origin_stated = config.has("stormcell_weights");
   model->fingerprint = fingerprint_of(model->config, *files);
   model->tokenizer = Tokenizer::open_if_present(place.empty() ? "." : place.string());
   return model;
@@ -159,6 +185,7 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
     model = open_preset(spec.substr(7), options);
   } else if (spec.starts_with("demo:")) {
     model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources));
+    model->origin_stated = true;  // ours, and trained: see the demo's README
   } else {
     if (spec.empty() || !present(spec))
       bad_input(spec.empty() ? "MODEL" : spec, "no such model",

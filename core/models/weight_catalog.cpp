@@ -65,10 +65,13 @@ const WeightInfo& StoredCatalog::need(const std::string& name, const std::vector
   const StoredTensor* tensor = files_->find(name);
   const std::string& file = files_->file(static_cast<size_t>(tensor->file)).path();
   if (info->shape != shape)
-    bad_input(file, "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) +
-                        " by config.json");
+    bad_input(file,
+              "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) +
+                  " by config.json",
+              "correct config.json, or get the model again");
   if (!is_engine_float(info->dtype))
-    bad_input(file, "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16");
+    bad_input(file, "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16",
+              "convert it to one of these");
   return *info;
 }
 

@@ -29,6 +29,10 @@ std::vector<const Pass*> select_passes(const PassSelection& selection) {
   check(selection.enable, "--enable");
   check(selection.disable, "--disable");
   check(selection.only, "--only");
+  for (const std::string& id : selection.disable)
+    if (holds(selection.only, id) || holds(selection.enable, id))
+      bad_input("--disable", "pass " + id + " is asked for by " + (holds(selection.only, id) ? "--only" : "--enable") + " too",
+                "name it in one of them");
   std::vector<const Pass*> chosen;
   for (const Pass& pass : passes()) {
     const bool wanted = selection.only.empty() ? !pass.lossy || holds(selection.enable, pass.id)

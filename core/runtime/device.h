@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/runtime/program.h"
 #include "core/runtime/weight_source.h"
 
@@ -116,6 +117,8 @@ struct Submission {
   std::vector<DeviceAddress> forced;  ///< by router: choices [executions][cells, fan_out] to replay, none where 0; may be empty
   bool record = false, events = false;
   int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
+  /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.
+  const CancellationToken* cancel = nullptr;
 };
 
 class Executable {

@@ -11,7 +11,7 @@ namespace stormcell {
 
 Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds,
                    const Progress& progress)
-    : device_(device), weights_(weights), program_(std::move(program)) {
+    : device_(device), weights_(weights), program_(std::move(program)), cancel_(progress.cancel) {
   CompileOptions options;
   options.bounds = bounds;
   executable_ = device_.compile(program_, weights_, options);
@@ -90,6 +90,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   submission_.record = options.record;
   submission_.events = options.events;
   submission_.resume = 0;
+  submission_.cancel = &cancel_;
   result.late_loads = 0;
   result.outputs.clear();
   result.decisions.clear();

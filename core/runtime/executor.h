@@ -56,7 +56,7 @@ struct ExecuteOptions {
 
 class Executor {
  public:
-  /// Compiles the program for `bounds` and loads what it needs at once.
+  /// Compiles the program for `bounds` and loads what it needs at once. run() polls the token of `progress` too.
   Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds,
            const Progress& progress = {});
   ~Executor();
@@ -87,6 +87,7 @@ class Executor {
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Executable> executable_;
   std::unique_ptr<Stream> stream_;
+  CancellationToken cancel_;
   std::vector<std::unique_ptr<DeviceBuffer>> input_buffers_, forced_buffers_;
   Submission submission_;
   std::vector<bool> missed_;  // by guard: its fallback has run

@@ -130,6 +130,12 @@ class BadInputTest : public QObject {
     VERIFY_REFUSED(inspect(model), model.weights(), kRouter);
   }
 
+  void weights_that_hold_more_layers_than_the_configuration_says() {
+    const ModelCopy model(mixtral_model());
+    model.change_config([](nlohmann::json& config) { config["num_hidden_layers"] = 2; });
+    VERIFY_REFUSED(inspect(model), model.file("config.json"), "model.layers.2");
+  }
+
   void weights_that_are_not_finite_are_named_and_refused_unless_allowed() {
     for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
       const ModelCopy model;
@@ -152,6 +158,22 @@ class BadInputTest : public QObject {
   }
 
   // Data -------------------------------------------------------------------------------------------------------------
+
+  void more_new_tokens_than_the_model_has_positions() {
+    const ModelCopy model(mixtral_model());
+    model.change_config([](nlohmann::json& config) { config["max_position_embeddings"] = 8; });
+    VERIFY_REFUSED(short_run("generate", model.folder(), "random:1x5", {"--max-new-tokens", "4"}), "--max-new-tokens", "8 positions");
+    VERIFY_DONE(run_program(short_run("generate", model.folder(), "random:1x5", {"--max-new-tokens", "3"})), Arguments{"generate"});
+  }
+
+  void decoder_inputs_for_a_model_that_takes_none() {
+    VERIFY_REFUSED(short_run("run", mixtral_model(), "random:4x5x6"), "random:4x5x6", "random:NxT");
+  }
+
+  void data_that_are_a_folder() {
+    const Scratch scratch;
+    VERIFY_REFUSED(run_on(scratch.folder()), scratch.folder(), "folder");
+  }
 
   void data_that_is_not_there() {
     VERIFY_REFUSED(run_on("no/such/file.npy"), "no/such/file.npy", "");

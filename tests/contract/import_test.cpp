@@ -181,6 +181,34 @@ class ContractImportTest : public QObject {
     QCOMPARE(analyzed(scratch_.path("known.storm"))["routers"][0]["layer"].get<int>(), 1);
   }
 
+  void a_configuration_that_contradicts_the_trace_is_refused() {
+    const std::string trace = scratch_.write("eight.csv", route_trace());
+    const std::string config =
+        scratch_.write("other/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 3, "num_local_experts": 6})");
+    const std::string session = scratch_.path("contradicted.storm");
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", config}), trace, "has 8 experts a layer, " + config + " 6");
+    QVERIFY(!std::filesystem::exists(session));
+  }
+
+  void imported_traces_are_compared_by_their_routing() {
+    TraceSize longer;
+    longer.steps = 33;
+    const std::string a = scratch_.path("compared-a.storm"), b = scratch_.path("compared-b.storm");
+    imported(scratch_.write("compared-a.csv", route_trace()), a);
+    imported(scratch_.write("compared-b.csv", route_trace(longer)), b);
+    const Ended ended = run_program({"compare", a, b, "--json", "-"});
+    VERIFY_DONE(ended, Arguments{"compare"});
+    const Json j = ended.json();
+    std::string figures;
+    for (const Json& row : j["rows"]) figures += row["figure"].get<std::string>() + "\n";
+    for (const char* part : {"rows_read\n", ".imbalance\n", ".entropy_bits\n", ".share.0\n"})
+      QVERIFY2(figures.find(part) != std::string::npos, figures.c_str());
+    for (const char* part : {"runs", "seconds"}) QVERIFY2(figures.find(part) == std::string::npos, figures.c_str());
+    QCOMPARE(j["routing"].size(), size_t{3});
+    const double distance = j["routing"][0]["total_variation"].get<double>();
+    QVERIFY(distance > 0 && distance < 0.5);
+  }
+
   void a_native_trace_of_another_program_is_imported() {
     const std::string session = scratch_.path("small.storm");
     const Json import = imported(SmallTrace().write(scratch_.path("small.safetensors")), session);
@@ -217,7 +245,7 @@ class ContractImportTest : public QObject {
     VERIFY_DONE(run_program(report), report);
     const std::string html = Scratch::read(page);
     for (const char* part :
-         {"made-up.gguf", "Recorded by another system", "layer.2", "No pass was tried", "no guards", "An imported trace"})
+         {"made-up.gguf", "Recorded by another system", "layer.2", "leaves them out: passes", "guards", "An imported trace"})
       QVERIFY2(html.find(part) != std::string::npos, part);
     QVERIFY(html.find("Measured on") == std::string::npos);
     const auto loads = read_loads(session, 0);

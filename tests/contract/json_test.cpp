@@ -175,6 +175,54 @@ class JsonTest : public QObject {
     for (const Json& pass : without["passes"]) QVERIFY(pass["name"] != "dead-path" && pass["name"] != "vertical-fusion");
   }
 
+  void without_a_pass_that_applied_nothing_is_compared() {
+    const Arguments arguments =
+        short_run("optimize", switch_model(), switch_data(), {"--disable", "dead-path,vertical-fusion,horizontal-fusion"});
+    const Json j = json_of(arguments);
+    QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["optimized"].is_null() && j["baseline"].is_object());
+    QVERIFY(run_program(arguments).out.find("no pass applied; nothing to compare") != std::string::npos);
+  }
+
+  void guards_that_miss_are_warned_of_and_what_they_load_is_loaded() {
+    // One token needs one branch of each router; other data need the others.
+    const std::string config = scratch_.path("narrow.json");
+    const Json narrow = json_of(short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config}));
+    QVERIFY(narrow["unloaded_weight_bytes"].get<int64_t>() > 0 && narrow["warnings"].dump().find("guards") == std::string::npos);
+    const Json other = json_of(short_run("run", switch_model(), "random:16x12x12", {"--config", config}));
+    QCOMPARE(other["unloaded_weight_bytes"].get<int64_t>(), int64_t{0});
+    QVERIFY(other["passes"][0]["fallbacks"].get<int64_t>() > 0 && other["passes"][0]["guard_hits"].get<int64_t>() == 0);
+    QVERIFY2(other["warnings"].dump().find("guards missed") != std::string::npos, other["warnings"].dump().c_str());
+    QVERIFY(other["verified"]["passed"].get<bool>());
+  }
+
+  void routing_is_counted_with_and_without_padding() {
+    const Json j = json_of(short_run("run", switch_model("two-experts-left-padding"), switch_data("two-experts-left-padding")));
+    for (const Json& r : j["routing"]) {
+      int64_t load = 0;
+      for (const Json& l : r["load_real"]) load += l.get<int64_t>();
+      QVERIFY(load <= r["cells_real"].get<int64_t>() && r["cells_real"] < r["cells"]);
+      QVERIFY(r["cells_real"] <= j["dataset"]["cells_without_padding"]);
+      QVERIFY(r["entropy_real"].is_number() && r["imbalance_real"].is_number());
+    }
+  }
+
+  void at_least_one_batch_is_verified() {
+    const Json j = json_of(short_run("run", switch_model(), switch_data(), {"--verify-seconds", "0", "--batch", "1"}));
+    QCOMPARE(j["verified"]["batches"].get<int>(), 1);
+  }
+
+  void inspect_of_a_session_lists_its_runs() {
+    const std::string session = scratch_.path("runs.storm");
+    VERIFY_DONE(run_program(short_run("optimize", switch_model(), switch_data(), {"-o", session})), Arguments{"optimize"});
+    const Json j = json_of({"inspect", session});
+    VERIFY_KEYS(j, "stormcell.inspect/1",
+                (std::vector<std::string>{"family", "runs[].run", "runs[].kind", "runs[].started", "runs[].speedup"}));
+    QCOMPARE(j["runs"].size(), size_t{2});
+    QVERIFY(j["runs"][1]["speedup"].is_number() && !j["runs"][1]["passes"].empty() && !j["runs"][0]["figures"].get<bool>());
+    // The recording has no figures; the error says which run has.
+    VERIFY_REFUSED((Arguments{"compare", session + "#1", session + "#2"}), session + "#1", "#2 (optimize)");
+  }
+
   void profile() {
     const Json j = json_of(short_run("profile", switch_model(), switch_data(), {"--batch", "1", "-o", scratch_.path("profile.storm")}));
     const std::vector<std::string> keys = {"decisions", "windows", "labels", "record_overhead", "record_overhead_ci95", "record_work"};
@@ -192,6 +240,8 @@ class JsonTest : public QObject {
     QCOMPARE(j["sequences"].get<int>(), 4);
     QCOMPARE(j["stopped"]["eos"].get<int>() + j["stopped"]["length"].get<int>(), 4);
     QVERIFY(j["accuracy"].is_null());
+    QVERIFY(j["verified"]["passed"].get<bool>());
+    QCOMPARE(j["verified"]["tokens"].get<int>(), 5);
   }
 
   void generate_counts_every_end_token() {

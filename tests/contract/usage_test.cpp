@@ -1,4 +1,5 @@
 // Bad usage: exit 2 and one line that names the option.
+#include "core/base/thread_team.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -67,6 +68,18 @@ class UsageTest : public QObject {
   void unknown_devices_and_number_formats_are_refused() {
     VERIFY_REFUSED(run_with({"--device", "abacus"}), "--device", "cpu");
     VERIFY_REFUSED(run_with({"--dtype", "f64"}), "--dtype", "f32 or bf16");
+  }
+
+  void a_pass_that_is_asked_for_and_forbidden_is_refused() {
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path", "--disable", "dead-path"}), "--disable",
+                   "dead-path");
+  }
+
+  void more_threads_than_cores_are_warned_of() {
+    const Arguments arguments = short_run("run", switch_model(), switch_data(), {"--threads", std::to_string(available_cores() + 1)});
+    const Ended ended = run_program(arguments);
+    VERIFY_DONE(ended, arguments);
+    QVERIFY2(ended.err.find("warning: --threads ") != std::string::npos, ended.err.c_str());
   }
 
   void a_session_or_a_binary_file_does_not_go_to_standard_output() {

@@ -74,7 +74,7 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
   team.run([&](int member) {
     std::byte* mine = scratch + sizes.buckets + static_cast<size_t>(member) * (sizes.bias + sizes.task);
     float* bias = reinterpret_cast<float*>(mine);
-    for (int64_t i = next.fetch_add(1); i < cut.tasks; i = next.fetch_add(1)) {
+    for (int64_t i = next.fetch_add(1); i < cut.tasks && !team.cancelled(); i = next.fetch_add(1)) {
       const int64_t part = i % cut.parts, kv_head = i / cut.parts % p.kv_heads, sequence = i / cut.parts / p.kv_heads;
       const int64_t first = p.q_length * part / cut.parts, queries = p.q_length * (part + 1) / cut.parts - first;
       const int64_t head = kv_head * cut.group, row = sequence * p.q_length + first, key = sequence * p.k_length;

@@ -24,6 +24,7 @@ struct Call {
   const int32_t* row_of_slot;
   std::byte* tiles;
   int threads;
+  const ThreadTeam& team;
 
   bool present(int32_t branch) const { return rows.weights[branch] && rows.offsets[branch + 1] > rows.offsets[branch]; }
   ProductUnits units(int32_t branch) const { return {rows.offsets[branch + 1] - rows.offsets[branch], n, k, threads}; }
@@ -85,7 +86,7 @@ void run_piece(const Call& call, const KernelTable& table, int64_t begin, int64_
     if (!call.present(b)) continue;
     const ProductUnits units = call.units(b);
     const int64_t cost = units.cost(), first = begin > at ? (begin - at + cost - 1) / cost : 0;
-    for (int64_t u = first; u < units.count() && at + u * cost < end; ++u) {
+    for (int64_t u = first; u < units.count() && at + u * cost < end && !call.team.cancelled(); ++u) {
       flush(call.panel(b, u % units.panels));
       waiting = {b, units, u};
     }
@@ -128,7 +129,7 @@ void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& e
 
   const KernelTable& table = kernels();
   const int threads = team.size();
-  Call call{rows, epilogue, y, ldy, weight->n, weight->k, weight->dtype, rows.x, rows.ldx, rows.row_of_slot, scratch, threads};
+  Call call{rows, epilogue, y, ldy, weight->n, weight->k, weight->dtype, rows.x, rows.ldx, rows.row_of_slot, scratch, threads, team};
   if (call.dtype == DType::bf16 && table.product_bf16_rounds_x) {
     uint16_t* rounded = reinterpret_cast<uint16_t*>(scratch + static_cast<size_t>(threads) * kTileBytes);
     round_rows(team, table, call, rounded, rounded_ld(call.k));

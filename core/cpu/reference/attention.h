@@ -44,12 +44,12 @@ struct AttentionCase {
 /// Rows q[queries], k[keys], v[keys] of one parent, one head; kt and p are scratch of key_width * keys and keys.
 template <class Scalar>
 void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v, const int32_t* mask,
-            const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p) {
+            const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p, const CancellationToken& cancel) {
   const int64_t group = head / (a.heads / a.kv_heads), q_stride = a.heads * a.key_width, k_stride = a.kv_heads * a.key_width,
                 v_stride = a.kv_heads * a.value_width, n = a.valid_keys;
   for (int64_t j = 0; j < n; ++j)
     for (int64_t d = 0; d < a.key_width; ++d) kt[d * n + j] = k[j * k_stride + group * a.key_width + d];
-  for (int64_t i = 0; i < a.queries; ++i) {
+  for (int64_t i = 0; i < a.queries && !cancel.cancelled(); ++i) {
     const Scalar* qi = q + i * q_stride + head * a.key_width;
     for (int64_t j = 0; j < n; ++j) p[j] = 0;
     for (int64_t d = 0; d < a.key_width; ++d)
@@ -116,7 +116,7 @@ void attention(const Call<Scalar>& c) {
       const int64_t parent = i / a.heads, head = i % a.heads;
       attend(a, head, q + parent * a.queries * c.width(0), k + parent * a.keys * c.width(1), v + parent * a.keys * c.width(2),
              mask ? mask + parent * a.keys : nullptr, bias.empty() ? nullptr : bias.data(), scale, y + parent * a.queries * c.out_width(),
-             kt.data(), p.data());
+             kt.data(), p.data(), c.cancel);
     }
   });
   c.cancel.check();

@@ -50,6 +50,7 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
 }
 
 std::string time_text(const OperatorTime& o) {
+  if (o.in_cache()) return milliseconds(o.milliseconds) + " · in cache";
   return milliseconds(o.milliseconds) + (o.milliseconds > 0 && o.limit_milliseconds > 0
                                              ? fmt::format(" · {:.0f} % of the limit", 100 * o.limit_milliseconds / o.milliseconds)
                                              : "");
@@ -59,7 +60,7 @@ std::string time_text(const OperatorTime& o) {
 
 std::string memory_section(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  if (!f.baseline && !f.optimized) return section("memory", "Memory", paragraph("This run has no memory figures.", "note"));
+  if (!f.baseline && !f.optimized) return {};
   const PlanFigures& a = f.baseline ? *f.baseline : *f.optimized;
   const bool both = f.baseline && f.optimized;
   Table table("Memory", both ? std::vector<std::string>{"", "baseline", "optimised"}
@@ -83,21 +84,21 @@ std::string memory_section(const ReportData& d) {
   std::string body = figure(bars(rows, "Memory of weights and activations; the table below has the numbers"),
                             "Peak of weights as packed and of the activations' arena.", d.measured());
   if (f.unloaded_weight_bytes > 0)
-    body += paragraph(bytes(f.unloaded_weight_bytes) + " of the weights were never mapped nor packed: no input needed them.");
-  else if (f.verb == "optimize")
-    body += paragraph("0 B of the weights stayed unloaded to the end of the run.", "note");
+    body += paragraph("The plan needed all but " + bytes(f.unloaded_weight_bytes) +
+                      (f.verb == "optimize" ? " of the weights; the baseline beside it loads all."
+                                            : " of the weights: these were never mapped nor packed."));
   std::string more;
   if (f.model.weight_bytes > 0) more += "The model's weights are " + bytes(f.model.weight_bytes) + " as stored. ";
   if (f.load_seconds > 0) more += "Reading and packing weights took " + milliseconds(1000 * f.load_seconds) + ". ";
   if (f.peak_resident_bytes > 0)
-    more += "The whole process held " + bytes(f.peak_resident_bytes) + " at most, reference and data included.";
+    more += "The whole process held " + bytes(f.peak_resident_bytes) +
+            " at most, reference and data included; the buffer that probes the memory (up to 512 MiB) does not count.";
   return section("memory", "Memory", body + paragraph(more, "note") + table.details());
 }
 
 std::string operators_section(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  if (f.baseline_operators.empty() && f.optimized_operators.empty())
-    return section("operators", "Time by operator", paragraph("No step events of this run were summed up.", "note"));
+  if (f.baseline_operators.empty() && f.optimized_operators.empty()) return {};
   struct Pair {
     const OperatorTime *first = nullptr, *second = nullptr;
   };
@@ -109,12 +110,16 @@ std::string operators_section(const ReportData& d) {
   std::vector<std::pair<std::string, Pair>> ordered(all.begin(), all.end());
   const auto most = [](const Pair& p) { return std::max(p.first ? p.first->milliseconds : 0, p.second ? p.second->milliseconds : 0); };
   std::stable_sort(ordered.begin(), ordered.end(), [&](const auto& a, const auto& b) { return most(a.second) > most(b.second); });
-  Table table("Time by operator, a batch", {"operator", "plan", "steps", "time", "least time possible", "share of the limit"}, 2);
+  Table table("Time by operator, a batch", {"operator", "plan", "steps a batch", "time", "least time possible", "share of the limit"}, 2);
   std::vector<Bar> rows;
   const auto line = [&](const char* plan, const OperatorTime* o) {
     if (o)
-      table.row({"<code>" + escape(o->op) + "</code>", plan, count(o->steps), milliseconds(o->milliseconds),
-                 milliseconds(o->limit_milliseconds), o->milliseconds > 0 ? percent(o->limit_milliseconds / o->milliseconds) : "–"});
+      table.row({"<code>" + escape(o->op) + "</code>", plan,
+                 o->batches > 0 ? number(static_cast<double>(o->steps) / static_cast<double>(o->batches)) : "–",
+                 milliseconds(o->milliseconds), o->in_cache() ? "in cache" : milliseconds(o->limit_milliseconds),
+                 o->in_cache()         ? "–"
+                 : o->milliseconds > 0 ? percent(o->limit_milliseconds / o->milliseconds)
+                                       : "–"});
   };
   for (const auto& [op, p] : ordered) {
     line("baseline", p.first);
@@ -132,9 +137,10 @@ std::string operators_section(const ReportData& d) {
   }
   std::string body = figure(bars(rows, "Time by operator; the table below has the numbers"),
                             "Time of a batch by operator. The mark on a bar is the least time that the machine allows.",
-                            d.measured() +
-                                " Mean over recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), "
-                                "both ceilings probed in the same run.");
+                            d.measured() + " Mean over " +
+                                count((f.baseline_operators.empty() ? f.optimized_operators : f.baseline_operators).front().batches) +
+                                " recorded batches, from step events. Least time = max(bytes ÷ read bandwidth, FLOP ÷ peak), both ceilings "
+                                "probed before and after measuring, the larger taken. In cache: faster than memory could be read.");
   return section("operators", "Time by operator", body + table.details());
 }
 

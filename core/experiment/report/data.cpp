@@ -40,8 +40,10 @@ void read_routing(const SessionReader& session, ReportData& data) {
     const auto r = static_cast<int32_t>(i);
     RouterProfile profile{layout.routers[i].name, layout.routers[i].protocol, layout.routers[i].fan_out, session.total_loads(run, r)};
     if (profile.loads.cells == 0) continue;
-    profile.imbalance = stormcell::imbalance(profile.loads.load);
-    profile.entropy = entropy_bits(profile.loads.load);
+    profile.real = profile.loads.load;
+    for (size_t b = 0; b < std::min(profile.real.size(), profile.loads.padding.size()); ++b) profile.real[b] -= profile.loads.padding[b];
+    profile.imbalance = stormcell::imbalance(profile.real);
+    profile.entropy = entropy_bits(profile.real);
     profile.labels = session.label_loads(run, r);
     std::erase_if(profile.labels, [](const LabelLoads& l) { return l.label.empty(); });
     std::stable_sort(profile.labels.begin(), profile.labels.end(),
@@ -77,6 +79,7 @@ ReportData read_report_data(const std::string& session) {
   if (data.figures.verb.empty()) data.figures.verb = data.run.kind;
   if (data.figures.model.name.empty()) data.figures.model.name = reader.summary().model.name;
   if (data.figures.model.family.empty()) data.figures.model.family = reader.summary().model.family;
+  data.decoded = parse_decoded(data.run.summary);
   read_routing(reader, data);
   data.settings = flat_json(data.figures.settings);
   data.machine = flat_json(data.run.machine);

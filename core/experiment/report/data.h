@@ -19,7 +19,8 @@ struct RouterProfile {
   std::string name, protocol;
   int32_t fan_out = 1;
   RouterLoads loads;
-  double imbalance = 0, entropy = 0;
+  std::vector<int64_t> real;          ///< cells each branch got, padding left out
+  double imbalance = 0, entropy = 0;  ///< of these
   std::vector<LabelLoads> labels;
   double label_bits = 0;  ///< mutual information of label and branch
 };
@@ -27,17 +28,28 @@ struct GuardLine {
   std::string step, op;
   int64_t hits = 0, misses = 0;
 };
+/// What decoding leaves.
+struct Decoded {
+  int64_t sequences = 0, tokens = 0, stopped_eos = 0, stopped_length = 0;
+  double tokens_per_s = 0;
+  Latency latency_ms;
+  std::optional<double> accuracy;
+  std::string verified;  ///< what was compared with the oracle
+};
 using Setting = std::pair<std::string, std::string>;
 
 struct ReportData {
   ExportOrigin origin;
   RunSummary run;
   bool has_summary = false;
-  RunSummaryFigures figures;  ///< of the summary; empty values where the run has none
+  RunSummaryFigures figures;       ///< of the summary; empty values where the run has none
+  std::optional<Decoded> decoded;  ///< of generate
   std::vector<RouterProfile> routers;
   std::vector<Flows> flows;
   std::vector<GuardLine> guards;
   std::vector<Setting> settings, machine, dataset;
+  /// Another system made it: there is nothing here but its routing.
+  bool imported() const { return run.kind == "import"; }
   bool trusted() const { return figures.verified && figures.verified->passed; }
   /// "measured on DEVICE, DATE"
   std::string measured() const;
@@ -46,6 +58,7 @@ ReportData read_report_data(const std::string& session);
 
 /// Fills figures from the JSON of a verb; false where it is none.
 bool parse_summary(const std::string& json, RunSummaryFigures& figures);
+std::optional<Decoded> parse_decoded(const std::string& json);
 /// A JSON object as flat lines "passes.dead-path", "1,2".
 std::vector<Setting> flat_json(const std::string& json);
 

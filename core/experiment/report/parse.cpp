@@ -38,7 +38,9 @@ std::optional<PlanFigures> plan_of(const Json& j) {
                      real(j, "cells_per_s"),
                      maybe(j, "limit_share"),
                      whole(j, "peak_weight_bytes"),
-                     whole(j, "peak_activation_bytes")};
+                     whole(j, "peak_activation_bytes"),
+                     whole(j, "measured_batches"),
+                     whole(j, "rounds")};
 }
 
 std::optional<Verification> verification_of(const Json& j) {
@@ -65,7 +67,9 @@ std::optional<Verification> verification_of(const Json& j) {
 std::vector<OperatorTime> operators_of(const Json& j) {
   std::vector<OperatorTime> times;
   if (j.is_array())
-    for (const Json& o : j) times.push_back({text(o, "op"), whole(o, "steps"), real(o, "ms_per_batch"), real(o, "limit_ms_per_batch")});
+    for (const Json& o : j)
+      times.push_back({text(o, "op"), whole(o, "steps"), real(o, "ms_per_batch"), real(o, "limit_ms_per_batch"),
+                       real(o, "limit_compute_ms_per_batch"), whole(o, "batches")});
   return times;
 }
 
@@ -93,19 +97,22 @@ bool parse_summary(const std::string& json, RunSummaryFigures& f) {
   const std::string schema = text(j, "schema");
   if (schema.starts_with("stormcell.")) f.verb = schema.substr(10, schema.find('/') - 10);
   const Json &m = at(j, "model"), &d = at(j, "dataset"), &v = at(j, "device");
-  f.model = {text(m, "name"),          text(m, "family"),   text(m, "weights"),   whole(m, "parameters"),
-             whole(m, "weight_bytes"), whole(m, "routers"), whole(m, "branches"), text(m, "fingerprint")};
+  f.model = {text(m, "name"),        text(m, "family"),        text(m, "weights"),
+             whole(m, "parameters"), whole(m, "weight_bytes"), whole(m, "routers"),
+             whole(m, "branches"),   text(m, "fingerprint"),   !at(m, "weights_stated").is_boolean() || flag(m, "weights_stated")};
   f.dataset = {text(d, "name"),       whole(d, "batches"),  whole(d, "cells"), whole(d, "cells_without_padding"),
                whole(d, "sequences"), whole(d, "truncated")};
   f.device = {
       text(v, "name"),        text(v, "backend"),          text(v, "core_placement"), text(v, "isa"), static_cast<int>(whole(v, "threads")),
       real(v, "peak_gflops"), real(v, "peak_bf16_gflops"), real(v, "read_gbps")};
+  if (const auto peaks = pair(v, "peak_gflops_before_and_after")) f.device.peak_readings = *peaks;
+  if (const auto reads = pair(v, "read_gbps_before_and_after")) f.device.read_readings = *reads;
   f.phase = text(j, "phase");
   f.baseline = plan_of(at(j, "baseline"));
   f.optimized = plan_of(at(j, "optimized"));
   f.speedup = maybe(j, "speedup");
   f.speedup_ci95 = pair(j, "speedup_ci95");
-  f.verified = verification_of(at(j, "verified"));
+  if (f.verb != "generate") f.verified = verification_of(at(j, "verified"));  // of tokens: parse_decoded()
   for (const Json& p : list(j, "passes")) {
     PassReport r{text(p, "name"),
                  flag(p, "applied"),
@@ -132,6 +139,16 @@ bool parse_summary(const std::string& json, RunSummaryFigures& f) {
     if (w.is_string()) f.warnings.push_back(w.get<std::string>());
   if (at(j, "settings").is_object()) f.settings = at(j, "settings").dump(-1, ' ', false, Json::error_handler_t::replace);
   return true;
+}
+
+std::optional<Decoded> parse_decoded(const std::string& json) {
+  const Json j = json_or_null(json);
+  if (!j.is_object() || !text(j, "schema").starts_with("stormcell.generate/")) return std::nullopt;
+  const Json &l = at(j, "latency_ms"), &s = at(j, "stopped");
+  return Decoded{whole(j, "sequences"),   whole(j, "tokens"),
+                 whole(s, "eos"),         whole(s, "length"),
+                 real(j, "tokens_per_s"), {real(l, "median"), real(l, "p95"), real(l, "min"), whole(l, "runs")},
+                 maybe(j, "accuracy"),    text(at(j, "verified"), "text")};
 }
 
 }  // namespace stormcell::report

@@ -94,7 +94,7 @@ std::string chart(const std::vector<PassReport>& passes) {
 
 std::string passes_section(const ReportData& d) {
   const auto& passes = d.figures.passes;
-  if (passes.empty()) return section("passes", "Speed-up by pass", paragraph("No pass was tried in this run.", "note"));
+  if (passes.empty()) return {};
   Table table("Passes in the order in which they were applied",
               {"pass", "", "why", "predicted", "alone", "95 % interval", "with those above", "95 % interval", "guard hits", "fallbacks"},
               3);

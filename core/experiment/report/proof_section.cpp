@@ -6,6 +6,7 @@
 namespace stormcell::report {
 
 std::string guards_section(const ReportData& d) {
+  if (d.guards.empty() && d.figures.passes.empty()) return {};
   if (d.guards.empty())
     return section("guards", "Guards",
                    paragraph("This plan has no guards: nothing in it depends on what the profile happened to show.", "note"));
@@ -24,9 +25,12 @@ std::string guards_section(const ReportData& d) {
 
 std::string proof_section(const ReportData& d) {
   const auto& v = d.figures.verified;
-  if (!v)
-    return section("proof", "What was verified",
-                   paragraph("Nothing: this run was not compared with a reference, so it says nothing about a speed-up.", "note"));
+  if (!v && d.decoded && !d.decoded->verified.empty())
+    return section(
+        "proof", "What was verified",
+        paragraph(escape(d.decoded->verified) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
+                                                "Nearly equal scores flip under rounding, and all tokens behind a flip differ."));
+  if (!v) return {};
   Table table("Verification", {"", "value"});
   table.row({"passed", v->passed ? "yes" : "no"});
   table.row({"batches compared with the oracle", count(v->batches)});
@@ -65,13 +69,18 @@ std::string settings_section(const ReportData& d) {
     for (const auto& [key, value] : lines) table.row({"<code>" + escape(key) + "</code>", value.empty() ? "–" : shortened(value, 400)});
     return table.empty() ? std::string() : "<div class=\"settings\">" + table.html() + "</div>";
   };
-  std::string machine = "The machine: " + escape(d.origin.device);
+  std::string machine = (d.imported() ? "Imported on: " : "The machine: ") + escape(d.origin.device);
   if (!f.device.core_placement.empty()) machine += ", on " + escape(f.device.core_placement);
   if (!f.device.isa.empty()) machine += ", " + escape(f.device.isa);
   if (f.device.peak_gflops > 0)
     machine += "; measured limits " + number(f.device.peak_gflops) + " GFLOP/s and " + number(f.device.read_gbps) + " GB/s read";
+  const auto& [peak_before, peak_after] = f.device.peak_readings;
+  const auto& [read_before, read_after] = f.device.read_readings;
+  if (peak_before > 0 && peak_after > 0)
+    machine += " (before measuring " + number(peak_before) + " and " + number(read_before) + ", after it " + number(peak_after) + " and " +
+               number(read_after) + ")";
   std::string body = paragraph(machine + ".");
-  if (f.settings.empty()) body += paragraph("The run did not keep its settings.", "note");
+  if (f.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
   body += table_of("Exact settings", d.settings) + table_of("Machine", d.machine) + table_of("Data", d.dataset);
   const std::vector<Setting> config = flat_json(d.run.config);
   if (!config.empty()) {
@@ -80,7 +89,10 @@ std::string settings_section(const ReportData& d) {
     body += "<div class=\"settings\">" + table.details() + "</div>";
   }
   if (!d.origin.fingerprint.empty())
-    body += paragraph("Fingerprint of the weights: <code>" + escape(d.origin.fingerprint) + "</code>", "note");
+    body += paragraph(std::string(d.imported() ? "Fingerprint of the trace's model, by its name and shape: <code>"
+                                               : "Fingerprint of the weights: <code>") +
+                          escape(d.origin.fingerprint) + "</code>",
+                      "note");
   return section("settings", "Settings and machine", body);
 }
 

@@ -18,13 +18,15 @@ int64_t sum(const std::vector<int64_t>& values) {
   return total;
 }
 
-Table load_table(const ReportData& d, size_t branches) {
-  std::vector<std::string> head = {"router", "cells", "padding", "dropped", "imbalance", "entropy, bits"};
+Table load_table(const ReportData& d, size_t branches, bool several) {
+  std::vector<std::string> head = {"router",    "cells",        several ? "choices" : "kept", "of these padding", "dropped",
+                                   "imbalance", "entropy, bits"};
   for (size_t b = 0; b < branches; ++b) head.push_back(std::to_string(b));
   Table table("Cells by router and branch", head);
   for (const RouterProfile& r : d.routers) {
-    std::vector<std::string> row = {"<code>" + escape(r.name) + "</code>", count(r.loads.cells), count(sum(r.loads.padding)),
-                                    count(sum(r.loads.dropped)),           number(r.imbalance),  number(r.entropy)};
+    std::vector<std::string> row = {
+        "<code>" + escape(r.name) + "</code>", count(r.loads.cells), count(sum(r.loads.load)), count(sum(r.loads.padding)),
+        count(sum(r.loads.dropped)),           number(r.imbalance),  number(r.entropy)};
     for (const int64_t v : r.loads.load) row.push_back(count(v));
     table.row(row);
   }
@@ -34,9 +36,8 @@ Table load_table(const ReportData& d, size_t branches) {
 }  // namespace
 
 std::string loads_section(const ReportData& d) {
-  if (d.routers.empty())
-    return section("loads", "Where the cells went",
-                   paragraph("This run recorded no routing decisions; <code>profile</code> and <code>optimize</code> do.", "note"));
+  if (d.routers.empty()) return {};
+  const bool several = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.fan_out > 1; });
   Heatmap map;
   map.label = "Heatmap of loads: routers in rows, branches in columns; the table below has every number";
   map.unit = "times the even share";
@@ -52,22 +53,23 @@ std::string loads_section(const ReportData& d) {
     branches = std::max(branches, r.loads.load.size());
   }
   std::string body = paragraph(
-      "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with equally many cells.");
+      "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with equally many cells." +
+      std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
   body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
-                 d.measured() + " Every decision of " + count(d.run.batches) + " batches counted; padding included, table has it apart.");
+                 d.measured() + " Every decision of " + count(d.run.batches) +
+                     (d.decoded ? " passes counted, one for the input of a batch and one for each turn;" : " batches counted;") +
+                     " padding included, table has it apart.");
   body += paragraph(
       "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the branches, in bits: log₂ of "
       "the number "
-      "of branches when even, 0 when one branch gets all.",
+      "of branches when even, 0 when one branch gets all. Both leave padding out; the loads in the table include it.",
       "note");
-  return section("loads", "Where the cells went", body + load_table(d, branches).details());
+  return section("loads", "Where the cells went", body + load_table(d, branches, several).details());
 }
 
 std::string labels_section(const ReportData& d) {
   const bool any = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.labels.size() > 1; });
-  if (!any)
-    return section("labels", "Loads by label",
-                   paragraph("The data of this run has no labels; <code>--label-field</code> names them.", "note"));
+  if (!any) return {};
   std::string body = paragraph(
       "What the branches specialise in: of the cells with one label, the share that each branch got. Shared information = mutual "
       "information of label and "

@@ -1,4 +1,4 @@
-// The parts of the page, in its order. Each returns HTML; what does not apply says so in one sentence.
+// The parts of the page, in its order. Each returns HTML, nothing where the run has nothing for it: left_out() says which.
 #pragma once
 #include <string>
 
@@ -6,6 +6,8 @@
 
 namespace stormcell::report {
 
+/// One sentence that names the parts of which `page` has none.
+std::string left_out(const std::string& page);
 std::string headline(const ReportData& data);
 std::string passes_section(const ReportData& data);
 std::string loads_section(const ReportData& data);

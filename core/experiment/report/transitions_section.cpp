@@ -70,9 +70,7 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
 }  // namespace
 
 std::string transitions_section(const ReportData& d) {
-  if (d.flows.empty())
-    return section("transitions", "From router to router",
-                   paragraph("No two routers of this run follow each other with recorded decisions, so there are no transitions.", "note"));
+  if (d.flows.empty()) return {};
   std::string body =
       paragraph("How many cells of one branch went on to which branch of the next router of the same stack; padding left out.");
   for (size_t i = 0; i < d.flows.size() && i < kMostPairs; ++i) {

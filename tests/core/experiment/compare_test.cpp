@@ -87,6 +87,46 @@ class CompareTest : public QObject {
     QVERIFY(judge(parse_fail_condition("speedup<0.95"), neither).fails);
   }
 
+  void a_condition_may_name_an_end_of_an_interval() {
+    const std::string a = summary("a", {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}}),
+                      b = summary("b", {{"speedup", 1.2}, {"speedup_ci95", {0.9, 1.5}}}),
+                      none = summary("none", {{"speedup", nullptr}, {"speedup_ci95", nullptr}});
+    QVERIFY(!judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, a)).fails);
+    QVERIFY(judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, b)).fails);
+    QVERIFY(judge(parse_fail_condition("speedup_ci95[1]>1.1*a"), compare_runs(a, b)).fails);
+    QVERIFY(judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, none)).fails);
+    VERIFY_BAD_INPUT(judge(parse_fail_condition("speedup_ci95[2]<1"), compare_runs(a, b)), "--fail-if", "speedup_ci95[2]");
+  }
+
+  void a_condition_may_ask_for_true_or_false() {
+    const std::string good = summary("good", {{"verified", {{"passed", true}}}}), bad = summary("bad", {{"verified", {{"passed", false}}}}),
+                      none = summary("none", {{"verified", nullptr}});
+    const FailCondition condition = parse_fail_condition("verified.passed==false");
+    QVERIFY(!judge(condition, compare_runs(good, good)).fails && judge(condition, compare_runs(good, bad)).fails);
+    QVERIFY(judge(condition, compare_runs(good, none)).fails);
+    VERIFY_BAD_INPUT(parse_fail_condition("verified.passed==maybe"), "--fail-if", "maybe");
+  }
+
+  void routings_have_a_distance() {
+    const auto routing = [](const Json& load) { return Json{{"routing", Json::array({{{"router", "r"}, {"load", load}}})}}; };
+    const std::string a = summary("a", routing({1, 1, 0, 0})), twice = summary("twice", routing({2, 2, 0, 0})),
+                      other = summary("other", routing({0, 0, 3, 5})), half = summary("half", routing({2, 0, 2, 0}));
+    QCOMPARE(compare_runs(a, twice).routing.at(0).total_variation, 0.0);
+    QCOMPARE(compare_runs(a, other).routing.at(0).total_variation, 1.0);
+    QCOMPARE(compare_runs(a, other).routing.at(0).jensen_shannon_bits, 1.0);
+    QCOMPARE(compare_runs(a, half).routing.at(0).total_variation, 0.5);
+    QCOMPARE(compare_runs(a, half).routing.at(0).jensen_shannon_bits, 0.5);
+    QVERIFY(judge(parse_fail_condition("routing.r.total_variation>0.4"), compare_runs(a, half)).fails);
+    QVERIFY(!judge(parse_fail_condition("routing.r.total_variation>0.4"), compare_runs(a, twice)).fails);
+  }
+
+  void ceilings_that_lie_far_apart_are_warned_of() {
+    const auto peak = [](double gflops) { return Json{{"device", {{"peak_gflops", gflops}, {"read_gbps", 10}}}}; };
+    const std::string a = summary("a", peak(100)), near = summary("near", peak(120)), far = summary("far", peak(130));
+    QVERIFY(compare_runs(a, near).warnings.empty());
+    QCOMPARE(compare_runs(a, far).warnings.size(), size_t{1});
+  }
+
   void every_operator_compares() {
     const Comparison comparison = compare_runs(summary("a", {{"x", 2}}), summary("b", {{"x", 3}}));
     for (const auto& [text, fails] : {std::pair{"x<3", false},

@@ -171,7 +171,24 @@ class ReportTest : public QObject {
     QVERIFY2(html.size() < 3'000'000, std::to_string(html.size()).c_str());
   }
 
-  void what_a_run_has_not_is_said_in_a_sentence() {
+  void what_stays_in_a_cache_has_no_share_above_the_limit() {
+    RunSummaryFigures f = some_figures();
+    f.baseline->limit_share = 1.03;
+    f.baseline_operators = {{"scatter", 12, 2.0, 3.0}};
+    const std::string html = page(f, testing::two_stacks());
+    QVERIFY(has(html, "in cache") && !has(html, "103 %") && !has(html, "150 %"));
+  }
+
+  void without_a_pass_that_applied_there_is_nothing_to_compare() {
+    RunSummaryFigures f = some_figures();
+    f.optimized.reset();
+    f.speedup.reset();
+    f.speedup_ci95.reset();
+    for (PassReport& pass : f.passes) pass.applied = false;
+    QVERIFY(has(page(f, testing::two_stacks()), "No pass applied"));
+  }
+
+  void what_a_run_has_not_is_left_out_and_said_in_a_sentence() {
     RunSummaryFigures f;
     f.verb = "run";
     f.model.name = "dense";
@@ -180,7 +197,9 @@ class ReportTest : public QObject {
     layout.steps = {{"head", "product", -1, -1, 0, 0}};
     const std::string html = page(f, layout, 1, {});
     QCOMPARE(flaw(html), QString());
-    QVERIFY(has(html, "No pass was tried") && has(html, "recorded no routing decisions") && has(html, "no memory figures"));
+    for (const char* id : {"passes", "loads", "labels", "transitions", "memory", "operators", "proof"})
+      QVERIFY2(!has(html, std::string("<section id=\"") + id), id);
+    QVERIFY(has(html, "leaves them out: passes; routing decisions; labels"));
   }
 
   void no_session_is_bad_input() { QVERIFY_EXCEPTION_THROWN(write_report(folder_.filePath("none.storm").toStdString(), "-"), Error); }

@@ -42,6 +42,17 @@ class SummaryJsonTest : public QObject {
     QVERIFY(parsed(to_json(f))["speedup"].is_null());
   }
 
+  void an_operator_says_how_many_batches_its_steps_are_of() {
+    RunSummaryFigures f = optimized(true);
+    f.baseline_operators = {{"linear", 96, 2, 1, 0.5, 8}, {"scatter", 8, 1, 2, 0.25, 8}, {"norm", 8, 1, 2, 1.5, 8}};
+    const auto j = parsed(to_json(f))["operators"]["baseline"];
+    QCOMPARE(j[0]["steps"].get<int>(), 96);
+    QCOMPARE(j[0]["steps_per_batch"].get<double>(), 12.0);
+    QVERIFY(!j[0]["in_cache"].get<bool>() && j[1]["in_cache"].get<bool>());
+    // Faster than the arithmetic allows is no cache, but a ceiling that was probed too low.
+    QVERIFY(!j[2]["in_cache"].get<bool>());
+  }
+
   void numbers_that_are_not_finite_are_null() {
     RunSummaryFigures f = optimized(true);
     f.verified->max_rel_diff = std::numeric_limits<double>::infinity();

@@ -184,7 +184,7 @@ class BadModelTest : public QObject {
         return true;
       });
       expect(error_of(),
-             {"decoder.block.0.layer.2.mlp.wi.weight", std::isnan(bad) ? "NaN" : "infinity", "element 100", "--allow-nonfinite"});
+             {"decoder.block.0.layer.2.mlp.wi.weight", std::isnan(bad) ? "NaN" : "infinity", "at element [", "--allow-nonfinite"});
       ModelOptions allowed;
       allowed.allow_nonfinite = true;
       const auto model = open_model(folder_.string(), allowed);
@@ -203,7 +203,7 @@ class BadModelTest : public QObject {
         if (t.name == "shared.weight") t.bytes[21] = std::byte{0x7f}, t.bytes[20] = std::byte{0xff};
         return true;
       });
-      expect(error_of(), {"shared.weight", "NaN", "element 10"});
+      expect(error_of(), {"shared.weight", "NaN", "element [0, 10]"});
     }
   }
 
@@ -214,11 +214,17 @@ class BadModelTest : public QObject {
     });
     expect(error_of(), {"decoder.final_layer_norm.weight", "missing"});
     copy_model();
-    set("num_decoder_layers", 1);
-    set("decoder_sparse_step", 0);
+    set("architectures", std::vector<std::string>{"SwitchTransformersEncoderModel"});
     const auto model = open_model(folder_.string());
     QCOMPARE(model->warnings.size(), size_t{1});
-    expect(model->warnings[0], {"decoder.block.1", "not used"});
+    expect(model->warnings[0], {"decoder.block.0", "not used"});
+  }
+
+  void layers_that_the_configuration_leaves_out_are_refused() {
+    copy_model();
+    set("num_decoder_layers", 1);
+    set("decoder_sparse_step", 0);
+    expect(error_of(), {"config.json", "decoder.block.1", "decoder.block.0"});
   }
 
   void one_file_with_its_configuration_beside_it_is_a_model() {

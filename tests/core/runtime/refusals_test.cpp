@@ -60,6 +60,23 @@ OracleResult<float> oracle_of(const RandomCase& c) {
 class RefusalsTest : public QObject {
   Q_OBJECT
  private slots:
+  void a_batch_that_is_cancelled_ends_with_the_token_s_error_and_the_next_one_runs() {
+    const RandomCase c = routed();
+    cpu::CpuDevice device(2);
+    WeightStore store(device, c.weights);
+    Progress progress;
+    Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings, progress);
+    ExecutionResult result;
+    executor.run(values_of(c), c.bindings, {}, result);
+    progress.cancel.cancel(ErrorKind::terminated);
+    QVERIFY_EXCEPTION_THROWN(executor.run(values_of(c), c.bindings, {}, result), Error);
+    Executor another(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+    ExecuteOptions options;
+    options.outputs = true;
+    another.run(values_of(c), c.bindings, options, result);
+    QCOMPARE(result.outputs.size(), size_t{1});
+  }
+
   void rows_put_past_the_end_of_a_state() {
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(2);

@@ -109,6 +109,20 @@ AttentionProblem problem(int64_t sequences, int32_t heads, int32_t kv_heads, int
 class AttentionTest : public QObject {
   Q_OBJECT
  private slots:
+  void a_cancelled_team_begins_no_task() {
+    AttentionProblem p;
+    p.q_length = p.k_length = p.k_valid = 300;
+    const Case c(p);
+    ThreadTeam team(2);
+    const CancellationToken cancel;
+    cancel.cancel();
+    team.set_cancel(&cancel);
+    Floats out(static_cast<size_t>(p.q_length * c.ldo), -7.0f);
+    Scratch scratch(attention_scratch_bytes(p, 2), std::byte{0xff});
+    attention(team, c.q.data(), c.ldq, c.k.data(), c.ldk, c.v.data(), c.ldv, p, out.data(), c.ldo, scratch.data());
+    QVERIFY(std::all_of(out.data(), out.data() + p.q_length * c.ldo, [](float x) { return x == -7.0f; }));
+  }
+
   void plain_over_odd_sizes() {
     for (const int64_t q : {1, 5, 7, 130})
       for (const int64_t k : {1, 2, 17, 64, 65, 300})
