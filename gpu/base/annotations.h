@@ -5,10 +5,13 @@
 #define STORMCELL_DEVICE __device__
 #define STORMCELL_BOTH __host__ __device__
 #define STORMCELL_UNROLL _Pragma("unroll")
+#define STORMCELL_PRAGMA(text) _Pragma(#text)
+#define STORMCELL_UNROLL_BY(n) STORMCELL_PRAGMA(unroll n)
 #else
 #define STORMCELL_DEVICE
 #define STORMCELL_BOTH
 #define STORMCELL_UNROLL
+#define STORMCELL_UNROLL_BY(n)
 #endif
 
 /// CUDA's stream type by its own name, so that headers need none of CUDA's.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "gpu/base/number.h"
+
 namespace stormcell::gpu {
 
 extern __shared__ __align__(1024) unsigned char shared_bytes[];
@@ -28,6 +30,13 @@ struct CudaExecution {
   template <class T>
   __device__ T load_once(const T* from) {
     return __ldcs(from);
+  }
+  __device__ Sixteen load_once(const Sixteen* from) {
+    Sixteen value;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.word[0]), "=r"(value.word[1]), "=r"(value.word[2]), "=r"(value.word[3])
+                 : "l"(from));
+    return value;
   }
   __device__ static int count_bits(uint32_t bits) { return __popc(bits); }
 };

@@ -9,8 +9,15 @@
 
 namespace stormcell::gpu {
 
+/// Blocks that a multiprocessor must be able to hold, where a kernel asks for more than one by kBlocks.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::kThreads) run_kernel(const __grid_constant__ typename Kernel::Args args) {
+constexpr int blocks_held() {
+  if constexpr (requires { Kernel::kBlocks; }) return Kernel::kBlocks;
+  return 1;
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads, blocks_held<Kernel>()) run_kernel(const __grid_constant__ typename Kernel::Args args) {
   CudaExecution x;
   Kernel::run(x, args);
 }
