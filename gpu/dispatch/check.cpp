@@ -29,7 +29,10 @@ Status check_combine(const CombineCall& call) {
   if (call.weighted) STORMCELL_TRY(check_pointer("combine", "decision.choice_weight", call.decision.choice_weight, 4));
   if (call.cells == 0) return {};
   if (!call.unrouted_only) STORMCELL_TRY(check_pointer("combine", "from", call.from, 16));
-  if (call.dropped) STORMCELL_TRY(check_pointer("combine", "dropped", call.dropped, 16));
+  if (call.dropped) {
+    STORMCELL_TRY(check_pointer("combine", "dropped", call.dropped, 16));
+    STORMCELL_TRY(check_pointer("combine", "decision.choice", call.decision.choice, 4));
+  }
   return check_pointer("combine", "to", call.to, 16);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "gpu/dispatch/arguments.h"
 #include "gpu/dispatch/rows.h"
 #include "gpu/launch/launch.cuh"
 
@@ -23,11 +24,7 @@ Status dispatch(const DispatchCall& call, Stream stream) {
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   if (call.cells == 0) return {};
-  DispatchArgs args;
-  args.slots = call.decision.offsets + call.decision.branches;
-  args.cell = call.decision.cell;
-  args.from = static_cast<const Sixteen*>(call.from), args.to = static_cast<Sixteen*>(call.to);
-  args.pieces = static_cast<int32_t>(call.width * bytes_of(call.format) / 16);
+  const DispatchArgs args = args_of(call);
   const int64_t work = parts<int64_t>(call.cells * call.decision.fan_out, DispatchKernel::kThreads / 32);
   const Sizes sizes(call.cells, call.decision.fan_out, call.width, call.format);
   return launch<DispatchKernel>("dispatch", sizes.text, blocks_for(*device, work, kWaves), args, stream);
@@ -38,14 +35,7 @@ Status combine(const CombineCall& call, Stream stream) {
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   if (call.cells == 0) return {};
-  CombineArgs args;
-  args.slot = call.decision.slot;
-  args.choice_weight = call.weighted ? call.decision.choice_weight : nullptr;
-  args.from = static_cast<const Sixteen*>(call.from), args.dropped = static_cast<const Sixteen*>(call.dropped);
-  args.to = static_cast<Sixteen*>(call.to);
-  args.cells = static_cast<int32_t>(call.cells), args.fan_out = call.decision.fan_out;
-  args.pieces = static_cast<int32_t>(call.width * bytes_of(call.format) / 16);
-  args.unrouted_only = call.unrouted_only;
+  const CombineArgs args = args_of(call);
   const int64_t blocks = blocks_for(*device, parts<int64_t>(call.cells, CombineKernel<float>::kThreads / 32), kWaves);
   const Sizes sizes(call.cells, call.decision.fan_out, call.width, call.format);
   return call.format == Format::f32 ? launch<CombineKernel<float>>("combine", sizes.text, blocks, args, stream)

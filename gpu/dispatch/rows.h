@@ -1,6 +1,7 @@
 // Moving rows between cells and slots. A warp takes a row; a thread moves sixteen bytes, four of them in flight.
 // Bound: copy bandwidth.
 #pragma once
+#include "core/cell/decision.h"
 #include "gpu/base/execution.h"
 
 namespace stormcell::gpu {
@@ -43,9 +44,10 @@ struct DispatchKernel {
 
 struct CombineArgs {
   const int32_t* slot = nullptr;        ///< [cells, fan_out], negative: none
+  const int32_t* choice = nullptr;      ///< [cells, fan_out], with `dropped`
   const float* choice_weight = nullptr; ///< [cells, fan_out]; null: every weight is 1
   const Sixteen* from = nullptr;        ///< [slots, pieces]
-  const Sixteen* dropped = nullptr;     ///< [cells, pieces]: what a choice without a slot contributes; null: nothing
+  const Sixteen* dropped = nullptr;     ///< [cells, pieces]: what a dropped choice contributes; null: nothing
   Sixteen* to = nullptr;                ///< [cells, pieces]
   int32_t cells = 0, fan_out = 1, pieces = 0;
   bool unrouted_only = false;           ///< leave cells with a slot alone: a product has stored them
@@ -95,7 +97,7 @@ struct CombineKernel {
         float sum[kNumbers] = {};
         for (int32_t j = 0; j < a.fan_out; ++j) {
           const bool has_slot = slot[j] >= 0;
-          if (!has_slot && !a.dropped) continue;
+          if (!has_slot && !(a.dropped && was_dropped(a.choice[cell * a.fan_out + j]))) continue;
           const Sixteen piece = has_slot ? a.from[static_cast<int64_t>(slot[j]) * a.pieces + p] : a.dropped[cell * a.pieces + p];
           const float w = weight ? weight[j] : 1.0f;
           STORMCELL_UNROLL
@@ -107,6 +109,7 @@ struct CombineKernel {
   }
 
  private:
+  STORMCELL_DEVICE static bool was_dropped(int32_t choice) { return choice < 0 && choice != kNoBranch; }
   STORMCELL_DEVICE static bool is_routed(const int32_t* slot, int32_t fan_out) {
     bool routed = false;
     for (int32_t j = 0; j < fan_out; ++j) routed |= slot[j] >= 0;

@@ -8,11 +8,7 @@ namespace stormcell::gpu {
 namespace {
 
 Status choose(const Device& device, const RouteCall& call, Stream stream) {
-  ChooseArgs args;
-  args.scores = call.scores, args.bias = call.bias;
-  args.cells = static_cast<int32_t>(call.cells), args.branches = call.branches;
-  args.rule = call.rule;
-  args.choice = call.decision.choice, args.choice_weight = call.decision.choice_weight, args.margin = call.decision.margin;
+  const ChooseArgs args = choose_args(call);
   for (const ChooseInstance& instance : kChooseInstances)
     if (call.branches <= instance.branches) return instance.launch(device, args, stream);
   return Status::failure(StatusCode::bad_input, "choose: %d branches", call.branches);

@@ -24,7 +24,15 @@ struct RouteCall {
 size_t route_workspace(int64_t cells, int32_t branches, const Rule& rule);
 /// What route() refuses, found before anything is launched.
 Status check_route(const RouteCall& call, const void* workspace, size_t workspace_bytes);
-/// The arguments of the index kernels over a workspace.
+/// The arguments of the kernels.
+inline ChooseArgs choose_args(const RouteCall& call) {
+  ChooseArgs args;
+  args.scores = call.scores, args.bias = call.bias;
+  args.cells = static_cast<int32_t>(call.cells), args.branches = call.branches;
+  args.rule = call.rule;
+  args.choice = call.decision.choice, args.choice_weight = call.decision.choice_weight, args.margin = call.decision.margin;
+  return args;
+}
 IndexArgs index_args(const RouteCall& call, void* workspace);
 /// True where the choices fit one tile, so that one block makes the index.
 inline bool is_one_tile(const IndexArgs& args) { return args.tiles == 1; }

@@ -1,6 +1,7 @@
 // The whole of route() on the emulator: the kernels that gpu/routing/route.cu launches, in its order.
 #pragma once
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,21 @@
 #include "tests/gpu/emulator.h"
 
 namespace stormcell::testing {
+
+/// Memory as a device gives it: aligned to 256 bytes, poisoned.
+class AlignedMemory {
+ public:
+  explicit AlignedMemory(size_t bytes) : memory_(static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256 + 256))) {
+    std::memset(memory_.get(), 0xcd, bytes);
+  }
+  std::byte* get() const { return memory_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+};
 
 template <int kLanes, int kHeld>
 std::string emulate_choose(const gpu::ChooseArgs& args, ThreadOrder order, int most_blocks) {
@@ -19,18 +35,11 @@ std::string emulate_choose(const gpu::ChooseArgs& args, ThreadOrder order, int m
 /// As gpu::route, with at most `most_blocks` blocks a kernel.
 inline std::string emulate_route(const gpu::RouteCall& call, ThreadOrder order = ThreadOrder::ascending, int most_blocks = 8) {
   const size_t bytes = gpu::route_workspace(call.cells, call.branches, call.rule);
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
-  const std::unique_ptr<std::byte, Free> workspace(static_cast<std::byte*>(std::aligned_alloc(256, bytes)));
+  const AlignedMemory workspace(bytes);
   if (const gpu::Status status = gpu::check_route(call, workspace.get(), bytes); !status.ok()) return status.text();
   std::string wrong;
   if (call.cells > 0) {
-    gpu::ChooseArgs args;
-    args.scores = call.scores, args.bias = call.bias;
-    args.cells = static_cast<int32_t>(call.cells), args.branches = call.branches;
-    args.rule = call.rule;
-    args.choice = call.decision.choice, args.choice_weight = call.decision.choice_weight, args.margin = call.decision.margin;
+    const gpu::ChooseArgs args = gpu::choose_args(call);
     wrong = call.branches <= 8     ? emulate_choose<8, 1>(args, order, most_blocks)
             : call.branches <= 32  ? emulate_choose<32, 1>(args, order, most_blocks)
             : call.branches <= 128 ? emulate_choose<32, 4>(args, order, most_blocks)
