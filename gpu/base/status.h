@@ -39,7 +39,7 @@ class [[nodiscard]] Status {
 }  // namespace stormcell::gpu
 
 /// Leaves the function with the status of a call that failed.
-#define STORMCELL_TRY(call)                                                      \
-  do {                                                                           \
+#define STORMCELL_TRY(call)                                                       \
+  do {                                                                            \
     if (::stormcell::gpu::Status status_ = (call); !status_.ok()) return status_; \
   } while (false)

@@ -9,7 +9,8 @@ Status check_rows(const char* call, const DecisionView& d, int64_t cells, int64_
   if (cells < 0 || d.fan_out < 1 || cells * d.fan_out > INT32_MAX)
     return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", call, cells, d.fan_out);
   if (width < 1 || width * bytes_of(format) % 16 != 0 || width > INT32_MAX)
-    return Status::failure(StatusCode::bad_input, "%s: a row of %" PRId64 " %s numbers is no multiple of 16 bytes", call, width, to_text(format));
+    return Status::failure(StatusCode::bad_input, "%s: a row of %" PRId64 " %s numbers is no multiple of 16 bytes", call, width,
+                           to_text(format));
   return {};
 }
 }  // namespace

@@ -13,8 +13,8 @@ constexpr int kWaves = 8;  // 256 threads each: all that a multiprocessor holds
 struct Sizes {
   char text[64];
   Sizes(int64_t cells, int32_t fan_out, int64_t width, Format format) {
-    std::snprintf(text, sizeof text, "(%lld cells x %d, %lld %s wide)", static_cast<long long>(cells), fan_out, static_cast<long long>(width),
-                  to_text(format));
+    std::snprintf(text, sizeof text, "(%lld cells x %d, %lld %s wide)", static_cast<long long>(cells), fan_out,
+                  static_cast<long long>(width), to_text(format));
   }
 };
 }  // namespace

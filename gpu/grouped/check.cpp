@@ -16,16 +16,18 @@ Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const 
   if (call.most_slots < 0 || call.most_slots > INT32_MAX)
     return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " slots are beyond 2^31", kCall, call.most_slots);
   if (call.scatter && call.fan_out != 1)
-    return Status::failure(StatusCode::bad_input, "%s: a scattering store sums nothing, so it needs a fan-out of 1, not %d", kCall, call.fan_out);
+    return Status::failure(StatusCode::bad_input, "%s: a scattering store sums nothing, so it needs a fan-out of 1, not %d", kCall,
+                           call.fan_out);
   if (limits.swapped_rows > row_block(Regime::swapped) || limits.gemv_rows > row_block(Regime::gemv))
     return Status::failure(StatusCode::bad_input, "%s: regimes of up to %d and %d rows, allowed are %d and %d", kCall, limits.gemv_rows,
                            limits.swapped_rows, row_block(Regime::gemv), row_block(Regime::swapped));
   const bool pieces = call.k * bytes_of(call.format) % 16 == 0;
   if (limits.gemv_rows > 0 && !pieces)
-    return Status::failure(StatusCode::bad_input, "%s: rows of %d %s numbers are no multiple of 16 bytes", kCall, call.k, to_text(call.format));
+    return Status::failure(StatusCode::bad_input, "%s: rows of %d %s numbers are no multiple of 16 bytes", kCall, call.k,
+                           to_text(call.format));
   if (limits.tensor_cores && (call.format != Format::bf16 || !pieces || call.n % 8 != 0))
-    return Status::failure(StatusCode::bad_input, "%s: tensor cores need bf16 and multiples of 8, not %s, n %d, k %d", kCall, to_text(call.format),
-                           call.n, call.k);
+    return Status::failure(StatusCode::bad_input, "%s: tensor cores need bf16 and multiples of 8, not %s, n %d, k %d", kCall,
+                           to_text(call.format), call.n, call.k);
   STORMCELL_TRY(check_pointer(kCall, "offsets", call.offsets, 4));
   STORMCELL_TRY(check_pointer(kCall, "the tile map", map, 4));
   if (call.most_slots == 0) return {};

@@ -1,7 +1,7 @@
 // Which kernel for how many rows. The limits follow from counting, not from measuring (docs/benchmarks/todo.md says what to measure):
 // - gemv does 8 multiply-adds a row for each sixteen bytes of weights beside 8 conversions; at 19 bytes a clock and multiprocessor, an
-//   H200's share of its memory, five rows keep the floating-point units about 60 % busy and eight all of it. Without tensor cores nothing else
-//   reads weights once for a few rows, so there it goes to eight.
+//   H200's share of its memory, five rows keep the floating-point units about 60 % busy and eight all of it. Without tensor cores nothing
+//   else reads weights once for a few rows, so there it goes to eight.
 // - swapped and large meet where an expert's rows fill more than half of a 128-row tile.
 #include "gpu/grouped/grouped.h"
 

@@ -20,13 +20,18 @@ struct GemvKernel {
     const TileList list = tile_list(a.map, Regime::gemv);
     const int32_t column_blocks = parts(a.n, kColumns);
     const int64_t units = tiles_of(list, column_blocks);
-    const int64_t warp = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32, warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
+    const int64_t warp = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32,
+                  warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
     for (int64_t u = warp; u < units; u += warps) {
       const Tile tile = find_tile(list, a.offsets, column_blocks, row_block(Regime::gemv), u);
-      if (tile.rows == 1) multiply<1>(x, a, tile);
-      else if (tile.rows == 2) multiply<2>(x, a, tile);
-      else if (tile.rows <= 4) multiply<4>(x, a, tile);
-      else multiply<8>(x, a, tile);
+      if (tile.rows == 1)
+        multiply<1>(x, a, tile);
+      else if (tile.rows == 2)
+        multiply<2>(x, a, tile);
+      else if (tile.rows <= 4)
+        multiply<4>(x, a, tile);
+      else
+        multiply<8>(x, a, tile);
     }
   }
 

@@ -1,5 +1,5 @@
-// Many rows an expert: 128 rows a tile, 64 for each of two consumer warpgroups, by 256 rows of weights (256 columns of y; with a gate 128, the
-// gate's and the other panel side by side). Bound: the tensor cores; 192 KiB of stages are on their way meanwhile.
+// Many rows an expert: 128 rows a tile, 64 for each of two consumer warpgroups, by 256 rows of weights (256 columns of y; with a gate 128,
+// the gate's and the other panel side by side). Bound: the tensor cores; 192 KiB of stages are on their way meanwhile.
 #pragma once
 #include "gpu/grouped/tensor.cuh"
 #include "gpu/grouped/transpose.h"
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(LargeShape<kPanels>::kThreads, 1)
       const Tile tile = work.tile(a, t);
       consume(a, stages, use, [&](int stage, bool is_first) {
         const uint64_t rows = matrix_descriptor(stages.rows(stage) + group * 64 * kRowBytes);
-        const uint64_t weights[2] = {matrix_descriptor(stages.weights(stage)), matrix_descriptor(stages.weights(stage) + kHalf * kRowBytes)};
+        const uint64_t weights[2] = {matrix_descriptor(stages.weights(stage)),
+                                     matrix_descriptor(stages.weights(stage) + kHalf * kRowBytes)};
 #pragma unroll
         for (int step = 0; step < kSteps; ++step) {
 #pragma unroll

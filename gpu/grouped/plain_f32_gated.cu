@@ -1,5 +1,5 @@
-#include "gpu/grouped/plain.h"
 #include "gpu/grouped/instances.h"
+#include "gpu/grouped/plain.h"
 #include "gpu/launch/launch.cuh"
 
 namespace stormcell::gpu {

@@ -21,7 +21,8 @@ template <int kPanels>
 Status with_tensor_cores(const Device& device, const GroupedCall& call, const RegimeLimits& limits, const ProductArgs<Bf16>& args,
                          const char* sizes, Stream stream) {
   if (may_occur(Regime::large, limits, call.most_slots)) STORMCELL_TRY(launch_large<kPanels>(device, args, call.experts, sizes, stream));
-  if (may_occur(Regime::swapped, limits, call.most_slots)) STORMCELL_TRY(launch_swapped<kPanels>(device, args, call.experts, sizes, stream));
+  if (may_occur(Regime::swapped, limits, call.most_slots))
+    STORMCELL_TRY(launch_swapped<kPanels>(device, args, call.experts, sizes, stream));
   return without_tensor_cores<Bf16, kPanels>(device, call, limits, args, sizes, stream);
 }
 
@@ -48,8 +49,8 @@ Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, int3
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   if (limits.tensor_cores && !device->has_wgmma())
-    return Status::failure(StatusCode::unsupported, "grouped product: device %d (%s, %d.%d) has no wgmma", device->index, device->name, device->major,
-                           device->minor);
+    return Status::failure(StatusCode::unsupported, "grouped product: device %d (%s, %d.%d) has no wgmma", device->index, device->name,
+                           device->major, device->minor);
   char sizes[96];
   std::snprintf(sizes, sizeof sizes, "(%d experts, n %d, k %d, up to %lld slots, %s%s)", call.experts, call.n, call.k,
                 static_cast<long long>(call.most_slots), to_text(call.format), call.gated ? ", gated" : "");

@@ -1,6 +1,6 @@
 // Where a tile's numbers lie in shared memory, what wgmma's descriptor says about it, and who holds which sum: everything about Hopper's
-// tensor cores that can be checked without one. Sources: PTX ISA 8.x, "Asynchronous Warpgroup Level Matrix Instructions" (matrix descriptor,
-// swizzling modes, register fragments of wgmma.mma_async.m64nNk16) and the CUDA driver's CU_TENSOR_MAP_SWIZZLE_128B.
+// tensor cores that can be checked without one. Sources: PTX ISA 8.x, "Asynchronous Warpgroup Level Matrix Instructions" (matrix
+// descriptor, swizzling modes, register fragments of wgmma.mma_async.m64nNk16) and the CUDA driver's CU_TENSOR_MAP_SWIZZLE_128B.
 #pragma once
 #include "gpu/base/number.h"
 
@@ -14,10 +14,11 @@ STORMCELL_BOTH constexpr int32_t swizzled_offset(int32_t row, int32_t piece) { r
 STORMCELL_BOTH constexpr uint32_t swizzled_address(uint32_t address) { return address ^ ((address >> 3) & 0x70u); }
 
 /// The matrix descriptor of a tile at a shared address: 128-byte swizzle, K-major. Bits 0-13: address / 16; 16-29: leading dimension
-/// offset / 16 (not used in this mode; 1 by convention); 32-45: stride between groups of eight rows / 16; 49-51: base offset, 0 since groups
-/// are aligned to 1,024 bytes; 62-63: 1 for the 128-byte swizzle.
+/// offset / 16 (not used in this mode; 1 by convention); 32-45: stride between groups of eight rows / 16; 49-51: base offset, 0 since
+/// groups are aligned to 1,024 bytes; 62-63: 1 for the 128-byte swizzle.
 STORMCELL_BOTH constexpr uint64_t matrix_descriptor(uint32_t shared_address) {
-  return static_cast<uint64_t>((shared_address & 0x3ffff) >> 4) | uint64_t{1} << 16 | static_cast<uint64_t>(kGroupBytes >> 4) << 32 | uint64_t{1} << 62;
+  return static_cast<uint64_t>((shared_address & 0x3ffff) >> 4) | uint64_t{1} << 16 | static_cast<uint64_t>(kGroupBytes >> 4) << 32 |
+         uint64_t{1} << 62;
 }
 /// One wgmma takes a depth of 16 numbers, 32 bytes: the next step's descriptor is this much higher.
 inline constexpr int32_t kStepDepth = 16, kSteps = kTileDepth / kStepDepth;

@@ -1,5 +1,5 @@
-#include "gpu/grouped/swapped.cuh"
 #include "gpu/grouped/instances.h"
+#include "gpu/grouped/swapped.cuh"
 #include "gpu/grouped/tensor_launch.cuh"
 
 namespace stormcell::gpu {

@@ -39,7 +39,7 @@ struct Stages {
   __device__ void begin() const {
     if (threadIdx.x == 0) {
       for (int s = 0; s < Shape::kStages; ++s) {
-        ptx::barrier_init(full(s), 128 + 1);                   // the producer's threads, and the copy engine's bytes
+        ptx::barrier_init(full(s), 128 + 1);                 // the producer's threads, and the copy engine's bytes
         ptx::barrier_init(empty(s), 4 * Shape::kConsumers);  // the consumers' warps
       }
       ptx::barrier_init_done();
@@ -61,7 +61,8 @@ struct Work {
 
 /// The producer: a warpgroup. `padded` says how many rows of a stage the consumers read for a tile of so many.
 template <class Shape, class Padded>
-__device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages, Padded padded) {
+__device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages,
+                        Padded padded) {
   constexpr int kMine = Shape::kRows / 16;  // rows that a thread copies a piece of: thread / 8 + 16 j
   const int thread = threadIdx.x % 128, piece = thread % 8, first_row = thread / 8;
   const uint32_t offset = swizzled_offset(first_row, piece);
@@ -73,8 +74,7 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
     const int read = padded(tile.rows);
     const Bf16* source[kMine];
 #pragma unroll
-    for (int j = 0; j < kMine; ++j)
-      source[j] = a.x + a.source_row(tile.first + least(first_row + 16 * j, tile.rows - 1)) * a.k + piece * 8;
+    for (int j = 0; j < kMine; ++j) source[j] = a.x + a.source_row(tile.first + least(first_row + 16 * j, tile.rows - 1)) * a.k + piece * 8;
     for (int32_t depth = 0; depth < a.k; depth += kTileDepth, ++use) {
       const int stage = Uses::stage(use);
       ptx::wait(stages.empty(stage), Uses::parity(use) ^ 1);
@@ -83,7 +83,8 @@ __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, cons
         constexpr int kPerPanel = Shape::kBoxes / Shape::kPanels;
         for (int b = 0; b < Shape::kBoxes; ++b)
           ptx::copy_box(stages.weights(stage) + b * Shape::kBoxBytes, map, depth,
-                        b / kPerPanel * a.n + tile.column_block * Shape::kColumns + b % kPerPanel * Shape::kBoxRows, tile.expert, stages.full(stage));
+                        b / kPerPanel * a.n + tile.column_block * Shape::kColumns + b % kPerPanel * Shape::kBoxRows, tile.expert,
+                        stages.full(stage));
       }
       const bool inside = depth + piece * 8 < a.k;
 #pragma unroll

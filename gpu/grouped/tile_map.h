@@ -16,15 +16,13 @@ enum class Regime : uint8_t {
 };
 inline constexpr int kRegimes = 4;
 /// Rows of a tile.
-STORMCELL_BOTH constexpr int32_t row_block(Regime regime) {
-  return regime == Regime::gemv ? 8 : regime == Regime::large ? 128 : 64;
-}
+STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return regime == Regime::gemv ? 8 : regime == Regime::large ? 128 : 64; }
 
 /// Where the regimes change.
 struct RegimeLimits {
-  int32_t gemv_rows = 8;     ///< most rows of gemv; 0: never
-  int32_t swapped_rows = 0;  ///< most rows of swapped, from where on large takes over
-  bool tensor_cores = false; ///< without, plain takes what gemv does not
+  int32_t gemv_rows = 8;      ///< most rows of gemv; 0: never
+  int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
+  bool tensor_cores = false;  ///< without, plain takes what gemv does not
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;
@@ -57,8 +55,10 @@ STORMCELL_BOTH constexpr int32_t find_expert(const int32_t* begin, int32_t count
   int32_t low = 0, high = count;  // begin[low] <= row_block < begin[high]
   while (high - low > 1) {
     const int32_t middle = (low + high) / 2;
-    if (begin[middle] <= row_block) low = middle;
-    else high = middle;
+    if (begin[middle] <= row_block)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }
@@ -67,7 +67,8 @@ STORMCELL_BOTH constexpr int64_t tiles_of(const TileList& list, int32_t column_b
   return static_cast<int64_t>(list.begin[*list.count]) * column_blocks;
 }
 /// Tile `t`: experts in the list's order; within one the rows run fastest, so that neighbours share a panel of weights.
-STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* offsets, int32_t column_blocks, int32_t rows_a_tile, int64_t t) {
+STORMCELL_BOTH constexpr Tile find_tile(const TileList& list, const int32_t* offsets, int32_t column_blocks, int32_t rows_a_tile,
+                                        int64_t t) {
   const auto place = find_expert(list.begin, *list.count, static_cast<int32_t>(t / column_blocks));
   const int32_t expert = list.expert[place], blocks = list.begin[place + 1] - list.begin[place];
   const auto within = static_cast<int32_t>(t - static_cast<int64_t>(list.begin[place]) * column_blocks);

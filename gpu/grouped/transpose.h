@@ -10,11 +10,15 @@ STORMCELL_DEVICE void transpose_quad(X& x, uint32_t (&word)[4]) {
   const int q = x.thread() % 4;
   // First the off-diagonal words of each 2 x 2 block, then the off-diagonal blocks.
   uint32_t a = x.shuffle_xor(q & 1 ? word[0] : word[1], 1), b = x.shuffle_xor(q & 1 ? word[2] : word[3], 1);
-  if (q & 1) word[0] = a, word[2] = b;
-  else word[1] = a, word[3] = b;
+  if (q & 1)
+    word[0] = a, word[2] = b;
+  else
+    word[1] = a, word[3] = b;
   a = x.shuffle_xor(q & 2 ? word[0] : word[2], 2), b = x.shuffle_xor(q & 2 ? word[1] : word[3], 2);
-  if (q & 2) word[0] = a, word[1] = b;
-  else word[2] = a, word[3] = b;
+  if (q & 2)
+    word[0] = a, word[1] = b;
+  else
+    word[2] = a, word[3] = b;
 }
 
 /// Lanes four apart hold neighbouring columns of the same two rows; afterwards the lower lane has both columns of the first row, the upper

@@ -34,8 +34,8 @@ struct CudaExecution {
   __device__ Sixteen load_once(const Sixteen* from) {
     Sixteen value;
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(value.word[0]), "=r"(value.word[1]), "=r"(value.word[2]), "=r"(value.word[3])
-                 : "l"(from));
+        : "=r"(value.word[0]), "=r"(value.word[1]), "=r"(value.word[2]), "=r"(value.word[3])
+        : "l"(from));
     return value;
   }
   __device__ static int count_bits(uint32_t bits) { return __popc(bits); }

@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
-#include <cstring>
+#include <cstdio>
 #include <mutex>
 
 namespace stormcell::gpu {
@@ -13,14 +13,14 @@ constexpr int kMostDevices = 64;
 Status ask(int index, Device& device) {
   cudaDeviceProp properties{};
   STORMCELL_TRY(check_cuda(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties", ""));
-  std::strncpy(device.name, properties.name, sizeof device.name - 1);
+  std::snprintf(device.name, sizeof device.name, "%.63s", properties.name);
   device.major = properties.major, device.minor = properties.minor;
   device.multiprocessors = properties.multiProcessorCount;
   device.shared_bytes_a_block = static_cast<int>(properties.sharedMemPerBlockOptin);
   device.index = index;
   if (device.major < 8)
-    return Status::failure(StatusCode::unsupported, "device %d (%s, compute capability %d.%d): kernels need 8.0", index, device.name, device.major,
-                           device.minor);
+    return Status::failure(StatusCode::unsupported, "device %d (%s, compute capability %d.%d): kernels need 8.0", index, device.name,
+                           device.major, device.minor);
   return {};
 }
 
@@ -48,7 +48,8 @@ Status current_device(const Device*& device) {
   static std::array<Device, kMostDevices> known;
   int index = 0;
   STORMCELL_TRY(check_cuda(cudaGetDevice(&index), "cudaGetDevice", ""));
-  if (index < 0 || index >= kMostDevices) return Status::failure(StatusCode::unsupported, "device %d: at most %d are known", index, kMostDevices);
+  if (index < 0 || index >= kMostDevices)
+    return Status::failure(StatusCode::unsupported, "device %d: at most %d are known", index, kMostDevices);
   const std::lock_guard lock(mutex);
   Device& entry = known[static_cast<size_t>(index)];
   if (entry.index != index) STORMCELL_TRY(ask(index, entry));
@@ -61,8 +62,8 @@ Status check_cuda(int error, const char* call, const char* sizes) {
   const auto e = static_cast<cudaError_t>(error);
   int index = -1;
   cudaGetDevice(&index);
-  return Status::failure(code_of(error), "%s%s%s: %s (%s) on device %d", call, *sizes ? " " : "", sizes, cudaGetErrorString(e), cudaGetErrorName(e),
-                         index);
+  return Status::failure(code_of(error), "%s%s%s: %s (%s) on device %d", call, *sizes ? " " : "", sizes, cudaGetErrorString(e),
+                         cudaGetErrorName(e), index);
 }
 
 }  // namespace stormcell::gpu

@@ -1,5 +1,5 @@
-// A whole layer of experts as one call: route, dispatch, two products, combine. Everything is queued on the stream, nothing is allocated and
-// nothing waits for the host, so it can be captured in a CUDA graph once and replayed for any routing.
+// A whole layer of experts as one call: route, dispatch, two products, combine. Everything is queued on the stream, nothing is allocated
+// and nothing waits for the host, so it can be captured in a CUDA graph once and replayed for any routing.
 #pragma once
 #include "gpu/grouped/grouped.h"
 #include "gpu/routing/routing.h"
@@ -9,8 +9,8 @@ namespace stormcell::gpu {
 /// y[c] = sum over the experts e that c's scores choose, in the order of the choices, of weight * (activation(x[c] . w1[e]^T) . w2[e]^T).
 /// Gated: w1 has 2 * hidden rows an expert, the gate's first. Device pointers, aligned to 16 bytes.
 struct LayerCall {
-  const float* scores = nullptr;       ///< [cells, experts]
-  const float* score_bias = nullptr;   ///< [experts], of sigmoid_groups, nullable
+  const float* scores = nullptr;      ///< [cells, experts]
+  const float* score_bias = nullptr;  ///< [experts], of sigmoid_groups, nullable
   ParentMap parents;
   Rule rule;
   int64_t cells = 0;
@@ -42,8 +42,8 @@ struct LayerParts {
   size_t route_workspace_bytes = 0;
   int32_t* map = nullptr;
   GroupedCall first, second;
-  bool sums = false;  ///< combine() sums slots; else the second product has stored every routed cell
-  bool fills = false; ///< combine() writes the cells that no product wrote
+  bool sums = false;   ///< combine() sums slots; else the second product has stored every routed cell
+  bool fills = false;  ///< combine() writes the cells that no product wrote
   CombineCall combine;
   size_t bytes = 0;  ///< of workspace
 };

@@ -25,11 +25,12 @@ Laid lay(int64_t cells, int32_t branches, const Rule& rule, void* workspace) {
 
 Status check_rule(const Rule& rule, int32_t branches) {
   const auto bad = [&](const char* what, int64_t value, int64_t from, int64_t to) {
-    return Status::failure(StatusCode::bad_input, "%s: %s is %" PRId64 ", allowed are %" PRId64 " to %" PRId64 " (%d branches)", kCall, what, value,
-                           from, to, branches);
+    return Status::failure(StatusCode::bad_input, "%s: %s is %" PRId64 ", allowed are %" PRId64 " to %" PRId64 " (%d branches)", kCall,
+                           what, value, from, to, branches);
   };
   if (!is_decided_on_device(rule.kind))
-    return Status::failure(StatusCode::unsupported, "%s: protocol number %d is not decided on the device", kCall, static_cast<int>(rule.kind));
+    return Status::failure(StatusCode::unsupported, "%s: protocol number %d is not decided on the device", kCall,
+                           static_cast<int>(rule.kind));
   if (branches < 1 || branches > kMostBranches) return bad("branches", branches, 1, kMostBranches);
   if (rule.k < 1 || rule.k > least(branches, kMostChoices)) return bad("k", rule.k, 1, least(branches, kMostChoices));
   const int32_t fan_out = rule.kind == ProtocolKind::threshold ? branches : rule.kind == ProtocolKind::switch_top1 ? 1 : rule.k;
@@ -50,11 +51,12 @@ size_t route_workspace(int64_t cells, int32_t branches, const Rule& rule) { retu
 Status check_route(const RouteCall& call, const void* workspace, size_t workspace_bytes) {
   STORMCELL_TRY(check_rule(call.rule, call.branches));
   if (call.cells < 0 || call.cells * call.rule.fan_out > INT32_MAX - kTileChoices)
-    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", kCall, call.cells, call.rule.fan_out);
+    return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " cells of %d choices are beyond 2^31 slots", kCall, call.cells,
+                           call.rule.fan_out);
   const DecisionView& d = call.decision;
   if (d.branches != call.branches || d.fan_out != call.rule.fan_out)
-    return Status::failure(StatusCode::bad_input, "%s: the decision is laid out for %d branches and fan-out %d, the rule has %d and %d", kCall,
-                           d.branches, d.fan_out, call.branches, call.rule.fan_out);
+    return Status::failure(StatusCode::bad_input, "%s: the decision is laid out for %d branches and fan-out %d, the rule has %d and %d",
+                           kCall, d.branches, d.fan_out, call.branches, call.rule.fan_out);
   if (call.cells > 0) STORMCELL_TRY(check_pointer(kCall, "scores", call.scores, 4));
   if (call.bias) STORMCELL_TRY(check_pointer(kCall, "bias", call.bias, 4));
   if (call.parents.per_parent < 0)

@@ -12,9 +12,9 @@ struct ChooseArgs {
   const float* bias = nullptr;    ///< [branches] of sigmoid_groups, nullable
   int32_t cells = 0, branches = 1;
   Rule rule;
-  int32_t* choice = nullptr;        ///< [cells, fan_out]
-  float* choice_weight = nullptr;   ///< [cells, fan_out]
-  float* margin = nullptr;          ///< [cells]
+  int32_t* choice = nullptr;       ///< [cells, fan_out]
+  float* choice_weight = nullptr;  ///< [cells, fan_out]
+  float* margin = nullptr;         ///< [cells]
 };
 
 /// NaN counts as the lowest score.
@@ -205,8 +205,10 @@ struct ChooseKernel {
     const float times = factor(a.rule, chosen);
     if (!live) return;
     for (int j = all.lane; j < a.branches; j += kLanes) {
-      if (j >= count) choice[j] = kNoBranch, weight[j] = 0;
-      else if (times != 1) weight[j] *= times;
+      if (j >= count)
+        choice[j] = kNoBranch, weight[j] = 0;
+      else if (times != 1)
+        weight[j] *= times;
     }
     if (all.lane == 0) a.margin[cell] = nearest;
   }

@@ -15,8 +15,8 @@ struct IndexArgs {
   DecisionView decision;
   int32_t cells = 0;
   ParentMap parents;
-  int32_t capacity = 0;  ///< of a (parent, branch); 0: nothing is dropped
-  int32_t tiles = 0;     ///< of kTileChoices choices; at least 1
+  int32_t capacity = 0;            ///< of a (parent, branch); 0: nothing is dropped
+  int32_t tiles = 0;               ///< of kTileChoices choices; at least 1
   int32_t* tile_counts = nullptr;  ///< [rows, tiles]: choices of a branch, after the scan those of the tiles before
   int32_t* counts = nullptr;       ///< [rows]: over all tiles
 
@@ -25,9 +25,7 @@ struct IndexArgs {
 };
 
 /// The branch that a choice belongs to, dropped or not; -1 for none.
-STORMCELL_BOTH inline int32_t branch_of(int32_t choice) {
-  return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice;
-}
+STORMCELL_BOTH inline int32_t branch_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice; }
 
 /// Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell; a warp takes a parent's
 /// cells one after another, 32 at a time. Parents lie side by side.

@@ -21,7 +21,8 @@ int64_t limit_blocks(const IndexArgs& a) {
 }
 
 Status index_in_parts(const Device& device, const IndexArgs& args, const char* sizes, Stream stream) {
-  if (args.capacity > 0) STORMCELL_TRY(launch<LimitKernel>("route: capacity", sizes, blocks_for(device, limit_blocks(args), 4), args, stream));
+  if (args.capacity > 0)
+    STORMCELL_TRY(launch<LimitKernel>("route: capacity", sizes, blocks_for(device, limit_blocks(args), 4), args, stream));
   STORMCELL_TRY(launch<CountKernel>("route: count", sizes, blocks_for(device, args.tiles, 8), args, stream));
   STORMCELL_TRY(launch<ScanKernel>("route: scan", sizes, blocks_for(device, args.rows(), 8), args, stream));
   return launch<PlaceKernel>("route: place", sizes, blocks_for(device, args.tiles, 4), args, stream);

@@ -63,9 +63,8 @@ class EmulatorTest : public QObject {
     QVERIFY2(half.find("miss a barrier") != std::string::npos, half.c_str());
   }
   void writes_past_shared_memory_are_noticed() {
-    const std::string wrong = run_grid(1, 32, 128, ThreadOrder::ascending, [](HostExecution& x) {
-      x.shared<int[40]>()[x.thread() + 1] = 1;
-    });
+    const std::string wrong =
+        run_grid(1, 32, 128, ThreadOrder::ascending, [](HostExecution& x) { x.shared<int[40]>()[x.thread() + 1] = 1; });
     QVERIFY2(wrong.find("past its shared memory") != std::string::npos, wrong.c_str());
   }
   void lanes_see_each_other() {

@@ -30,7 +30,8 @@ std::vector<int32_t> random_offsets(std::mt19937& random, int32_t experts, int32
   std::vector<int32_t> offsets = {0};
   for (int32_t e = 0; e < experts; ++e) {
     const auto how = random() % 4;
-    const int32_t rows = how == 0 ? 0 : static_cast<int32_t>(random() % static_cast<uint32_t>(how == 1 ? std::min(most_rows, 10) + 1 : most_rows + 1));
+    const int32_t rows =
+        how == 0 ? 0 : static_cast<int32_t>(random() % static_cast<uint32_t>(how == 1 ? std::min(most_rows, 10) + 1 : most_rows + 1));
     offsets.push_back(offsets.back() + rows);
   }
   return offsets;
@@ -70,7 +71,8 @@ std::string coverage(const std::vector<int32_t>& offsets, const RegimeLimits& li
       if (gpu::regime_of(end - begin, limits) != regime) return "an expert in another regime's list";
       if (end - begin > rows_before) return "a heavier expert comes later";
       rows_before = end - begin;
-      if (tile.rows < 1 || tile.rows > gpu::row_block(regime) || tile.first < begin || tile.first + tile.rows > end) return "rows of another expert";
+      if (tile.rows < 1 || tile.rows > gpu::row_block(regime) || tile.first < begin || tile.first + tile.rows > end)
+        return "rows of another expert";
       if (tile.column_block < 0 || tile.column_block >= column_blocks) return "no such column block";
       for (int32_t s = tile.first; s < tile.first + tile.rows; ++s)
         if (!covered.insert({s, tile.column_block}).second) return "a row twice";
@@ -116,7 +118,8 @@ Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_row
     a.scatter = p.scatter.data();
   }
   fill(p.x, static_cast<size_t>(p.x_rows) * static_cast<size_t>(k), 1);
-  fill(p.w, static_cast<size_t>(p.experts) * static_cast<size_t>(panels * n) * static_cast<size_t>(k), 1 / std::sqrt(static_cast<float>(k)));
+  fill(p.w, static_cast<size_t>(p.experts) * static_cast<size_t>(panels * n) * static_cast<size_t>(k),
+       1 / std::sqrt(static_cast<float>(k)));
   if (random() % 2) fill(p.bias, static_cast<size_t>(p.experts * panels * n), 1), a.bias = p.bias.data();
   if (random() % 2) fill(p.weight, static_cast<size_t>(rows), 1), a.weight = p.weight.data();
   p.y.assign(static_cast<size_t>(p.y_rows) * static_cast<size_t>(n) + 1, gpu::number<T>(-12345.0f));
@@ -156,7 +159,8 @@ std::string difference(const Product<T>& p, const RegimeLimits& limits, Regime r
         for (int32_t q = 0; q < p.panels; ++q) {
           const int64_t row = (static_cast<int64_t>(e) * p.panels + q) * a.n + c;
           for (int32_t d = 0; d < a.k; ++d)
-            panel[q] += static_cast<double>(gpu::to_float(a.x[a.source_row(s) * a.k + d])) * static_cast<double>(gpu::to_float(a.w[row * a.k + d]));
+            panel[q] +=
+                static_cast<double>(gpu::to_float(a.x[a.source_row(s) * a.k + d])) * static_cast<double>(gpu::to_float(a.w[row * a.k + d]));
           if (a.bias) panel[q] += static_cast<double>(a.bias[row]);
         }
         double want = exact_activation(a.activation, panel[0]) * (p.panels == 2 ? panel[1] : 1.0);
@@ -165,7 +169,8 @@ std::string difference(const Product<T>& p, const RegimeLimits& limits, Regime r
         written[at] = 1;
         const auto got = static_cast<double>(gpu::to_float(p.y[at]));
         if (!(std::fabs(got - want) <= tolerance * std::max(1.0, std::fabs(want))))
-          return "slot " + std::to_string(s) + ", column " + std::to_string(c) + ": " + std::to_string(got) + ", not " + std::to_string(want);
+          return "slot " + std::to_string(s) + ", column " + std::to_string(c) + ": " + std::to_string(got) + ", not " +
+                 std::to_string(want);
       }
   }
   const T untouched = gpu::number<T>(-12345.0f);
@@ -213,8 +218,8 @@ class GpuGroupedTest : public QObject {
         for (int32_t rows = 1; rows <= most; ++rows) QVERIFY(gpu::may_occur(gpu::regime_of(rows, limits), limits, most));
   }
   void limits_by_shape() {
-    const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}, {gpu::Format::bf16, 768, 3072}}, odd[] = {{gpu::Format::bf16, 3072, 769}},
-                            f32[] = {{gpu::Format::f32, 64, 64}};
+    const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}, {gpu::Format::bf16, 768, 3072}},
+                            odd[] = {{gpu::Format::bf16, 3072, 769}}, f32[] = {{gpu::Format::f32, 64, 64}};
     QVERIFY(gpu::choose_limits(true, bf16, 2).tensor_cores && gpu::choose_limits(true, bf16, 2).swapped_rows == 64);
     QVERIFY(!gpu::choose_limits(false, bf16, 2).tensor_cores && gpu::choose_limits(false, bf16, 2).gemv_rows == 8);
     QVERIFY(!gpu::choose_limits(true, odd, 1).tensor_cores && gpu::choose_limits(true, odd, 1).gemv_rows == 0);
@@ -258,7 +263,8 @@ class GpuGroupedTest : public QObject {
     for (int32_t row = 0; row < 256; ++row)
       for (int32_t piece = 0; piece < 8; ++piece) {
         const int32_t offset = gpu::swizzled_offset(row, piece);
-        for (const uint32_t base : {0u, 1024u, 49152u}) QCOMPARE(base + static_cast<uint32_t>(offset), gpu::swizzled_address(base + static_cast<uint32_t>(row * 128 + piece * 16)));
+        for (const uint32_t base : {0u, 1024u, 49152u})
+          QCOMPARE(base + static_cast<uint32_t>(offset), gpu::swizzled_address(base + static_cast<uint32_t>(row * 128 + piece * 16)));
         QVERIFY(places.insert(offset).second && offset < 256 * 128);
       }
   }
@@ -273,7 +279,8 @@ class GpuGroupedTest : public QObject {
         for (uint32_t row = 0; row < 128; ++row)
           for (uint32_t half = 0; half < 2; ++half) {
             const uint32_t read = gpu::swizzled_address(start + row / 8 * group + row % 8 * 128 + half * 16);
-            const uint32_t written = tile + static_cast<uint32_t>(gpu::swizzled_offset(static_cast<int32_t>(row), step * 2 + static_cast<int32_t>(half)));
+            const uint32_t written =
+                tile + static_cast<uint32_t>(gpu::swizzled_offset(static_cast<int32_t>(row), step * 2 + static_cast<int32_t>(half)));
             QCOMPARE(read, written);
           }
       }
@@ -296,7 +303,8 @@ class GpuGroupedTest : public QObject {
   void producer_and_consumer_never_wait_for_each_other() {
     std::mt19937 random(5);
     QVERIFY(play<4>(random, 2, 1) && play<4>(random, 2, 2) && play<4>(random, 2, 1000));
-    QVERIFY(play<8>(random, 4, 3) && play<8>(random, 4, 1000) && play<12>(random, 4, 1) && play<12>(random, 4, 5) && play<12>(random, 4, 1000));
+    QVERIFY(play<8>(random, 4, 3) && play<8>(random, 4, 1000) && play<12>(random, 4, 1) && play<12>(random, 4, 5) &&
+            play<12>(random, 4, 1000));
     QVERIFY(gpu::is_live(4, 2) && !gpu::is_live(4, 3));
     QVERIFY(!play<4>(random, 3, 1000));
   }

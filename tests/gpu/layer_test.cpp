@@ -110,7 +110,8 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
       const auto weight = static_cast<double>(d->choice_weight[cell * d->fan_out + j]);
       if (!is_kept(e)) {
         if (c.with_dropped && is_dropped(e))
-          for (int32_t i = 0; i < c.width; ++i) sum[static_cast<size_t>(i)] += weight * static_cast<double>(gpu::to_float(xs[cell * c.width + i]));
+          for (int32_t i = 0; i < c.width; ++i)
+            sum[static_cast<size_t>(i)] += weight * static_cast<double>(gpu::to_float(xs[cell * c.width + i]));
         continue;
       }
       for (int32_t h = 0; h < c.hidden; ++h) {
@@ -119,14 +120,16 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
           const int64_t row = (int64_t{e} * panels + p) * c.hidden + h;
           panel[p] = static_cast<double>(bias1[static_cast<size_t>(row)]);
           for (int32_t i = 0; i < c.width; ++i)
-            panel[p] += static_cast<double>(gpu::to_float(xs[cell * c.width + i])) * static_cast<double>(gpu::to_float(w1s[row * c.width + i]));
+            panel[p] +=
+                static_cast<double>(gpu::to_float(xs[cell * c.width + i])) * static_cast<double>(gpu::to_float(w1s[row * c.width + i]));
         }
         hidden[static_cast<size_t>(h)] = c.gated ? panel[0] / (1 + std::exp(-panel[0])) * panel[1] : std::max(panel[0], 0.0);
       }
       for (int32_t i = 0; i < c.width; ++i) {
         const int64_t row = int64_t{e} * c.width + i;
         auto out = static_cast<double>(bias2[static_cast<size_t>(row)]);
-        for (int32_t h = 0; h < c.hidden; ++h) out += hidden[static_cast<size_t>(h)] * static_cast<double>(gpu::to_float(w2s[row * c.hidden + h]));
+        for (int32_t h = 0; h < c.hidden; ++h)
+          out += hidden[static_cast<size_t>(h)] * static_cast<double>(gpu::to_float(w2s[row * c.hidden + h]));
         sum[static_cast<size_t>(i)] += weight * out;
       }
     }
@@ -137,7 +140,9 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
     }
   }
   // The project's tolerances: docs/concepts.md.
-  return error <= largest * (sizeof(T) == 4 ? 1e-4 : 2e-2) ? "" : "largest difference " + std::to_string(error) + " of " + std::to_string(largest);
+  return error <= largest * (sizeof(T) == 4 ? 1e-4 : 2e-2)
+             ? ""
+             : "largest difference " + std::to_string(error) + " of " + std::to_string(largest);
 }
 }  // namespace
 
@@ -185,7 +190,8 @@ class GpuLayerTest : public QObject {
       QCOMPARE(emulate<gpu::CombineKernel<float>>(2, gpu::args_of(back)), std::string());
       combine(*d, cells, want_rows.data(), width, back.weighted, want.data());
       for (int64_t at = 0; at < cells * width; ++at)
-        QVERIFY(std::fabs(numbers<float>(to)[at] - want[static_cast<size_t>(at)]) <= 1e-5f * std::max(1.0f, std::fabs(want[static_cast<size_t>(at)])));
+        QVERIFY(std::fabs(numbers<float>(to)[at] - want[static_cast<size_t>(at)]) <=
+                1e-5f * std::max(1.0f, std::fabs(want[static_cast<size_t>(at)])));
     }
   }
   void whole_layers() {

@@ -25,11 +25,13 @@ struct Point {
 struct Bound {
   double bytes = 0, flop = 0;
   double seconds(const Task& task) const {
-    const double by_bytes = task.read_bandwidth > 0 ? bytes / task.read_bandwidth : 0, by_flop = task.bf16_rate > 0 ? flop / task.bf16_rate : 0;
+    const double by_bytes = task.read_bandwidth > 0 ? bytes / task.read_bandwidth : 0,
+                 by_flop = task.bf16_rate > 0 ? flop / task.bf16_rate : 0;
     return std::max(by_bytes, by_flop);
   }
   const char* what(const Task& task) const {
-    return task.read_bandwidth > 0 && task.bf16_rate > 0 && bytes / task.read_bandwidth < flop / task.bf16_rate ? "of the bf16 rate" : "of read bandwidth";
+    return task.read_bandwidth > 0 && task.bf16_rate > 0 && bytes / task.read_bandwidth < flop / task.bf16_rate ? "of the bf16 rate"
+                                                                                                                : "of read bandwidth";
   }
 };
 
@@ -45,7 +47,8 @@ class LayerBench {
     queue_.wait();
     const double touched = calls.touched();
     char name[96];
-    std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts, to_text(point.load));
+    std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
+                  to_text(point.load));
     const std::string at = name;
 
     double products = 0;
@@ -55,12 +58,14 @@ class LayerBench {
       Bound bound;
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;
       bound.flop = 2.0 * static_cast<double>(rows) * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers());
-      report_.measured(at + (first ? ", product 1" : ", product 2"), seconds * 1e6, "us", bound.seconds(task_) / seconds, bound.what(task_));
+      report_.measured(at + (first ? ", product 1" : ", product 2"), seconds * 1e6, "us", bound.seconds(task_) / seconds,
+                       bound.what(task_));
       rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first);
     }
     const double whole = time_calls(queue_, kVariants, [&](int v) { calls.run(v, queue_); });
     char note[96];
-    std::snprintf(note, sizeof note, "%.2f times its products; %.0f MB of weights", whole / products, touched * static_cast<double>(shape_.expert_bytes()) / 1e6);
+    std::snprintf(note, sizeof note, "%.2f times its products; %.0f MB of weights", whole / products,
+                  touched * static_cast<double>(shape_.expert_bytes()) / 1e6);
     report_.measured(at + ", layer", whole * 1e6, "us", 0, note);
   }
 
@@ -102,7 +107,8 @@ class LayerBench {
     try {
       const double loop = time_calls(queue_, kVariants, [&](int v) {
         const auto at_v = static_cast<size_t>(v);
-        for (size_t g = 0; g < grouped[at_v].rows.size(); ++g) cublas_.product(grouped[at_v].rows[g], n, k, xs[at_v][g], ws[at_v][g], ys[at_v][g]);
+        for (size_t g = 0; g < grouped[at_v].rows.size(); ++g)
+          cublas_.product(grouped[at_v].rows[g], n, k, xs[at_v][g], ws[at_v][g], ys[at_v][g]);
       });
       report_.measured(at + ", cuBLAS loop", loop * 1e6, "us", 0, "rival, in graph replay");
     } catch (const Failure& failure) {
@@ -113,8 +119,10 @@ class LayerBench {
       const cublasStatus_t s = cublas_.grouped(grouped[static_cast<size_t>(v)]);
       if (s != CUBLAS_STATUS_SUCCESS) status = s;
     });
-    if (status == CUBLAS_STATUS_SUCCESS) report_.measured(at + ", cublasGemmGroupedBatchedEx", together * 1e6, "us", 0, "rival, without a graph");
-    else report_.absent(at + ", cublasGemmGroupedBatchedEx", "cuBLAS status " + std::to_string(static_cast<int>(status)));
+    if (status == CUBLAS_STATUS_SUCCESS)
+      report_.measured(at + ", cublasGemmGroupedBatchedEx", together * 1e6, "us", 0, "rival, without a graph");
+    else
+      report_.absent(at + ", cublasGemmGroupedBatchedEx", "cuBLAS status " + std::to_string(static_cast<int>(status)));
   }
 
   const Task& task_;
@@ -151,8 +159,8 @@ void bench_routing(const Task& task, Report& report) {
     for (const int64_t cells : {int64_t{64}, int64_t{4096}, shape.protocol.k == 1 ? int64_t{131072} : int64_t{16384}}) {
       const int32_t branches = 64, k = shape.protocol.k;
       const int64_t slots = cells * k;
-      const Memory scores = to_card(make_scores(cells, branches, Load::zipf, 21)), x(cells * shape.width * 2), rows(slots * shape.width * 2),
-                   y(cells * shape.width * 2);
+      const Memory scores = to_card(make_scores(cells, branches, Load::zipf, 21)), x(cells * shape.width * 2),
+                   rows(slots * shape.width * 2), y(cells * shape.width * 2);
       fill_bf16(x.as<void>(), cells * shape.width, 1, 1, queue.stream());
       const CardDecision card(cells, k, branches);
       gpu::RouteCall route;
@@ -162,9 +170,11 @@ void bench_routing(const Task& task, Report& report) {
       const size_t bytes = gpu::route_workspace(cells, branches, route.rule);
       const Memory workspace(static_cast<int64_t>(bytes));
       gpu::DispatchCall out;
-      out.decision = card.view, out.cells = cells, out.width = shape.width, out.format = gpu::Format::bf16, out.from = x.as<void>(), out.to = rows.as<void>();
+      out.decision = card.view, out.cells = cells, out.width = shape.width, out.format = gpu::Format::bf16, out.from = x.as<void>(),
+      out.to = rows.as<void>();
       gpu::CombineCall back;
-      back.decision = card.view, back.cells = cells, back.width = shape.width, back.format = gpu::Format::bf16, back.from = rows.as<void>(), back.to = y.as<void>();
+      back.decision = card.view, back.cells = cells, back.width = shape.width, back.format = gpu::Format::bf16, back.from = rows.as<void>(),
+      back.to = y.as<void>();
       const auto only_route = [&](int) { must(gpu::route(route, workspace.as<void>(), bytes, queue.stream())); };
       const auto all = [&](int i) {
         only_route(i);
@@ -172,7 +182,8 @@ void bench_routing(const Task& task, Report& report) {
         must(gpu::combine(back, queue.stream()));
       };
       // Scores read; rows read once a cell (the caches have them for its other slots) and written once a slot; read and summed back.
-      const double moved = 4.0 * static_cast<double>(cells) * branches + 2.0 * static_cast<double>(shape.width) * static_cast<double>(2 * cells + 2 * slots);
+      const double moved =
+          4.0 * static_cast<double>(cells) * branches + 2.0 * static_cast<double>(shape.width) * static_cast<double>(2 * cells + 2 * slots);
       char name[96];
       std::snprintf(name, sizeof name, "%lld cells, width %d, top-%d of %d", static_cast<long long>(cells), shape.width, k, branches);
       report.measured(std::string("route, ") + name, time_calls(queue, 8, only_route) * 1e6, "us");

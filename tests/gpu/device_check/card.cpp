@@ -49,13 +49,16 @@ void must(const gpu::Status& status) {
 bool has_card(std::string& why) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error != cudaSuccess) why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
-  else if (count == 0) why = "no device";
+  if (error != cudaSuccess)
+    why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
+  else if (count == 0)
+    why = "no device";
   return why.empty();
 }
 
 Memory::Memory(int64_t bytes) : bytes_(bytes) {
-  must(cudaMalloc(&pointer_, static_cast<size_t>(std::max<int64_t>(bytes, 256))), ("cudaMalloc of " + std::to_string(bytes) + " bytes").c_str());
+  must(cudaMalloc(&pointer_, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
+       ("cudaMalloc of " + std::to_string(bytes) + " bytes").c_str());
   poison();
 }
 Memory::~Memory() { cudaFree(pointer_); }

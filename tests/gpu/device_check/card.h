@@ -46,7 +46,8 @@ class Memory {
 template <class T>
 Memory to_card(const std::vector<T>& values) {
   Memory memory(static_cast<int64_t>(values.size() * sizeof(T)));
-  if (!values.empty()) must(cudaMemcpy(memory.as<void>(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the card");
+  if (!values.empty())
+    must(cudaMemcpy(memory.as<void>(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the card");
   return memory;
 }
 template <class T>

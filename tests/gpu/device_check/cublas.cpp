@@ -16,7 +16,9 @@ bool find(void* library, const char* name, Function& function) {
 void* open_cublas() {
   for (const char* name : {"libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.13", "libcublas.so"})
     if (void* library = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return library;
-  FILE* python = popen("python3 -c 'import glob,sys; print([f for p in sys.path for f in glob.glob(p+\"/nvidia/*/lib/libcublas.so.13\")][0])' 2>/dev/null", "r");
+  FILE* python = popen(
+      "python3 -c 'import glob,sys; print([f for p in sys.path for f in glob.glob(p+\"/nvidia/*/lib/libcublas.so.13\")][0])' 2>/dev/null",
+      "r");
   if (!python) return nullptr;
   char path[4096] = {};
   const bool read = std::fgets(path, sizeof path, python) != nullptr;
@@ -68,8 +70,9 @@ cublasStatus_t Cublas::grouped(const Grouped& call) const {
   const std::vector<cublasOperation_t> transposed(groups, CUBLAS_OP_T), plain(groups, CUBLAS_OP_N);
   const std::vector<int> n(groups, call.n), k(groups, call.k), sizes(groups, 1);
   const std::vector<float> one(groups, 1.0f), zero(groups, 0.0f);
-  return grouped_(handle_, transposed.data(), plain.data(), n.data(), call.rows.data(), k.data(), one.data(), call.w, CUDA_R_16BF, k.data(), call.x,
-                  CUDA_R_16BF, k.data(), zero.data(), call.y, CUDA_R_16BF, n.data(), static_cast<int>(groups), sizes.data(), CUBLAS_COMPUTE_32F);
+  return grouped_(handle_, transposed.data(), plain.data(), n.data(), call.rows.data(), k.data(), one.data(), call.w, CUDA_R_16BF, k.data(),
+                  call.x, CUDA_R_16BF, k.data(), zero.data(), call.y, CUDA_R_16BF, n.data(), static_cast<int>(groups), sizes.data(),
+                  CUBLAS_COMPUTE_32F);
 }
 
 }  // namespace stormcell::device_check

@@ -34,8 +34,9 @@ class Cublas {
   void* library_ = nullptr;
   cublasHandle_t handle_ = nullptr;
   // cublasGemmEx, which has an overload in C++.
-  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*, cudaDataType, int,
-                                  const void*, cudaDataType, int, const void*, void*, cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
+  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
+                                  cudaDataType, int, const void*, cudaDataType, int, const void*, void*, cudaDataType, int,
+                                  cublasComputeType_t, cublasGemmAlgo_t);
   Gemm gemm_ = nullptr;
   decltype(&cublasGemmGroupedBatchedEx) grouped_ = nullptr;
   decltype(&cublasDestroy_v2) destroy_ = nullptr;

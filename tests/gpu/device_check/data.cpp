@@ -38,7 +38,8 @@ HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t bra
 }
 
 CardDecision::CardDecision(int64_t cells, int32_t fan_out, int32_t branches)
-    : memory(static_cast<int64_t>(decision_bytes({cells, fan_out, branches}))), view(decision_view(memory.as<void>(), {cells, fan_out, branches})) {}
+    : memory(static_cast<int64_t>(decision_bytes({cells, fan_out, branches}))),
+      view(decision_view(memory.as<void>(), {cells, fan_out, branches})) {}
 
 std::vector<float> to_floats(const void* on_card, int64_t n, gpu::Format format) {
   if (format == gpu::Format::f32) return from_card(static_cast<const float*>(on_card), n);

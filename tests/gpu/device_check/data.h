@@ -23,8 +23,8 @@ struct HostDecision {
   std::vector<std::byte> memory;
   DecisionView view;
 };
-HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol, const ParentMap& parents = {},
-                    const std::vector<float>& bias = {});
+HostDecision decide(const std::vector<float>& scores, int64_t cells, int32_t branches, const Protocol& protocol,
+                    const ParentMap& parents = {}, const std::vector<float>& bias = {});
 /// A decision's memory on the card, laid out like the host's.
 struct CardDecision {
   Memory memory;

@@ -35,7 +35,8 @@ void check_faults(const Task& task, Report& report) {
   expect(report, "more cells than the workspace holds", with([](auto& c) { c.cells = int64_t{1} << 40; }, bytes), StatusCode::bad_input);
   expect(report, "a rule of the host", with([](auto& c) { c.rule.kind = ProtocolKind::hash; }, bytes), StatusCode::unsupported);
   void* huge = nullptr;
-  expect(report, "out of memory", gpu::check_cuda(cudaMalloc(&huge, size_t{1} << 50), "cudaMalloc", "(2^50 bytes)"), StatusCode::out_of_memory);
+  expect(report, "out of memory", gpu::check_cuda(cudaMalloc(&huge, size_t{1} << 50), "cudaMalloc", "(2^50 bytes)"),
+         StatusCode::out_of_memory);
   cudaGetLastError();
   calls.run(0, queue);
   queue.wait();

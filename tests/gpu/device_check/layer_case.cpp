@@ -40,7 +40,9 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
   }
 }
 
-void LayerCalls::run(int v, const Queue& queue) const { must(gpu::layer(call(v), limits_, workspace(v), workspace_bytes_, queue.stream())); }
+void LayerCalls::run(int v, const Queue& queue) const {
+  must(gpu::layer(call(v), limits_, workspace(v), workspace_bytes_, queue.stream()));
+}
 
 std::vector<int32_t> LayerCalls::offsets(int v) const {
   return from_card(gpu::layer_decision(call(v), workspace(v)).offsets, call(v).experts + 1);

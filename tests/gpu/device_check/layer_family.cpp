@@ -18,7 +18,8 @@ double layer_difference(const LayerShape& shape, const LayerCalls& calls, int v)
   const int32_t k = d.fan_out;
   const auto choice = from_card(d.choice, call.cells * k);
   const auto weight = from_card(d.choice_weight, call.cells * k);
-  const auto x = to_floats(call.x, call.cells * shape.width, gpu::Format::bf16), y = to_floats(call.y, call.cells * shape.width, gpu::Format::bf16);
+  const auto x = to_floats(call.x, call.cells * shape.width, gpu::Format::bf16),
+             y = to_floats(call.y, call.cells * shape.width, gpu::Format::bf16);
   const auto w1 = to_floats(call.w1, call.experts * shape.first_numbers(), gpu::Format::bf16),
              w2 = to_floats(call.w2, call.experts * shape.second_numbers(), gpu::Format::bf16);
   const int64_t cells = std::min<int64_t>(call.cells, 48), step = std::max<int64_t>(1, call.cells / cells);
@@ -34,10 +35,13 @@ double layer_difference(const LayerShape& shape, const LayerCalls& calls, int v)
     for (int32_t j = 0; j < k; ++j) {
       const int32_t e = choice[static_cast<size_t>(c * k + j)];
       if (e < 0) continue;
-      const float *first = w1.data() + e * shape.first_numbers(), *second = w2.data() + e * shape.second_numbers(), *row = x.data() + c * shape.width;
+      const float *first = w1.data() + e * shape.first_numbers(), *second = w2.data() + e * shape.second_numbers(),
+                  *row = x.data() + c * shape.width;
       for (int64_t h = 0; h < shape.hidden; ++h) {
         const double gate = dot(row, first + h * shape.width, shape.width);
-        hidden[static_cast<size_t>(h)] = shape.gated ? gate / (1 + std::exp(-gate)) * dot(row, first + (shape.hidden + h) * shape.width, shape.width) : std::max(gate, 0.0);
+        hidden[static_cast<size_t>(h)] =
+            shape.gated ? gate / (1 + std::exp(-gate)) * dot(row, first + (shape.hidden + h) * shape.width, shape.width)
+                        : std::max(gate, 0.0);
       }
       for (int64_t o = 0; o < shape.width; ++o) {
         double s = 0;
@@ -54,7 +58,8 @@ double layer_difference(const LayerShape& shape, const LayerCalls& calls, int v)
   return *std::max_element(wrong.begin(), wrong.end()) / std::max(1e-30, *std::max_element(largest.begin(), largest.end()));
 }
 
-void check_one(Report& report, const Queue& queue, const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts, bool tensor_cores) {
+void check_one(Report& report, const Queue& queue, const LayerShape& shape, const Weights& weights, int64_t cells, int32_t experts,
+               bool tensor_cores) {
   LayerCalls calls(shape, weights, cells, experts, Load::zipf, 3);
   if (!tensor_cores) calls.set_limits({8, 0, false});
   const gpu::LayerCall& call = calls.call(0);

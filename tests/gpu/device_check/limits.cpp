@@ -23,11 +23,14 @@ void check_limits(const Task&, Report& report) {
   constexpr int64_t kBytes = int64_t{2} << 30;
   const Memory a(kBytes), b(kBytes), sink(256);
   fill_bf16(a.as<void>(), kBytes / 2, 1, 1, queue.stream());
-  const double copy = time_calls(queue, 4, [&](int) {
-    must(cudaMemcpyAsync(b.as<void>(), a.as<void>(), kBytes, cudaMemcpyDeviceToDevice, queue.stream()), "cudaMemcpyAsync");
-  }, 0.2);
-  report.measured("copy bandwidth", 2 * static_cast<double>(kBytes) / copy / 1e9, "GB/s", 0, "bytes read and written, cudaMemcpyAsync of 2 GiB");
-  const double read = time_calls(queue, 4, [&](int) { read_all(a.as<void>(), kBytes, device->multiprocessors, sink.as<float>(), queue.stream()); }, 0.2);
+  const double copy = time_calls(
+      queue, 4,
+      [&](int) { must(cudaMemcpyAsync(b.as<void>(), a.as<void>(), kBytes, cudaMemcpyDeviceToDevice, queue.stream()), "cudaMemcpyAsync"); },
+      0.2);
+  report.measured("copy bandwidth", 2 * static_cast<double>(kBytes) / copy / 1e9, "GB/s", 0,
+                  "bytes read and written, cudaMemcpyAsync of 2 GiB");
+  const double read = time_calls(
+      queue, 4, [&](int) { read_all(a.as<void>(), kBytes, device->multiprocessors, sink.as<float>(), queue.stream()); }, 0.2);
   report.measured("read bandwidth", static_cast<double>(kBytes) / read / 1e9, "GB/s", 0, "a kernel that reads 2 GiB");
 
   std::string why;
@@ -37,7 +40,8 @@ void check_limits(const Task&, Report& report) {
   const Memory x(int64_t{kSide} * kSide * 2), w(int64_t{kSide} * kSide * 2), y(int64_t{kSide} * kSide * 2);
   fill_bf16(x.as<void>(), int64_t{kSide} * kSide, 1, 2, queue.stream());
   fill_bf16(w.as<void>(), int64_t{kSide} * kSide, 1, 3, queue.stream());
-  const double product = time_calls_plainly(queue, 4, [&](int) { cublas.product(kSide, kSide, kSide, x.as<void>(), w.as<void>(), y.as<void>()); }, 0.5);
+  const double product = time_calls_plainly(
+      queue, 4, [&](int) { cublas.product(kSide, kSide, kSide, x.as<void>(), w.as<void>(), y.as<void>()); }, 0.5);
   report.measured("bf16 rate", 2.0 * kSide * kSide * kSide / product / 1e12, "TFLOP/s", 0, "cublasGemmEx, 8192 cubed, random numbers");
 }
 

@@ -83,8 +83,10 @@ Outcome run_process(const std::vector<std::string>& command, const std::string& 
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   outcome.ended = WIFEXITED(outcome.status);
-  if (WIFSIGNALED(outcome.status)) outcome.text = std::string("ended by signal ") + strsignal(WTERMSIG(outcome.status));
-  else if (WEXITSTATUS(outcome.status) == 127) outcome.text = "could not be started";
+  if (WIFSIGNALED(outcome.status))
+    outcome.text = std::string("ended by signal ") + strsignal(WTERMSIG(outcome.status));
+  else if (WEXITSTATUS(outcome.status) == 127)
+    outcome.text = "could not be started";
   return outcome;
 }
 
@@ -153,9 +155,9 @@ class Checks {
     if (left() < 5) return take({shown, "all", "absent", "", "no time left"});
     const std::string records = folder_ + "/" + shown + ".jsonl", log = folder_ + "/" + shown + ".log";
     std::vector<std::string> command = prefix;
-    for (const std::string& word : {self_, std::string("--family"), std::string(family.name), std::string("--records"), records,
-                                    std::string("--ceilings"), std::to_string(read_bandwidth_) + "," + std::to_string(copy_bandwidth_) + "," +
-                                        std::to_string(bf16_rate_)})
+    for (const std::string& word :
+         {self_, std::string("--family"), std::string(family.name), std::string("--records"), records, std::string("--ceilings"),
+          std::to_string(read_bandwidth_) + "," + std::to_string(copy_bandwidth_) + "," + std::to_string(bf16_rate_)})
       command.push_back(word);
     if (!prefix.empty()) command.emplace_back("--small");
     const Outcome outcome = run_process(command, log, std::min<double>(family.seconds, left()));
@@ -178,7 +180,8 @@ class Checks {
   }
 
   void run_rivals() {
-    const std::string script = fs::path(self_).parent_path() / "rivals.py", records = folder_ + "/rivals.jsonl", log = folder_ + "/rivals.log";
+    const std::string script = fs::path(self_).parent_path() / "rivals.py", records = folder_ + "/rivals.jsonl",
+                      log = folder_ + "/rivals.log";
     if (!fs::exists(script)) return take({"rivals", "PyTorch, Triton", "absent", "", "rivals.py is not beside device_check"});
     if (left() < 60) return take({"rivals", "PyTorch, Triton", "absent", "", "no time left"});
     const std::string mine = folder_ + "/mine.jsonl";
@@ -218,8 +221,9 @@ class Checks {
     const auto count = [&](const char* result) {
       return std::count_if(records_.begin(), records_.end(), [&](const Record& r) { return r.result == result; });
     };
-    std::printf("%ld passed, %ld failed, %ld measured, %ld absent, %.0f s\n", static_cast<long>(count("passed")), static_cast<long>(count("failed")),
-                static_cast<long>(count("measured")), static_cast<long>(count("absent")), options_.seconds - left());
+    std::printf("%ld passed, %ld failed, %ld measured, %ld absent, %.0f s\n", static_cast<long>(count("passed")),
+                static_cast<long>(count("failed")), static_cast<long>(count("measured")), static_cast<long>(count("absent")),
+                options_.seconds - left());
   }
 
   std::string self_, folder_;
@@ -243,8 +247,10 @@ int run_one(const Family& family, const Task& task, const std::string& records) 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> words = {""};
   for (const char c : text)
-    if (c == ',') words.emplace_back();
-    else words.back() += c;
+    if (c == ',')
+      words.emplace_back();
+    else
+      words.back() += c;
   return words;
 }
 
@@ -271,11 +277,16 @@ int run(int argc, char** argv) {
     }
     if (i + 1 >= argc) return usage(option + ": unknown, or its value is missing");
     const std::string value = argv[++i];
-    if (option == "--out") options.out = value;
-    else if (option == "--families") options.wanted = split(value);
-    else if (option == "--seconds") options.seconds = std::atof(value.c_str());
-    else if (option == "--family") one = value;
-    else if (option == "--records") records = value;
+    if (option == "--out")
+      options.out = value;
+    else if (option == "--families")
+      options.wanted = split(value);
+    else if (option == "--seconds")
+      options.seconds = std::atof(value.c_str());
+    else if (option == "--family")
+      one = value;
+    else if (option == "--records")
+      records = value;
     else if (option == "--ceilings") {
       const auto numbers = split(value);
       if (numbers.size() != 3) return usage("--ceilings: three numbers");

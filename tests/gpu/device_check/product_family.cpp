@@ -24,8 +24,8 @@ std::string describe(const Shape& s, gpu::Format format, bool gated, bool gather
          std::to_string(s.k) + ", rows " + rows;
 }
 
-void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::Format format, bool gated, bool gathered, gpu::Activation activation,
-                   const gpu::RegimeLimits& limits) {
+void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::Format format, bool gated, bool gathered,
+                   gpu::Activation activation, const gpu::RegimeLimits& limits) {
   const auto experts = static_cast<int32_t>(shape.rows.size());
   std::vector<int32_t> offsets = {0};
   for (const int32_t rows : shape.rows) offsets.push_back(offsets.back() + rows);
@@ -34,12 +34,13 @@ void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::
   std::vector<int32_t> gather, scatter;
   std::vector<float> weight, bias;
   std::normal_distribution<float> normal;
-  for (int64_t s = 0; s < all; ++s) gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(x_rows))), scatter.push_back(static_cast<int32_t>(s));
+  for (int64_t s = 0; s < all; ++s)
+    gather.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(x_rows))), scatter.push_back(static_cast<int32_t>(s));
   std::shuffle(scatter.begin(), scatter.end(), random);
   for (int64_t s = 0; s < all; ++s) weight.push_back(normal(random));
   for (int64_t i = 0; i < experts * panels * shape.n; ++i) bias.push_back(normal(random));
-  const Memory offsets_on_card = to_card(offsets), gather_on_card = to_card(gather), scatter_on_card = to_card(scatter), weight_on_card = to_card(weight),
-               bias_on_card = to_card(bias), map(static_cast<int64_t>(gpu::kTileMapBytes));
+  const Memory offsets_on_card = to_card(offsets), gather_on_card = to_card(gather), scatter_on_card = to_card(scatter),
+               weight_on_card = to_card(weight), bias_on_card = to_card(bias), map(static_cast<int64_t>(gpu::kTileMapBytes));
   const int64_t w_numbers = experts * panels * shape.n * shape.k;
   const Memory x(x_rows * shape.k * 4), w(w_numbers * 4), y(all * shape.n * 4);
   const float w_scale = 1 / std::sqrt(static_cast<float>(shape.k));
@@ -65,13 +66,14 @@ void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::
   queue.wait();
   const Difference difference = product_difference(call, all, x_rows, all, all * shape.n * int64_t{shape.k} > 40000000 ? 96 : shape.n);
   char note[96];
-  std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers", difference.relative, static_cast<long long>(difference.numbers));
+  std::snprintf(note, sizeof note, "relative difference %.2e over %lld numbers", difference.relative,
+                static_cast<long long>(difference.numbers));
   report.check(difference.relative <= tolerance(format), describe(shape, format, gated, gathered), note);
 }
 
 /// Every combination on small shapes, then real ones.
-void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& limits, const std::vector<Shape>& small, const std::vector<Shape>& real,
-                  bool f32_too) {
+void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& limits, const std::vector<Shape>& small,
+                  const std::vector<Shape>& real, bool f32_too) {
   const gpu::Device* device = nullptr;
   must(gpu::current_device(device));
   if (limits.tensor_cores && !device->has_wgmma()) return report.absent("all", std::string(device->name) + " has no wgmma");
@@ -86,7 +88,8 @@ void check_regime(const Task& task, Report& report, const gpu::RegimeLimits& lim
   }
   if (task.small) return;
   for (const Shape& shape : real)
-    for (const bool gated : {false, true}) check_product(report, queue, shape, gpu::Format::bf16, gated, true, gpu::Activation::silu, limits);
+    for (const bool gated : {false, true})
+      check_product(report, queue, shape, gpu::Format::bf16, gated, true, gpu::Activation::silu, limits);
 }
 
 }  // namespace

@@ -40,14 +40,15 @@ std::string number_text(double number) {
 }  // namespace
 
 std::string to_json(const Record& r) {
-  return "{\"family\": " + quoted(r.family) + ", \"case\": " + quoted(r.name) + ", \"result\": " + quoted(r.result) + ", \"value\": " + quoted(r.value) +
-         ", \"number\": " + number_text(r.number) + ", \"share\": " + number_text(r.share) + ", \"note\": " + quoted(r.note) + "}";
+  return "{\"family\": " + quoted(r.family) + ", \"case\": " + quoted(r.name) + ", \"result\": " + quoted(r.result) +
+         ", \"value\": " + quoted(r.value) + ", \"number\": " + number_text(r.number) + ", \"share\": " + number_text(r.share) +
+         ", \"note\": " + quoted(r.note) + "}";
 }
 
 bool from_json(std::string_view line, Record& r) {
   std::string number, share;
-  if (!field(line, "family", r.family) || !field(line, "case", r.name) || !field(line, "result", r.result) || !field(line, "value", r.value) ||
-      !field(line, "number", number) || !field(line, "share", share) || !field(line, "note", r.note))
+  if (!field(line, "family", r.family) || !field(line, "case", r.name) || !field(line, "result", r.result) ||
+      !field(line, "value", r.value) || !field(line, "number", number) || !field(line, "share", share) || !field(line, "note", r.note))
     return false;
   r.number = std::atof(number.c_str()), r.share = std::atof(share.c_str());
   return true;

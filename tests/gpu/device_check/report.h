@@ -9,11 +9,11 @@ namespace stormcell::device_check {
 
 struct Record {
   std::string family, name;
-  std::string result;    ///< passed, failed, measured, absent
-  std::string value;     ///< a figure with its unit, or nothing
-  std::string note;      ///< why it failed, which limit, which rival
-  double number = 0;     ///< the figure
-  double share = 0;      ///< of the limit that the note names; 0: none
+  std::string result;  ///< passed, failed, measured, absent
+  std::string value;   ///< a figure with its unit, or nothing
+  std::string note;    ///< why it failed, which limit, which rival
+  double number = 0;   ///< the figure
+  double share = 0;    ///< of the limit that the note names; 0: none
 };
 
 /// A record as one line of JSON, and back (only what to_json wrote).

@@ -17,8 +17,8 @@ struct Differences {
   std::string other;
 };
 
-/// The card's exponential is not the host's to the last bit, so where a rule decides by sigmoids near ties may fall differently: such a cell
-/// is explained where its margin is within rounding.
+/// The card's exponential is not the host's to the last bit, so where a rule decides by sigmoids near ties may fall differently: such a
+/// cell is explained where its margin is within rounding.
 Differences compare(const DecisionView& want, const CardDecision& card, int64_t cells, bool by_exponential) {
   const int32_t k = want.fan_out, branches = want.branches;
   const auto choice = from_card(card.view.choice, cells * k), slot = from_card(card.view.slot, cells * k);
@@ -28,7 +28,7 @@ Differences compare(const DecisionView& want, const CardDecision& card, int64_t 
   Differences d;
   for (int64_t i = 0; i < cells * k; ++i) {
     if (choice[static_cast<size_t>(i)] == want.choice[i]) continue;
-    by_exponential && want.margin[i / k] < 1e-5f ? ++d.explained : ++d.choices;
+    by_exponential&& want.margin[i / k] < 1e-5f ? ++d.explained : ++d.choices;
   }
   if (d.choices + d.explained > 0) return d;
   for (int32_t b = 0; b <= branches && d.other.empty(); ++b)
@@ -37,11 +37,14 @@ Differences compare(const DecisionView& want, const CardDecision& card, int64_t 
     if (wanted[static_cast<size_t>(b)] != want.wanted[b]) d.other = "wanted " + std::to_string(b);
   for (int64_t i = 0; i < cells * k && d.other.empty(); ++i) {
     const auto at = static_cast<size_t>(i);
-    if (slot[at] != want.slot[i]) d.other = "slot of choice " + std::to_string(i);
-    else if (!close(weight[at], want.choice_weight[i])) d.other = "weight of choice " + std::to_string(i);
+    if (slot[at] != want.slot[i])
+      d.other = "slot of choice " + std::to_string(i);
+    else if (!close(weight[at], want.choice_weight[i]))
+      d.other = "weight of choice " + std::to_string(i);
   }
   for (int32_t s = 0; s < want.offsets[branches] && d.other.empty(); ++s)
-    if (cell[static_cast<size_t>(s)] != want.cell[s] || !close(slot_weight[static_cast<size_t>(s)], want.weight[s])) d.other = "slot " + std::to_string(s);
+    if (cell[static_cast<size_t>(s)] != want.cell[s] || !close(slot_weight[static_cast<size_t>(s)], want.weight[s]))
+      d.other = "slot " + std::to_string(s);
   return d;
 }
 
@@ -68,8 +71,10 @@ void check_one(Report& report, const Queue& queue, const std::string& name, cons
   queue.wait();
   const Differences d = compare(want.view, card, cells, protocol.kind == ProtocolKind::sigmoid_groups);
   std::string note = d.other;
-  if (d.choices > 0) note = std::to_string(d.choices) + " choices differ";
-  else if (d.explained > 0) note = std::to_string(d.explained) + " explained flips";
+  if (d.choices > 0)
+    note = std::to_string(d.choices) + " choices differ";
+  else if (d.explained > 0)
+    note = std::to_string(d.explained) + " explained flips";
   report.check(d.choices == 0 && d.other.empty(), name, note);
 }
 
@@ -88,7 +93,8 @@ void check_routing(const Task& task, Report& report) {
       {"top-1, softmax before", {.k = 1, .softmax = SoftmaxPlace::before}},
       {"top-4, softmax after", {.k = 4, .softmax = SoftmaxPlace::after}},
       {"switch, capacity", {.kind = ProtocolKind::switch_top1, .capacity = 40}, true},
-      {"sigmoid, groups", {.kind = ProtocolKind::sigmoid_groups, .k = 4, .renormalize = true, .groups = 4, .groups_kept = 2, .scale = 2.5f}},
+      {"sigmoid, groups",
+       {.kind = ProtocolKind::sigmoid_groups, .k = 4, .renormalize = true, .groups = 4, .groups_kept = 2, .scale = 2.5f}},
       {"threshold", {.kind = ProtocolKind::threshold, .threshold = 1.5f, .residual = 0}},
   };
   for (const Rule& rule : rules)
@@ -99,7 +105,8 @@ void check_routing(const Task& task, Report& report) {
         check_one(report, queue, name, rule.protocol, cells, branches, make_scores(cells, branches, Load::zipf, 7), rule.limited ? 512 : 0);
       }
   for (const Rule& rule : rules)
-    check_one(report, queue, std::string("broken scores, ") + rule.name, rule.protocol, 100, 16, make_scores(100, 16, Load::uniform, 3), 0, true);
+    check_one(report, queue, std::string("broken scores, ") + rule.name, rule.protocol, 100, 16, make_scores(100, 16, Load::uniform, 3), 0,
+              true);
   check_one(report, queue, "one branch", {.k = 1}, 1000, 1, make_scores(1000, 1, Load::uniform, 1));
   check_one(report, queue, "no cells", {.k = 2}, 0, 8, {});
   if (task.small) return;
@@ -121,11 +128,16 @@ void check_dispatch(const Task& task, Report& report) {
         must(cudaMemcpy(card.memory.as<void>(), decision.view.cells, decision_bytes({cells, k, 16}), cudaMemcpyHostToDevice), "copy");
         const Memory from(cells * width * 4), rows(cells * k * width * 4), to(cells * width * 4), again(cells * width * 4);
         const int64_t bytes = cells * width * gpu::bytes_of(format);
-        if (format == gpu::Format::bf16) fill_bf16(from.as<void>(), cells * width, 1, 4, queue.stream());
-        else must(cudaMemcpy(from.as<void>(), make_scores(cells, static_cast<int32_t>(width), Load::uniform, 2).data(), static_cast<size_t>(bytes), cudaMemcpyHostToDevice), "copy");
+        if (format == gpu::Format::bf16)
+          fill_bf16(from.as<void>(), cells * width, 1, 4, queue.stream());
+        else
+          must(cudaMemcpy(from.as<void>(), make_scores(cells, static_cast<int32_t>(width), Load::uniform, 2).data(),
+                          static_cast<size_t>(bytes), cudaMemcpyHostToDevice),
+               "copy");
         queue.wait();
         gpu::DispatchCall out;
-        out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(), out.to = rows.as<void>();
+        out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(),
+        out.to = rows.as<void>();
         must(gpu::dispatch(out, queue.stream()));
         gpu::CombineCall back;
         back.decision = card.view, back.cells = cells, back.width = width, back.format = format;
@@ -144,7 +156,8 @@ void check_dispatch(const Task& task, Report& report) {
           for (int64_t i = 0; i < width; ++i) {
             double want = 0;
             for (int32_t j = 0; j < k; ++j)
-              want += static_cast<double>(decision.view.choice_weight[c * k + j]) * static_cast<double>(source[static_cast<size_t>(c * width + i)]);
+              want += static_cast<double>(decision.view.choice_weight[c * k + j]) *
+                      static_cast<double>(source[static_cast<size_t>(c * width + i)]);
             const double off = std::fabs(want - static_cast<double>(got[static_cast<size_t>(c * width + i)]));
             error = std::isnan(off) ? INFINITY : std::max(error, off), largest = std::max(largest, std::fabs(want));
           }
