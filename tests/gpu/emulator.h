@@ -11,6 +11,13 @@
 
 namespace stormcell::testing {
 
+/// Sanitizers make every change of threads a hundred times as long; then tests do less.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSlowEmulator = true;
+#else
+inline constexpr bool kSlowEmulator = false;
+#endif
+
 class FiberBlock;
 
 /// One thread of an emulated block; see gpu/base/execution.h.

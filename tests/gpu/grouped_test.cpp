@@ -198,7 +198,7 @@ class GpuGroupedTest : public QObject {
   }
   void the_kernel_makes_the_same_map() {
     std::mt19937 random(2);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < (testing::kSlowEmulator ? 6 : 60); ++i) {
       const int32_t experts = i == 0 ? 1 : i == 1 ? 1024 : 1 + static_cast<int32_t>(random() % 200);
       const auto offsets = i == 2 ? std::vector<int32_t>(9, 0) : random_offsets(random, experts, 300);
       const auto want = map_by_sorting(offsets, kTensor);
@@ -228,7 +228,7 @@ class GpuGroupedTest : public QObject {
 
   void plain_product() {
     std::mt19937 random(3);
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < (testing::kSlowEmulator ? 3 : 16); ++i) {
       const int32_t n = 1 + static_cast<int32_t>(random() % 90), k = 1 + static_cast<int32_t>(random() % 50);
       const auto run = [&]<class T, int kPanels>() {
         auto p = random_product<T>(random, kPanels, 80, n, k, kAllPlain);
@@ -243,7 +243,7 @@ class GpuGroupedTest : public QObject {
   }
   void gemv_product() {
     std::mt19937 random(4);
-    for (int i = 0; i < 30; ++i) {
+    for (int i = 0; i < (testing::kSlowEmulator ? 6 : 30); ++i) {
       const int32_t n = 1 + static_cast<int32_t>(random() % 30), k = 8 * (1 + static_cast<int32_t>(random() % 80));
       const auto run = [&]<class T, int kPanels>() {
         auto p = random_product<T>(random, kPanels, 1 + i % 12, n, k, kAllGemv);

@@ -161,7 +161,7 @@ class GpuLayerTest : public QObject {
   }
   void rows_are_dispatched_and_combined() {
     std::mt19937 random(1);
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < (testing::kSlowEmulator ? 5 : 20); ++i) {
       Protocol protocol;
       protocol.k = 1 + i % 4;
       if (i % 5 == 0) protocol = {.kind = ProtocolKind::switch_top1, .capacity = 4};
@@ -200,7 +200,7 @@ class GpuLayerTest : public QObject {
                    sigmoid = {.kind = ProtocolKind::sigmoid_groups, .k = 2, .groups = 2, .groups_kept = 1, .scale = 2.5f},
                    threshold = {.kind = ProtocolKind::threshold, .threshold = 0.7f};
     for (const Protocol& protocol : {top1, top3, limited, sigmoid, threshold})
-      for (const int64_t cells : {int64_t{1}, int64_t{37}}) {
+      for (const int64_t cells : {int64_t{1}, int64_t{testing::kSlowEmulator ? 11 : 37}}) {
         LayerCase c{protocol, cells, 6, 24, 40, random() % 2 == 0, protocol.capacity > 0};
         QCOMPARE(layer_difference<float>(c, random), std::string());
         c.gated = !c.gated;

@@ -133,7 +133,7 @@ class GpuRoutingTest : public QObject {
     std::mt19937 random(5);
     for (const ProtocolKind kind : kKinds)
       for (const Scores how : {Scores::smooth, Scores::few_values, Scores::broken})
-        for (int i = 0; i < 24; ++i) {
+        for (int i = 0; i < (testing::kSlowEmulator ? 4 : 24); ++i) {
           const int32_t branches = 1 + static_cast<int32_t>(random() % (i % 4 == 0 ? 300 : i % 2 == 0 ? 64 : 8));
           const int64_t cells = static_cast<int64_t>(random() % (i % 3 == 0 ? 700 : 40));
           const Case c = random_case(random, kind, branches, cells, how);
@@ -151,7 +151,7 @@ class GpuRoutingTest : public QObject {
     std::mt19937 random(6);
     for (const ProtocolKind kind : kKinds)
       for (const ThreadOrder order : {ThreadOrder::descending, ThreadOrder::shuffled})
-        for (const int64_t cells : {int64_t{70}, int64_t{2500}}) {
+        for (const int64_t cells : {int64_t{70}, int64_t{testing::kSlowEmulator ? 300 : 2500}}) {
           const Case c = random_case(random, kind, 24, kind == ProtocolKind::threshold ? cells / 8 : cells, Scores::few_values);
           QCOMPARE(difference(c, order, 3), std::string());
         }
@@ -192,11 +192,7 @@ class GpuRoutingTest : public QObject {
     QCOMPARE(difference(c), std::string());
   }
   void a_million_cells() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    constexpr int64_t kCells = 50000;  // sanitizers make every change of threads a hundred times as long
-#else
-    constexpr int64_t kCells = 1000000;
-#endif
+    constexpr int64_t kCells = testing::kSlowEmulator ? 20000 : 1000000;
     std::mt19937 random(12);
     Case c = random_case(random, ProtocolKind::switch_top1, 8, kCells, Scores::few_values);
     c.parents = {512, nullptr};
