@@ -15,6 +15,9 @@ Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const 
     return Status::failure(StatusCode::bad_input, "%s: n %d and k %d, allowed are 1 to %d", kCall, call.n, call.k, 1 << 24);
   if (call.most_slots < 0 || call.most_slots > INT32_MAX)
     return Status::failure(StatusCode::bad_input, "%s: %" PRId64 " slots are beyond 2^31", kCall, call.most_slots);
+  if (call.most_rows < 0 || call.most_rows > call.most_slots || (call.most_rows == 0) != (call.most_slots == 0))
+    return Status::failure(StatusCode::bad_input, "%s: up to %" PRId64 " rows an expert of up to %" PRId64 " slots", kCall, call.most_rows,
+                           call.most_slots);
   if (call.scatter && call.fan_out != 1)
     return Status::failure(StatusCode::bad_input, "%s: a scattering store sums nothing, so it needs a fan-out of 1, not %d", kCall,
                            call.fan_out);

@@ -14,6 +14,7 @@ struct GroupedCall {
   const int32_t* offsets = nullptr;  ///< [experts + 1], ascending from 0
   int32_t experts = 1;               ///< 1 to 1,024
   int64_t most_slots = 0;            ///< at least offsets[experts]
+  int64_t most_rows = 0;             ///< at least any expert's slots: the cells that came; regimes beyond it are not launched
   int32_t fan_out = 1;               ///< of the decision; a scattering store needs 1
   int32_t n = 0, k = 0;
   Format format = Format::f32;  ///< of x, w and y
@@ -33,13 +34,13 @@ struct ProductShape {
   Format format = Format::f32;
   int32_t n = 0, k = 0;
 };
-/// The regimes' limits for products that share a tile map (those of a layer), on a card with or without wgmma. Measured where
-/// docs/benchmarks/gpu.md says so, else by the counts in grouped/choice.cpp.
-RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count);
+/// The regimes' limits for products that share a tile map (those of a layer) and no expert of which gets more than `most_rows`, on a card
+/// with or without wgmma. Not measured yet: by the counts in grouped/choice.cpp.
+RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count, int64_t most_rows);
 /// The same for the current card.
-Status choose_limits(const ProductShape* products, int count, RegimeLimits& limits);
+Status choose_limits(const ProductShape* products, int count, int64_t most_rows, RegimeLimits& limits);
 /// True where the regime may have rows, as far as the host can tell.
-bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_slots);
+bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
 
 /// Bytes of a tile map.
 inline constexpr size_t kTileMapBytes = sizeof(int32_t) * kTileMapInts;

@@ -12,26 +12,25 @@ namespace {
 template <class T, int kPanels>
 Status without_tensor_cores(const Device& device, const GroupedCall& call, const RegimeLimits& limits, const ProductArgs<T>& args,
                             const char* sizes, Stream stream) {
-  if (may_occur(Regime::plain, limits, call.most_slots)) STORMCELL_TRY((launch_plain<T, kPanels>(device, args, sizes, stream)));
-  if (may_occur(Regime::gemv, limits, call.most_slots)) STORMCELL_TRY((launch_gemv<T, kPanels>(device, args, sizes, stream)));
+  if (may_occur(Regime::plain, limits, call.most_rows)) STORMCELL_TRY((launch_plain<T, kPanels>(device, args, sizes, stream)));
+  if (may_occur(Regime::gemv, limits, call.most_rows)) STORMCELL_TRY((launch_gemv<T, kPanels>(device, args, sizes, stream)));
   return {};
 }
 
 template <int kPanels>
 Status with_tensor_cores(const Device& device, const GroupedCall& call, const RegimeLimits& limits, const ProductArgs<Bf16>& args,
                          const char* sizes, Stream stream) {
-  if (may_occur(Regime::large, limits, call.most_slots)) STORMCELL_TRY(launch_large<kPanels>(device, args, call.experts, sizes, stream));
-  if (may_occur(Regime::swapped, limits, call.most_slots))
-    STORMCELL_TRY(launch_swapped<kPanels>(device, args, call.experts, sizes, stream));
+  if (may_occur(Regime::large, limits, call.most_rows)) STORMCELL_TRY(launch_large<kPanels>(device, args, call.experts, sizes, stream));
+  if (may_occur(Regime::swapped, limits, call.most_rows)) STORMCELL_TRY(launch_swapped<kPanels>(device, args, call.experts, sizes, stream));
   return without_tensor_cores<Bf16, kPanels>(device, call, limits, args, sizes, stream);
 }
 
 }  // namespace
 
-Status choose_limits(const ProductShape* products, int count, RegimeLimits& limits) {
+Status choose_limits(const ProductShape* products, int count, int64_t most_rows, RegimeLimits& limits) {
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
-  limits = choose_limits(device->has_wgmma(), products, count);
+  limits = choose_limits(device->has_wgmma(), products, count, most_rows);
   return {};
 }
 

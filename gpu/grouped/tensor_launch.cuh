@@ -1,7 +1,7 @@
 // Launches a tensor-core kernel: one block a multiprocessor, which takes tiles until there are none.
 #pragma once
 #include "gpu/grouped/epilogue.h"
-#include "gpu/grouped/tensor_map.h"
+#include "gpu/grouped/tensor_map.cuh"
 #include "gpu/launch/device.h"
 
 namespace stormcell::gpu {

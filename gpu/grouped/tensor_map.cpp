@@ -1,4 +1,4 @@
-#include "gpu/grouped/tensor_map.h"
+#include "gpu/grouped/tensor_map.cuh"
 
 #include <cuda_runtime_api.h>
 

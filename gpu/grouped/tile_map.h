@@ -101,6 +101,7 @@ struct TileMapKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     Shared& shared = x.template shared<Shared>();
     const int32_t e = x.thread();
+    static_assert(kThreads >= kMostExperts);
     if (e < kRegimes) shared.experts[e] = shared.blocks[e] = 0;
     if (e < a.experts) {
       shared.rows[e] = a.offsets[e + 1] - a.offsets[e];

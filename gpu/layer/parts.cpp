@@ -43,7 +43,7 @@ LayerParts layer_parts(const LayerCall& call, void* workspace) {
 
   GroupedCall& first = parts.first;
   first.offsets = decision.offsets, first.experts = call.experts;
-  first.most_slots = slots, first.fan_out = call.rule.fan_out;
+  first.most_slots = slots, first.most_rows = call.cells, first.fan_out = call.rule.fan_out;
   first.n = call.hidden, first.k = call.width;
   first.format = call.format, first.gated = call.gated, first.activation = call.activation;
   first.x = call.x, first.gather = decision.cell;

@@ -220,10 +220,17 @@ class GpuGroupedTest : public QObject {
   void limits_by_shape() {
     const gpu::ProductShape bf16[] = {{gpu::Format::bf16, 3072, 768}, {gpu::Format::bf16, 768, 3072}},
                             odd[] = {{gpu::Format::bf16, 3072, 769}}, f32[] = {{gpu::Format::f32, 64, 64}};
-    QVERIFY(gpu::choose_limits(true, bf16, 2).tensor_cores && gpu::choose_limits(true, bf16, 2).swapped_rows == 64);
-    QVERIFY(!gpu::choose_limits(false, bf16, 2).tensor_cores && gpu::choose_limits(false, bf16, 2).gemv_rows == 8);
-    QVERIFY(!gpu::choose_limits(true, odd, 1).tensor_cores && gpu::choose_limits(true, odd, 1).gemv_rows == 0);
-    QVERIFY(!gpu::choose_limits(true, f32, 1).tensor_cores);
+    const gpu::RegimeLimits few = gpu::choose_limits(true, bf16, 2, 4), many = gpu::choose_limits(true, bf16, 2, 64);
+    QVERIFY(few.tensor_cores && few.gemv_rows == 4 && many.gemv_rows == 0 && many.swapped_rows == 64);
+    const auto launches = [](const gpu::RegimeLimits& limits, int64_t most_rows) {
+      int n = 0;
+      for (int r = 0; r < gpu::kRegimes; ++r) n += gpu::may_occur(static_cast<Regime>(r), limits, most_rows);
+      return n;
+    };
+    QVERIFY(launches(few, 4) == 1 && launches(many, 64) == 1 && launches(many, 65) == 2 && launches(many, 0) == 0);
+    QVERIFY(!gpu::choose_limits(false, bf16, 2, 99).tensor_cores && gpu::choose_limits(false, bf16, 2, 99).gemv_rows == 8);
+    QVERIFY(!gpu::choose_limits(true, odd, 1, 1).tensor_cores && gpu::choose_limits(true, odd, 1, 1).gemv_rows == 0);
+    QVERIFY(!gpu::choose_limits(true, f32, 1, 1).tensor_cores);
   }
 
   void plain_product() {
@@ -331,7 +338,7 @@ class GpuGroupedTest : public QObject {
     alignas(16) static float memory[64];
     static int32_t map[gpu::kTileMapInts], offsets[3];
     gpu::GroupedCall call;
-    call.offsets = offsets, call.experts = 2, call.most_slots = 4, call.n = 8, call.k = 8;
+    call.offsets = offsets, call.experts = 2, call.most_slots = call.most_rows = 4, call.n = 8, call.k = 8;
     call.x = memory, call.w = memory, call.y = memory;
     QVERIFY(gpu::check_grouped(call, kAllGemv, map).ok());
     const auto refused = [&](auto change, const RegimeLimits& limits, const char* word) {
@@ -348,6 +355,7 @@ class GpuGroupedTest : public QObject {
     QVERIFY(refused([](auto& c) { c.scatter = offsets, c.fan_out = 2; }, kAllPlain, "fan-out"));
     QVERIFY(refused([](auto& c) { c.x = memory + 1; }, kAllGemv, "x ("));
     QVERIFY(refused([](auto& c) { c.w = nullptr; }, kAllGemv, "w is null"));
+    QVERIFY(refused([](auto& c) { c.most_rows = 5; }, kAllGemv, "up to 5 rows"));
     QVERIFY(refused([](auto& c) { c.most_slots = int64_t{1} << 31; }, kAllGemv, "beyond 2^31"));
     QVERIFY(refused([](auto&) {}, RegimeLimits{9, 0, false}, "regimes of"));
   }

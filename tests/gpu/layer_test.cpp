@@ -45,9 +45,9 @@ template <class T>
 std::string emulate_product(const gpu::GroupedCall& call, const gpu::RegimeLimits& limits, int32_t* map) {
   const auto args = gpu::args_of<T>(call, map);
   std::string wrong;
-  if (gpu::may_occur(gpu::Regime::plain, limits, call.most_slots))
+  if (gpu::may_occur(gpu::Regime::plain, limits, call.most_rows))
     wrong = call.gated ? emulate<gpu::PlainKernel<T, 2>>(3, args) : emulate<gpu::PlainKernel<T, 1>>(3, args);
-  if (wrong.empty() && gpu::may_occur(gpu::Regime::gemv, limits, call.most_slots))
+  if (wrong.empty() && gpu::may_occur(gpu::Regime::gemv, limits, call.most_rows))
     wrong = call.gated ? emulate<gpu::GemvKernel<T, 2>>(2, args) : emulate<gpu::GemvKernel<T, 1>>(2, args);
   return wrong;
 }
@@ -97,7 +97,8 @@ std::string layer_difference(const LayerCase& c, std::mt19937& random) {
   call.dropped = c.with_dropped ? x.get() : nullptr;
   const gpu::ProductShape shapes[] = {{call.format, c.hidden, c.width}, {call.format, c.width, c.hidden}};
   const AlignedMemory workspace(gpu::layer_workspace(call));
-  const std::string wrong = emulate_layer<T>(call, gpu::choose_limits(false, shapes, 2), workspace.get(), gpu::layer_workspace(call));
+  const std::string wrong =
+      emulate_layer<T>(call, gpu::choose_limits(false, shapes, 2, c.cells), workspace.get(), gpu::layer_workspace(call));
   if (!wrong.empty()) return wrong;
 
   double largest = 0, error = 0;

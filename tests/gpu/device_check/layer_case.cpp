@@ -21,7 +21,7 @@ LayerCalls::LayerCalls(const LayerShape& shape, const Weights& weights, int64_t 
   fill_bf16(x_.as<void>(), cells * shape.width, 1, 3, nullptr);
   must(cudaDeviceSynchronize(), "fill x");
   const gpu::ProductShape products[] = {{gpu::Format::bf16, shape.hidden, shape.width}, {gpu::Format::bf16, shape.width, shape.hidden}};
-  must(gpu::choose_limits(products, 2, limits_));
+  must(gpu::choose_limits(products, 2, cells, limits_));
   const int sets = std::max(1, weights.experts / experts);
   for (int v = 0; v < variants; ++v) {
     scores_.push_back(to_card(make_scores(cells, experts, load, static_cast<uint32_t>(100 + v))));

@@ -55,7 +55,7 @@ void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::
     must(cudaMemcpy(w.as<void>(), ws.data(), ws.size() * 4, cudaMemcpyHostToDevice), "copy");
   }
   gpu::GroupedCall call;
-  call.offsets = offsets_on_card.as<int32_t>(), call.experts = experts, call.most_slots = all;
+  call.offsets = offsets_on_card.as<int32_t>(), call.experts = experts, call.most_slots = call.most_rows = all;
   call.n = shape.n, call.k = shape.k, call.format = format, call.gated = gated, call.activation = activation;
   call.x = x.as<void>(), call.w = w.as<void>(), call.y = y.as<void>(), call.bias = bias_on_card.as<float>();
   if (gathered) {
