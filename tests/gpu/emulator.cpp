@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <random>
 #include <vector>
@@ -17,7 +18,7 @@
 namespace stormcell::testing {
 namespace {
 
-constexpr size_t kStackBytes = size_t{128} << 10;
+constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kWarp = 32;
 constexpr size_t kGuardBytes = 256;
 
@@ -55,10 +56,10 @@ enum class Waiting : uint8_t { ready, at_block, at_warp, done };
 
 }  // namespace
 
-// The fibers of one block: made once, used for all blocks of a launch.
+// The fibers of one block: made once, used for all blocks of all launches of that many threads.
 class FiberBlock {
  public:
-  FiberBlock(int threads, const std::function<void(HostExecution&)>& body) : body_(&body), fibers_(static_cast<size_t>(threads)) {
+  explicit FiberBlock(int threads) : fibers_(static_cast<size_t>(threads)) {
     main_.begun = true;
 #if defined(__SANITIZE_THREAD__)
     main_.tsan = __tsan_get_current_fiber();
@@ -87,8 +88,8 @@ class FiberBlock {
   FiberBlock(const FiberBlock&) = delete;
   FiberBlock& operator=(const FiberBlock&) = delete;
 
-  std::string run(int block, int blocks, std::byte* shared, ThreadOrder order) {
-    block_ = block, blocks_ = blocks, shared_ = shared;
+  std::string run(const std::function<void(HostExecution&)>& body, int block, int blocks, std::byte* shared, ThreadOrder order) {
+    body_ = &body, block_ = block, blocks_ = blocks, shared_ = shared;
     const size_t n = fibers_.size();
     std::vector<size_t> turn(n);
     for (size_t i = 0; i < n; ++i) turn[i] = order == ThreadOrder::descending ? n - 1 - i : i;
@@ -157,7 +158,7 @@ class FiberBlock {
     for (int lane = 0; lane < kWarp; ++lane) fibers_[warp * kWarp + static_cast<size_t>(lane)].waiting = Waiting::ready;
   }
 
-  const std::function<void(HostExecution&)>* body_;
+  const std::function<void(HostExecution&)>* body_ = nullptr;
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
   std::unique_ptr<std::byte[]> stacks_;
@@ -171,13 +172,19 @@ const uint64_t* HostExecution::exchange(uint64_t mine) { return all_->exchange(t
 
 std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body) {
   if (threads % kWarp != 0) return "a block is whole warps";
-  FiberBlock fibers(threads, body);
+  // Kept: to AddressSanitizer each fiber has a shadow of megabytes that only a fiber's end would free. Fibers that are stuck are given up.
+  static std::map<int, std::unique_ptr<FiberBlock>> kept;
+  std::unique_ptr<FiberBlock>& fibers = kept[threads];
+  if (!fibers) fibers = std::make_unique<FiberBlock>(threads);
   const size_t bytes = (shared_bytes + 1023) / 1024 * 1024;
   std::vector<std::byte> memory(bytes + kGuardBytes + 1024);
   auto* shared = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(memory.data()) + 1023) / 1024 * 1024);
   for (int block = 0; block < blocks; ++block) {
     std::fill_n(shared, shared_bytes + kGuardBytes, std::byte{0xcd});
-    if (std::string wrong = fibers.run(block, blocks, shared, order); !wrong.empty()) return wrong;
+    if (std::string wrong = fibers->run(body, block, blocks, shared, order); !wrong.empty()) {
+      fibers.reset();
+      return wrong;
+    }
     for (size_t i = 0; i < kGuardBytes; ++i)
       if (shared[shared_bytes + i] != std::byte{0xcd}) return "block " + std::to_string(block) + ": a write past its shared memory";
   }

@@ -46,6 +46,14 @@ void must(cudaError_t error, const char* what) {
 void must(const gpu::Status& status) {
   if (!status.ok()) throw Failure(status.text());
 }
+void copy(void* to, const void* from, size_t bytes) {
+  must(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+void poison(void* to, size_t bytes) {
+  must(cudaMemset(to, 0xff, bytes), "cudaMemset");
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
 bool has_card(std::string& why) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
@@ -59,13 +67,9 @@ bool has_card(std::string& why) {
 Memory::Memory(int64_t bytes) : bytes_(bytes) {
   must(cudaMalloc(&pointer_, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
        ("cudaMalloc of " + std::to_string(bytes) + " bytes").c_str());
-  poison();
+  poison(pointer_, static_cast<size_t>(bytes));
 }
 Memory::~Memory() { cudaFree(pointer_); }
-void Memory::poison() const {
-  must(cudaMemset(pointer_, 0xff, static_cast<size_t>(bytes_)), "cudaMemset");  // NaN in every format
-  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-}
 
 Graph::Graph(const Queue& queue, const std::function<void()>& work) : queue_(&queue) {
   must(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");

@@ -19,6 +19,10 @@ class Failure : public std::runtime_error {
 
 void must(cudaError_t error, const char* what);
 void must(const gpu::Status& status);
+/// Copies and is done when it returns: queues here do not wait for CUDA's default stream.
+void copy(void* to, const void* from, size_t bytes);
+/// Fills with 0xff, NaN in every format, so that what a kernel does not write shows; done when it returns.
+void poison(void* to, size_t bytes);
 /// False, with the reason, where there is no card.
 bool has_card(std::string& why);
 
@@ -36,7 +40,6 @@ class Memory {
     return static_cast<T*>(pointer_);
   }
   int64_t bytes() const { return bytes_; }
-  void poison() const;
 
  private:
   void* pointer_ = nullptr;
@@ -46,14 +49,13 @@ class Memory {
 template <class T>
 Memory to_card(const std::vector<T>& values) {
   Memory memory(static_cast<int64_t>(values.size() * sizeof(T)));
-  if (!values.empty())
-    must(cudaMemcpy(memory.as<void>(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "copy to the card");
+  if (!values.empty()) copy(memory.as<void>(), values.data(), values.size() * sizeof(T));
   return memory;
 }
 template <class T>
 std::vector<T> from_card(const T* pointer, int64_t n) {
   std::vector<T> values(static_cast<size_t>(n));
-  if (n > 0) must(cudaMemcpy(values.data(), pointer, values.size() * sizeof(T), cudaMemcpyDeviceToHost), "copy from the card");
+  if (n > 0) copy(values.data(), pointer, values.size() * sizeof(T));
   return values;
 }
 

@@ -70,8 +70,8 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   };
   const std::string name = std::string(shape.name) + ", " + std::to_string(cells) + " cells, " + std::to_string(experts) + " experts" +
                            (tensor_cores ? "" : ", without tensor cores");
-  const auto poison = [&] { must(cudaMemset(call.y, 0xff, static_cast<size_t>(bytes)), "cudaMemset"); };
-  poison();
+  const auto poison_y = [&] { poison(call.y, static_cast<size_t>(bytes)); };
+  poison_y();
   calls.run(0, queue);
   const auto once = y();
   const double difference = layer_difference(shape, calls, 0);
@@ -83,15 +83,15 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   const Graph graph(queue, [&] { calls.run(0, queue); });
   bool same = true;
   for (int i = 0; i < 20; ++i) {
-    poison();
+    poison_y();
     graph.replay();
     same = same && y() == once;
   }
   report.check(same, name + ", 20 replays", same ? "" : "not the same to the bit");
   const size_t score_bytes = static_cast<size_t>(cells * experts) * 4;
   for (int v = 1; v < calls.variants(); ++v) {
-    must(cudaMemcpy(const_cast<float*>(call.scores), calls.call(v).scores, score_bytes, cudaMemcpyDeviceToDevice), "copy scores");
-    poison();
+    copy(const_cast<float*>(call.scores), calls.call(v).scores, score_bytes);
+    poison_y();
     graph.replay();
     queue.wait();
     const double other = layer_difference(shape, calls, 0);

@@ -51,8 +51,8 @@ void check_product(Report& report, const Queue& queue, const Shape& shape, gpu::
     std::vector<float> xs(static_cast<size_t>(x_rows * shape.k)), ws(static_cast<size_t>(w_numbers));
     for (float& v : xs) v = normal(random);
     for (float& v : ws) v = normal(random) * w_scale;
-    must(cudaMemcpy(x.as<void>(), xs.data(), xs.size() * 4, cudaMemcpyHostToDevice), "copy");
-    must(cudaMemcpy(w.as<void>(), ws.data(), ws.size() * 4, cudaMemcpyHostToDevice), "copy");
+    copy(x.as<void>(), xs.data(), xs.size() * 4);
+    copy(w.as<void>(), ws.data(), ws.size() * 4);
   }
   gpu::GroupedCall call;
   call.offsets = offsets_on_card.as<int32_t>(), call.experts = experts, call.most_slots = call.most_rows = all;

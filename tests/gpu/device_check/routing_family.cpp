@@ -125,15 +125,13 @@ void check_dispatch(const Task& task, Report& report) {
         const HostDecision decision = decide(scores, cells, 16, {.k = k});
         // The host's decision, moved over: this family does not depend on routing.
         CardDecision card(cells, k, 16);
-        must(cudaMemcpy(card.memory.as<void>(), decision.view.cells, decision_bytes({cells, k, 16}), cudaMemcpyHostToDevice), "copy");
+        copy(card.memory.as<void>(), decision.view.cells, decision_bytes({cells, k, 16}));
         const Memory from(cells * width * 4), rows(cells * k * width * 4), to(cells * width * 4), again(cells * width * 4);
         const int64_t bytes = cells * width * gpu::bytes_of(format);
         if (format == gpu::Format::bf16)
           fill_bf16(from.as<void>(), cells * width, 1, 4, queue.stream());
         else
-          must(cudaMemcpy(from.as<void>(), make_scores(cells, static_cast<int32_t>(width), Load::uniform, 2).data(),
-                          static_cast<size_t>(bytes), cudaMemcpyHostToDevice),
-               "copy");
+          copy(from.as<void>(), make_scores(cells, static_cast<int32_t>(width), Load::uniform, 2).data(), static_cast<size_t>(bytes));
         queue.wait();
         gpu::DispatchCall out;
         out.decision = card.view, out.cells = cells, out.width = width, out.format = format, out.from = from.as<void>(),
