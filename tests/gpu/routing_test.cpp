@@ -192,9 +192,14 @@ class GpuRoutingTest : public QObject {
     QCOMPARE(difference(c), std::string());
   }
   void a_million_cells() {
-    constexpr int64_t kCells = testing::kSlowEmulator ? 20000 : 1000000;
     std::mt19937 random(12);
-    Case c = random_case(random, ProtocolKind::switch_top1, 8, kCells, Scores::few_values);
+    Case c = random_case(random, ProtocolKind::top_k, 8, testing::kSlowEmulator ? 20000 : 1000000, Scores::few_values);
+    c.protocol = {.k = 1, .softmax = SoftmaxPlace::none};
+    QCOMPARE(difference(c, ThreadOrder::ascending, 128), std::string());
+  }
+  void many_parents_with_capacity() {
+    std::mt19937 random(13);
+    Case c = random_case(random, ProtocolKind::switch_top1, 8, testing::kSlowEmulator ? 5000 : 100000, Scores::few_values);
     c.parents = {512, nullptr};
     c.protocol.capacity = 64;
     QCOMPARE(difference(c, ThreadOrder::ascending, 128), std::string());
