@@ -153,6 +153,30 @@ void bench_layer(const Task& task, Report& report, const LayerShape& shape) {
 void bench_switch(const Task& task, Report& report) { bench_layer(task, report, switch_shape()); }
 void bench_gated(const Task& task, Report& report) { bench_layer(task, report, gated_shape()); }
 
+// Where gemv should end and swapped begin (grouped/choice.cpp): both products of a layer with gemv up to eight rows, up to four, and never.
+void bench_few_rows(const Task&, Report& report) {
+  const Queue queue;
+  for (const LayerShape& shape : {gated_shape(), switch_shape()}) {
+    const Weights weights(shape, 128);
+    for (const int64_t tokens : {1, 2, 4, 8, 16, 32, 64}) {
+      LayerCalls calls(shape, weights, tokens, shape.gated ? 128 : 8, Load::uniform, kVariants);
+      if (!calls.limits().tensor_cores) return report.absent("all", "no tensor cores that swapped could use");
+      for (const int32_t gemv_rows : {0, 4, 8}) {
+        calls.set_limits({gemv_rows, 64, true});
+        for (int v = 0; v < kVariants; ++v) calls.run(v, queue);
+        queue.wait();
+        const double seconds = time_calls(queue, kVariants, [&](int v) {
+          const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
+          must(gpu::grouped_product(parts.first, calls.limits(), parts.map, queue.stream()));
+          must(gpu::grouped_product(parts.second, calls.limits(), parts.map, queue.stream()));
+        });
+        report.measured(std::string(shape.name) + ", " + std::to_string(tokens) + " tokens, gemv to " + std::to_string(gemv_rows) + " rows",
+                        seconds * 1e6, "us", 0, "both products");
+      }
+    }
+  }
+}
+
 void bench_routing(const Task& task, Report& report) {
   const Queue queue;
   for (const LayerShape& shape : {switch_shape(), gated_shape()})

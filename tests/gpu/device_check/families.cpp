@@ -11,9 +11,11 @@ const std::vector<Family>& families() {
       {"gemv", check_gemv, 30, true},
       {"swapped", check_swapped, 30, true},
       {"large", check_large, 40, true},
+      {"mixed", check_mixed, 30, true},
       {"layer", check_layer_calls, 60, true},
       {"faults", check_faults, 20, false},
       {"bench-routing", bench_routing, 30, false},
+      {"bench-few-rows", bench_few_rows, 20, false},
       {"bench-switch", bench_switch, 75, false},
       {"bench-gated", bench_gated, 75, false},
   };

@@ -30,9 +30,11 @@ void check_plain(const Task& task, Report& report);
 void check_gemv(const Task& task, Report& report);
 void check_swapped(const Task& task, Report& report);
 void check_large(const Task& task, Report& report);
+void check_mixed(const Task& task, Report& report);
 void check_layer_calls(const Task& task, Report& report);
 void check_faults(const Task& task, Report& report);
 void bench_routing(const Task& task, Report& report);
+void bench_few_rows(const Task& task, Report& report);
 void bench_switch(const Task& task, Report& report);
 void bench_gated(const Task& task, Report& report);
 

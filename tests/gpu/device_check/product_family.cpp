@@ -111,4 +111,9 @@ void check_large(const Task& task, Report& report) {
                {{3072, 768, {512, 65, 0, 700}}, {768, 3072, {129, 2048}}, {2048, 768, std::vector<int32_t>(64, 130)}}, false);
 }
 
+// All regimes in one map and one product.
+void check_mixed(const Task& task, Report& report) {
+  check_regime(task, report, {4, 64, true}, {{200, 136, {1, 65, 0, 5, 64, 3, 300}}}, {{768, 3072, {2, 900, 40, 0, 4, 128, 9}}}, false);
+}
+
 }  // namespace stormcell::device_check
