@@ -27,6 +27,12 @@ inline bool is_decided_on_device(ProtocolKind kind) {
          kind == ProtocolKind::threshold;
 }
 
+/// True where a Rule says all that the protocol says; capacity grids and path-wise padding are the CPU's.
+inline bool is_decided_on_device(const Protocol& p) {
+  return is_decided_on_device(p.kind) && p.supported_capacities.empty() && !p.capacity_padding && !p.path_wise_padding;
+}
+
+/// The rule of a protocol that is decided on the device.
 inline Rule rule_of(const Protocol& p, int32_t branches) {
   const bool several = p.kind == ProtocolKind::top_k || p.kind == ProtocolKind::sigmoid_groups;
   Rule r;

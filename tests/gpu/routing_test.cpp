@@ -204,6 +204,12 @@ class GpuRoutingTest : public QObject {
     c.protocol.capacity = 64;
     QCOMPARE(difference(c, ThreadOrder::ascending, 128), std::string());
   }
+  void what_the_device_does_not_decide_is_told() {
+    QVERIFY(gpu::is_decided_on_device(Protocol{.kind = ProtocolKind::switch_top1, .capacity = 4}));
+    QVERIFY(!gpu::is_decided_on_device(Protocol{.kind = ProtocolKind::hash}));
+    QVERIFY(!gpu::is_decided_on_device(Protocol{.supported_capacities = {2, 4}}));
+    QVERIFY(!gpu::is_decided_on_device(Protocol{.capacity_padding = true}));
+  }
   void refusals_name_what_is_wrong() {
     Protocol protocol;
     Decision d(4, 1, 8);
