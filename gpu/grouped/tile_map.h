@@ -88,9 +88,10 @@ struct TileMapArgs {
 };
 
 /// One block. Every expert counts those that come before it: experts^2 comparisons, in shared memory, are less than a sort's barriers.
-struct TileMapKernel {
+template <int kThreads_>
+struct TileMapBlock {
   using Args = TileMapArgs;
-  static constexpr int kThreads = 1024;
+  static constexpr int kThreads = kThreads_;
   struct Shared {
     int32_t rows[kMostExperts];
     uint8_t regime[kMostExperts];
@@ -100,36 +101,40 @@ struct TileMapKernel {
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     Shared& shared = x.template shared<Shared>();
-    const int32_t e = x.thread();
-    static_assert(kThreads >= kMostExperts);
-    if (e < kRegimes) shared.experts[e] = shared.blocks[e] = 0;
-    if (e < a.experts) {
+    if (x.thread() < kRegimes) shared.experts[x.thread()] = shared.blocks[x.thread()] = 0;
+    for (int32_t e = x.thread(); e < a.experts; e += kThreads) {
       shared.rows[e] = a.offsets[e + 1] - a.offsets[e];
       shared.regime[e] = static_cast<uint8_t>(regime_of(shared.rows[e], a.limits));
     }
     x.sync();
-    if (e < a.experts && shared.rows[e] > 0) {
-      const auto regime = static_cast<Regime>(shared.regime[e]);
-      const int32_t rows = shared.rows[e], size = row_block(regime);
-      int32_t place = 0, begin = 0;
-      for (int32_t other = 0; other < a.experts; ++other) {
-        const int32_t others = shared.rows[other];
-        if (others == 0 || shared.regime[other] != shared.regime[e]) continue;
-        if (others > rows || (others == rows && other < e)) ++place, begin += parts(others, size);
-      }
-      const TileList list = tile_list(a.map, regime);
-      list.expert[place] = e;
-      list.begin[place] = begin;
-      x.add(&shared.experts[static_cast<int>(regime)], 1);
-      x.add(&shared.blocks[static_cast<int>(regime)], parts(rows, size));
-    }
+    for (int32_t e = x.thread(); e < a.experts; e += kThreads)
+      if (shared.rows[e] > 0) enlist(x, a, shared, e);
     x.sync();
-    if (e < kRegimes) {
-      const TileList list = tile_list(a.map, static_cast<Regime>(e));
-      *list.count = shared.experts[e];
-      list.begin[shared.experts[e]] = shared.blocks[e];
+    if (x.thread() < kRegimes) {
+      const TileList list = tile_list(a.map, static_cast<Regime>(x.thread()));
+      *list.count = shared.experts[x.thread()];
+      list.begin[shared.experts[x.thread()]] = shared.blocks[x.thread()];
     }
   }
+
+ private:
+  template <class X>
+  STORMCELL_DEVICE static void enlist(X& x, const Args& a, Shared& shared, int32_t e) {
+    const auto regime = static_cast<Regime>(shared.regime[e]);
+    const int32_t rows = shared.rows[e], size = row_block(regime);
+    int32_t place = 0, begin = 0;
+    for (int32_t other = 0; other < a.experts; ++other) {
+      const int32_t others = shared.rows[other];
+      if (others == 0 || shared.regime[other] != shared.regime[e]) continue;
+      if (others > rows || (others == rows && other < e)) ++place, begin += parts(others, size);
+    }
+    const TileList list = tile_list(a.map, regime);
+    list.expert[place] = e;
+    list.begin[place] = begin;
+    x.add(&shared.experts[static_cast<int>(regime)], 1);
+    x.add(&shared.blocks[static_cast<int>(regime)], parts(rows, size));
+  }
 };
+using TileMapKernel = TileMapBlock<1024>;
 
 }  // namespace stormcell::gpu

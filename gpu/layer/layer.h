@@ -2,6 +2,7 @@
 // and nothing waits for the host, so it can be captured in a CUDA graph once and replayed for any routing.
 #pragma once
 #include "gpu/grouped/grouped.h"
+#include "gpu/layer/one_block.h"
 #include "gpu/routing/routing.h"
 
 namespace stormcell::gpu {
@@ -48,5 +49,7 @@ struct LayerParts {
   size_t bytes = 0;  ///< of workspace
 };
 LayerParts layer_parts(const LayerCall& call, void* workspace);
+/// What the kernels of one_block.h take.
+OneBlockArgs one_block_args(const LayerParts& parts, const RegimeLimits& limits);
 
 }  // namespace stormcell::gpu

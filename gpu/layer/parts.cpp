@@ -76,6 +76,14 @@ LayerParts layer_parts(const LayerCall& call, void* workspace) {
   return parts;
 }
 
+OneBlockArgs one_block_args(const LayerParts& parts, const RegimeLimits& limits) {
+  OneBlockArgs args;
+  args.choose = choose_args(parts.route);
+  args.index = index_args(parts.route, parts.route_workspace);
+  args.map = {parts.route.decision.offsets, parts.route.branches, limits, parts.map};
+  return args;
+}
+
 size_t layer_workspace(const LayerCall& call) { return layer_parts(call, nullptr).bytes; }
 DecisionView layer_decision(const LayerCall& call, void* workspace) { return layer_parts(call, workspace).route.decision; }
 

@@ -18,4 +18,7 @@ struct ChooseInstance {
 inline constexpr ChooseInstance kChooseInstances[] = {
     {8, choose_8x1}, {32, choose_32x1}, {128, choose_32x4}, {256, choose_32x8}, {kMostBranches, choose_32x32}};
 
+/// The instance for a call's branches, over as many blocks as it has work for.
+Status choose(const Device& device, const ChooseArgs& args, Stream stream);
+
 }  // namespace stormcell::gpu

@@ -7,13 +7,6 @@
 namespace stormcell::gpu {
 namespace {
 
-Status choose(const Device& device, const RouteCall& call, Stream stream) {
-  const ChooseArgs args = choose_args(call);
-  for (const ChooseInstance& instance : kChooseInstances)
-    if (call.branches <= instance.branches) return instance.launch(device, args, stream);
-  return Status::failure(StatusCode::bad_input, "choose: %d branches", call.branches);
-}
-
 /// Blocks of LimitKernel: a warp a parent, or a warp a window of cells.
 int64_t limit_blocks(const IndexArgs& a) {
   const int64_t per_warp = a.parents.per_parent > 0 ? a.parents.per_parent : a.parents.parent ? LimitKernel::kWindow : most(1, a.cells);
@@ -30,13 +23,19 @@ Status index_in_parts(const Device& device, const IndexArgs& args, const char* s
 
 }  // namespace
 
+Status choose(const Device& device, const ChooseArgs& args, Stream stream) {
+  for (const ChooseInstance& instance : kChooseInstances)
+    if (args.branches <= instance.branches) return instance.launch(device, args, stream);
+  return Status::failure(StatusCode::bad_input, "choose: %d branches", args.branches);
+}
+
 Status route(const RouteCall& call, void* workspace, size_t workspace_bytes, Stream stream) {
   STORMCELL_TRY(check_route(call, workspace, workspace_bytes));
   const Device* device = nullptr;
   STORMCELL_TRY(current_device(device));
   char sizes[64];
   std::snprintf(sizes, sizeof sizes, "(%lld cells, %d branches)", static_cast<long long>(call.cells), call.branches);
-  if (call.cells > 0) STORMCELL_TRY(choose(*device, call, stream));
+  if (call.cells > 0) STORMCELL_TRY(choose(*device, choose_args(call), stream));
   const IndexArgs args = index_args(call, workspace);
   if (is_one_tile(args)) return launch<IndexOneTileKernel>("route: index", sizes, 1, args, stream);
   return index_in_parts(*device, args, sizes, stream);

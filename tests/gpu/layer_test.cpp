@@ -52,13 +52,27 @@ std::string emulate_product(const gpu::GroupedCall& call, const gpu::RegimeLimit
   return wrong;
 }
 
-/// As gpu::layer.
+template <int kLanes, int kHeld>
+std::string emulate_one_block(const gpu::OneBlockArgs& args) {
+  using Kernel = gpu::RouteAndMapKernel<kLanes, kHeld>;
+  if (args.choose.cells <= Kernel::kMostCells) return emulate<Kernel>(1, args, testing::ThreadOrder::shuffled);
+  std::string wrong = testing::emulate_choose<kLanes, kHeld>(args.choose, testing::ThreadOrder::ascending, 3);
+  return wrong.empty() ? emulate<gpu::IndexAndMapKernel>(1, args, testing::ThreadOrder::shuffled) : wrong;
+}
+
+std::string emulate_route_and_map(const gpu::LayerParts& parts, const gpu::RegimeLimits& limits) {
+  const gpu::OneBlockArgs args = gpu::one_block_args(parts, limits);
+  if (gpu::is_one_tile(args.index)) return args.choose.branches <= 8 ? emulate_one_block<8, 1>(args) : emulate_one_block<32, 1>(args);
+  std::string wrong = testing::emulate_route(parts.route);
+  return wrong.empty() ? emulate<gpu::TileMapKernel>(1, args.map) : wrong;
+}
+
+/// As gpu::layer, for up to 32 experts.
 template <class T>
 std::string emulate_layer(const gpu::LayerCall& call, const gpu::RegimeLimits& limits, void* workspace, size_t bytes) {
   if (const gpu::Status status = gpu::check_layer(call, limits, workspace, bytes); !status.ok()) return status.text();
   const gpu::LayerParts parts = gpu::layer_parts(call, workspace);
-  std::string wrong = testing::emulate_route(parts.route);
-  if (wrong.empty()) wrong = emulate<gpu::TileMapKernel>(1, {parts.route.decision.offsets, call.experts, limits, parts.map});
+  std::string wrong = emulate_route_and_map(parts, limits);
   if (wrong.empty()) wrong = emulate_product<T>(parts.first, limits, parts.map);
   if (wrong.empty()) wrong = emulate_product<T>(parts.second, limits, parts.map);
   if (wrong.empty() && (parts.sums || parts.fills)) wrong = emulate<gpu::CombineKernel<T>>(2, gpu::args_of(parts.combine));
@@ -207,6 +221,15 @@ class GpuLayerTest : public QObject {
         c.gated = !c.gated;
         QCOMPARE(layer_difference<Bf16>(c, random), std::string());
       }
+  }
+  // By one block, by two launches, and kernel by kernel.
+  void routing_takes_the_way_that_its_size_needs() {
+    std::mt19937 random(4);
+    const Protocol top2 = {.k = 2}, limited = {.kind = ProtocolKind::switch_top1, .capacity = 9};
+    for (const Protocol& protocol : {top2, limited})
+      for (const int32_t experts : {6, 20})
+        for (const int64_t cells : {int64_t{30}, int64_t{200}, int64_t{testing::kSlowEmulator ? 200 : 2100}})
+          QCOMPARE(layer_difference<float>({protocol, cells, experts, 8, 4, false, true}, random), std::string());
   }
   void a_layer_of_no_cells() {
     std::mt19937 random(3);
