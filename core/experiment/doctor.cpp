@@ -141,7 +141,7 @@ DoctorReport examine_machine() {
   r.available_bytes = available_memory();
   r.memory_limit_bytes = memory_limit();
   r.cpu_limit = cpu_limit();
-  r.cuda_reason = "this version has no CUDA module; models run on the CPU";
+  r.cuda_reason = "this version has no CUDA module yet: its GPU kernels stand alone (./dev package device); models run on the CPU";
   r.resources = resources();
   r.libraries = {{"SQLite", sqlite_version(), "sessions"},
                  {"SentencePiece", STORMCELL_SENTENCEPIECE_VERSION, "tokenizers"},

@@ -1,0 +1,74 @@
+// Numbers as kernels see them: bf16 as its bits, conversions that give the same bits on host and device, a few helpers.
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "gpu/base/annotations.h"
+
+namespace stormcell::gpu {
+
+/// A bf16 number; arithmetic is done in float.
+struct Bf16 {
+  uint16_t bits;
+};
+/// Sixteen bytes, what one thread loads or stores at best.
+struct alignas(16) Sixteen {
+  uint32_t word[4];
+};
+
+STORMCELL_BOTH inline float float_of_bits(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  return std::bit_cast<float>(bits);
+#endif
+}
+STORMCELL_BOTH inline uint32_t bits_of_float(float value) {
+#if defined(__CUDA_ARCH__)
+  return __float_as_uint(value);
+#else
+  return std::bit_cast<uint32_t>(value);
+#endif
+}
+
+STORMCELL_BOTH inline float to_float(float value) { return value; }
+STORMCELL_BOTH inline float to_float(Bf16 value) { return float_of_bits(static_cast<uint32_t>(value.bits) << 16); }
+/// Round to nearest, ties to even; NaN stays NaN (the bits of core/base/dtype.h).
+STORMCELL_BOTH inline Bf16 to_bf16(float value) {
+  const uint32_t u = bits_of_float(value);
+  if ((u & 0x7fffffffu) > 0x7f800000u) return {static_cast<uint16_t>((u >> 16) | 0x40)};
+  return {static_cast<uint16_t>((u + 0x7fff + ((u >> 16) & 1)) >> 16)};
+}
+template <class T>
+STORMCELL_BOTH T number(float value);
+template <>
+STORMCELL_BOTH inline float number<float>(float value) {
+  return value;
+}
+template <>
+STORMCELL_BOTH inline Bf16 number<Bf16>(float value) {
+  return to_bf16(value);
+}
+/// The two bf16 numbers of a word, lower half first.
+STORMCELL_BOTH inline float low_bf16(uint32_t word) { return float_of_bits(word << 16); }
+STORMCELL_BOTH inline float high_bf16(uint32_t word) { return float_of_bits(word & 0xffff0000u); }
+STORMCELL_BOTH inline uint32_t two_bf16(float low, float high) {
+  return static_cast<uint32_t>(to_bf16(low).bits) | static_cast<uint32_t>(to_bf16(high).bits) << 16;
+}
+
+template <class T>
+STORMCELL_BOTH constexpr T least(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+STORMCELL_BOTH constexpr T most(T a, T b) {
+  return a < b ? b : a;
+}
+/// How many parts of `size` hold n.
+template <class T>
+STORMCELL_BOTH constexpr T parts(T n, T size) {
+  return (n + size - 1) / size;
+}
+
+}  // namespace stormcell::gpu

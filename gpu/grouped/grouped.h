@@ -1,0 +1,55 @@
+// Grouped expert products: y[s] = epilogue(x[s] . w[expert of s]^T) for the slots of a routing decision, all active experts in one launch a
+// regime. Loads are read on the device; the host never waits for them.
+#pragma once
+#include "gpu/base/annotations.h"
+#include "gpu/base/status.h"
+#include "gpu/dispatch/dispatch.h"
+#include "gpu/grouped/epilogue.h"
+#include "gpu/grouped/tile_map.h"
+
+namespace stormcell::gpu {
+
+/// Device pointers. Meaning of x, w, y and their companions: ProductArgs (epilogue.h).
+struct GroupedCall {
+  const int32_t* offsets = nullptr;  ///< [experts + 1], ascending from 0
+  int32_t experts = 1;               ///< 1 to 1,024
+  int64_t most_slots = 0;            ///< at least offsets[experts]
+  int64_t most_rows = 0;             ///< at least any expert's slots: the cells that came; regimes beyond it are not launched
+  int32_t fan_out = 1;               ///< of the decision; a scattering store needs 1
+  int32_t n = 0, k = 0;
+  Format format = Format::f32;  ///< of x, w and y
+  bool gated = false;
+  const void* x = nullptr;
+  const int32_t* gather = nullptr;
+  const void* w = nullptr;
+  const float* bias = nullptr;
+  Activation activation = Activation::none;
+  void* y = nullptr;
+  const int32_t* scatter = nullptr;
+  const float* weight = nullptr;
+};
+
+/// What a product of this shape can use.
+struct ProductShape {
+  Format format = Format::f32;
+  int32_t n = 0, k = 0;
+};
+/// The regimes' limits for products that share a tile map (those of a layer) and no expert of which gets more than `most_rows`, on a card
+/// with or without wgmma. Not measured yet: by the counts in grouped/choice.cpp.
+RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count, int64_t most_rows);
+/// The same for the current card.
+Status choose_limits(const ProductShape* products, int count, int64_t most_rows, RegimeLimits& limits);
+/// True where the regime may have rows, as far as the host can tell.
+bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
+
+/// Bytes of a tile map.
+inline constexpr size_t kTileMapBytes = sizeof(int32_t) * kTileMapInts;
+/// Makes the tile map from the offsets; queued.
+Status make_tile_map(const int32_t* offsets, int32_t experts, const RegimeLimits& limits, int32_t* map, Stream stream);
+
+/// What grouped_product() refuses.
+Status check_grouped(const GroupedCall& call, const RegimeLimits& limits, const int32_t* map);
+/// The product, by a map that was made with the same limits; queued, one launch a regime that may occur.
+Status grouped_product(const GroupedCall& call, const RegimeLimits& limits, int32_t* map, Stream stream);
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,69 @@
+#include "gpu/launch/device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdio>
+#include <mutex>
+
+namespace stormcell::gpu {
+namespace {
+constexpr int kMostDevices = 64;
+
+Status ask(int index, Device& device) {
+  cudaDeviceProp properties{};
+  STORMCELL_TRY(check_cuda(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties", ""));
+  std::snprintf(device.name, sizeof device.name, "%.63s", properties.name);
+  device.major = properties.major, device.minor = properties.minor;
+  device.multiprocessors = properties.multiProcessorCount;
+  device.shared_bytes_a_block = static_cast<int>(properties.sharedMemPerBlockOptin);
+  device.index = index;
+  if (device.major < 8)
+    return Status::failure(StatusCode::unsupported, "device %d (%s, compute capability %d.%d): kernels need 8.0", index, device.name,
+                           device.major, device.minor);
+  return {};
+}
+
+StatusCode code_of(int error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return StatusCode::out_of_memory;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorNotSupported:
+    case cudaErrorUnsupportedPtxVersion:
+      return StatusCode::unsupported;
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+      return StatusCode::bad_input;
+    default:
+      return StatusCode::device_fault;
+  }
+}
+}  // namespace
+
+Status current_device(const Device*& device) {
+  static std::mutex mutex;
+  static std::array<Device, kMostDevices> known;
+  int index = 0;
+  STORMCELL_TRY(check_cuda(cudaGetDevice(&index), "cudaGetDevice", ""));
+  if (index < 0 || index >= kMostDevices)
+    return Status::failure(StatusCode::unsupported, "device %d: at most %d are known", index, kMostDevices);
+  const std::lock_guard lock(mutex);
+  Device& entry = known[static_cast<size_t>(index)];
+  if (entry.index != index) STORMCELL_TRY(ask(index, entry));
+  device = &entry;
+  return {};
+}
+
+Status check_cuda(int error, const char* call, const char* sizes) {
+  if (error == cudaSuccess) return {};
+  const auto e = static_cast<cudaError_t>(error);
+  int index = -1;
+  cudaGetDevice(&index);
+  return Status::failure(code_of(error), "%s%s%s: %s (%s) on device %d", call, *sizes ? " " : "", sizes, cudaGetErrorString(e),
+                         cudaGetErrorName(e), index);
+}
+
+}  // namespace stormcell::gpu

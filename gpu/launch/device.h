@@ -1,0 +1,22 @@
+// The card that the calling thread uses: what kernels must know of it, and errors in the house's form.
+#pragma once
+#include "gpu/base/annotations.h"
+#include "gpu/base/status.h"
+
+namespace stormcell::gpu {
+
+struct Device {
+  int index = -1;
+  char name[64] = {};
+  int major = 0, minor = 0;
+  int multiprocessors = 0;
+  int shared_bytes_a_block = 0;  ///< most, when a kernel asks for it
+  bool has_wgmma() const { return major == 9 && minor == 0; }
+};
+
+/// The current card; asked of the driver once a card.
+Status current_device(const Device*& device);
+/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty.
+Status check_cuda(int error, const char* call, const char* sizes);
+
+}  // namespace stormcell::gpu

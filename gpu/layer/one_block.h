@@ -1,0 +1,52 @@
+// Routing and tile map of a few cells by one block: each launch less is some microseconds less, which is what a layer of few cells has
+// beside its products. Bound: one block's latency.
+#pragma once
+#include "gpu/grouped/tile_map.h"
+#include "gpu/routing/choose.h"
+#include "gpu/routing/index.h"
+
+namespace stormcell::gpu {
+
+struct OneBlockArgs {
+  ChooseArgs choose;
+  IndexArgs index;  ///< of one tile
+  TileMapArgs map;
+};
+
+/// Index and tile map of choices that have been made.
+struct IndexAndMapKernel {
+  using Args = OneBlockArgs;
+  static constexpr int kThreads = 256;
+  union Shared {  // one after another
+    IndexOneTileKernel::Shared index;
+    TileMapBlock<kThreads>::Shared map;
+  };
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    IndexOneTileKernel::run(x, a.index);
+    x.sync();
+    TileMapBlock<kThreads>::run(x, a.map);
+  }
+};
+
+/// Everything, for cells that take one block a few turns.
+template <int kLanes, int kHeld>
+struct RouteAndMapKernel {
+  using Args = OneBlockArgs;
+  using Choose = ChooseKernel<kLanes, kHeld>;
+  static constexpr int kThreads = 256, kMostCells = 4 * Choose::kCells;
+  union Shared {
+    typename Choose::Shared choose;
+    IndexAndMapKernel::Shared others;
+  };
+
+  template <class X>
+  STORMCELL_DEVICE static void run(X& x, const Args& a) {
+    Choose::run(x, a.choose);
+    x.sync();
+    IndexAndMapKernel::run(x, a);
+  }
+};
+
+}  // namespace stormcell::gpu

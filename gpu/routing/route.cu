@@ -1,0 +1,44 @@
+#include <cstdio>
+
+#include "gpu/launch/launch.cuh"
+#include "gpu/routing/choose_launch.h"
+#include "gpu/routing/routing.h"
+
+namespace stormcell::gpu {
+namespace {
+
+/// Blocks of LimitKernel: a warp a parent, or a warp a window of cells.
+int64_t limit_blocks(const IndexArgs& a) {
+  const int64_t per_warp = a.parents.per_parent > 0 ? a.parents.per_parent : a.parents.parent ? LimitKernel::kWindow : most(1, a.cells);
+  return parts<int64_t>(parts<int64_t>(a.cells, per_warp), LimitKernel::kWarps);
+}
+
+Status index_in_parts(const Device& device, const IndexArgs& args, const char* sizes, Stream stream) {
+  if (args.capacity > 0)
+    STORMCELL_TRY(launch<LimitKernel>("route: capacity", sizes, blocks_for(device, limit_blocks(args), 4), args, stream));
+  STORMCELL_TRY(launch<CountKernel>("route: count", sizes, blocks_for(device, args.tiles, 8), args, stream));
+  STORMCELL_TRY(launch<ScanKernel>("route: scan", sizes, blocks_for(device, args.rows(), 8), args, stream));
+  return launch<PlaceKernel>("route: place", sizes, blocks_for(device, args.tiles, 4), args, stream);
+}
+
+}  // namespace
+
+Status choose(const Device& device, const ChooseArgs& args, Stream stream) {
+  for (const ChooseInstance& instance : kChooseInstances)
+    if (args.branches <= instance.branches) return instance.launch(device, args, stream);
+  return Status::failure(StatusCode::bad_input, "choose: %d branches", args.branches);
+}
+
+Status route(const RouteCall& call, void* workspace, size_t workspace_bytes, Stream stream) {
+  STORMCELL_TRY(check_route(call, workspace, workspace_bytes));
+  const Device* device = nullptr;
+  STORMCELL_TRY(current_device(device));
+  char sizes[64];
+  std::snprintf(sizes, sizeof sizes, "(%lld cells, %d branches)", static_cast<long long>(call.cells), call.branches);
+  if (call.cells > 0) STORMCELL_TRY(choose(*device, choose_args(call), stream));
+  const IndexArgs args = index_args(call, workspace);
+  if (is_one_tile(args)) return launch<IndexOneTileKernel>("route: index", sizes, 1, args, stream);
+  return index_in_parts(*device, args, sizes, stream);
+}
+
+}  // namespace stormcell::gpu

@@ -1,0 +1,105 @@
+#include "tests/gpu/device_check/card.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace stormcell::device_check {
+namespace {
+
+class Event {
+ public:
+  Event() { must(cudaEventCreate(&event_), "cudaEventCreate"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(cudaStream_t stream) const { must(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+double median_seconds(const Queue& queue, double seconds, const std::function<void()>& once) {
+  const Event begin, end;
+  for (int warm = 0; warm < 2; ++warm) once();
+  queue.wait();
+  std::vector<double> times;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (times.size() < 5 || (std::chrono::steady_clock::now() < until && times.size() < 200)) {
+    begin.record(queue.stream());
+    once();
+    end.record(queue.stream());
+    must(cudaEventSynchronize(end.get()), "cudaEventSynchronize");
+    float milliseconds = 0;
+    must(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    times.push_back(static_cast<double>(milliseconds) / 1e3);
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+void must(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw Failure(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
+}
+void must(const gpu::Status& status) {
+  if (!status.ok()) throw Failure(status.text());
+}
+void copy(void* to, const void* from, size_t bytes) {
+  must(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+void poison(void* to, size_t bytes) {
+  must(cudaMemset(to, 0xff, bytes), "cudaMemset");
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+bool has_card(std::string& why) {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess)
+    why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
+  else if (count == 0)
+    why = "no device";
+  return why.empty();
+}
+
+Memory::Memory(int64_t bytes) : bytes_(bytes) {
+  must(cudaMalloc(&pointer_, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
+       ("cudaMalloc of " + std::to_string(bytes) + " bytes").c_str());
+  poison(pointer_, static_cast<size_t>(bytes));
+}
+Memory::~Memory() { cudaFree(pointer_); }
+
+Graph::Graph(const Queue& queue, const std::function<void()>& work) : queue_(&queue) {
+  must(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  cudaGraph_t graph = nullptr;
+  try {
+    work();
+  } catch (...) {
+    cudaStreamEndCapture(queue.stream(), &graph);
+    cudaGraphDestroy(graph);
+    throw;
+  }
+  must(cudaStreamEndCapture(queue.stream(), &graph), "cudaStreamEndCapture");
+  const cudaError_t error = cudaGraphInstantiate(&executable_, graph, 0);
+  cudaGraphDestroy(graph);
+  must(error, "cudaGraphInstantiate");
+}
+Graph::~Graph() { cudaGraphExecDestroy(executable_); }
+
+double time_calls(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds) {
+  const Graph graph(queue, [&] {
+    for (int i = 0; i < calls; ++i) call(i);
+  });
+  return median_seconds(queue, seconds, [&] { graph.replay(); }) / calls;
+}
+double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds) {
+  return median_seconds(queue, seconds,
+                        [&] {
+                          for (int i = 0; i < calls; ++i) call(i);
+                        }) /
+         calls;
+}
+
+}  // namespace stormcell::device_check

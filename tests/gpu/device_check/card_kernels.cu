@@ -1,0 +1,49 @@
+#include "gpu/base/number.h"
+#include "tests/gpu/device_check/card.h"
+
+namespace stormcell::device_check {
+namespace {
+
+__device__ uint32_t mixed(uint32_t x) {
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+
+__global__ void fill(gpu::Bf16* to, int64_t n, float scale, uint32_t seed) {
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n; i += int64_t{gridDim.x} * blockDim.x) {
+    const uint32_t bits = mixed(static_cast<uint32_t>(i) ^ mixed(static_cast<uint32_t>(i >> 32) + seed));
+    // The sum of four bytes: deviation 147.8.
+    const int sum = static_cast<int>((bits & 255) + (bits >> 8 & 255) + (bits >> 16 & 255) + (bits >> 24)) - 510;
+    to[i] = gpu::to_bf16(static_cast<float>(sum) * (scale / 147.8f));
+  }
+}
+
+__global__ void read(const uint4* from, int64_t n, float* sink) {
+  constexpr int kAtOnce = 8;
+  uint32_t sum = 0;
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  for (; i + (kAtOnce - 1) * step < n; i += kAtOnce * step) {
+    uint4 piece[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) piece[j] = __ldcs(from + i + j * step);
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) sum ^= piece[j].x ^ piece[j].y ^ piece[j].z ^ piece[j].w;
+  }
+  for (; i < n; i += step) sum ^= from[i].x;
+  if (sum == 0x12345678u) *sink = 1;
+}
+
+}  // namespace
+
+void fill_bf16(void* to, int64_t n, float scale, uint32_t seed, cudaStream_t stream) {
+  fill<<<2048, 256, 0, stream>>>(static_cast<gpu::Bf16*>(to), n, scale, seed);
+  must(cudaGetLastError(), "fill");
+}
+void read_all(const void* from, int64_t bytes, int multiprocessors, float* sink, cudaStream_t stream) {
+  read<<<static_cast<unsigned>(multiprocessors) * 8, 256, 0, stream>>>(static_cast<const uint4*>(from), bytes / 16, sink);
+  must(cudaGetLastError(), "read");
+}
+
+}  // namespace stormcell::device_check

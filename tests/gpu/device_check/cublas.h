@@ -1,0 +1,45 @@
+// cuBLAS, loaded if it is there: the limit of bf16 products, and two rivals.
+#pragma once
+#include <cublas_v2.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/gpu/device_check/card.h"
+
+namespace stormcell::device_check {
+
+class Cublas {
+ public:
+  /// Empty `why` where it was found.
+  explicit Cublas(const Queue& queue, std::string& why);
+  ~Cublas();
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+  bool found() const { return handle_ != nullptr; }
+
+  /// y [rows, n] = x [rows, k] . w [n, k]^T, bf16, sums in f32.
+  void product(int rows, int n, int k, const void* x, const void* w, void* y) const;
+  /// One product a group: rows[g] rows of x from row first[g] on, with the expert's weights. Pointers lie on the card.
+  struct Grouped {
+    std::vector<int> rows;
+    int n = 0, k = 0;
+    const void* const* x = nullptr;
+    const void* const* w = nullptr;
+    void* const* y = nullptr;
+  };
+  cublasStatus_t grouped(const Grouped& call) const;
+
+ private:
+  void* library_ = nullptr;
+  cublasHandle_t handle_ = nullptr;
+  // cublasGemmEx, which has an overload in C++.
+  using Gemm = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
+                                  cudaDataType, int, const void*, cudaDataType, int, const void*, void*, cudaDataType, int,
+                                  cublasComputeType_t, cublasGemmAlgo_t);
+  Gemm gemm_ = nullptr;
+  decltype(&cublasGemmGroupedBatchedEx) grouped_ = nullptr;
+  decltype(&cublasDestroy_v2) destroy_ = nullptr;
+};
+
+}  // namespace stormcell::device_check

@@ -1,0 +1,54 @@
+// Bad input and faults: a status with one line, and the process lives on where the driver allows.
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/launch/device.h"
+#include "tests/gpu/device_check/families.h"
+#include "tests/gpu/device_check/layer_case.h"
+
+namespace stormcell::device_check {
+namespace {
+void expect(Report& report, const std::string& name, const gpu::Status& status, gpu::StatusCode code) {
+  const bool one_line = std::strchr(status.text(), '\n') == nullptr && status.text()[0] != '\0';
+  report.check(status.code() == code && one_line, name, status.text());
+}
+}  // namespace
+
+void check_faults(const Task& task, Report& report) {
+  const Queue queue;
+  LayerShape shape = switch_shape();
+  shape.width = 64, shape.hidden = 128;
+  const Weights weights(shape, 8);
+  const LayerCalls calls(shape, weights, 16, 8, Load::uniform, 1);
+  const gpu::LayerCall& good = calls.call(0);
+  const size_t bytes = gpu::layer_workspace(good);
+  const auto with = [&](auto change, size_t has) {
+    gpu::LayerCall call = good;
+    change(call);
+    return gpu::layer(call, calls.limits(), calls.workspace(0), has, queue.stream());
+  };
+  using gpu::StatusCode;
+  expect(report, "workspace too small", with([](auto&) {}, bytes - 1), StatusCode::bad_input);
+  expect(report, "null weights", with([](auto& c) { c.w1 = nullptr; }, bytes), StatusCode::bad_input);
+  expect(report, "misaligned x", with([](auto& c) { c.x = static_cast<const char*>(c.x) + 2; }, bytes), StatusCode::bad_input);
+  expect(report, "too many experts", with([](auto& c) { c.experts = c.rule.k = 2000; }, bytes), StatusCode::bad_input);
+  expect(report, "more cells than the workspace holds", with([](auto& c) { c.cells = int64_t{1} << 40; }, bytes), StatusCode::bad_input);
+  expect(report, "a rule of the host", with([](auto& c) { c.rule.kind = ProtocolKind::hash; }, bytes), StatusCode::unsupported);
+  void* huge = nullptr;
+  expect(report, "out of memory", gpu::check_cuda(cudaMalloc(&huge, size_t{1} << 50), "cudaMalloc", "(2^50 bytes)"),
+         StatusCode::out_of_memory);
+  cudaGetLastError();
+  calls.run(0, queue);
+  queue.wait();
+  report.passed("a layer after all of them");
+  if (task.small) return;  // compute-sanitizer would count what follows
+  // A pointer of nobody's: the kernel faults, the next call says so, and the process ends clean.
+  gpu::RouteCall bad = gpu::layer_parts(good, calls.workspace(0)).route;
+  bad.scores = reinterpret_cast<const float*>(uintptr_t{1} << 44);
+  const gpu::LayerParts parts = gpu::layer_parts(good, calls.workspace(0));
+  gpu::Status status = gpu::route(bad, parts.route_workspace, parts.route_workspace_bytes, queue.stream());
+  if (status.ok()) status = gpu::check_cuda(cudaStreamSynchronize(queue.stream()), "route", "(16 cells, 8 branches)");
+  expect(report, "a kernel fault", status, StatusCode::device_fault);
+}
+
+}  // namespace stormcell::device_check

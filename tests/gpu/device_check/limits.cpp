@@ -1,0 +1,48 @@
+// The card's limits, probed in the same run as everything that is held against them.
+#include <cstdio>
+#include <memory>
+
+#include "gpu/launch/device.h"
+#include "tests/gpu/device_check/cublas.h"
+#include "tests/gpu/device_check/families.h"
+
+namespace stormcell::device_check {
+
+void check_limits(const Task&, Report& report) {
+  const gpu::Device* device = nullptr;
+  must(gpu::current_device(device));
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  char text[160];
+  std::snprintf(text, sizeof text, "%s, %d.%d, %d multiprocessors, driver for CUDA %d.%d, built with %d.%d", device->name, device->major,
+                device->minor, device->multiprocessors, driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  report.passed("card", text);
+
+  const Queue queue;
+  constexpr int64_t kBytes = int64_t{2} << 30;
+  const Memory a(kBytes), b(kBytes), sink(256);
+  fill_bf16(a.as<void>(), kBytes / 2, 1, 1, queue.stream());
+  const double copy = time_calls(
+      queue, 4,
+      [&](int) { must(cudaMemcpyAsync(b.as<void>(), a.as<void>(), kBytes, cudaMemcpyDeviceToDevice, queue.stream()), "cudaMemcpyAsync"); },
+      0.2);
+  report.measured("copy bandwidth", 2 * static_cast<double>(kBytes) / copy / 1e9, "GB/s", 0,
+                  "bytes read and written, cudaMemcpyAsync of 2 GiB");
+  const double read = time_calls(
+      queue, 4, [&](int) { read_all(a.as<void>(), kBytes, device->multiprocessors, sink.as<float>(), queue.stream()); }, 0.2);
+  report.measured("read bandwidth", static_cast<double>(kBytes) / read / 1e9, "GB/s", 0, "a kernel that reads 2 GiB");
+
+  std::string why;
+  const Cublas cublas(queue, why);
+  if (!cublas.found()) return report.absent("bf16 rate", why);
+  constexpr int kSide = 8192;
+  const Memory x(int64_t{kSide} * kSide * 2), w(int64_t{kSide} * kSide * 2), y(int64_t{kSide} * kSide * 2);
+  fill_bf16(x.as<void>(), int64_t{kSide} * kSide, 1, 2, queue.stream());
+  fill_bf16(w.as<void>(), int64_t{kSide} * kSide, 1, 3, queue.stream());
+  const double product = time_calls_plainly(
+      queue, 4, [&](int) { cublas.product(kSide, kSide, kSide, x.as<void>(), w.as<void>(), y.as<void>()); }, 0.5);
+  report.measured("bf16 rate", 2.0 * kSide * kSide * kSide / product / 1e12, "TFLOP/s", 0, "cublasGemmEx, 8192 cubed, random numbers");
+}
+
+}  // namespace stormcell::device_check

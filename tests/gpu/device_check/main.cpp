@@ -1,0 +1,324 @@
+// device_check: proves or disproves the GPU kernels on the card that is there, and measures them. No build, nothing but driver and CUDA
+// libraries; every family of checks in a process of its own.
+//   device_check [--out FILE] [--families NAME,...] [--seconds N]
+//   device_check --list
+// Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/gpu/device_check/card.h"
+#include "tests/gpu/device_check/families.h"
+
+namespace stormcell::device_check {
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+void selftest_passes(const Task&, Report& report) { report.passed("passes"); }
+void selftest_fails(const Task&, Report& report) { report.failed("fails", "on purpose"); }
+void selftest_throws(const Task&, Report&) { throw Failure("on purpose"); }
+void selftest_crashes(const Task&, Report& report) {
+  report.passed("before the crash");
+  std::abort();
+}
+void selftest_hangs(const Task&, Report& report) {
+  report.passed("before the hang");
+  for (;;) pause();
+}
+constexpr Family kSelftests[] = {{"selftest-passes", selftest_passes, 10, false},
+                                 {"selftest-fails", selftest_fails, 10, false},
+                                 {"selftest-throws", selftest_throws, 10, false},
+                                 {"selftest-crashes", selftest_crashes, 10, false},
+                                 {"selftest-hangs", selftest_hangs, 1, false}};
+
+const Family* find_family(const std::string& name) {
+  for (const Family& f : families())
+    if (name == f.name) return &f;
+  for (const Family& f : kSelftests)
+    if (name == f.name) return &f;
+  return nullptr;
+}
+
+struct Outcome {
+  bool ended = false;
+  int status = 0;
+  std::string text;  // how it ended, where not well
+};
+
+// Runs a command with a limit, its output to a log; a process that is over its limit is killed with all its children.
+Outcome run_process(const std::vector<std::string>& command, const std::string& log, double seconds) {
+  Outcome outcome;
+  const pid_t child = fork();
+  if (child < 0) return {false, -1, "fork failed"};
+  if (child == 0) {
+    setpgid(0, 0);
+    const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (out >= 0) dup2(out, 1), dup2(out, 2);
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    execvp(words[0], words.data());
+    _exit(127);
+  }
+  setpgid(child, child);
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  while (waitpid(child, &outcome.status, WNOHANG) == 0) {
+    if (Clock::now() > until) {
+      kill(-child, SIGKILL);
+      waitpid(child, &outcome.status, 0);
+      outcome.text = "killed after " + std::to_string(static_cast<int>(seconds)) + " s";
+      return outcome;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  outcome.ended = WIFEXITED(outcome.status);
+  if (WIFSIGNALED(outcome.status))
+    outcome.text = std::string("ended by signal ") + strsignal(WTERMSIG(outcome.status));
+  else if (WEXITSTATUS(outcome.status) == 127)
+    outcome.text = "could not be started";
+  return outcome;
+}
+
+std::string last_lines(const std::string& path) {
+  std::ifstream file(path);
+  std::string line, last;
+  while (std::getline(file, line))
+    if (!line.empty()) last = line;
+  return last;
+}
+
+struct Options {
+  std::string out;
+  std::vector<std::string> wanted;
+  double seconds = 470;  // of all together
+};
+
+class Checks {
+ public:
+  Checks(std::string self, Options options) : self_(std::move(self)), options_(std::move(options)), begin_(Clock::now()) {
+    const char* temporary = std::getenv("TMPDIR");
+    std::string pattern = std::string(temporary ? temporary : "/tmp") + "/device_check.XXXXXX";
+    if (!mkdtemp(pattern.data())) throw Failure("no temporary folder: " + pattern);
+    folder_ = pattern;
+  }
+  ~Checks() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Checks(const Checks&) = delete;
+  Checks& operator=(const Checks&) = delete;
+
+  int run() {
+    const bool all = options_.wanted.empty();
+    if (all)
+      for (const Family& f : families()) options_.wanted.emplace_back(f.name);
+    for (const std::string& name : options_.wanted) run_family(*find_family(name), {});
+    if (all) {
+      run_rivals();
+      for (const char* tool : {"memcheck", "racecheck", "synccheck"}) run_sanitizer(tool);
+    }
+    write_out();
+    print_sum();
+    return failed_ ? 1 : 0;
+  }
+
+ private:
+  double left() const { return options_.seconds - std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  void take(Record record) {
+    failed_ = failed_ || record.result == "failed";
+    std::string share;
+    if (record.share > 0) share = std::to_string(static_cast<int>(record.share * 100 + 0.5)) + " %";
+    std::printf("%-9s %-16s %-44s %-16s %-6s %s\n", record.result.c_str(), record.family.c_str(), record.name.c_str(), record.value.c_str(),
+                share.c_str(), record.note.c_str());
+    std::fflush(stdout);
+    if (record.family == "limits" && record.name == "read bandwidth") read_bandwidth_ = record.number * 1e9;
+    if (record.family == "limits" && record.name == "copy bandwidth") copy_bandwidth_ = record.number * 1e9;
+    if (record.family == "limits" && record.name == "bf16 rate") bf16_rate_ = record.number * 1e12;
+    records_.push_back(std::move(record));
+  }
+
+  /// With a prefix (compute-sanitizer and its options) only little cases run.
+  void run_family(const Family& family, const std::vector<std::string>& prefix, const std::string& as = {}) {
+    const std::string shown = as.empty() ? family.name : as;
+    if (left() < 5) return take({shown, "all", "absent", "", "no time left"});
+    const std::string records = folder_ + "/" + shown + ".jsonl", log = folder_ + "/" + shown + ".log";
+    std::vector<std::string> command = prefix;
+    for (const std::string& word :
+         {self_, std::string("--family"), std::string(family.name), std::string("--records"), records, std::string("--ceilings"),
+          std::to_string(read_bandwidth_) + "," + std::to_string(copy_bandwidth_) + "," + std::to_string(bf16_rate_)})
+      command.push_back(word);
+    if (!prefix.empty()) command.emplace_back("--small");
+    const Outcome outcome = run_process(command, log, std::min<double>(family.seconds, left()));
+    std::ifstream file(records);
+    size_t count = 0;
+    for (std::string line; std::getline(file, line);) {
+      Record record;
+      if (!from_json(line, record)) continue;
+      record.family = shown;
+      if (prefix.empty() || record.result == "failed") take(record);
+      ++count;
+    }
+    if (!outcome.ended || !outcome.text.empty())
+      take({shown, "all", "failed", "", outcome.text + " after " + std::to_string(count) + " records; " + last_lines(log)});
+    else if (!prefix.empty())
+      take({shown, family.name, WEXITSTATUS(outcome.status) == 0 ? "passed" : "failed", "",
+            std::to_string(count) + " little cases; " + last_lines(log)});
+    else if (count == 0)
+      take({shown, "all", "failed", "", "no records; " + last_lines(log)});
+  }
+
+  void run_rivals() {
+    const std::string script = fs::path(self_).parent_path() / "rivals.py", records = folder_ + "/rivals.jsonl",
+                      log = folder_ + "/rivals.log";
+    if (!fs::exists(script)) return take({"rivals", "PyTorch, Triton", "absent", "", "rivals.py is not beside device_check"});
+    if (left() < 75) return take({"rivals", "PyTorch, Triton", "absent", "", "no time left"});
+    const std::string mine = folder_ + "/mine.jsonl";
+    {
+      std::ofstream file(mine);
+      for (const Record& r : records_) file << to_json(r) << '\n';
+    }
+    const double limit = std::min(150.0, left() - 45);  // the script ends by itself before; compute-sanitizer gets the rest
+    const Outcome outcome =
+        run_process({"python3", script, "--records", records, "--mine", mine, "--seconds", std::to_string(limit - 12)}, log, limit);
+    std::ifstream file(records);
+    for (std::string line; std::getline(file, line);)
+      if (Record record; from_json(line, record)) take(record);
+    if (!outcome.ended || WEXITSTATUS(outcome.status) != 0)
+      take({"rivals", "PyTorch, Triton", "absent", "", (outcome.text.empty() ? "" : outcome.text + "; ") + last_lines(log)});
+  }
+
+  void run_sanitizer(const std::string& tool) {
+    std::string program = "compute-sanitizer";
+    if (fs::exists("/usr/local/cuda/bin/compute-sanitizer")) program = "/usr/local/cuda/bin/compute-sanitizer";
+    if (run_process({program, "--version"}, folder_ + "/sanitizer.log", 20).status != 0)
+      return take({tool, "compute-sanitizer", "absent", "", "compute-sanitizer is not there"});
+    for (const Family& family : families())
+      if (family.sanitized) run_family(family, {program, "--tool", tool, "--error-exitcode", "9"}, tool);
+  }
+
+  void write_out() const {
+    if (options_.out.empty()) return;
+    std::ofstream file(options_.out);
+    const std::time_t now = std::time(nullptr);
+    char date[32];
+    std::strftime(date, sizeof date, "%Y-%m-%d %H:%M", std::gmtime(&now));
+    file << "{\"date\": \"" << date << " UTC\",\n \"records\": [\n";
+    for (size_t i = 0; i < records_.size(); ++i) file << "  " << to_json(records_[i]) << (i + 1 < records_.size() ? ",\n" : "\n");
+    file << " ]}\n";
+    if (!file) std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
+  }
+  void print_sum() const {
+    const auto count = [&](const char* result) {
+      return std::count_if(records_.begin(), records_.end(), [&](const Record& r) { return r.result == result; });
+    };
+    std::printf("%ld passed, %ld failed, %ld measured, %ld absent, %.0f s\n", static_cast<long>(count("passed")),
+                static_cast<long>(count("failed")), static_cast<long>(count("measured")), static_cast<long>(count("absent")),
+                options_.seconds - left());
+  }
+
+  std::string self_, folder_;
+  Options options_;
+  Clock::time_point begin_;
+  std::vector<Record> records_;
+  bool failed_ = false;
+  double read_bandwidth_ = 0, copy_bandwidth_ = 0, bf16_rate_ = 0;
+};
+
+int run_one(const Family& family, const Task& task, const std::string& records) {
+  Report report(family.name, records);
+  try {
+    family.run(task, report);
+  } catch (const std::exception& e) {
+    report.failed("stopped", e.what());
+  }
+  return report.all_passed() ? 0 : 1;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words = {""};
+  for (const char c : text)
+    if (c == ',')
+      words.emplace_back();
+    else
+      words.back() += c;
+  return words;
+}
+
+int usage(const std::string& what) {
+  std::fprintf(stderr, "device_check: %s\nusage: device_check [--out FILE] [--families NAME,...] [--seconds N] | --list\n", what.c_str());
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  const std::string self = fs::read_symlink("/proc/self/exe");
+  Options options;
+  Task task;
+  task.folder = fs::path(self).parent_path();
+  std::string one, records = "/dev/stdout";
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--list") {
+      for (const Family& f : families()) std::printf("%s\n", f.name);
+      return 0;
+    }
+    if (option == "--small") {
+      task.small = true;
+      continue;
+    }
+    if (i + 1 >= argc) return usage(option + ": unknown, or its value is missing");
+    const std::string value = argv[++i];
+    if (option == "--out")
+      options.out = value;
+    else if (option == "--families")
+      options.wanted = split(value);
+    else if (option == "--seconds")
+      options.seconds = std::atof(value.c_str());
+    else if (option == "--family")
+      one = value;
+    else if (option == "--records")
+      records = value;
+    else if (option == "--ceilings") {
+      const auto numbers = split(value);
+      if (numbers.size() != 3) return usage("--ceilings: three numbers");
+      task.read_bandwidth = std::atof(numbers[0].c_str()), task.copy_bandwidth = std::atof(numbers[1].c_str());
+      task.bf16_rate = std::atof(numbers[2].c_str());
+    } else {
+      return usage(option + ": unknown");
+    }
+  }
+  if (!one.empty()) options.wanted = {one};
+  for (const std::string& name : options.wanted)
+    if (!find_family(name)) return usage("no family '" + name + "' (--list)");
+  if (!one.empty()) return run_one(*find_family(one), task, records);
+  const bool needs_card = options.wanted.empty() || std::any_of(options.wanted.begin(), options.wanted.end(),
+                                                                [](const std::string& name) { return name.rfind("selftest-", 0) != 0; });
+  if (std::string why; needs_card && !has_card(why)) {
+    std::printf("device_check: no card to check: %s\n", why.c_str());
+    return 77;
+  }
+  return Checks(self, options).run();
+}
+
+}  // namespace
+}  // namespace stormcell::device_check
+
+int main(int argc, char** argv) {
+  try {
+    return stormcell::device_check::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "device_check: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,80 @@
+#include "tests/gpu/device_check/report.h"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace stormcell::device_check {
+namespace {
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
+bool field(std::string_view line, std::string_view key, std::string& value) {
+  const std::string start = "\"" + std::string(key) + "\": ";
+  size_t at = line.find(start);
+  if (at == std::string_view::npos) return false;
+  at += start.size();
+  value.clear();
+  if (at < line.size() && line[at] != '"') {
+    while (at < line.size() && line[at] != ',' && line[at] != '}') value += line[at++];
+    return true;
+  }
+  for (++at; at < line.size() && line[at] != '"'; ++at) {
+    if (line[at] == '\\' && at + 1 < line.size()) ++at;
+    value += line[at];
+  }
+  return at < line.size();
+}
+
+std::string number_text(double number) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", std::isfinite(number) ? number : 0.0);
+  return text;
+}
+}  // namespace
+
+std::string to_json(const Record& r) {
+  return "{\"family\": " + quoted(r.family) + ", \"case\": " + quoted(r.name) + ", \"result\": " + quoted(r.result) +
+         ", \"value\": " + quoted(r.value) + ", \"number\": " + number_text(r.number) + ", \"share\": " + number_text(r.share) +
+         ", \"note\": " + quoted(r.note) + "}";
+}
+
+bool from_json(std::string_view line, Record& r) {
+  std::string number, share;
+  if (!field(line, "family", r.family) || !field(line, "case", r.name) || !field(line, "result", r.result) ||
+      !field(line, "value", r.value) || !field(line, "number", number) || !field(line, "share", share) || !field(line, "note", r.note))
+    return false;
+  r.number = std::atof(number.c_str()), r.share = std::atof(share.c_str());
+  return true;
+}
+
+Report::Report(const std::string& family, const std::string& path) : family_(family), file_(std::fopen(path.c_str(), "a")) {
+  if (!file_) file_ = stdout;
+}
+Report::~Report() {
+  if (file_ != stdout) std::fclose(file_);
+}
+void Report::add(const Record& record) {
+  std::fprintf(file_, "%s\n", to_json(record).c_str());
+  std::fflush(file_);
+}
+void Report::passed(const std::string& name, const std::string& note) { add({family_, name, "passed", "", note}); }
+void Report::failed(const std::string& name, const std::string& why) {
+  all_passed_ = false;
+  add({family_, name, "failed", "", why});
+}
+void Report::absent(const std::string& name, const std::string& why) { add({family_, name, "absent", "", why}); }
+void Report::measured(const std::string& name, double number, const char* unit, double share, const std::string& note) {
+  char value[64];
+  std::snprintf(value, sizeof value, "%.4g %s", number, unit);
+  add({family_, name, "measured", value, note, number, share});
+}
+void Report::check(bool holds, const std::string& name, const std::string& note) { holds ? passed(name, note) : failed(name, note); }
+
+}  // namespace stormcell::device_check

@@ -1,0 +1,46 @@
+// What a check found: one record a case, written at once, so that what came before a crash is not lost.
+#pragma once
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell::device_check {
+
+struct Record {
+  std::string family, name;
+  std::string result;  ///< passed, failed, measured, absent
+  std::string value;   ///< a figure with its unit, or nothing
+  std::string note;    ///< why it failed, which limit, which rival
+  double number = 0;   ///< the figure
+  double share = 0;    ///< of the limit that the note names; 0: none
+};
+
+/// A record as one line of JSON, and back (only what to_json wrote).
+std::string to_json(const Record& record);
+bool from_json(std::string_view line, Record& record);
+
+/// Appends records to a file, each flushed.
+class Report {
+ public:
+  Report(const std::string& family, const std::string& path);
+  ~Report();
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+  void passed(const std::string& name, const std::string& note = {});
+  void failed(const std::string& name, const std::string& why);
+  void absent(const std::string& name, const std::string& why);
+  /// `share`: of the limit that the note names.
+  void measured(const std::string& name, double number, const char* unit, double share = 0, const std::string& note = {});
+  /// passed or failed.
+  void check(bool holds, const std::string& name, const std::string& note);
+  bool all_passed() const { return all_passed_; }
+
+ private:
+  void add(const Record& record);
+  std::string family_;
+  FILE* file_ = nullptr;
+  bool all_passed_ = true;
+};
+
+}  // namespace stormcell::device_check

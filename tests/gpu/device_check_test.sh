@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# device_check_test.sh PROGRAM: what can be tested of device_check without a card: it goes on after families that fail, throw, crash and
+# hang, tells of each, writes JSON, refuses bad usage, and says so where there is no card.
+set -euo pipefail
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+expect() { if ! "${@:2}"; then echo "not so: $1"; failures=$((failures + 1)); fi; }
+
+status=0
+"$program" --families selftest-fails,selftest-throws,selftest-crashes,selftest-hangs,selftest-passes --out "$folder/out.json" >"$folder/table" || status=$?
+expect "exit code 1 after a failure" test "$status" -eq 1
+for words in 'failed +selftest-fails +fails +on purpose' 'failed +selftest-throws +stopped' 'passed +selftest-crashes +before the crash' \
+  'failed +selftest-crashes +all +ended by signal' 'failed +selftest-hangs +all +killed after 1 s' 'passed +selftest-passes' '3 passed, 4 failed, 0 measured'; do
+  expect "the table has: $words" grep -Eq "$words" "$folder/table"
+done
+expect "seven records of JSON" test "$(grep -c '"family": "selftest-' "$folder/out.json")" -eq 7
+if command -v python3 >/dev/null; then expect "JSON that can be read" python3 -c "import json,sys; json.load(open(sys.argv[1]))" "$folder/out.json"; fi
+
+status=0
+"$program" --families selftest-passes >/dev/null || status=$?
+expect "exit code 0" test "$status" -eq 0
+status=0
+"$program" --families nothing-like-it 2>"$folder/usage" || status=$?
+expect "exit code 2 for a family that is not there" test "$status" -eq 2
+status=0
+"$program" --wrong 2>/dev/null || status=$?
+expect "exit code 2 for an unknown option" test "$status" -eq 2
+expect "a list of families" grep -q '^bench-routing$' <("$program" --list)
+# On a machine with a card this would be the real thing, which is not this test's business.
+if [ ! -e /dev/nvidiactl ]; then
+  status=0
+  "$program" >"$folder/none" || status=$?
+  expect "exit code 77 without a card" test "$status" -eq 77
+  expect "a line that says so" grep -q 'no card to check' "$folder/none"
+fi
+exit "$failures"

@@ -1,0 +1,86 @@
+// Runs the kernels of gpu/ on the host: a grid of blocks one after another, the threads of a block as fibers that change at barriers.
+// What it notices: threads that miss a barrier, writes past a block's shared memory, shared memory read before it was written (it is
+// poisoned), and, since tests run each kernel under several orders of threads, missing barriers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <type_traits>
+
+namespace stormcell::testing {
+
+/// Sanitizers make every change of threads a hundred times as long; then tests do less.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSlowEmulator = true;
+#else
+inline constexpr bool kSlowEmulator = false;
+#endif
+
+class FiberBlock;
+
+/// One thread of an emulated block; see gpu/base/execution.h.
+class HostExecution {
+ public:
+  HostExecution(FiberBlock& all, int thread, int block, int blocks, std::byte* shared)
+      : all_(&all), thread_(thread), block_(block), blocks_(blocks), shared_(shared) {}
+  int thread() const { return thread_; }
+  int block() const { return block_; }
+  int blocks() const { return blocks_; }
+  template <class Shared>
+  Shared& shared() {
+    return *reinterpret_cast<Shared*>(shared_);
+  }
+  void sync();
+  void sync_warp() { exchange(0); }
+  template <class T>
+  T shuffle_xor(T value, int mask) {
+    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    const uint64_t* lanes = exchange(bits);
+    std::memcpy(&value, lanes + ((thread_ % 32) ^ mask), sizeof value);
+    return value;
+  }
+  uint32_t ballot(bool mine) {
+    const uint64_t* lanes = exchange(mine);
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 32; ++lane) bits |= static_cast<uint32_t>(lanes[lane] != 0) << lane;
+    return bits;
+  }
+  uint32_t match(int32_t value) {
+    const auto mine = static_cast<uint64_t>(static_cast<uint32_t>(value));
+    const uint64_t* lanes = exchange(mine);
+    uint32_t bits = 0;
+    for (int lane = 0; lane < 32; ++lane) bits |= static_cast<uint32_t>(lanes[lane] == mine) << lane;
+    return bits;
+  }
+  void add(int32_t* to, int32_t n) { *to += n; }
+  template <class T>
+  T load_once(const T* from) {
+    return *from;
+  }
+  static int count_bits(uint32_t bits) { return __builtin_popcount(bits); }
+
+ private:
+  const uint64_t* exchange(uint64_t mine);
+
+  FiberBlock* all_;
+  int thread_, block_, blocks_;
+  std::byte* shared_;
+};
+
+/// Which thread runs next between barriers.
+enum class ThreadOrder { ascending, descending, shuffled };
+
+/// Runs body once for each thread of each block; empty, or what went wrong.
+std::string run_grid(int blocks, int threads, size_t shared_bytes, ThreadOrder order, const std::function<void(HostExecution&)>& body);
+
+/// Runs a kernel on the host; empty, or what went wrong.
+template <class Kernel>
+std::string emulate(int blocks, const typename Kernel::Args& args, ThreadOrder order = ThreadOrder::ascending) {
+  return run_grid(blocks, Kernel::kThreads, sizeof(typename Kernel::Shared), order, [&](HostExecution& x) { Kernel::run(x, args); });
+}
+
+}  // namespace stormcell::testing
