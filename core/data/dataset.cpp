@@ -52,7 +52,8 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
   bad_input(spec.empty() ? "--data" : spec,
-            !exists                                      ? "no such file"
+            spec.empty()                                 ? "names no data"
+            : !exists                                    ? "no such file"
             : std::filesystem::is_directory(spec, error) ? "is a folder; data is a file"
                                                          : "is no data this version reads",
             "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input");

@@ -84,7 +84,7 @@ class DatasetBadInputTest : public QObject {
     QTest::newRow("too many") << QString("random:1000000000000x1") << QByteArray("too large");
     QTest::newRow("too long") << QString("random:1x1000000000") << QByteArray("too large");
     QTest::newRow("missing") << QString("/none/x.txt") << QByteArray("check the path");
-    QTest::newRow("unknown") << QString("/none/x") << QByteArray("no such data");
+    QTest::newRow("unknown") << QString("/none/x") << QByteArray("no such file");
     QTest::newRow("demo that is not there") << QString("demo:other") << QByteArray("no such demo");
   }
   void a_wrong_spec_is_refused() {
@@ -98,7 +98,7 @@ class DatasetBadInputTest : public QObject {
     VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.batches = 0, .vocabulary = 9}), "--batches", "at least 1");
     VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.length = -1, .vocabulary = 9}), "--length", "-1 tokens");
     VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {}), "random:2x2", "vocabulary");
-    VERIFY_BAD_INPUT(Dataset::open("", nullptr, {}), "--data", "no such data");
+    VERIFY_BAD_INPUT(Dataset::open("", nullptr, {}), "--data", "names no data");
     VERIFY_BAD_INPUT(Dataset::open("random:1024x16777216", nullptr, {.batch = 1024, .batches = 1, .vocabulary = 9}), "random:1024x16777216",
                      "choose a smaller --batch");
     const Scratch scratch;
