@@ -33,10 +33,15 @@ int run_tests(int argc, char** argv) {
     for (int i = 1; i + 1 < argc; ++i) argv[i] = argv[i + 1];
     --argc;
   }
+  // A crash is to end the program: Qt's handler, where it finds a debugger, stops it for good and asks the debugger again and again.
+  static char no_handler[] = "-nocrashhandler";
+  std::vector<char*> arguments(argv, argv + argc);
+  arguments.push_back(no_handler);
+  arguments.push_back(nullptr);
   for (const auto& [name, factory] : tests()) {
     if (!only.empty() && only != name) continue;
     const std::unique_ptr<QObject> test(factory());
-    failures += QTest::qExec(test.get(), argc, argv) != 0;
+    failures += QTest::qExec(test.get(), argc + 1, arguments.data()) != 0;
     ++ran;
   }
   if (ran == 0) {
