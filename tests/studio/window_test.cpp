@@ -182,7 +182,7 @@ class WindowTest : public QObject {
       window.show_view("heatmap");
       window.actions().trigger("log");
       window.actions().trigger("theme-dark");
-      window.resize(1210, 707);
+      window.resize(1330, 707);
       window.addDockWidget(Qt::RightDockWidgetArea, window.findChild<QDockWidget*>("session-dock"));
       window.resizeDocks({window.findChild<QDockWidget*>("session-dock")}, {260}, Qt::Horizontal);
       window.document().select(chosen);
@@ -196,7 +196,7 @@ class WindowTest : public QObject {
       window.show();
       QTRY_VERIFY(window.view() && window.view()->has_content());
       QCOMPARE(window.view_id(), QString("heatmap"));
-      QCOMPARE(window.size(), QSize(1210, 707));
+      QCOMPARE(window.size(), QSize(1330, 707));
       auto* dock = window.findChild<QDockWidget*>("session-dock");
       QVERIFY(dock->isVisible() && window.dockWidgetArea(dock) == Qt::RightDockWidgetArea);
       QTRY_COMPARE(dock->width(), width);

@@ -199,7 +199,11 @@ class CellsTest : public QObject {
     run_load(view, context_of(make_cells_session(at("sums.storm"), sums)));
     QVERIFY(!view.has_content() && view.message().contains("keeps sums"));
     QSignalSpy wanted(&view, &View::action_wanted);
-    run_load(view, context_of(without_));
+    run_load(view, context_of(without_));  // without settings: a trace
+    QVERIFY(!view.has_content() && view.message().contains("came from a trace"));
+    Context run_here = context_of(without_);
+    run_here.main.settings = R"({"model": "m"})";
+    run_load(view, run_here);
     QVERIFY(!view.has_content() && view.message().contains("did not record its inputs"));
     view.findChild<QPushButton*>()->click();
     QCOMPARE(wanted.last()[0].toString(), QString("run-with-inputs"));

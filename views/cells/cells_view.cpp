@@ -254,6 +254,9 @@ void CellsView::show_data() {
   if (o.sequences == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   if (!o.decisions)
     return show_message(tr("This run keeps sums of its decisions, not the decisions themselves.\nRecord it with `stormcell profile`."));
+  if (!o.tokens && data_.context.main.settings.empty())
+    return show_message(tr("This run came from a trace, which has neither texts nor tokens, so there is nothing to colour."),
+                        {{"view-heatmap", tr("Open the heatmap")}});
   if (!o.tokens)
     return show_message(
         tr("This run did not record its inputs, so there is nothing to colour.\nRunning it again with them stores token ids and "

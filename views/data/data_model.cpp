@@ -71,7 +71,7 @@ QString run_part(const RunContents& run, const Theme& theme) {
   QString html = "<h3>" + tr("Run on show: %1").arg(title(run)) + "</h3>" + about.text();
   if (run.routers.empty()) return html + "<p>" + tr("It has no routers: its model never chooses.") + "</p>";
   HtmlTable routers(theme);
-  routers.head({tr("router"), tr("cell space"), tr("protocol"), tr("branches"), tr("a cell gets"), tr("used"), tr("cells got"),
+  routers.head({tr("router"), tr("cell space"), tr("protocol"), tr("branches"), tr("a cell gets"), tr("used"), tr("choices"),
                 tr("of these padding")});
   for (const RunContents::Router& r : run.routers)
     routers.row({escaped(r.line.name), escaped(r.line.space), escaped(r.line.protocol), QString::number(r.line.branches),

@@ -208,7 +208,9 @@ void TimelineView::draw_axis(float left, float width, float top) {
   for (double ns = std::ceil(window_.begin_ns / step) * step; ns < window_.end_ns; ns += step) {
     const float x = left + static_cast<float>(window_.x(ns, width));
     draw->AddLine({x, top}, {x, top + ImGui::GetTextLineHeight() + 6}, color(theme.grid));
-    draw->AddText({x + 4, top}, color(theme.faint), duration(ns).toUtf8().constData());
+    const QByteArray text = duration(ns).toUtf8();
+    // A label that is cut at the edge names another time.
+    if (x + 4 + ImGui::CalcTextSize(text.constData()).x <= left + width) draw->AddText({x + 4, top}, color(theme.faint), text.constData());
   }
 }
 
