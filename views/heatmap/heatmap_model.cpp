@@ -249,8 +249,8 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
     table.columns.push_back({tr("share difference"), tr("share here minus share in the other run")});
   }
   for (const LoadWindows::Router& router : data.routers) {
-    const BranchSums sums = sum_windows(router, range.from, range.to, options.padding);
     const BranchSums all = sum_windows(router, range.from, range.to, true), real = sum_windows(router, range.from, range.to, false);
+    const BranchSums& sums = options.padding ? all : real;
     std::optional<BranchSums> others;
     if (other)
       for (const LoadWindows::Router& o : other->routers)

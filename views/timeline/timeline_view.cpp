@@ -50,20 +50,16 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
     show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
     return nullptr;
   }
-  // Compared with what is on show, not with what was asked for last: that may never have come.
-  const bool same_events = data_.timeline && data_.source == context.main && data_.first_batch == selection.first_batch &&
-                           data_.end_batch == selection.end_batch && has_content();
+  const bool same_events = data_.timeline && !(unread() & (Part::run | Part::range));
   if (!same_events) range_begin_ = range_end_ = 0;
   const bool same_range = data_.range_begin == range_begin_ && data_.range_end == range_end_;
   if (same_events && same_range) return nullptr;
   Data wanted;
   if (same_events) wanted = data_;
-  wanted.source = context.main;
-  wanted.first_batch = selection.first_batch, wanted.end_batch = selection.end_batch;
   wanted.range_begin = range_begin_, wanted.range_end = range_end_;
-  return [this, wanted](const Progress& progress) mutable -> Deliver {
+  return [this, wanted, source = context.main, selection](const Progress& progress) mutable -> Deliver {
     if (!wanted.timeline) {
-      wanted.timeline = read_timeline(wanted.source.file, wanted.source.run, wanted.first_batch, wanted.end_batch, kMostEvents, progress);
+      wanted.timeline = read_timeline(source.file, source.run, selection.first_batch, selection.end_batch, kMostEvents, progress);
       wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
     }
     const bool all = wanted.range_end <= wanted.range_begin;

@@ -27,8 +27,6 @@ class TimelineView : public View {
  private:
   /// What was read, and what can be said of it: made on another thread, since ten million events take a while.
   struct Data {
-    Source source;
-    int64_t first_batch = 0, end_batch = -1;  ///< as they were wanted
     std::shared_ptr<const Timeline> timeline;
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
     double range_begin = 0, range_end = 0;
