@@ -6,7 +6,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
-#include "core/session/session_reader.h"
+#include "core/experiment/session_lookup.h"
 
 namespace stormcell {
 namespace {
@@ -17,12 +17,6 @@ static_assert(kNoChoice == kNoBranch);
 constexpr int64_t kMostSteps = 8192;
 /// Rows of token_load that a writer stores for a router.
 constexpr int64_t kMostTokens = 4096;
-
-RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
-
-RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
-  return {r.name, r.stack, r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out, r.parent, r.parent_branch};
-}
 
 /// Routers of one cell space, by their index in the layout.
 std::vector<int32_t> routers_of(const RunLayout& layout, int32_t space) {

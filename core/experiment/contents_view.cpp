@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
+#include "core/experiment/session_lookup.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -50,8 +51,7 @@ void look_at_routers(const SessionReader& reader, const RunLayout& layout, RunCo
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     const RouterInfo& info = layout.routers[r];
     RunContents::Router router;
-    router.line = {info.name,     info.stack,   info.protocol, layout.spaces[static_cast<size_t>(info.space)],
-                   info.branches, info.fan_out, info.parent,   info.parent_branch};
+    router.line = line_of(layout, info);
     const RouterLoads loads = reader.total_loads(run.line.id, static_cast<int32_t>(r));
     for (size_t b = 0; b < loads.load.size(); ++b) {
       router.cells += loads.load[b], router.padding += loads.padding[b];

@@ -4,7 +4,7 @@
 
 #include "core/base/blocking.h"
 #include "core/experiment/selected_view.h"
-#include "core/session/session_reader.h"
+#include "core/experiment/session_lookup.h"
 
 namespace stormcell {
 namespace {
@@ -38,7 +38,7 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
                                                      const std::string& phase) {
   may_block("read_routing_flow");
   const SessionReader reader(file);
-  const RunSummary summary = run > 0 ? reader.run(run) : reader.find_run("");
+  const RunSummary summary = find_run(reader, run);
   const RunLayout layout = reader.layout(summary.id);
   auto flow = std::make_shared<RoutingFlow>();
   flow->run = summary.id;
@@ -51,8 +51,7 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     const RouterInfo& info = layout.routers[r];
     FlowRouter router_of_flow;
-    router_of_flow.line = {info.name,     info.stack,   info.protocol, layout.spaces[static_cast<size_t>(info.space)],
-                           info.branches, info.fan_out, info.parent,   info.parent_branch};
+    router_of_flow.line = line_of(layout, info);
     router_of_flow.next = reader.next_router(summary.id, static_cast<int32_t>(r));
     flow->routers.push_back(std::move(router_of_flow));
   }

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
+#include "core/experiment/session_lookup.h"
 #include "core/profile/statistics.h"
-#include "core/session/session_reader.h"
 
 namespace stormcell {
 namespace {
@@ -51,7 +51,7 @@ std::string text_in(const std::string& json, const char* key) {
 std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t run, const Progress& progress) {
   may_block("read_run_facts");
   const SessionReader reader(file);
-  const RunSummary summary = run > 0 ? reader.run(run) : reader.find_run("");
+  const RunSummary summary = find_run(reader, run);
   auto facts = std::make_shared<RunFacts>();
   facts->line = {summary.id,      summary.kind, summary.name, summary.started, summary.finished, std::string(to_text(summary.status)),
                  summary.batches, false,        {},           summary.config,  summary.summary};

@@ -4,15 +4,13 @@
 #include <set>
 
 #include "core/base/blocking.h"
-#include "core/session/session_reader.h"
+#include "core/experiment/session_lookup.h"
 
 namespace stormcell {
 namespace {
 
 /// Windows of single batches that are in memory at once.
 constexpr int64_t kChunk = 1024;
-
-RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
 
 bool only_phase(const SessionReader& reader, int64_t run, const std::string& phase) {
   const std::vector<Phase> phases = reader.phases(run);
@@ -114,13 +112,7 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads by label", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     const RouterInfo& info = layout.routers[r];
-    LoadWindows::Router router{{info.name, info.stack, info.protocol, layout.spaces[static_cast<size_t>(info.space)], info.branches,
-                                info.fan_out, info.parent, info.parent_branch},
-                               {},
-                               {},
-                               {},
-                               {},
-                               {}};
+    LoadWindows::Router router{line_of(layout, info), {}, {}, {}, {}, {}};
     router.cells.resize(static_cast<size_t>(result->windows));
     router.load.resize(static_cast<size_t>(result->windows) * static_cast<size_t>(info.branches));
     if (result->windows > 0)

@@ -7,18 +7,12 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/experiment/session_lookup.h"
 #include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
-#include "core/session/session_reader.h"
 
 namespace stormcell {
 namespace {
-
-RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
-  return {r.name, r.stack, r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out, r.parent, r.parent_branch};
-}
-
-RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
 
 /// A trace that says nothing of weights or drops is not one of weight 0, or without drops.
 void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {

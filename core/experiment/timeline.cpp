@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/base/blocking.h"
-#include "core/session/session_reader.h"
+#include "core/experiment/session_lookup.h"
 
 namespace stormcell {
 namespace {
@@ -34,7 +34,7 @@ std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t r
                                               int64_t most_events, const Progress& progress) {
   may_block("read_timeline");
   const SessionReader reader(file);
-  const RunSummary summary = run > 0 ? reader.run(run) : reader.find_run("");
+  const RunSummary summary = find_run(reader, run);
   auto timeline = std::make_shared<Timeline>();
   timeline->run = summary.id;
   timeline->batches = summary.batches;

@@ -1,0 +1,15 @@
+// What every reader of sessions for views begins with. Of the implementation of the facade.
+#pragma once
+#include "core/experiment/session_view.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+/// `run` 0: the newest.
+inline RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
+
+inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
+  return {r.name, r.stack, r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out, r.parent, r.parent_branch};
+}
+
+}  // namespace stormcell
