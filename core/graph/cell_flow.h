@@ -1,6 +1,6 @@
 // Static cell flow: on which cells of each input (and of each state's first content) the cells of each value may depend, found by
 // running the graph over sets of cells. Twice: `full`, of a run that decides for itself, and `data`, of a run whose decisions are replayed.
-// Limits: docs/decisions/graph-analysis.md.
+// Limits: docs/decisions/004-graph-analysis.md.
 #pragma once
 #include <string>
 #include <vector>
