@@ -81,7 +81,7 @@ int export_view(const ExportRequest& request) {
   try {
     const QString suffix = QFileInfo(request.file).suffix();
     const QByteArray bytes = suffix.compare("csv", Qt::CaseInsensitive) == 0
-                                 ? views::to_csv(view->table()).toUtf8()
+                                 ? views::to_csv(view->table(), table_comments(*view)).toUtf8()
                                  : draw_picture(*view, request.size, request.scale, suffix).bytes();
     const AllowBlocking now;
     write_file(request.file, bytes);

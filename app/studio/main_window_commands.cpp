@@ -176,8 +176,10 @@ void MainWindow::export_picture() {
   QString file = QFileDialog::getSaveFileName(this, tr("Export picture"), view_id() + ".png", tr("Pictures (*.png *.svg)"));
   if (file.isEmpty()) return;
   if (QFileInfo(file).suffix().isEmpty()) file += ".png";
+  // The picture as it is on show, and room below it.
+  const QSize size = view()->picture()->size() + QSize(0, caption_height(view()->caption(), view()->font()));
   try {
-    write(file, [drawn = draw_picture(*view(), view()->picture()->size(), 2, QFileInfo(file).suffix())] { return drawn.bytes(); });
+    write(file, [drawn = draw_picture(*view(), size, 2, QFileInfo(file).suffix())] { return drawn.bytes(); });
   } catch (const Error& e) {
     complain(QString::fromUtf8(e.what()));
   }
@@ -185,7 +187,8 @@ void MainWindow::export_picture() {
 
 void MainWindow::export_table() {
   const QString file = QFileDialog::getSaveFileName(this, tr("Export table"), view_id() + ".csv", tr("Tables (*.csv)"));
-  if (!file.isEmpty()) write(file, [table = view()->table()] { return to_csv(table).toUtf8(); });
+  if (!file.isEmpty())
+    write(file, [table = view()->table(), comments = table_comments(*view())] { return to_csv(table, comments).toUtf8(); });
 }
 
 void MainWindow::show_contents() {

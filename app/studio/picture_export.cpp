@@ -1,36 +1,113 @@
 #include "app/studio/picture_export.h"
 
+#include <QAbstractScrollArea>
 #include <QBuffer>
+#include <QCoreApplication>
 #include <QImage>
 #include <QLayout>
 #include <QPainter>
 #include <QSaveFile>
+#include <QScrollBar>
 #include <QSvgGenerator>
+#include <algorithm>
+#include <optional>
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/experiment/export_origin.h"
 #include "views/kit/theme.h"
 
 namespace stormcell::studio {
+namespace {
+
+/// As every exported file says it; empty where no run is on show.
+QString origin_line(const views::Context& context) {
+  if (context.session)
+    for (const RunLine& run : context.session->runs)
+      if (run.id == context.main.run) return QString::fromStdString(origin_of(*context.session, run).line());
+  return {};
+}
+
+/// A widget as it is on a picture, as long as this lives: of a fixed size, without scroll bars.
+class FixedPicture {
+ public:
+  explicit FixedPicture(QWidget& picture)
+      : picture_(picture), before_(picture.size()), least_(picture.minimumSize()), most_(picture.maximumSize()) {
+    for (auto* area : areas()) {
+      policies_.append(area->verticalScrollBarPolicy());
+      area->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    }
+  }
+  ~FixedPicture() {
+    qsizetype at = 0;
+    for (auto* area : areas()) area->setVerticalScrollBarPolicy(policies_[at++]);
+    for (QScrollBar* bar : hidden_) bar->show();
+    picture_.setMinimumSize(least_);
+    picture_.setMaximumSize(most_);
+    picture_.resize(before_);
+  }
+  FixedPicture(const FixedPicture&) = delete;
+  FixedPicture& operator=(const FixedPicture&) = delete;
+
+  void fit(const QSize& size) {
+    // Fixed: drawing lays out the parents of a hidden widget first, which would give it another size.
+    picture_.setFixedSize(size);
+    if (picture_.layout()) picture_.layout()->activate();
+    picture_.grab({0, 0, 1, 1});  // a hidden widget learns its size when it is drawn
+    for (QScrollBar* bar : picture_.findChildren<QScrollBar*>(Qt::FindDirectChildrenOnly))
+      if (!bar->isHidden()) {
+        hidden_.append(bar);
+        bar->hide();
+      }
+  }
+  /// Whether the window would scroll to show it all.
+  bool is_cut() const {
+    const auto scrolls = [](const QAbstractScrollArea* area) {
+      return area->verticalScrollBar()->maximum() > area->verticalScrollBar()->minimum();
+    };
+    return !hidden_.isEmpty() || picture_.heightForWidth(picture_.width()) > picture_.height() || std::ranges::any_of(areas(), scrolls);
+  }
+
+ private:
+  QList<QAbstractScrollArea*> areas() const {
+    QList<QAbstractScrollArea*> all = picture_.findChildren<QAbstractScrollArea*>();
+    if (auto* own = qobject_cast<QAbstractScrollArea*>(&picture_)) all.append(own);
+    return all;
+  }
+  QWidget& picture_;
+  QSize before_, least_, most_;
+  QList<Qt::ScrollBarPolicy> policies_;
+  QList<QScrollBar*> hidden_;
+};
+
+}  // namespace
 
 DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix) {
-  QWidget* picture = view.picture();
   const bool content = view.has_content();
-  const QSize before = picture->size(), least = picture->minimumSize(), most = picture->maximumSize();
+  views::Caption caption = view.caption();
+  const QRect whole(QPoint(), size);
+  const auto foot = [&] { return whole.adjusted(0, size.height() - views::caption_height(caption, view.font()), 0, 0); };
+  const auto room = [&] { return whole.adjusted(0, 0, 0, -foot().height()); };
+  std::optional<FixedPicture> picture;
   if (content) {
-    // Fixed: drawing lays out the parents of a hidden widget first, which would give it another size.
-    picture->setFixedSize(size);
-    if (picture->layout()) picture->layout()->activate();
+    picture.emplace(*view.picture());
+    picture->fit(room().size());
+    if (picture->is_cut()) {
+      caption.note += (caption.note.isEmpty() ? "" : " ") + QCoreApplication::translate("Export", "Cut: a higher picture shows more.");
+      picture->fit(room().size());
+    }
   }
   const auto draw = [&](QPaintDevice& device) {
     QPainter p(&device);
-    p.fillRect(QRect(QPoint(), size), views::Theme::of(view.palette()).background);
+    const views::Theme& theme = views::Theme::of(view.palette());
+    p.fillRect(whole, theme.background);
+    paint_caption(p, foot(), caption, view.font(), theme);
     if (content) {
-      picture->render(&p, {}, {}, QWidget::DrawChildren);
+      view.picture()->render(&p, {}, {}, QWidget::DrawChildren);
     } else {
-      p.setPen(views::Theme::of(view.palette()).faint);
+      p.setPen(theme.faint);
       p.setFont(view.font());
-      p.drawText(QRect(QPoint(), size), Qt::AlignCenter | Qt::TextWordWrap, view.message());
+      p.drawText(room(), Qt::AlignCenter | Qt::TextWordWrap, view.message());
     }
   };
   DrawnPicture drawn;
@@ -38,6 +115,9 @@ DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, co
     QImage image(size * scale, QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     draw(image);
+    image.setText("Title", view.accessibleName());
+    image.setText("Source", origin_line(view.context()));
+    image.setText("Description", lines_of(caption).join("; "));
     drawn.image = std::move(image);
   } else if (suffix.compare("svg", Qt::CaseInsensitive) == 0) {
     QBuffer buffer(&drawn.svg);
@@ -45,16 +125,12 @@ DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, co
     QSvgGenerator svg;
     svg.setOutputDevice(&buffer);
     svg.setSize(size);
-    svg.setViewBox(QRect(QPoint(), size));
+    svg.setViewBox(whole);
     svg.setTitle(view.accessibleName());
+    svg.setDescription(origin_line(view.context()) + "; " + lines_of(caption).join("; "));
     draw(svg);
   } else {
     bad_input("." + suffix.toStdString(), "no picture is written in this format", "name a .png or .svg file");
-  }
-  if (content) {
-    picture->setMinimumSize(least);
-    picture->setMaximumSize(most);
-    picture->resize(before);
   }
   return drawn;
 }
@@ -66,6 +142,12 @@ QByteArray DrawnPicture::bytes() const {
   buffer.open(QIODevice::WriteOnly);
   image.convertToFormat(QImage::Format_RGB32).save(&buffer, "PNG");
   return bytes;
+}
+
+QStringList table_comments(const views::View& view) {
+  QStringList comments;
+  if (const QString origin = origin_line(view.context()); !origin.isEmpty()) comments << origin + "; " + view.accessibleName().toLower();
+  return comments + lines_of(view.caption());
 }
 
 void write_file(const QString& file, const QByteArray& bytes) {

@@ -12,6 +12,7 @@
 #include "core/experiment/export_trace.h"
 #include "core/experiment/summary_json.h"
 #include "core/formats/json_file.h"
+#include "core/session/session_reader.h"
 
 namespace stormcell {
 namespace {

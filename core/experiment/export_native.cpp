@@ -7,6 +7,7 @@
 #include "core/experiment/export_origin.h"
 #include "core/experiment/export_output.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/session/session_reader.h"
 
 namespace stormcell {
 namespace {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/experiment/session_lookup.h"
 #include "core/formats/json_file.h"
 
 namespace stormcell {
@@ -15,6 +16,17 @@ std::string ExportOrigin::line() const {
   return text;
 }
 
+std::string device_of(const RunSummary& run) {
+  std::string device;
+  const nlohmann::json machine = json_or_null(run.machine);
+  if (machine.is_object()) {
+    const auto name = machine.find("name"), threads = machine.find("threads");
+    if (name != machine.end() && name->is_string()) device = name->get<std::string>();
+    if (threads != machine.end() && threads->is_number_integer()) device += ", " + std::to_string(threads->get<int64_t>()) + " threads";
+  }
+  return device.empty() ? "unknown" : device;
+}
+
 ExportOrigin origin_of(const SessionReader& session, const RunSummary& run) {
   ExportOrigin origin;
   origin.version = STORMCELL_VERSION;
@@ -24,15 +36,12 @@ ExportOrigin origin_of(const SessionReader& session, const RunSummary& run) {
   origin.fingerprint = session.summary().model.fingerprint;
   origin.run = run.id;
   origin.kind = run.kind;
-  const nlohmann::json machine = json_or_null(run.machine);
-  if (machine.is_object()) {
-    const auto name = machine.find("name"), threads = machine.find("threads");
-    if (name != machine.end() && name->is_string()) origin.device = name->get<std::string>();
-    if (threads != machine.end() && threads->is_number_integer())
-      origin.device += ", " + std::to_string(threads->get<int64_t>()) + " threads";
-  }
-  if (origin.device.empty()) origin.device = "unknown";
+  origin.device = device_of(run);
   return origin;
+}
+
+ExportOrigin origin_of(const SessionOverview& session, const RunLine& run) {
+  return {STORMCELL_VERSION, run.device, run.started, session.id, session.model, {}, run.id, run.kind};
 }
 
 RunSummary find_exported_run(const SessionReader& session, const std::string& selector,

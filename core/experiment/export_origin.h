@@ -2,9 +2,12 @@
 #pragma once
 #include <string>
 
-#include "core/session/session_reader.h"
+#include "core/experiment/session_view.h"
 
 namespace stormcell {
+
+class SessionReader;
+struct RunSummary;
 
 struct ExportOrigin {
   std::string version, device, date, session;  ///< `session`: its id; `date`: when the run began
@@ -15,6 +18,8 @@ struct ExportOrigin {
   std::string line() const;
 };
 ExportOrigin origin_of(const SessionReader& session, const RunSummary& run);
+/// The same from what a view knows, without the fingerprint.
+ExportOrigin origin_of(const SessionOverview& session, const RunLine& run);
 
 /// The run that `selector` names. Without one: the newest that `has` accepts; Error(bad_input) saying `lacking` where none does.
 RunSummary find_exported_run(const SessionReader& session, const std::string& selector,

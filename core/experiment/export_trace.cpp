@@ -5,6 +5,7 @@
 
 #include "core/experiment/export_origin.h"
 #include "core/experiment/export_output.h"
+#include "core/session/session_reader.h"
 
 namespace stormcell {
 namespace {

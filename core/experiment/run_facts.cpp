@@ -54,7 +54,7 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   const RunSummary summary = find_run(reader, run);
   auto facts = std::make_shared<RunFacts>();
   facts->line = {summary.id,      summary.kind, summary.name, summary.started, summary.finished, std::string(to_text(summary.status)),
-                 summary.batches, false,        {},           summary.config,  summary.summary};
+                 summary.batches, false,        {},           summary.config,  summary.summary,  device_of(summary)};
   facts->line.decisions = reader.has_decisions(summary.id);
   facts->model = reader.summary().model.name;
   facts->family = reader.summary().model.family;

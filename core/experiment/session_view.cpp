@@ -38,8 +38,8 @@ SessionOverview open_session(const std::string& file) {
   const SessionSummary& s = reader.summary();
   SessionOverview overview{file, s.id, s.created, s.model.name, s.model.family, {}};
   for (const RunSummary& r : reader.runs()) {
-    RunLine line{r.id, r.kind,   r.name,   r.started, r.finished, std::string(to_text(r.status)), r.batches, reader.has_decisions(r.id),
-                 {},   r.config, r.summary};
+    RunLine line{r.id, r.kind,   r.name,    r.started,   r.finished, std::string(to_text(r.status)), r.batches, reader.has_decisions(r.id),
+                 {},   r.config, r.summary, device_of(r)};
     for (const nlohmann::json& from : {json_or_null(r.summary), json_or_null(r.dataset)})
       if (line.settings.empty() && from.is_object() && from.contains("settings")) line.settings = from["settings"].dump();
     overview.runs.push_back(std::move(line));

@@ -21,6 +21,7 @@ struct RunLine {
   std::string settings;    ///< JSON of what it was run with, empty where it was imported
   std::string config;      ///< stormcell.config/1 that `run --config` replays
   std::string summary;     ///< JSON of the verb, empty where there is none
+  std::string device;      ///< what it ran on, with its threads; "unknown" where nobody said
 };
 struct SessionOverview {
   std::string file, id, created, model, family;

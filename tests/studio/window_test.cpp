@@ -244,8 +244,55 @@ class WindowTest : public QObject {
     QImage image;
     QVERIFY(image.loadFromData(draw_picture(*window.view(), {500, 300}, 2, "png").bytes()));
     QCOMPARE(image.size(), QSize(1000, 600));
-    QVERIFY(draw_picture(*window.view(), {500, 300}, 1, "svg").bytes().contains("<svg"));
+    // They say where they come from, below the picture and for programs.
+    const views::Caption caption = window.view()->caption();
+    const QString run = QFileInfo(session_).fileName() + " " + title_of(*window.document().run());
+    QVERIFY2(caption.parts.contains(run), qPrintable(caption.parts.join("; ")));
+    QVERIFY(image.text("Description").contains(run));
+    QVERIFY(image.text("Source").startsWith("stormcell " STORMCELL_VERSION));
+    QVERIFY(image.text("Source").contains(QString::fromStdString(window.document().session().id)));
+    const QByteArray svg = draw_picture(*window.view(), {500, 300}, 1, "svg").bytes();
+    QVERIFY(svg.contains("<svg") && svg.contains(run.toUtf8()));
+    // The picture has the rest of the room: what it draws does not lie below the line.
+    const int foot = 2 * caption_height(caption, window.view()->font());
+    const QColor background = views::Theme::of(window.view()->palette()).background;
+    for (int y = image.height() - foot + 2; y < image.height(); ++y)
+      for (const int x : {3, image.width() - 4}) QCOMPARE(image.pixelColor(x, y), background);
     QVERIFY_EXCEPTION_THROWN(draw_picture(*window.view(), {500, 300}, 1, "bmp"), Error);
+  }
+
+  void a_picture_has_no_scroll_bars_and_says_where_it_is_cut() {
+    MainWindow window;
+    window.open(session_);
+    for (const char* id : {"overview", "data"}) {
+      window.show_view(id);
+      QTRY_VERIFY(window.view() && window.view()->has_content() && window.view()->settled());
+      const QSize before = window.view()->picture()->size();
+      const auto said = [&](const QSize& size) { return draw_picture(*window.view(), size, 1, "png").image.text("Description"); };
+      QVERIFY2(said({600, 200}).contains("Cut"), id);
+      QVERIFY2(!said({1600, 3000}).contains("Cut"), id);
+      QCOMPARE(window.view()->picture()->size(), before);
+      if (auto* area = qobject_cast<QAbstractScrollArea*>(window.view()->picture()))
+        QCOMPARE(area->verticalScrollBarPolicy(), Qt::ScrollBarAsNeeded);
+    }
+  }
+
+  void pictures_of_a_larger_scale_have_more_to_show() {
+    MainWindow window;
+    window.open(session_);
+    window.show_view("timeline");
+    QTRY_VERIFY(window.view() && window.view()->has_content() && window.view()->settled());
+    const QImage once = draw_picture(*window.view(), {500, 300}, 1, "png").image,
+                 twice = draw_picture(*window.view(), {500, 300}, 2, "png").image;
+    // Magnified pixels would come in squares of four.
+    int squares = 0, others = 0;
+    for (int y = 0; y + 1 < 500; y += 2)
+      for (int x = 0; x + 1 < twice.width(); x += 2) {
+        const QRgb at = twice.pixel(x, y);
+        (at == twice.pixel(x + 1, y) && at == twice.pixel(x, y + 1) && at == twice.pixel(x + 1, y + 1) ? squares : others)++;
+      }
+    QVERIFY2(others > 200, qPrintable(QString("%1 of %2").arg(others).arg(squares)));
+    QCOMPARE(twice.size(), once.size() * 2);
   }
 
   void a_view_can_be_set_by_names_and_says_how_it_stands() {
@@ -278,7 +325,10 @@ class WindowTest : public QObject {
     };
     const QByteArray shares = written("share.png", {}, 0), loads = written("load.png", {{"Metric", "Load"}}, 0);
     QVERIFY(!shares.isEmpty() && !loads.isEmpty() && shares != loads);
-    QVERIFY(written("figures.csv", {}, 0).startsWith("router,branch,load"));
+    const QList<QByteArray> figures = written("figures.csv", {}, 0).split('\n');
+    QVERIFY(figures[0].startsWith("# stormcell " STORMCELL_VERSION) && figures[0].endsWith("; heatmap\r"));
+    QVERIFY(figures[1].startsWith("# ") && figures[1].contains(QFileInfo(session_).fileName().toUtf8()));
+    QVERIFY(figures[2].startsWith("router,branch,load"));
     QVERIFY(written("none.png", {{"Metric", "Colour"}}, 2).isEmpty());
     QVERIFY(written("none.bmp", {}, 2).isEmpty());
   }

@@ -19,7 +19,7 @@ class CellsView : public View {
  protected:
   Load load(const Context& context, const Selection& selection) override;
   void select(const Selection& selection) override;
-  Parts heeded() const override { return kNarrowing; }
+  Parts heeded() const override { return data_.other ? kNarrowing | Part::other : kNarrowing; }
   QStringList remarks() const override;
 
  private:

@@ -18,7 +18,7 @@ class CompareView : public View {
  protected:
   Load load(const Context& context, const Selection& selection) override;
   void select(const Selection& selection) override { selection_ = selection; }
-  Parts heeded() const override { return kNoPart; }
+  Parts heeded() const override { return Part::other; }
 
  private:
   CompareFilter filter() const;

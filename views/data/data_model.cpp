@@ -5,6 +5,8 @@
 #include <QLocale>
 #include <QStringList>
 
+#include "views/kit/figure_text.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -49,14 +51,17 @@ QString model_part(const SessionData& d, const Theme& theme) {
   if (d.parameters > 0) table.row({tr("parameters"), tr("%1 in %2").arg(grouped(d.parameters), bytes_text(d.weight_bytes))});
   if (!d.weights.empty()) table.row({tr("weights"), escaped(d.weights)});
   table.row({tr("file"), escaped(d.file) + ", " + bytes_text(d.bytes)});
-  table.row({tr("begun"), tr("%1 by Stormcell %2, schema %3").arg(escaped(d.created), escaped(d.program)).arg(d.schema)});
+  table.row(
+      {tr("begun"), tr("%1 by Stormcell %2, schema %3").arg(moment_text(d.created).toHtmlEscaped(), escaped(d.program)).arg(d.schema)});
   return table.text();
 }
 
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
-  about.row({tr("size"), tr("%1 sequences in %2 batches").arg(grouped(run.sequences), grouped(run.line.batches))});
+  about.row({tr("size"), tr("%1 in %2")
+                             .arg(run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(grouped(run.sequences)),
+                                  run.line.batches == 1 ? tr("1 batch") : tr("%1 batches").arg(grouped(run.line.batches)))});
   if (!run.labels.empty()) {
     QStringList labels;
     for (const std::string& l : run.labels) labels << escaped(l);
@@ -66,8 +71,8 @@ QString run_part(const RunContents& run, const Theme& theme) {
   if (!run.machine.empty())
     about.row({tr("machine"), tr("%1, %2, %3 threads").arg(escaped(run.machine), escaped(run.isa)).arg(run.threads)});
   about.row({tr("status"), tr("%1; begun %2, ended %3")
-                               .arg(escaped(run.line.status), escaped(run.line.started),
-                                    run.line.finished.empty() ? tr("never") : escaped(run.line.finished))});
+                               .arg(escaped(run.line.status), moment_text(run.line.started).toHtmlEscaped(),
+                                    run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
   QString html = "<h3>" + tr("Run on show: %1").arg(title(run)) + "</h3>" + about.text();
   if (run.routers.empty()) return html + "<p>" + tr("It has no routers: its model never chooses.") + "</p>";
   HtmlTable routers(theme);

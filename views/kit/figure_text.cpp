@@ -1,5 +1,6 @@
 #include "views/kit/figure_text.h"
 
+#include <QDateTime>
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
@@ -58,6 +59,11 @@ QString change_text(double before, double now) {
   if (std::abs(change) < 0.05) return QString::fromUtf8("±0 %");
   const int decimals = std::abs(change) < 9.95 ? 1 : 0;
   return (change > 0 ? QString("+") : QString(QChar(0x2212))) + QString::number(std::abs(change), 'f', decimals) + " %";
+}
+
+QString moment_text(const std::string& iso) {
+  const QDateTime moment = QDateTime::fromString(QString::fromStdString(iso), Qt::ISODate);
+  return moment.isValid() ? moment.toUTC().toString("yyyy-MM-dd hh:mm 'UTC'") : QString::fromStdString(iso);
 }
 
 }  // namespace stormcell::views

@@ -1,6 +1,7 @@
 // Figures as a person reads them. Pure.
 #pragma once
 #include <QString>
+#include <string>
 
 namespace stormcell::views {
 
@@ -10,6 +11,8 @@ QString count_text(qint64 count);
 QString number_text(double value, int digits = 3);
 /// "2.34 ms", "1.53 s"
 QString duration_text(double milliseconds);
+/// "2026-11-03 08:09 UTC" of what a session writes, ISO 8601; anything else as it is.
+QString moment_text(const std::string& iso);
 /// "4.93 MiB"
 QString bytes_text(double bytes);
 /// "58.1 %"

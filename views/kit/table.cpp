@@ -23,12 +23,15 @@ QString tip_of(const Table::Column& column) {
   return own.isEmpty() || words.isEmpty() ? own + words : own + "<hr>" + words;
 }
 
-QString to_csv(const Table& table) {
+QString to_csv(const Table& table, const QStringList& comments) {
   const auto quoted = [](QString text) {
-    if (text.contains(',') || text.contains('"') || text.contains('\n')) text = '"' + text.replace('"', "\"\"") + '"';
+    // A text that begins as a comment does would be taken for one.
+    if (text.contains(',') || text.contains('"') || text.contains('\n') || text.startsWith('#'))
+      text = '"' + text.replace('"', "\"\"") + '"';
     return text;
   };
   QString csv;
+  for (QString comment : comments) csv += "# " + comment.replace('\n', ' ').replace('\r', ' ') + "\r\n";
   for (size_t c = 0; c < table.columns.size(); ++c) csv += (c ? "," : "") + quoted(table.columns[c].name);
   csv += "\r\n";
   for (const auto& row : table.rows) {

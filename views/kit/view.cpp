@@ -66,23 +66,28 @@ View::View(QWidget* parent) : QWidget(parent) {
   stack_->addWidget(twin_);
   stack_->setCurrentWidget(message_page_);
   bar_widget_->hide();
+  connect(this, &View::load_wanted, this, [this] { wants_load_ = true; });
 }
 
 View::Load View::look_at(const Context& context, const Selection& selection) {
   unread_ |= difference(context_, selection_, context, selection);
   context_ = context;
   selection_ = selection;
+  wants_load_ = false;
+  const int64_t number = ++asked_;
   select(selection);
   Load work = load(context, selection);
   refresh_note();
   if (!work) {
     unread_ = {};
+    answered_ = number;
     return nullptr;
   }
-  return [this, work = std::move(work)](const Progress& progress) -> Deliver {
+  return [this, number, work = std::move(work)](const Progress& progress) -> Deliver {
     Deliver deliver = work(progress);
-    return [this, deliver = std::move(deliver)] {
+    return [this, number, deliver = std::move(deliver)] {
       unread_ = {};
+      answered_ = number;
       deliver();
       refresh_note();
     };

@@ -9,6 +9,7 @@
 
 #include "core/base/progress.h"
 #include "core/experiment/experiment.h"
+#include "views/kit/caption.h"
 #include "views/kit/selection.h"
 #include "views/kit/table.h"
 
@@ -32,6 +33,8 @@ class View : public QWidget {
 
   /// What is to be shown from now on. Returns what has to be read for it, null where nothing has.
   Load look_at(const Context& context, const Selection& selection);
+  /// Whether all that was asked for is on show: no reading is under way or has failed, and none is wanted.
+  bool settled() const { return answered_ == asked_ && !wants_load_; }
   /// The figures of the picture as they stand.
   virtual Table table() const = 0;
   /// What an image export draws: without controls, and whole where the window scrolls. The widget on show, or one inside of it.
@@ -50,6 +53,9 @@ class View : public QWidget {
   bool shows_table() const { return shows_table_; }
   /// What of the selection is not heeded, in a line; empty: all of it is.
   QString note() const;
+  const Context& context() const { return context_; }
+  /// For the foot of an exported picture.
+  Caption caption() const { return caption_of(context_, selection_, heeded(), note()); }
 
  signals:
   void selection_wanted(const stormcell::views::Selection& selection);
@@ -72,7 +78,8 @@ class View : public QWidget {
   virtual void select(const Selection& selection) = 0;
   /// What has changed since the last load that was delivered, or that had nothing to read.
   Parts unread() const { return unread_; }
-  /// Which narrowing parts of the selection the figures heed. Of the others the view says in a line that it does not.
+  /// Which narrowing parts of the selection the figures heed, and Part::other where the other run is on show. Of narrowing parts that are
+  /// not among them the view says so in a line.
   virtual Parts heeded() const { return Part::range; }
   /// Sentences for that line beyond what heeded() says.
   virtual QStringList remarks() const { return {}; }
@@ -106,7 +113,8 @@ class View : public QWidget {
   Context context_;
   Selection selection_;
   Parts unread_ = kEveryPart;
-  bool has_content_ = false, shows_table_ = false;
+  int64_t asked_ = 0, answered_ = 0;  ///< numbers of look_at(): the newest, and the newest whose figures are there
+  bool has_content_ = false, shows_table_ = false, wants_load_ = false;
 };
 
 /// A view as the shell knows it: one folder and one row of all_views().

@@ -55,7 +55,7 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
   const RunLine& line = s.facts.line;
   page.kicker = tr("Run #%1, %2").arg(line.id).arg(of(line.kind));
   if (!line.name.empty()) page.kicker += " " + of(line.name);
-  if (!line.started.empty()) page.kicker += kDot + of(line.started).left(16).replace('T', ' ') + " UTC";
+  if (!line.started.empty()) page.kicker += kDot + moment_text(line.started);
   const QString model = s.summary && !s.summary->model.isEmpty() ? s.summary->model : of(s.facts.model);
   parts << (s.summary && !s.summary->weights.isEmpty() ? tr("%1 with %2 weights").arg(model, s.summary->weights) : model);
   if (s.summary && !s.summary->data.isEmpty()) parts << tr("data: %1").arg(s.summary->data);
