@@ -3,6 +3,8 @@
 #include <QFileInfo>
 #include <QUndoCommand>
 
+#include "core/base/error.h"
+
 namespace stormcell::studio {
 
 class SelectCommand : public QUndoCommand {
@@ -27,6 +29,37 @@ class SelectCommand : public QUndoCommand {
   Document& document_;
   views::Selection before_, after_;
 };
+
+namespace {
+
+struct Named {
+  std::string file;
+  int64_t run = 0;  ///< 0: none is named
+};
+/// A '#' may be part of a file's name: what exists as a whole is taken whole.
+Named named_run(const QString& session) {
+  Named named;
+  QString file = session;
+  if (const qsizetype hash = session.lastIndexOf('#'); hash > 0 && !QFileInfo::exists(session)) {
+    bool number = false;
+    named.run = session.mid(hash + 1).toLongLong(&number);
+    file = session.left(hash);
+    if (!number || named.run < 0) bad_input(file.toStdString(), "no run is called so", "name it by its number, as S.storm#3");
+  }
+  named.file = QFileInfo(file).absoluteFilePath().toStdString();
+  return named;
+}
+
+const RunLine& require_run(const SessionOverview& session, int64_t id) {
+  std::string known;
+  for (const RunLine& run : session.runs) {
+    if (run.id == id) return run;
+    known += (known.empty() ? "" : ", ") + std::to_string(run.id);
+  }
+  bad_input(session.file, "has no run #" + std::to_string(id), known.empty() ? "it has none" : "one of: " + known);
+}
+
+}  // namespace
 
 QString title_of(const RunLine& run) {
   QString title = QString("#%1 %2").arg(run.id).arg(QString::fromStdString(run.kind));
@@ -63,21 +96,11 @@ void Document::open(const QString& session, const std::optional<views::Selection
   background_.start(
       this,
       [this, session, selection](const Progress&) -> views::View::Deliver {
-        // A '#' may be part of a file's name: what exists as a whole is taken whole.
-        std::string file = session.toStdString();
-        int64_t run = 0;
-        if (const qsizetype hash = session.lastIndexOf('#'); hash > 0 && !QFileInfo::exists(session)) {
-          bool number = false;
-          run = session.mid(hash + 1).toLongLong(&number);
-          if (!number) throw Error(ErrorKind::bad_input, file, "no run is called so", "name it by its number, as S.storm#3");
-          file = session.left(hash).toStdString();
-        }
-        file = QFileInfo(QString::fromStdString(file)).absoluteFilePath().toStdString();
-        const std::string revision = session_revision(file);
-        SessionOverview overview = open_session(file);
-        if (run > 0 && std::none_of(overview.runs.begin(), overview.runs.end(), [&](const RunLine& r) { return r.id == run; }))
-          throw Error(ErrorKind::bad_input, file, "has no run #" + std::to_string(run));
-        return [this, overview = std::move(overview), revision, run, selection]() mutable {
+        const Named named = named_run(session);
+        const std::string revision = session_revision(named.file);
+        SessionOverview overview = open_session(named.file);
+        if (named.run > 0) require_run(overview, named.run);
+        return [this, overview = std::move(overview), revision, run = named.run, selection]() mutable {
           context_ = {};
           selection_ = selection.value_or(views::Selection());
           undo_.clear();
@@ -136,14 +159,10 @@ void Document::compare_with(const QString& session) {
   background_.start(
       &other_key_,
       [this, session](const Progress&) -> views::View::Deliver {
-        const qsizetype hash = session.lastIndexOf('#');
-        const std::string file = QFileInfo(hash > 0 ? session.left(hash) : session).absoluteFilePath().toStdString();
-        const int64_t id = hash > 0 ? session.mid(hash + 1).toLongLong() : 0;
-        const SessionOverview overview = open_session(file);
-        if (overview.runs.empty()) throw Error(ErrorKind::bad_input, file, "holds no run");
-        RunLine line = overview.runs.back();
-        for (const RunLine& run : overview.runs)
-          if (run.id == id) line = run;
+        const Named named = named_run(session);
+        const SessionOverview overview = open_session(named.file);
+        if (overview.runs.empty()) throw Error(ErrorKind::bad_input, named.file, "holds no run");
+        const RunLine line = named.run > 0 ? require_run(overview, named.run) : overview.runs.back();
         return [this, overview, line] {
           context_.other = source_of(overview, line, {});
           emit context_changed();

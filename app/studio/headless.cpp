@@ -1,10 +1,11 @@
 #include "app/studio/headless.h"
 
+#include <QDeadlineTimer>
 #include <QEventLoop>
 #include <QFileInfo>
+#include <QTimer>
 #include <cstdio>
 
-#include "app/studio/background.h"
 #include "app/studio/document.h"
 #include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
@@ -12,84 +13,172 @@
 #include "views/registry.h"
 
 namespace stormcell::studio {
+namespace {
 
-int export_view(const ExportRequest& request) {
-  const views::ViewEntry* entry = nullptr;
-  QStringList known;
+/// A fault in words, as other threads hand it over.
+struct Trouble {
+  QString text;
+};
+
+/// Lets events come until something is there.
+class Patience {
+ public:
+  Patience(std::chrono::milliseconds most, QString what) : most_(most), deadline_(most), what_(std::move(what)) {}
+  Background::Failed failed() {
+    return [this](const QString& message) { trouble_ = message; };
+  }
+  /// Throws where something has failed, or it takes too long.
+  void check() const {
+    if (!trouble_.isEmpty()) throw Trouble{trouble_};
+    if (deadline_.hasExpired())
+      stormcell::failed(what_.toStdString(), "not all that it shows was read within " + std::to_string(most_.count() / 1000) + " s",
+                        "nothing was written");
+  }
+  template <class Done>
+  void until(Done done) {
+    QTimer alarm;  // an event at the deadline, where nothing else happens
+    alarm.start(std::chrono::milliseconds(deadline_.remainingTime()));
+    while (!done()) {
+      check();
+      QEventLoop().processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+    }
+  }
+
+ private:
+  std::chrono::milliseconds most_;
+  QDeadlineTimer deadline_;
+  QString what_, trouble_;
+};
+
+const views::ViewEntry& entry_of(const QString& id) {
+  std::string known;
   for (const views::ViewEntry& e : views::all_views()) {
-    known << e.id;
-    if (request.view == e.id) entry = &e;
+    if (id == e.id) return e;
+    known += (known.empty() ? "" : ", ") + std::string(e.id);
   }
-  if (!entry) {
-    std::fprintf(stderr, "stormcell: --export: no view '%s' (one of: %s)\n", qPrintable(request.view), qPrintable(known.join(", ")));
-    return 2;
+  bad_input("--export", "no view '" + id.toStdString() + "'", "one of: " + known);
+}
+
+/// Opens what is asked for, and refuses a selection of what is not there.
+void open(Document& document, Background& background, const ExportRequest& request) {
+  Patience patience(request.patience, request.session);
+  bool chosen = false;
+  QObject here;  // whose connections end with this function
+  QObject::connect(&document, &Document::failed, &here, patience.failed());
+  QObject::connect(&document, &Document::choices_changed, &here, [&chosen] { chosen = true; });
+  document.open(request.session);
+  patience.until([&] { return !document.empty(); });
+  if (!request.other.isEmpty()) {
+    document.compare_with(request.other);
+    patience.until([&] { return !document.context().other.empty(); });
   }
+  if (request.selection == views::Selection()) return;
+  const views::Source& main = document.context().main;
+  const std::string file = document.session().file;
+  if (main.empty()) bad_input(file, "holds no run, so there is nothing to select");
+  patience.until([&] { return chosen; });
+  check_selection(file, document.choices(), request.selection);
+  if (!request.selection.cell) return;
+  bool there = false;
+  background.start(
+      &there,
+      [&there, main, cell = *request.selection.cell](const Progress&) -> views::View::Deliver {
+        read_cell_trail(main.file, main.run, cell);
+        return [&there] { there = true; };
+      },
+      patience.failed());
+  patience.until([&] { return there; });
+}
+
+void write_view(const ExportRequest& request) {
+  const views::ViewEntry& entry = entry_of(request.view);
   Background background;
   Document document(background);
-  QString trouble;
-  QEventLoop loop;
-  QObject::connect(&document, &Document::failed, &loop, [&](const QString& message) {
-    trouble = message;
-    loop.quit();
-  });
-  QObject::connect(&document, &Document::opened, &loop, &QEventLoop::quit);
-  document.open(request.session);
-  loop.exec();
-  if (!trouble.isEmpty()) {
-    std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
-    return 2;
-  }
-  if (!request.other.isEmpty()) {
-    QObject::connect(&document, &Document::context_changed, &loop, &QEventLoop::quit, Qt::QueuedConnection);
-    document.compare_with(request.other);
-    while (document.context().other.empty() && trouble.isEmpty()) loop.exec();
-    if (!trouble.isEmpty()) {
-      std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
-      return 2;
-    }
-  }
-  const std::unique_ptr<views::View> view(entry->make(nullptr));
-  view->setAccessibleName(entry->title);
+  open(document, background, request);
+  const std::unique_ptr<views::View> view(entry.make(nullptr));
+  view->setAccessibleName(entry.title);
   view->resize(request.size);
-  QObject::connect(
-      &background, &Background::idle_changed, &loop,
-      [&](bool idle) {
-        if (idle) loop.quit();
-      },
-      Qt::QueuedConnection);
-  // Choices may come with the data, and what is chosen may want other data: three turns settle both.
-  constexpr int kTurns = 3;
-  for (int turn = 0; turn < kTurns && trouble.isEmpty(); ++turn) {
-    for (const ControlState& state : request.controls) try {
-        set_control(*view, state);
-      } catch (const Error& e) {
-        if (turn == 0) continue;
-        std::fprintf(stderr, "stormcell: %s\n", e.what());
-        return e.exit_code();
-      }
-    if (views::View::Load load = view->look_at(document.context(), request.selection)) {
-      background.start(view.get(), std::move(load), [&](const QString& message) { trouble = message; });
-      if (!background.idle()) loop.exec();
-    }
-  }
-  if (!trouble.isEmpty()) {
-    std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble));
-    return 2;
-  }
+  settle(*view, background, document.context(), request.selection, request.controls, request.patience);
   if (!view->has_content())
-    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry->id, qPrintable(view->message().simplified()));
+    std::fprintf(stderr, "stormcell: warning: %s has nothing to show: %s\n", entry.id, qPrintable(view->message().simplified()));
+  const QString suffix = QFileInfo(request.file).suffix();
+  const QByteArray bytes = suffix.compare("csv", Qt::CaseInsensitive) == 0
+                               ? views::to_csv(view->table(), table_comments(*view)).toUtf8()
+                               : draw_picture(*view, request.size, request.scale, suffix).bytes();
+  const AllowBlocking now;
+  write_file(request.file, bytes);
+}
+
+}  // namespace
+
+void check_selection(const std::string& file, const SelectionChoices& choices, const views::Selection& s) {
+  if (choices.run == 0) return;  // what is wrong with the run is for its view to say
+  const std::string where = file + "#" + std::to_string(choices.run);
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "one of: " : ", ") + name;
+    return text;
+  };
+  const auto holds = [](const std::vector<std::string>& names, const QString& name) {
+    return std::find(names.begin(), names.end(), name.toStdString()) != names.end();
+  };
+  if (!s.all_batches() && (s.first_batch >= choices.batches || s.end_batch > choices.batches))
+    bad_input(where, "--batches: not all of them are there",
+              choices.batches == 0 ? "the run has no batch" : "0:" + std::to_string(choices.batches) + " are all");
+  if (!s.phase.isEmpty() && !holds(choices.phases, s.phase))
+    bad_input(where, "--phase: no cell is of phase '" + s.phase.toStdString() + "'", listed(choices.phases));
+  if (!s.label.isEmpty() && !holds(choices.labels, s.label))
+    bad_input(where, "--label: no sequence has the label '" + s.label.toStdString() + "'",
+              choices.labels.empty() ? "the run has no labels; --label-field records them" : listed(choices.labels));
+  std::vector<std::string> routers;
+  int32_t branches = 0;
+  for (const RouterLine& router : choices.routers) {
+    routers.push_back(router.name);
+    if (s.router.isEmpty() || s.router.toStdString() == router.name) branches = std::max(branches, router.branches);
+  }
+  if (!s.router.isEmpty() && !holds(routers, s.router))
+    bad_input(where, "--router: no router is called '" + s.router.toStdString() + "'",
+              routers.empty() ? "the run has none" : listed(routers));
+  if (s.branch >= branches)
+    bad_input(where, "--branch: no branch " + std::to_string(s.branch) + (s.router.isEmpty() ? "" : " at " + s.router.toStdString()),
+              branches == 0 ? "the run has no routers" : "0 to " + std::to_string(branches - 1));
+}
+
+void settle(views::View& view, Background& background, const views::Context& context, const views::Selection& selection,
+            const QList<ControlState>& controls, std::chrono::milliseconds most) {
+  Patience patience(most, view.accessibleName());
+  QList<ControlState> before;
+  bool reads = false;
+  std::optional<Error> refused;
+  do {
+    patience.check();
+    before = control_states(view);
+    refused.reset();
+    for (const ControlState& control : controls) try {
+        set_control(view, control);
+      } catch (const Error& e) {
+        refused = e;  // it may come with the data
+      }
+    views::View::Load load = view.look_at(context, selection);
+    reads = load != nullptr;
+    if (reads) background.start(&view, std::move(load), patience.failed());
+    patience.until([&] { return view.settled() || background.idle(); });
+    patience.check();
+  } while (!view.settled() || control_states(view) != before || (reads && refused));
+  if (refused) throw *refused;
+}
+
+int export_view(const ExportRequest& request) {
   try {
-    const QString suffix = QFileInfo(request.file).suffix();
-    const QByteArray bytes = suffix.compare("csv", Qt::CaseInsensitive) == 0
-                                 ? views::to_csv(view->table(), table_comments(*view)).toUtf8()
-                                 : draw_picture(*view, request.size, request.scale, suffix).bytes();
-    const AllowBlocking now;
-    write_file(request.file, bytes);
+    write_view(request);
+    return 0;
   } catch (const Error& e) {
     std::fprintf(stderr, "stormcell: %s\n", e.what());
     return e.exit_code();
+  } catch (const Trouble& trouble) {
+    std::fprintf(stderr, "stormcell: %s\n", qPrintable(trouble.text));
+    return 2;
   }
-  return 0;
 }
 
 }  // namespace stormcell::studio

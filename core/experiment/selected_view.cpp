@@ -46,10 +46,12 @@ SelectionChoices read_selection_choices(const std::string& file, int64_t run) {
   const SessionReader reader(file);
   const RunSummary summary = find_run(reader, run);
   SelectionChoices choices;
+  choices.run = summary.id, choices.batches = summary.batches;
   for (const Phase phase : reader.phases(summary.id)) choices.phases.emplace_back(kPhaseNames[static_cast<size_t>(phase)]);
   std::set<std::string> labels;
   // A router that met no cell of a label has no row for it.
   const RunLayout layout = reader.layout(summary.id);
+  for (const RouterInfo& router : layout.routers) choices.routers.push_back(line_of(layout, router));
   for (size_t r = 0; r < layout.routers.size() && r < 4; ++r)
     for (const LabelLoads& l : reader.label_loads(summary.id, static_cast<int32_t>(r)))
       if (!l.label.empty()) labels.insert(l.label);

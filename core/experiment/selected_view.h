@@ -12,6 +12,8 @@ namespace stormcell {
 
 /// What there is to choose from. Reads one row a label.
 struct SelectionChoices {
+  int64_t run = 0, batches = 0;     ///< run 0: nothing was read
+  std::vector<RouterLine> routers;  ///< in the order in which cells meet them
   std::vector<std::string> phases;  ///< "forward", "prefill", "decode": those that have cells
   std::vector<std::string> labels;  ///< in alphabetical order
 };

@@ -30,6 +30,18 @@ void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
     }
 }
 
+/// What there is to choose from: positions of the sequence where it is there, else sequences.
+std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequence) {
+  const int64_t sequences = reader.sequences(run);
+  if (sequences == 0) return "the run has no cells";
+  if (sequence >= sequences) return "sequences 0 to " + std::to_string(sequences - 1);
+  // One row a step of decoding; the last one has the last position.
+  int64_t positions = 0;
+  for (const int64_t batch : reader.batches_with(run, sequence, 1, INT32_MAX))
+    for (const BatchSpace& s : reader.spaces(run, batch)) positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.step);
+  return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
+}
+
 }  // namespace
 
 SessionOverview open_session(const std::string& file) {
@@ -153,7 +165,8 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
       }
     }
   if (trail->steps.empty())
-    bad_input(where, "no cell at sequence " + std::to_string(place.sequence) + ", position " + std::to_string(place.position));
+    bad_input(where, "no cell at sequence " + std::to_string(place.sequence) + ", position " + std::to_string(place.position),
+              cells_there(reader, summary.id, place.sequence));
   if (trail->token >= 0 && reader.has_pieces())
     for (const auto& [token, piece] : reader.pieces(std::vector<int32_t>{trail->token})) trail->piece = piece;
   for (const SequenceInput& input : reader.inputs(summary.id, place.sequence, 1)) {

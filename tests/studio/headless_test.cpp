@@ -1,0 +1,162 @@
+// Pictures without a window: what is refused, and that nothing is drawn before everything is there.
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/studio/headless.h"
+#include "core/base/blocking.h"
+#include "core/base/error.h"
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/testing.h"
+#include "tests/views/cells_fixture.h"
+
+namespace stormcell::studio {
+using namespace stormcell::testing;
+namespace {
+
+/// A view whose figures come in several readings, each of which shows what the next one has to be.
+class StepwiseView : public views::View {
+ public:
+  explicit StepwiseView(int steps) : steps_(steps) { set_picture(new QWidget(this)); }
+  views::Table table() const override { return {}; }
+  QWidget* picture() override { return this; }
+  int read_ = 0;
+
+ protected:
+  Load load(const views::Context&, const views::Selection&) override {
+    if (read_ == steps_) return nullptr;
+    return [this](const Progress&) -> Deliver {
+      return [this] {
+        ++read_;
+        show_content();
+        if (steps_ < 0 || read_ < steps_) emit load_wanted();
+      };
+    };
+  }
+  void select(const views::Selection&) override {}
+
+ private:
+  int steps_;
+};
+
+template <class F>
+QString what_is_said(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return QString("%1 %2").arg(e.exit_code()).arg(e.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+class HeadlessTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  QString session_;
+
+ private slots:
+  void initTestCase() { session_ = QString::fromStdString(make_cells_session(folder_.filePath("a.storm").toStdString())); }
+
+  void a_view_is_drawn_when_it_has_all_that_it_waits_for() {
+    using namespace std::chrono_literals;
+    for (const int steps : {0, 1, 3, 12}) {
+      Background background;
+      StepwiseView view(steps);
+      QVERIFY(view.settled());
+      settle(view, background, {}, {}, {}, 1min);
+      QCOMPARE(view.read_, steps);
+      QVERIFY(view.settled() && background.idle());
+    }
+  }
+
+  void what_is_never_complete_fails_plainly() {
+    using namespace std::chrono_literals;
+    Background background;
+    StepwiseView endless(-1);
+    endless.setAccessibleName("Endless");
+    const QString said = what_is_said([&] { settle(endless, background, {}, {}, {}, 300ms); });
+    QVERIFY2(said.startsWith("1 Endless: not all"), qPrintable(said));
+    QVERIFY(endless.read_ > 3);
+    const AllowBlocking now;
+    ExportRequest request{"heatmap", folder_.filePath("late.png"), session_, {}, {}, {}, {400, 300}, 1};
+    request.patience = 0ms;
+    QCOMPARE(export_view(request), 1);
+    QVERIFY(!QFile::exists(request.file));
+  }
+
+  void a_reading_that_was_overtaken_does_not_settle_a_view() {
+    StepwiseView view(1);
+    const auto first = view.look_at({}, {})({}), second = view.look_at({}, {})({});
+    QVERIFY(!view.settled());
+    first();
+    QVERIFY(!view.settled());
+    second();
+    QVERIFY(view.settled());
+  }
+
+  void what_the_run_has_not_is_refused_with_what_it_has_data() {
+    QTest::addColumn<QString>("said");
+    QTest::addColumn<views::Selection>("selection");
+    const auto row = [](const char* said, auto change) {
+      views::Selection s;
+      change(s);
+      QTest::newRow(said) << QString(said) << s;
+    };
+    row("", [](auto&) {});
+    row("", [](auto& s) { s.first_batch = 9, s.end_batch = 10, s.label = "long", s.phase = "forward"; });
+    row("", [](auto& s) { s.router = "decoder.block.1.layer.2.mlp", s.branch = 5; });
+    row("--batches: not all of them are there (0:10 are all)", [](auto& s) { s.first_batch = 10; });
+    row("--batches: not all of them are there (0:10 are all)", [](auto& s) { s.end_batch = 11; });
+    row("--phase: no cell is of phase 'decode' (one of: forward)", [](auto& s) { s.phase = "decode"; });
+    row("--label: no sequence has the label 'fr' (one of: long, short)", [](auto& s) { s.label = "fr"; });
+    row("--router: no router is called 'mlp' (one of: encoder.block.1.layer.1.mlp, encoder.block.3.layer.1.mlp, "
+        "decoder.block.1.layer.2.mlp)",
+        [](auto& s) { s.router = "mlp"; });
+    row("--branch: no branch 4 at encoder.block.1.layer.1.mlp (0 to 3)",
+        [](auto& s) { s.router = "encoder.block.1.layer.1.mlp", s.branch = 4; });
+    row("--branch: no branch 6 (0 to 5)", [](auto& s) { s.branch = 6; });
+  }
+  void what_the_run_has_not_is_refused_with_what_it_has() {
+    QFETCH(QString, said);
+    QFETCH(views::Selection, selection);
+    const AllowBlocking now;
+    const SelectionChoices choices = read_selection_choices(session_.toStdString(), 0);
+    const QString expected = said.isEmpty() ? QString() : "2 " + session_ + "#1: " + said;
+    QCOMPARE(what_is_said([&] { check_selection(session_.toStdString(), choices, selection); }), expected);
+    for (const char* view : {"heatmap", "overview", "cells"}) {
+      const ExportRequest request{view, folder_.filePath("chosen.png"), session_, {}, {}, selection, {400, 300}, 1};
+      QCOMPARE(export_view(request), said.isEmpty() ? 0 : 2);
+      QCOMPARE(QFile::remove(request.file), said.isEmpty());
+    }
+  }
+
+  void a_cell_that_is_not_there_is_refused_with_those_that_are() {
+    const AllowBlocking now;
+    const auto said = [&](const CellPlace& place) { return what_is_said([&] { read_cell_trail(session_.toStdString(), 1, place); }); };
+    QCOMPARE(said({29, 13}), QString());
+    QCOMPARE(said({30, 0}), "2 " + session_ + "#1: no cell at sequence 30, position 0 (sequences 0 to 29)");
+    QCOMPARE(said({3, 14}),
+             "2 " + session_ + "#1: no cell at sequence 3, position 14 (this sequence has positions 0 to 13; sequences 0 to 29)");
+    ExportRequest request{"heatmap", folder_.filePath("cell.png"), session_, {}, {}, {}, {400, 300}, 1};
+    request.selection.cell = CellPlace{30, 0};
+    QCOMPARE(export_view(request), 2);
+    QVERIFY(!QFile::exists(request.file));
+    request.selection.cell = CellPlace{29, 13};
+    QCOMPARE(export_view(request), 0);
+  }
+
+  void a_run_that_is_not_there_is_refused() {
+    const AllowBlocking now;
+    ExportRequest request{"heatmap", folder_.filePath("run.png"), session_ + "#7", {}, {}, {}, {400, 300}, 1};
+    QCOMPARE(export_view(request), 2);
+    request.session = session_, request.other = session_ + "#7";
+    QCOMPARE(export_view(request), 2);
+    request.other = session_ + "#1";
+    QCOMPARE(export_view(request), 0);
+  }
+};
+STORMCELL_TEST(HeadlessTest)
+
+}  // namespace stormcell::studio
+#include "headless_test.moc"
