@@ -323,6 +323,21 @@ class HeatmapTest : public QObject {
     QVERIFY(view.look_at(context_of(session_), later) == nullptr);
   }
 
+  void panels_over_time_fit_and_say_how_many_there_are() {
+    const QRectF room(12, 300, 900, 330);
+    const std::vector<QRectF> two = time_panels(room, {4, 4, 4, 4});
+    QCOMPARE(two.size(), size_t{2});  // 136 high each would be nicer, 110 is the least
+    for (size_t i = 0; i < two.size(); ++i) {
+      QVERIFY(room.contains(two[i]) && two[i].height() >= 110);
+      if (i > 0) QVERIFY(two[i].top() > two[i - 1].bottom());
+    }
+    QCOMPARE(time_panels(room, {4}).front().height(), 136.0);  // no higher than needed
+    QVERIFY(time_panels(QRectF(0, 0, 900, 60), {8}).empty());
+    QCOMPARE(routers_shown(3, 3, false), QString());
+    QVERIFY(routers_shown(2, 48, false).startsWith("2 of 48 routers"));
+    QVERIFY(routers_shown(1, 48, true).contains("1 of 48 routers: the chosen one"));
+  }
+
   void pictures_are_the_stored_ones_data() {
     QTest::addColumn<bool>("dark");
     QTest::addColumn<double>("scale");

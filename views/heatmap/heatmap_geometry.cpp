@@ -58,4 +58,18 @@ QRectF heat_area(QRectF bounds, double label_width, double header_height, int ro
   return area;
 }
 
+std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches) {
+  constexpr double kRow = 24, kText = 40, kLeast = 110, kGap = 10;
+  std::vector<QRectF> panels;
+  double top = bounds.top();
+  for (size_t i = 0; i < branches.size(); ++i) {
+    const double room = (bounds.bottom() - top) / static_cast<double>(branches.size() - i);
+    const double height = std::min(kRow * branches[i] + kText, std::max(room, kLeast));
+    if (top + height > bounds.bottom()) break;
+    panels.emplace_back(bounds.left(), top, bounds.width(), height);
+    top += height + kGap;
+  }
+  return panels;
+}
+
 }  // namespace stormcell::views

@@ -3,6 +3,7 @@
 #include <QPointF>
 #include <QRectF>
 #include <optional>
+#include <vector>
 
 namespace stormcell::views {
 
@@ -43,5 +44,9 @@ class HeatGeometry {
 
 /// The area for cells in `bounds`: rows no taller than they need to be, so that three routers do not fill a screen.
 QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows);
+
+/// Panels below one another for routers with so many branches, as many as fit: no higher than they need to be, no lower than an eye can
+/// read.
+std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches);
 
 }  // namespace stormcell::views

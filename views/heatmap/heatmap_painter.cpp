@@ -205,8 +205,16 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
              metrics.elidedText(text.line(), Qt::ElideRight, bounds.right() - left));
 }
 
+QString routers_shown(size_t shown, size_t routers, bool chosen) {
+  if (shown == routers) return {};
+  const QString text = tr("%1 of %2 routers").arg(shown).arg(routers);
+  return chosen       ? tr("%1: the chosen one").arg(text)
+         : shown == 0 ? tr("%1 have room").arg(text)
+                      : tr("%1; click another in the map").arg(text);
+}
+
 void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones, const Theme& theme,
-                     int selected) {
+                     int selected, const QString& aside) {
   const QFontMetricsF metrics(p.font());
   const QRectF title(bounds.left(), bounds.top(), bounds.width(), metrics.height() + 4);
   p.setPen(theme.text);
@@ -217,8 +225,11 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   const double used = QFontMetricsF(strong).horizontalAdvance(tr("%1 over time").arg(t.router)) + 10;
   p.setFont(plain);
   p.setPen(theme.faint);
-  p.drawText(title.adjusted(used, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
-             tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1));
+  const double right = aside.isEmpty() ? 0 : metrics.horizontalAdvance(aside) + 12;
+  p.drawText(title.adjusted(used, 0, -right, 0), Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(tr("share of each window's cells by branch; strongest tone %1 %").arg(100 * t.most, 0, 'f', 1),
+                                Qt::ElideRight, title.width() - used - right));
+  p.drawText(title, Qt::AlignRight | Qt::AlignVCenter, aside);
   const QRectF area(bounds.left() + labels, title.bottom() + 4, bounds.width() - labels,
                     bounds.bottom() - title.bottom() - metrics.height() - 8);
   if (t.windows == 0 || t.branches == 0 || area.height() < 8 || area.width() < 8) return;
@@ -232,8 +243,8 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
   for (int b = 0; b < t.branches; b += step) {
     p.setPen(b == selected ? theme.accent : theme.faint);
-    p.drawText(QRectF(area.left() - labels, area.top() + b * height + (height - metrics.height()) / 2, labels - 8, metrics.height()),
-               Qt::AlignRight | Qt::AlignVCenter, tr("branch %1").arg(b));
+    const double top = area.top() + std::max(-2.0, b * height + (height - metrics.height()) / 2);  // of thin rows: not into the title
+    p.drawText(QRectF(area.left() - labels, top, labels - 8, metrics.height()), Qt::AlignRight | Qt::AlignVCenter, tr("branch %1").arg(b));
   }
   if (selected >= 0 && selected < t.branches) {
     p.setPen(QPen(theme.accent, 2));

@@ -24,9 +24,11 @@ void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& ton
 void paint_scale(QPainter& painter, QRectF bounds, const HeatMatrix& matrix, const Theme& theme);
 /// One pixel a window and branch.
 QImage tone_image(const RouterOverTime& over_time, const Theme& theme);
-/// One router over time, time to the right; `tones`: its tone_image().
+/// One router over time, time to the right; `tones`: its tone_image(); `aside` stands at the right of its title.
 void paint_over_time(QPainter& painter, QRectF bounds, double label_width, const RouterOverTime& over_time, const QImage& tones,
-                     const Theme& theme, int selected_branch);
+                     const Theme& theme, int selected_branch, const QString& aside);
+/// "4 of 48 routers; ..."; empty where all are shown.
+QString routers_shown(size_t shown, size_t routers, bool chosen);
 
 /// Width that row labels want: the routers' names, and the branches' below.
 double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix);

@@ -21,8 +21,9 @@ HeatmapPicture::HeatmapPicture(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Routing heatmap; the table holds the same figures"));
 }
 
-void HeatmapPicture::set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time) {
+void HeatmapPicture::set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers) {
   panels_ = std::move(panels);
+  routers_ = routers;
   over_time_.clear();
   for (RouterOverTime& t : over_time) {
     QImage tones = tone_image(t, Theme::of(palette()));
@@ -112,17 +113,21 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
                fontMetrics().elidedText(trail_text_, Qt::ElideRight, static_cast<int>(width() - left - kMargin)));
   }
   paint_scale(p, QRectF(left, scale_top + 8, width() - left - kMargin, kScaleHeight), panels_[0].matrix, theme);
-  double top = scale_top + kScaleHeight + 18;
-  // Whole branches' rows, but no thinner than an eye tells apart: what does not fit is left to choosing a router.
-  for (size_t i = 0; i < over_time_.size(); ++i) {
-    const double room = (height() - top - 4.0) / static_cast<double>(over_time_.size() - i);
+  if (over_time_.empty()) return;
+  const QRectF below(bounds(0).left(), scale_top + kScaleHeight + 18, width() - 2 * kMargin,
+                     height() - 4 - (scale_top + kScaleHeight + 18));
+  std::vector<int> branches;
+  for (const TimePanel& panel : over_time_) branches.push_back(panel.over_time.branches);
+  const std::vector<QRectF> places = time_panels(below, branches);
+  // What does not fit is left to choosing a router.
+  const QString aside = routers_shown(places.size(), routers_, !router_.isEmpty());
+  for (size_t i = 0; i < places.size(); ++i) {
     const RouterOverTime& t = over_time_[i].over_time;
-    const double wanted = std::min(24.0 * t.branches + 40, std::max(room, 110.0));
-    if (top + wanted > height()) break;
-    paint_over_time(p, QRectF(bounds(0).left(), top, width() - 2 * kMargin, wanted), labels(), t, over_time_[i].tones, theme,
-                    t.router == router_ ? branch_ : -1);
-    top += wanted + 10;
+    paint_over_time(p, places[i], labels(), t, over_time_[i].tones, theme, t.router == router_ ? branch_ : -1, i == 0 ? aside : QString());
   }
+  if (!places.empty()) return;
+  p.setPen(theme.faint);
+  p.drawText(below, Qt::AlignLeft | Qt::AlignTop, tr("Over time: %1").arg(aside));
 }
 
 bool HeatmapPicture::event(QEvent* event) {

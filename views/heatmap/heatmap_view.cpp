@@ -224,7 +224,11 @@ void HeatmapView::select(const Selection& selection) {
   if (data_.all && unread() & (Part::range | Part::router) && !(unread() & (Part::run | Part::phase | Part::label))) show_data();
 }
 
-Parts HeatmapView::heeded() const { return selection_.label.isEmpty() ? Part::range | Part::phase : Parts(Part::label); }
+Parts HeatmapView::heeded() const {
+  Parts parts = selection_.label.isEmpty() ? Part::range | Part::phase : Parts(Part::label);
+  parts.setFlag(Part::other, options().pair != HeatPair::single);
+  return parts;
+}
 
 QStringList HeatmapView::remarks() const {
   QStringList said;
@@ -319,7 +323,7 @@ void HeatmapView::show_data() {
   for (size_t r = 0; r < data_.all->routers.size() && selection_.label.isEmpty(); ++r)
     if (selection_.router.isEmpty() ? over_time.size() < 4 : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
       over_time.push_back(make_over_time(*data_.all, r, o.padding));
-  picture_->set_panels(std::move(panels), std::move(over_time));
+  picture_->set_panels(std::move(panels), std::move(over_time), data_.all->routers.size());
   picture_->set_selected(selection_.router, selection_.branch);
   show_content();
 }

@@ -23,8 +23,8 @@ class HeatmapPicture : public QWidget {
     QImage tones;
     std::vector<std::vector<HeatCell>> paths;
   };
-  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room.
-  void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time);
+  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room, of `routers` that there are.
+  void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers);
   void set_trail_text(const QString& text);
   void set_selected(const QString& router, int branch);
   void reset_zoom();
@@ -62,6 +62,7 @@ class HeatmapPicture : public QWidget {
   };
   std::vector<Panel> panels_;
   std::vector<TimePanel> over_time_;
+  size_t routers_ = 0;
   mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
   QString trail_text_, router_;
   int branch_ = -1;
