@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <cmath>
 #include <map>
+#include <random>
 #include <set>
 
 #include "core/experiment/cells_view.h"
@@ -31,6 +32,26 @@ std::map<std::pair<int, int>, int64_t> counted(const std::string& file, int64_t 
       if (line.real[c] && line.sequence < end && line.routed[0].choice[c] >= 0 && line.routed[1].choice[c] >= 0)
         ++count[{line.routed[0].choice[c], line.routed[1].choice[c]}];
   return count;
+}
+
+/// Routers of one stack, each pair with `count(step, from, to)` cells.
+template <class Count>
+RoutingFlow chain_of_routers(int routers, int branches, Count count) {
+  RoutingFlow flow;
+  flow.router = 0;
+  for (int r = 0; r < routers; ++r) {
+    FlowRouter router;
+    router.line = {"stack.block." + std::to_string(r) + ".mlp", "stack", "top-k", "token", branches, 1, -1, -1};
+    router.next = r + 1 < routers ? r + 1 : -1;
+    router.to_next.rows = router.to_next.columns = branches;
+    for (int i = 0; i < branches && r + 1 < routers; ++i)
+      for (int j = 0; j < branches; ++j) {
+        router.to_next.entries.push_back({i, j, count(r, i, j)});
+        router.to_next.total += router.to_next.entries.back().count, ++router.to_next.pairs;
+      }
+    flow.routers.push_back(router);
+  }
+  return flow;
 }
 
 }  // namespace
@@ -109,37 +130,89 @@ class TransitionsTest : public QObject {
 
   void ribbons_and_the_rest_are_all_there_is() {
     // 64 branches, every pair taken: 4096 pairs a step, 200 ribbons.
-    RoutingFlow flow;
-    flow.router = 0;
-    for (int r = 0; r < 4; ++r) {
-      FlowRouter router;
-      router.line = {"stack.block." + std::to_string(r) + ".mlp", "stack", "top-k", "token", 64, 1, -1, -1};
-      router.next = r < 3 ? r + 1 : -1;
-      router.to_next.rows = router.to_next.columns = 64;
-      for (int i = 0; i < 64 && r < 3; ++i)
-        for (int j = 0; j < 64; ++j) {
-          router.to_next.entries.push_back({i, j, 1 + (i * 31 + j * 17) % 100});
-          router.to_next.total += router.to_next.entries.back().count, ++router.to_next.pairs;
-        }
-      flow.routers.push_back(router);
-    }
+    const RoutingFlow flow = chain_of_routers(4, 64, [](int, int i, int j) { return 1 + (i * 31 + j * 17) % 100; });
     const FlowRibbons ribbons = make_ribbons(flow);
-    QCOMPARE(ribbons.ribbons.size(), size_t{kMostRibbons});
+    QVERIFY(ribbons.ribbons.size() <= size_t{kMostRibbons} && ribbons.ribbons.size() > size_t{kMostRibbons - 3});
     QCOMPARE(ribbons.pairs, int64_t{3 * 4096});
     std::vector<int64_t> sum(3);
     for (const auto& r : ribbons.ribbons) sum[static_cast<size_t>(r.step)] += r.count;
     for (size_t s = 0; s < 3; ++s) QCOMPARE(sum[s] + ribbons.merged[s], ribbons.total[s]);
-    QVERIFY(flow_caption(ribbons).contains("200 strongest of 12,288"));
+    for (size_t s = 0; s < 3; ++s)
+      QCOMPARE(ribbons.merged_pairs[s], 4096 - std::count_if(ribbons.ribbons.begin(), ribbons.ribbons.end(),
+                                                             [s](const auto& r) { return r.step == static_cast<int>(s); }));
+    QVERIFY2(flow_caption(ribbons).contains(QString("%1 of 12,288 pairs").arg(ribbons.ribbons.size())), qPrintable(flow_caption(ribbons)));
+    QVERIFY(flow_caption(ribbons).contains("8 hottest chains"));
     const QRectF bounds(10, 20, 800, 300);
-    const FlowLayout layout = lay_out(ribbons, bounds);
-    QCOMPARE(layout.bands.size(), size_t{kMostRibbons + 3});
+    const FlowLayout layout = lay_out(ribbons, bounds, 16);
+    QCOMPARE(layout.bands.size(), ribbons.ribbons.size() + 3);
+    QVERIFY(bounds.contains(layout.lane));
     for (const auto& n : layout.nodes) {
       QVERIFY(bounds.adjusted(-1, -1, 1, 2).contains(n.box));
+      QVERIFY(n.box.bottom() < layout.lane.top());
       QVERIFY(layout.node_at(n.box.center()) != nullptr);
     }
+    // What has no ribbon lies in its lane, as high as its share.
+    for (const auto& b : layout.bands)
+      if (b.ribbon < 0) {
+        const QRectF box = b.path.boundingRect();
+        QVERIFY(layout.lane.adjusted(-0.1, -0.1, 0.1, 0.1).contains(box));
+        QVERIFY(std::abs(box.height() / layout.lane.height() - ribbons.merged_share(static_cast<size_t>(-1 - b.ribbon))) < 1e-6);
+      }
     // Whole where all pairs have a ribbon.
     QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, 0, -1, "", 200))).startsWith("all "));
-    QVERIFY(lay_out({}, bounds).nodes.empty());
+    QVERIFY(lay_out({}, bounds, 16).nodes.empty());
+  }
+
+  void chains_go_through_all_routers_the_hottest_first() {
+    // Stronger pairs than those of the chain that lead nowhere: the chain is what can be followed.
+    RoutingFlow flow = chain_of_routers(6, 16, [](int step, int from, int to) {
+      const bool chain = from == (3 * step + 1) % 16 && to == (3 * step + 4) % 16,
+                 alone = from == (5 * step) % 16 && to == (7 * step + 9) % 16;
+      return chain ? 50 : alone ? 90 : 1;
+    });
+    const FlowRibbons f = make_ribbons(flow, 20);
+    QVERIFY(f.ribbons.size() <= 20);
+    QVERIFY(!f.chains.empty());
+    QCOMPARE(f.chains[0].branches, (std::vector<int>{1, 4, 7, 10, 13, 0}));
+    QCOMPARE(f.chains[0].count, int64_t{50});
+    for (int step = 0; step < 5; ++step)
+      QVERIFY(std::any_of(f.ribbons.begin(), f.ribbons.end(), [&](const auto& r) {
+        return r.step == step && r.from == (3 * step + 1) % 16 && r.chain == 0 && f.in_colour(r);
+      }));
+    for (const auto& r : f.ribbons) QVERIFY(r.chain >= 0);
+    for (size_t c = 1; c < f.chains.size(); ++c) QVERIFY(f.chains[c].count <= f.chains[c - 1].count);
+    // It runs along the top.
+    const FlowLayout layout = lay_out(f, QRectF(0, 0, 600, 200), 14);
+    for (const auto& n : layout.nodes)
+      if (n.branch == f.chains[0].branches[static_cast<size_t>(n.column)]) QCOMPARE(n.box.top(), 0.0);
+    // Against all ways there are.
+    std::mt19937 random(7);
+    for (int round = 0; round < 20; ++round) {
+      std::map<std::tuple<int, int, int>, int> count;
+      flow = chain_of_routers(4, 5, [&](int step, int from, int to) {
+        return count[{step, from, to}] = static_cast<int>(random() % 1000);
+      });
+      int widest = 0;
+      for (int way = 0; way < 625; ++way) {
+        const int b[] = {way % 5, way / 5 % 5, way / 25 % 5, way / 125};
+        widest = std::max(widest, std::min({count[{0, b[0], b[1]}], count[{1, b[1], b[2]}], count[{2, b[2], b[3]}]}));
+      }
+      const FlowRibbons drawn = make_ribbons(flow, 12);
+      QCOMPARE(drawn.chains[0].count, int64_t{widest});
+      QVERIFY(drawn.ribbons.size() <= 12);
+    }
+    // None where all pairs are drawn.
+    QVERIFY(make_ribbons(flow, 1000).chains.empty());
+  }
+
+  void a_share_of_many_branches_is_seen() {
+    BranchPairs even{2, 8, {}, 0, 0};
+    for (int j = 0; j < 8; ++j) even.entries.push_back({0, j, j == 3 ? 20 : 10});
+    const PairMatrix m = make_pairs(even, "a", "b", PairValue::share, false);
+    QCOMPARE(m.high, 20.0 / 90.0);
+    QCOMPARE(m.tone[m.at(0, 3)], 1.f);
+    // Where most of a row goes one way, the scale is that of all shares.
+    QCOMPARE(make_pairs({1, 2, {{0, 0, 60}, {0, 1, 40}}, 100, 2}, "a", "b", PairValue::share, false).high, 1.0);
   }
 
   void every_square_is_found_again() {

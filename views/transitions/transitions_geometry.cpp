@@ -1,13 +1,15 @@
 #include "views/transitions/transitions_geometry.h"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <map>
 
 namespace stormcell::views {
 namespace {
 
-constexpr double kBar = 10, kGap = 2;
+/// Of a bar: what many columns leave room for labels.
+constexpr double kWidestBar = 10, kMostOfStep = 0.2, kGap = 2;
 
 QPainterPath band(QPointF from, double from_height, QPointF to, double to_height) {
   const double middle = (from.x() + to.x()) / 2;
@@ -51,66 +53,98 @@ int FlowLayout::band_at(QPointF point) const {
   return -1;
 }
 
-FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds) {
+QRectF FlowLayout::lane_step(int step, double share) const {
+  const double width = lane.width() / std::max(1, steps);
+  return {lane.left() + step * width, lane.bottom() - share * lane.height(), width, share * lane.height()};
+}
+
+FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
   FlowLayout layout;
   const size_t columns = flow.columns.size();
   if (columns < 2) return layout;
-  // What a branch's ribbons carry in and out; its bar is as high as the larger of both.
-  std::vector<std::map<int, std::pair<int64_t, int64_t>>> load(columns);
-  for (const auto& r : flow.ribbons) {
-    load[static_cast<size_t>(r.step)][r.from].second += r.count;
-    load[static_cast<size_t>(r.step) + 1][r.to].first += r.count;
+  layout.steps = static_cast<int>(columns) - 1;
+  const double bar_width = std::min(kWidestBar, kMostOfStep * bounds.width() / layout.steps);
+  layout.gap = (bounds.width() - bar_width) / layout.steps - bar_width;
+  if (std::any_of(flow.merged.begin(), flow.merged.end(), [](int64_t cells) { return cells > 0; })) {
+    // A line above it says what it is.
+    const double height = std::min(2 * line + 6, bounds.height() / 4);
+    layout.lane = {bounds.left() + bar_width / 2, bounds.bottom() - height, bounds.width() - bar_width, height};  // from bar to bar
+    bounds.setBottom(std::max(bounds.top() + 8, layout.lane.top() - line - 10));
   }
-  std::vector<int64_t> merged(columns), total(columns);
+  // What a branch's ribbons carry in and out; its bar is as high as the larger of both.
+  struct Bar {
+    int64_t in = 0, out = 0;
+    int chain = INT_MAX;
+    double in_at = 0, out_at = 0;  // where the next band begins
+    int64_t count() const { return std::max(in, out); }
+  };
+  std::vector<std::map<int, Bar>> bars(columns);
+  for (const auto& r : flow.ribbons) {
+    Bar &from = bars[static_cast<size_t>(r.step)][r.from], &to = bars[static_cast<size_t>(r.step) + 1][r.to];
+    from.out += r.count, to.in += r.count;
+    for (Bar* bar : {&from, &to}) {
+      if (r.chain >= 0) bar->chain = std::min(bar->chain, r.chain);
+    }
+  }
   double most = 1, gaps = 0;
-  for (size_t c = 0; c < columns; ++c) {
-    merged[c] = std::max(c < flow.merged.size() ? flow.merged[c] : 0, c > 0 ? flow.merged[c - 1] : 0);
-    total[c] = merged[c];
-    for (const auto& [branch, counts] : load[c]) total[c] += std::max(counts.first, counts.second);
-    most = std::max(most, static_cast<double>(total[c]));
-    gaps = std::max(gaps, kGap * static_cast<double>(load[c].size()));
+  for (const auto& column : bars) {
+    int64_t total = 0;
+    for (const auto& [branch, bar] : column) total += bar.count();
+    most = std::max(most, static_cast<double>(total));
+    gaps = std::max(gaps, kGap * static_cast<double>(column.size()));
   }
   gaps = std::min(gaps, bounds.height() / 3);
   const double scale = (bounds.height() - gaps) / most;
-  std::vector<std::map<int, double>> in(columns), out(columns);  // where the next band begins
-  std::vector<double> merged_at(columns);
+  const auto left = [&](int column) { return bounds.left() + (bounds.width() - bar_width) * column / static_cast<double>(columns - 1); };
   for (size_t c = 0; c < columns; ++c) {
-    const double x = bounds.left() + (bounds.width() - kBar) * static_cast<double>(c) / static_cast<double>(columns - 1);
-    const double gap = load[c].empty() ? 0 : gaps / static_cast<double>(load[c].size());
+    // By number; where not all of them are there, the hottest chain runs along the top.
+    std::vector<std::pair<const int, Bar>*> order;
+    for (auto& entry : bars[c]) order.push_back(&entry);
+    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.chain < b->second.chain; });
+    const double gap = order.empty() ? 0 : gaps / static_cast<double>(order.size());
     double y = bounds.top();
-    for (const auto& [branch, counts] : load[c]) {
-      const int64_t count = std::max(counts.first, counts.second);
-      layout.nodes.push_back({static_cast<int>(c), branch, count, QRectF(x, y, kBar, std::max(1.0, static_cast<double>(count) * scale))});
-      in[c][branch] = out[c][branch] = y;
-      y += static_cast<double>(count) * scale + gap;
+    for (auto* entry : order) {
+      Bar& bar = entry->second;
+      const double height = static_cast<double>(bar.count()) * scale;
+      layout.nodes.push_back({static_cast<int>(c), entry->first, bar.count(),
+                              QRectF(left(static_cast<int>(c)), y, bar_width, std::max(1.0, height)),
+                              flow.chains.empty()           ? entry->first
+                              : bar.chain < kChainsInColour ? bar.chain
+                                                            : -1});
+      bar.in_at = bar.out_at = y;
+      y += height + gap;
     }
-    merged_at[c] = y;
-    if (merged[c] > 0)
-      layout.nodes.push_back(
-          {static_cast<int>(c), -1, merged[c], QRectF(x, y, kBar, std::max(1.0, static_cast<double>(merged[c]) * scale))});
   }
-  const auto left = [&](int column) { return bounds.left() + (bounds.width() - kBar) * column / static_cast<double>(columns - 1); };
-  for (size_t s = 0; s + 1 < columns; ++s)
+  for (size_t s = 0; s + 1 < columns && s < flow.merged.size(); ++s)
     if (flow.merged[s] > 0) {
-      const double height = static_cast<double>(flow.merged[s]) * scale;
-      layout.bands.push_back({-1 - static_cast<int>(s), band({left(static_cast<int>(s)) + kBar, merged_at[s]}, height,
-                                                             {left(static_cast<int>(s) + 1), merged_at[s + 1]}, height)});
+      QPainterPath path;
+      path.addRect(layout.lane_step(static_cast<int>(s), flow.merged_share(s)));
+      layout.bands.push_back({-1 - static_cast<int>(s), path});
     }
-  // In the order of branches at both ends, so that bands cross as little as they must.
+  // In the order of bars at both ends, so that bands cross as little as they must.
   std::vector<int> order(flow.ribbons.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::vector<std::pair<double, double>> ends(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto& r = flow.ribbons[i];
+    order[i] = static_cast<int>(i);
+    ends[i] = {bars[static_cast<size_t>(r.step)][r.from].in_at, bars[static_cast<size_t>(r.step) + 1][r.to].in_at};
+  }
   std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto &x = flow.ribbons[static_cast<size_t>(a)], &y = flow.ribbons[static_cast<size_t>(b)];
-    return std::tuple(x.step, x.from, x.to) < std::tuple(y.step, y.from, y.to);
+    const auto x = static_cast<size_t>(a), y = static_cast<size_t>(b);
+    return std::tuple(flow.ribbons[x].step, ends[x]) < std::tuple(flow.ribbons[y].step, ends[y]);
   });
+  std::vector<FlowLayout::Band> behind, before;
   for (const int i : order) {
     const auto& r = flow.ribbons[static_cast<size_t>(i)];
-    const auto c = static_cast<size_t>(r.step);
+    Bar &from = bars[static_cast<size_t>(r.step)][r.from], &to = bars[static_cast<size_t>(r.step) + 1][r.to];
     const double height = std::max(0.5, static_cast<double>(r.count) * scale);
-    layout.bands.push_back({i, band({left(r.step) + kBar, out[c][r.from]}, height, {left(r.step + 1), in[c + 1][r.to]}, height)});
-    out[c][r.from] += static_cast<double>(r.count) * scale;
-    in[c + 1][r.to] += static_cast<double>(r.count) * scale;
+    (flow.in_colour(r) ? before : behind)
+        .push_back({i, band({left(r.step) + bar_width, from.out_at}, height, {left(r.step + 1), to.in_at}, height)});
+    from.out_at += static_cast<double>(r.count) * scale;
+    to.in_at += static_cast<double>(r.count) * scale;
   }
+  layout.bands.insert(layout.bands.end(), behind.begin(), behind.end());
+  layout.bands.insert(layout.bands.end(), before.begin(), before.end());
   return layout;
 }
 

@@ -23,22 +23,29 @@ inline constexpr double kTallest = 38;
 /// `left`, `top`: room for labels.
 PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top);
 
-/// The flow laid out: a bar for each branch of each router, a band for each ribbon.
+/// The flow laid out: a bar for each branch that has a ribbon, a band for each ribbon, and below them a lane for the pairs that have none:
+/// in proportion to the ribbons these would leave no room for them.
 struct FlowLayout {
   struct Node {
-    int column = 0, branch = 0;  ///< branch -1: what has no ribbon
+    int column = 0, branch = 0;
     int64_t count = 0;
     QRectF box;
+    int category = 0;  ///< of its colour; -1: it is on no chain in colour
   };
   struct Band {
     int ribbon = 0;  ///< index; -1 - step: the merged ones of a step
     QPainterPath path;
   };
   std::vector<Node> nodes;
-  std::vector<Band> bands;
+  std::vector<Band> bands;  ///< in the order in which they are painted
+  QRectF lane;              ///< its height is all cells of a step; empty where every pair has a ribbon
+  QRectF lane_step(int step, double share) const;
+  int steps = 0;
+  double gap = 0;  ///< between the bars of two columns
   const Node* node_at(QPointF point) const;
   int band_at(QPointF point) const;  ///< index into bands, -1: none
 };
-FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds);
+/// `line`: height of a line of text.
+FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line);
 
 }  // namespace stormcell::views

@@ -4,6 +4,7 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace stormcell::views {
 namespace {
@@ -13,6 +14,65 @@ QString grouped(double count) { return QLocale(QLocale::English).toString(static
 
 /// Four times as often as by chance is the strongest tone.
 constexpr double kStrongLift = 2;
+/// A share beyond which a scale goes up to 100 %.
+constexpr double kNearAll = 0.5;
+
+/// A pair that may get a ribbon, and what of it no chain has taken yet.
+struct Candidate {
+  FlowRibbons::Ribbon ribbon;
+  int64_t left = 0;
+  bool drawn = false;
+};
+using Steps = std::vector<std::vector<Candidate>>;
+
+/// The candidates, one of each step, that follow one another and of which the least has most left; empty: none follow one another.
+std::vector<Candidate*> widest_chain(Steps& steps) {
+  struct Reached {
+    int64_t least = 0, sum = 0;
+    Candidate* by = nullptr;
+  };
+  std::vector<std::map<int, Reached>> reached(steps.size() + 1);
+  for (size_t s = 0; s < steps.size(); ++s)
+    for (Candidate& c : steps[s]) {
+      if (c.left <= 0) continue;
+      Reached now{c.left, c.left, &c};
+      if (s > 0) {
+        const auto before = reached[s].find(c.ribbon.from);
+        if (before == reached[s].end()) continue;
+        now.least = std::min(now.least, before->second.least), now.sum += before->second.sum;
+      }
+      Reached& best = reached[s + 1][c.ribbon.to];
+      if (std::pair(now.least, now.sum) > std::pair(best.least, best.sum)) best = now;
+    }
+  const auto& ends = reached.back();
+  const auto end = std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.least, a.second.sum) < std::pair(b.second.least, b.second.sum);
+  });
+  if (end == ends.end()) return {};
+  std::vector<Candidate*> chain(steps.size());
+  chain.back() = end->second.by;
+  for (size_t s = steps.size() - 1; s-- > 0;) chain[s] = reached[s + 1].at(chain[s + 1]->ribbon.from).by;
+  return chain;
+}
+
+/// Takes chains as long as `most` ribbons have room for them.
+void take_chains(Steps& steps, int most, std::vector<FlowRibbons::Chain>& chains) {
+  int drawn = 0;
+  for (;;) {
+    const std::vector<Candidate*> chain = widest_chain(steps);
+    const auto more = static_cast<int>(std::count_if(chain.begin(), chain.end(), [](const Candidate* c) { return !c->drawn; }));
+    if (chain.empty() || drawn + more > most) return;
+    drawn += more;
+    FlowRibbons::Chain taken{{chain[0]->ribbon.from}, INT64_MAX};
+    for (const Candidate* c : chain) taken.branches.push_back(c->ribbon.to), taken.count = std::min(taken.count, c->left);
+    for (Candidate* c : chain) {
+      if (!c->drawn) c->ribbon.chain = static_cast<int>(chains.size());
+      c->drawn = true;
+      c->left -= taken.count;
+    }
+    chains.push_back(std::move(taken));
+  }
+}
 
 }  // namespace
 
@@ -61,7 +121,8 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
                                       : std::nan("");
       if (std::isfinite(v)) most = std::max(most, v);
     }
-  m.high = value == PairValue::lift ? std::exp2(kStrongLift) : value == PairValue::share ? 1 : most > 0 ? most : 1;
+  // Of many branches none gets near all: then the largest share is the strongest tone.
+  m.high = value == PairValue::lift ? std::exp2(kStrongLift) : most <= 0 || (value == PairValue::share && most > kNearAll) ? 1 : most;
   m.tone.resize(size);
   for (size_t i = 0; i < size; ++i) {
     const double v = m.value[i];
@@ -81,19 +142,30 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
   FlowRibbons f;
   if (flow.router < 0) return f;
   const RouterLine& of = flow.routers[static_cast<size_t>(flow.router)].line;
+  Steps steps;
   for (const FlowRouter& router : flow.routers) {
     if (router.line.stack != of.stack || router.line.space != of.space) continue;
-    const int step = static_cast<int>(f.columns.size());
     f.columns.push_back(router.line);
     if (router.next < 0) continue;
+    const auto step = static_cast<int>(steps.size());
     f.total.push_back(router.to_next.total);
     f.merged.push_back(router.to_next.total);
+    f.merged_pairs.push_back(router.to_next.pairs);
     f.pairs += router.to_next.pairs;
-    for (const BranchPairs::Entry& e : router.to_next.entries) f.ribbons.push_back({step, e.from, e.to, e.count});
+    steps.emplace_back();
+    for (const BranchPairs::Entry& e : router.to_next.entries) steps.back().push_back({{step, e.from, e.to, e.count}, e.count});
   }
+  if (f.pairs > most && !steps.empty()) take_chains(steps, most, f.chains);
+  // Other pairs beside chains would only hide them: the strongest stand in the same few steps.
+  for (const std::vector<Candidate>& step : steps)
+    for (const Candidate& c : step)
+      if (c.drawn || f.chains.empty()) f.ribbons.push_back(c.ribbon);
   std::stable_sort(f.ribbons.begin(), f.ribbons.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
-  if (static_cast<int>(f.ribbons.size()) > most) f.ribbons.resize(static_cast<size_t>(most));
-  for (const FlowRibbons::Ribbon& r : f.ribbons) f.merged[static_cast<size_t>(r.step)] -= r.count;
+  f.ribbons.resize(std::min(f.ribbons.size(), static_cast<size_t>(most)));
+  for (const FlowRibbons::Ribbon& r : f.ribbons) {
+    f.merged[static_cast<size_t>(r.step)] -= r.count;
+    --f.merged_pairs[static_cast<size_t>(r.step)];
+  }
   return f;
 }
 

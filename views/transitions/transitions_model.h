@@ -1,6 +1,7 @@
 // Which branch follows which: a matrix of pairs, and ribbons through all routers of a stack. Pure: no widget, no reading.
 #pragma once
 #include <QString>
+#include <algorithm>
 #include <vector>
 
 #include "core/experiment/flow_view.h"
@@ -31,19 +32,35 @@ struct PairMatrix {
 PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QString& to, PairValue value, bool together);
 
 inline constexpr int kMostRibbons = 200;
-/// Ribbons between the branches of consecutive routers of one stack.
+/// Chains that have a colour of their own: as many as there are categories.
+inline constexpr int kChainsInColour = 8;
+/// Ribbons between the branches of consecutive routers of one stack. Where there are too many pairs, those of the hottest chains get them:
+/// the strongest pairs alone are scattered over the routers, and nobody can follow them.
 struct FlowRibbons {
   struct Ribbon {
     int step = 0;          ///< from column `step` to the next
     int from = 0, to = 0;  ///< branches
     int64_t count = 0;
+    int chain = -1;  ///< the hottest chain through it, -1: none
+  };
+  /// Pairs that follow one another through all columns. Sessions count pairs, not whole ways of cells: at each step at least `count` cells
+  /// took the chain's pair and are in no hotter chain.
+  struct Chain {
+    std::vector<int> branches;  ///< by column
+    int64_t count = 0;
   };
   std::vector<RouterLine> columns;
-  std::vector<Ribbon> ribbons;  ///< strongest first
-  std::vector<int64_t> merged;  ///< by step: cells of the pairs that have no ribbon
-  std::vector<int64_t> total;   ///< by step
-  int64_t pairs = 0;            ///< of all steps
-  double drawn() const;         ///< share of all transitions
+  std::vector<Ribbon> ribbons;        ///< strongest first
+  std::vector<Chain> chains;          ///< hottest first; none where every pair has a ribbon
+  std::vector<int64_t> merged;        ///< by step: cells of the pairs that have no ribbon
+  std::vector<int64_t> merged_pairs;  ///< by step: how many pairs these are
+  std::vector<int64_t> total;         ///< by step
+  int64_t pairs = 0;                  ///< of all steps
+  double drawn() const;               ///< share of all transitions
+  bool in_colour(const Ribbon& r) const { return chains.empty() || (r.chain >= 0 && r.chain < kChainsInColour); }
+  double merged_share(size_t step) const {
+    return static_cast<double>(merged[step]) / static_cast<double>(std::max<int64_t>(1, total[step]));
+  }
 };
 /// The stack of flow.router.
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most = kMostRibbons);

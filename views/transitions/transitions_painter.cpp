@@ -34,7 +34,7 @@ QImage tone_image(const PairMatrix& m, const Theme& theme) {
 void paint_labels(QPainter& p, const PairGrid& g, const PairMatrix& m, const PairMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const int rows = std::max(1, static_cast<int>(std::ceil(metrics.height() / g.row_height())));
-  const int columns = std::max(1, static_cast<int>(std::ceil(metrics.horizontalAdvance("000") / g.side())));
+  const int columns = std::max(1, static_cast<int>(std::ceil((metrics.horizontalAdvance("000") + 6) / g.side())));
   for (int r = 0; r < m.rows; ++r) {
     if (r % rows && r != marks.row) continue;
     p.setPen(r == marks.row ? theme.accent : theme.faint);
@@ -107,41 +107,106 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = static_cast<int64_t>(f.ribbons.size());
   if (ribbons == f.pairs) return tr("all %1 pairs of branches that any cell took; height: cells").arg(grouped(ribbons));
-  return tr("the %1 strongest of %2 pairs, %3 % of all steps; the others are merged into the grey band; height: cells")
+  return tr("%1 of %2 pairs, %3 % of all steps; the %4 hottest chains of pairs in colour; height: cells")
       .arg(ribbons)
       .arg(grouped(f.pairs))
-      .arg(100 * f.drawn(), 0, 'f', 1);
+      .arg(100 * f.drawn(), 0, 'f', 1)
+      .arg(std::min<size_t>(f.chains.size(), kChainsInColour));
 }
+
+namespace {
+
+QString brief(int64_t count) {
+  const auto c = static_cast<double>(count);
+  return c >= 1e6 ? QString::number(c / 1e6, 'f', 1) + "M" : c >= 1e4 ? QString::number(c / 1e3, 'f', 0) + "k" : QString::number(count);
+}
+
+QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
+  return f.chains.empty() ? theme.category(r.from) : f.in_colour(r) ? theme.category(r.chain) : theme.faint;
+}
+
+/// What has no ribbon, step by step; its figures where they have room.
+void paint_lane(QPainter& p, const FlowRibbons& f, const FlowLayout& layout, int hovered, const Theme& theme) {
+  if (layout.lane.isEmpty()) return;
+  const QFontMetricsF metrics(p.font());
+  p.setPen(theme.faint);
+  p.drawText(QRectF(layout.lane.left(), layout.lane.top() - metrics.height() - 3, layout.lane.width(), metrics.height()),
+             Qt::AlignLeft | Qt::AlignVCenter,
+             metrics.elidedText(tr("The other pairs, merged: their share of each step's cells"), Qt::ElideRight, layout.lane.width()));
+  const double width = layout.lane_step(0, 1).width(), widest = metrics.horizontalAdvance("100%");
+  const int every = std::max(1, static_cast<int>(std::ceil((widest + 4) / width)));
+  for (int s = 0; s < layout.steps && s < static_cast<int>(f.merged.size()); ++s) {
+    const double share = f.merged_share(static_cast<size_t>(s));
+    const QRectF whole = layout.lane_step(s, 1);
+    p.fillRect(layout.lane_step(s, share), hovered == s ? theme.faint : theme.grid);
+    if (s % every) continue;
+    p.setPen(hovered == s ? Theme::text_on(theme.faint) : theme.text);
+    const QString percent = share > 0 && share < 0.005 ? QString("<1%") : QString::number(100 * share, 'f', 0) + "%";
+    const QString count = brief(f.merged[static_cast<size_t>(s)]);
+    const bool both = whole.height() >= 2 * metrics.height() && metrics.horizontalAdvance(count) + 4 <= width;
+    p.drawText(whole.adjusted(-20, 0, 20, 0), Qt::AlignCenter, both ? percent + "\n" + count : percent);
+  }
+  p.setPen(theme.grid);
+  p.setBrush(Qt::NoBrush);
+  p.drawRect(layout.lane);
+}
+
+/// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand closer still.
+void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& marks, const Theme& theme) {
+  if (layout.nodes.empty()) return;
+  constexpr double kSmallest = 0.7, kSpace = 3;
+  int most = 0;
+  for (const FlowLayout::Node& n : layout.nodes) most = std::max(most, n.branch);
+  const QString widest(QString::number(most).size(), '0');
+  const double room = layout.gap - 2 * kSpace, fits = room / std::max(1.0, QFontMetricsF(p.font()).horizontalAdvance(widest));
+  if (fits < kSmallest) return;
+  p.save();
+  QFont font = p.font();
+  font.setPointSizeF(font.pointSizeF() * std::min(1.0, fits));
+  p.setFont(font);
+  p.setPen(theme.text);
+  const QFontMetricsF metrics(font);
+  const bool last_has_room = fits >= 2.5;  // left of its bars, beside the numbers of the column before
+  for (const FlowLayout::Node& n : layout.nodes) {
+    const bool marked = n.column == marks.column && n.branch == marks.branch, last = n.column == layout.steps;
+    if (n.box.height() < metrics.height() - 3 || (n.category < 0 && !marked) || (last && !last_has_room)) continue;
+    const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 1, n.box.center().y() - metrics.height() / 2, 40,
+                       metrics.height());
+    p.drawText(label, (last ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, QString::number(n.branch));
+  }
+  p.restore();
+}
+
+}  // namespace
 
 void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f, const FlowLayout& layout,
                 const std::vector<QString>& names, const FlowMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   p.setRenderHint(QPainter::Antialiasing);
+  int hovered_step = -1;
   for (size_t b = 0; b < layout.bands.size(); ++b) {
     const FlowLayout::Band& band = layout.bands[b];
-    QColor fill = theme.grid;
-    if (band.ribbon >= 0) {
-      const auto& r = f.ribbons[static_cast<size_t>(band.ribbon)];
-      fill = theme.category(r.from);
-      const bool chosen =
-          marks.column < 0 || (r.step == marks.column && r.from == marks.branch) || (r.step + 1 == marks.column && r.to == marks.branch);
-      fill.setAlphaF(static_cast<int>(b) == marks.band ? 0.95f : !chosen ? 0.10f : marks.column < 0 ? 0.55f : 0.8f);
+    const bool hovered = static_cast<int>(b) == marks.band;
+    if (band.ribbon < 0) {
+      if (hovered) hovered_step = -1 - band.ribbon;
+      continue;
     }
+    const auto& r = f.ribbons[static_cast<size_t>(band.ribbon)];
+    QColor fill = ribbon_color(f, r, theme);
+    const bool chosen =
+        marks.column < 0 || (r.step == marks.column && r.from == marks.branch) || (r.step + 1 == marks.column && r.to == marks.branch);
+    fill.setAlphaF(hovered ? 0.95f : !chosen ? 0.10f : marks.column >= 0 ? 0.8f : f.in_colour(r) ? 0.55f : 0.25f);
     p.fillPath(band.path, fill);
   }
   p.setRenderHint(QPainter::Antialiasing, false);
+  paint_lane(p, f, layout, hovered_step, theme);
   for (const FlowLayout::Node& n : layout.nodes) {
-    p.fillRect(n.box, n.branch >= 0 ? theme.category(n.branch) : theme.faint);
-    if (n.column == marks.column && n.branch == marks.branch) {
-      p.setPen(QPen(theme.accent, 2));
-      p.drawRect(n.box.adjusted(-2, -1, 1, 1));
-    }
-    if (n.box.height() < metrics.height() - 3) continue;
-    const bool last = n.column + 1 == static_cast<int>(f.columns.size());
-    const QRectF label(last ? n.box.left() - 44 : n.box.right() + 4, n.box.center().y() - metrics.height() / 2, 40, metrics.height());
-    p.setPen(theme.text);
-    p.drawText(label, (last ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, n.branch >= 0 ? QString::number(n.branch) : tr("rest"));
+    p.fillRect(n.box, n.category < 0 ? theme.faint : theme.category(n.category));
+    if (n.column != marks.column || n.branch != marks.branch) continue;
+    p.setPen(QPen(theme.accent, 2));
+    p.drawRect(n.box.adjusted(-2, -1, 1, 1));
   }
+  paint_branches(p, layout, marks, theme);
   const double step = names.size() > 1 ? bounds.width() / static_cast<double>(names.size() - 1) : bounds.width();
   double free_from = bounds.left() - 1e9;
   for (size_t c = 0; c < names.size(); ++c) {

@@ -68,7 +68,7 @@ PairGrid TransitionsPicture::grid(size_t matrix) const {
 }
 
 const FlowLayout& TransitionsPicture::flow_layout() const {
-  if (!layout_) layout_ = has_flow() ? lay_out(flow_, flow_area()) : FlowLayout();
+  if (!layout_) layout_ = has_flow() ? lay_out(flow_, flow_area(), QFontMetricsF(font()).height()) : FlowLayout();
   return *layout_;
 }
 
@@ -116,24 +116,35 @@ QString TransitionsPicture::tip(QPointF point) const {
   if (const FlowLayout::Node* node = flow_layout().node_at(point)) {
     const QString router = QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name);
     const QString count = english.toString(static_cast<qlonglong>(node->count));
-    return node->branch >= 0 ? tr("%1, branch %2: %3 cells in the ribbons").arg(router).arg(node->branch).arg(count)
-                             : tr("%1: %2 cells in pairs too small for a ribbon of their own").arg(router, count);
+    return tr("%1, branch %2: %3 cells in the ribbons").arg(router).arg(node->branch).arg(count);
   }
   const int at = flow_layout().band_at(point);
   if (at < 0) return {};
   const int ribbon = flow_layout().bands[static_cast<size_t>(at)].ribbon;
-  if (ribbon < 0)
-    return tr("%1 cells in pairs too small for a ribbon of their own")
-        .arg(english.toString(static_cast<qlonglong>(flow_.merged[static_cast<size_t>(-1 - ribbon)])));
+  if (ribbon < 0) {
+    const auto step = static_cast<size_t>(-1 - ribbon);
+    return tr("%1 cells, %2 % of this step, in %3 pairs without a ribbon of their own; measured")
+        .arg(english.toString(static_cast<qlonglong>(flow_.merged[step])))
+        .arg(100 * flow_.merged_share(step), 0, 'f', 1)
+        .arg(english.toString(static_cast<qlonglong>(flow_.merged_pairs[step])));
+  }
   const auto& r = flow_.ribbons[static_cast<size_t>(ribbon)];
   const auto step = static_cast<size_t>(r.step);
-  return tr("%1 branch %2, then %3 branch %4: %5 cells, %6 % of this step; measured")
-      .arg(QString::fromStdString(flow_.columns[step].name))
-      .arg(r.from)
-      .arg(QString::fromStdString(flow_.columns[step + 1].name))
-      .arg(r.to)
-      .arg(english.toString(static_cast<qlonglong>(r.count)))
-      .arg(100.0 * static_cast<double>(r.count) / static_cast<double>(std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
+  QString text = tr("%1 branch %2, then %3 branch %4: %5 cells, %6 % of this step; measured")
+                     .arg(QString::fromStdString(flow_.columns[step].name))
+                     .arg(r.from)
+                     .arg(QString::fromStdString(flow_.columns[step + 1].name))
+                     .arg(r.to)
+                     .arg(english.toString(static_cast<qlonglong>(r.count)))
+                     .arg(100.0 * static_cast<double>(r.count) / static_cast<double>(std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
+  if (r.chain >= 0)
+    text +=
+        tr("\nOn chain %1 of %2: pairs that follow one another. Sessions count pairs, not whole ways: at each step at least %3 cells took "
+           "its pair and are in no hotter chain.")
+            .arg(r.chain + 1)
+            .arg(flow_.chains.size())
+            .arg(english.toString(static_cast<qlonglong>(flow_.chains[static_cast<size_t>(r.chain)].count)));
+  return text;
 }
 
 bool TransitionsPicture::event(QEvent* event) {
@@ -169,7 +180,7 @@ void TransitionsPicture::mousePressEvent(QMouseEvent* event) {
         above && event->position().y() < g.area.top() && event->position().y() > g.area.top() - 24)
       return emit picked(matrices_[m].to, above->second);
   }
-  if (const FlowLayout::Node* node = flow_layout().node_at(event->position()); node && node->branch >= 0)
+  if (const FlowLayout::Node* node = flow_layout().node_at(event->position()); node)
     return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name), node->branch);
   if (const int band = flow_layout().band_at(event->position()); band >= 0 && flow_layout().bands[static_cast<size_t>(band)].ribbon >= 0) {
     const auto& r = flow_.ribbons[static_cast<size_t>(flow_layout().bands[static_cast<size_t>(band)].ribbon)];

@@ -6,8 +6,8 @@
 
 namespace stormcell::views {
 namespace {
-/// Pairs of a router that may get a ribbon; more than kMostRibbons never do.
-constexpr int64_t kMostPairs = kMostRibbons;
+/// Pairs of a router that may get a ribbon. More than can be drawn: a chain goes on over pairs that are not among the very strongest.
+constexpr int64_t kMostPairs = 10 * kMostRibbons;
 }  // namespace
 
 TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
