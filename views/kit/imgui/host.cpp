@@ -106,13 +106,12 @@ void ImGuiHost::apply_theme() {
   s.FrameBorderSize = 1;
 }
 
-void ImGuiHost::load_font() {
+void ImGuiHost::load_font(double ratio) {
   ImGuiIO& io = ImGui::GetIO();
-  const double dpr = widget_->devicePixelRatioF();
   io.Fonts->Clear();
   ImFontConfig config;
   // Never 0: the library's own checks would end the program.
-  const auto pixels = static_cast<float>(std::max(8.0, QFontInfo(widget_->font()).pixelSize() * dpr));
+  const auto pixels = static_cast<float>(std::max(8.0, QFontInfo(widget_->font()).pixelSize() * ratio));
   QFile file(":/fonts/DejaVuSans.ttf");
   const QByteArray data = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
   // The text's size, and a larger one for headings: a scaled glyph is blurred.
@@ -126,14 +125,13 @@ void ImGuiHost::load_font() {
     std::memcpy(copy, data.constData(), static_cast<size_t>(data.size()));
     io.Fonts->AddFontFromMemoryTTF(copy, static_cast<int>(data.size()), size, &config);
   }
-  io.FontGlobalScale = static_cast<float>(1 / dpr);
+  io.FontGlobalScale = static_cast<float>(1 / ratio);
 }
 
-ImDrawData* ImGuiHost::build_frame() {
+ImDrawData* ImGuiHost::build_frame(double ratio) {
   ImGuiIO& io = ImGui::GetIO();
-  const auto dpr = static_cast<float>(widget_->devicePixelRatioF());
   io.DisplaySize = {static_cast<float>(widget_->width()), static_cast<float>(widget_->height())};
-  io.DisplayFramebufferScale = {dpr, dpr};
+  io.DisplayFramebufferScale = {static_cast<float>(ratio), static_cast<float>(ratio)};
   // Not clamped: two slow clicks across an idle gap must not become a double click.
   io.DeltaTime = std::max(1e-5f, static_cast<float>(static_cast<double>(clock_.nsecsElapsed()) * 1e-9));
   clock_.restart();

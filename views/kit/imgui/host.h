@@ -27,9 +27,9 @@ class ImGuiHost {
   void make_current() const;
   /// Colours and font from the widget; call it with the context current.
   void apply_theme();
-  void load_font();  ///< the first of the atlas is the text's, the second one for headings
+  void load_font(double ratio);  ///< `ratio`: pixels a unit; the first of the atlas is the text's, the second one for headings
   /// One frame: queued input, the frame function, draw lists.
-  ImDrawData* build_frame();
+  ImDrawData* build_frame(double ratio);
   /// True where ImGui wants the event for itself.
   bool handle_event(QEvent* event);
   bool wants_more_frames() const { return frames_left_ > 0; }

@@ -21,32 +21,36 @@ void ImGuiWidget::refresh() {
   update();
 }
 
-void ImGuiWidget::draw() {
+void ImGuiWidget::draw(double ratio) {
   host_.make_current();
   const int pixels = QFontInfo(font()).pixelSize();
-  if (font_dpr_ != devicePixelRatioF() || font_pixels_ != pixels) {
-    host_.load_font();
+  if (font_ratio_ != ratio || font_pixels_ != pixels) {
+    host_.load_font(ratio);
     ImGuiIO& io = ImGui::GetIO();
     io.Fonts->Flags |= ImFontAtlasFlags_NoBakedLines;  // lines become quads, which are cheap here
     unsigned char* texels = nullptr;
     io.Fonts->GetTexDataAsAlpha8(&texels, &atlas_.width, &atlas_.height);
     atlas_.texels.assign(texels, texels + static_cast<size_t>(atlas_.width) * static_cast<size_t>(atlas_.height));
     io.Fonts->SetTexID(this);
-    font_dpr_ = devicePixelRatioF(), font_pixels_ = pixels;
+    font_ratio_ = ratio, font_pixels_ = pixels;
   }
-  const QSize size = (QSizeF(this->size()) * devicePixelRatioF()).toSize();
+  const QSize size = (QSizeF(this->size()) * ratio).toSize();
   if (image_.size() != size) image_ = QImage(size, QImage::Format_RGB32);
   image_.fill(palette().color(QPalette::Window));
-  const ImDrawData* data = host_.build_frame();
+  const ImDrawData* data = host_.build_frame(ratio);
   rasterize(*data, atlas_, image_);
   ++frames_;
 }
 
 void ImGuiWidget::paintEvent(QPaintEvent*) {
-  draw();
+  QPainter p(this);
+  // A picture has a scale of its own, which the widget does not know.
+  const double ratio = std::max(devicePixelRatioF(), std::min(8.0, p.deviceTransform().m11()));
+  const bool other_sizes = frames_ == 0 || ratio != font_ratio_;
+  draw(ratio);
   // Sizes that ImGui measures in one frame are used in the next: a picture that is drawn once must be of the second.
-  if (frames_ == 1) draw();
-  QPainter(this).drawImage(rect(), image_);
+  if (other_sizes) draw(ratio);
+  p.drawImage(rect(), image_);
   if (host_.wants_more_frames() && isVisible()) QTimer::singleShot(16, this, qOverload<>(&QWidget::update));
 }
 

@@ -24,11 +24,12 @@ class ImGuiWidget : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  void draw();
+  /// `ratio`: pixels a unit of what is drawn on, a screen or an exported picture.
+  void draw(double ratio);
   ImGuiHost host_;
   ImGuiAtlas atlas_;
   QImage image_;
-  double font_dpr_ = 0;
+  double font_ratio_ = 0;
   int font_pixels_ = 0;
   int frames_ = 0;
 };
