@@ -144,14 +144,21 @@ void check_selection(const std::string& file, const SelectionChoices& choices, c
               branches == 0 ? "the run has no routers" : "0 to " + std::to_string(branches - 1));
 }
 
-void settle(views::View& view, Background& background, const views::Context& context, const views::Selection& selection,
+void settle(views::View& view, Background& background, const views::Context& context, views::Selection selection,
             const QList<ControlState>& controls, std::chrono::milliseconds most) {
   Patience patience(most, view.accessibleName());
+  QObject here;  // whose connections end with this function
+  bool selects = false;
+  QObject::connect(&view, &views::View::selection_wanted, &here, [&](const views::Selection& wanted) {
+    selects |= !(selection == wanted);
+    selection = wanted;
+  });
   QList<ControlState> before;
   bool reads = false;
   std::optional<Error> refused;
   do {
     patience.check();
+    selects = false;
     before = control_states(view);
     refused.reset();
     for (const ControlState& control : controls) try {
@@ -164,7 +171,7 @@ void settle(views::View& view, Background& background, const views::Context& con
     if (reads) background.start(&view, std::move(load), patience.failed());
     patience.until([&] { return view.settled() || background.idle(); });
     patience.check();
-  } while (!view.settled() || control_states(view) != before || (reads && refused));
+  } while (!view.settled() || selects || control_states(view) != before || (reads && refused));
   if (refused) throw *refused;
 }
 

@@ -28,7 +28,7 @@ int export_view(const ExportRequest& request);
 void check_selection(const std::string& file, const SelectionChoices& choices, const views::Selection& selection);
 /// Shows `view` what it is to show, as often as it takes: controls may come with the data, and what they are set to may want other data.
 /// Throws Error for a control that cannot be so, for what cannot be read, and where it takes longer than `patience`.
-void settle(views::View& view, Background& background, const views::Context& context, const views::Selection& selection,
+void settle(views::View& view, Background& background, const views::Context& context, views::Selection selection,
             const QList<ControlState>& controls, std::chrono::milliseconds patience);
 
 }  // namespace stormcell::studio

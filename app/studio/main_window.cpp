@@ -122,6 +122,7 @@ void MainWindow::build() {
   run_list_->setAccessibleName(tr("Runs of the session"));
   run_list_->setContextMenuPolicy(Qt::ActionsContextMenu);
   run_list_->setWordWrap(true);
+  run_list_->setSpacing(3);  // a run has two or three lines: which belong together must be seen
   layout->addWidget(run_list_, 1);
   runs_title->setBuddy(run_list_);
   side_->setWidget(column);
@@ -185,9 +186,10 @@ void MainWindow::connect_all() {
     if (!document_.empty()) {
       notice_->hide();
       remember(QString::fromStdString(document_.session().file));
-      say(tr("Opened %1: %2, %3 runs")
-              .arg(recent_.constFirst(), QString::fromStdString(document_.session().model))
-              .arg(document_.session().runs.size()));
+      const size_t runs = document_.session().runs.size();
+      say(tr("Opened %1: %2, %3")
+              .arg(recent_.constFirst(), QString::fromStdString(document_.session().model),
+                   runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)));
       if (view_list_->currentRow() < 0) view_list_->setCurrentRow(0);
     } else {
       runs_.release_model();

@@ -60,7 +60,11 @@ void set_control(views::View& view, const ControlState& state) {
       const auto at =
           std::find_if(texts.begin(), texts.end(), [&](const QString& t) { return t.compare(value, Qt::CaseInsensitive) == 0; });
       if (at == texts.end()) refuse(name, "cannot be '" + value + "'", texts.join(", "));
-      box->setCurrentIndex(static_cast<int>(at - texts.begin()));
+      // As by hand: some boxes ask for another selection.
+      if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {
+        box->setCurrentIndex(index);
+        emit box->activated(index);
+      }
     } else if (check) {
       if (value != "on" && value != "off") refuse(name, "cannot be '" + value + "'", "on, off");
       check->setChecked(value == "on");

@@ -14,19 +14,22 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
   outer->addStretch(1);
   auto* middle = new QHBoxLayout();
   middle->addStretch(1);
-  auto* column = new QVBoxLayout();
-  column->setSpacing(4);
+  auto* body = new QVBoxLayout();
+  body->setSpacing(4);
   auto* title = new QLabel(tr("Stormcell Studio"), this);
   QFont large = font();
   large.setPointSizeF(large.pointSizeF() * 2);
   title->setFont(large);
-  column->addWidget(title);
+  body->addWidget(title);
   auto* what =
       new QLabel(tr("See where a model with experts sends its data, make it faster, and prove that the result is the same."), this);
   what->setWordWrap(true);
-  what->setMinimumWidth(420);
-  column->addWidget(what);
-  column->addSpacing(14);
+  body->addWidget(what);
+  body->addSpacing(18);
+  auto* below = new QHBoxLayout();
+  body->addLayout(below);
+  auto* column = new QVBoxLayout();
+  column->setSpacing(8);
   for (const QString& id : ways) {
     QAction* action = actions.action(id);
     if (!action) continue;
@@ -35,6 +38,12 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
     auto* button = new QCommandLinkButton(text, action->statusTip(), this);
     button->setEnabled(action->isEnabled());
     button->setIcon({});
+    // What can be pressed must look so; the style draws a frame only below the mouse.
+    button->setStyleSheet(
+        "QCommandLinkButton { border: 1px solid palette(mid); border-radius: 4px; background: palette(base); padding: 8px }"
+        "QCommandLinkButton:hover, QCommandLinkButton:focus { border-color: palette(highlight) }"
+        "QCommandLinkButton:pressed { background: palette(button) }");
+    button->setMinimumWidth(420);
     connect(button, &QPushButton::clicked, &actions, [&actions, id] { actions.trigger(id); });
     connect(action, &QAction::changed, button, [action, button] {
       button->setEnabled(action->isEnabled());
@@ -42,14 +51,13 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
     });
     column->addWidget(button);
   }
-  middle->addLayout(column);
-  middle->addSpacing(48);
+  below->addLayout(column);
+  below->addSpacing(48);
   auto* side = new QVBoxLayout();
   auto* heading = new QLabel(tr("Recent sessions"), this);
   QFont strong = font();
   strong.setBold(true);
   heading->setFont(strong);
-  side->addSpacing(60);
   side->addWidget(heading);
   recent_ = new QVBoxLayout();
   recent_->setAlignment(Qt::AlignTop);
@@ -59,7 +67,8 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
   drop->setEnabled(false);
   side->addWidget(drop);
   side->addStretch(1);
-  middle->addLayout(side);
+  below->addLayout(side);
+  middle->addLayout(body);
   middle->addStretch(1);
   outer->addLayout(middle);
   outer->addStretch(2);

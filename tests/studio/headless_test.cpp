@@ -1,5 +1,6 @@
 // Pictures without a window: what is refused, and that nothing is drawn before everything is there.
 #include <QFile>
+#include <QImage>
 #include <QTemporaryDir>
 
 #include "app/studio/headless.h"
@@ -8,6 +9,7 @@
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "views/registry.h"
 
 namespace stormcell::studio {
 using namespace stormcell::testing;
@@ -144,6 +146,34 @@ class HeadlessTest : public QObject {
     QVERIFY(!QFile::exists(request.file));
     request.selection.cell = CellPlace{29, 13};
     QCOMPARE(export_view(request), 0);
+  }
+
+  void a_control_that_chooses_does_as_by_hand() {
+    const AllowBlocking now;
+    const QString router = "decoder.block.1.layer.2.mlp";
+    const auto drawn = [&](const QList<ControlState>& controls, const QString& chosen) {
+      ExportRequest request{"transitions", folder_.filePath("set.png"), session_, {}, controls, {}, {500, 300}, 1};
+      request.selection.router = chosen;
+      [&] { QCOMPARE(export_view(request), 0); }();
+      return QImage(request.file);
+    };
+    const QImage chosen = drawn({}, router);
+    QVERIFY(chosen != drawn({}, {}));
+    QVERIFY(drawn({{"From router", router}}, {}) == chosen);
+  }
+
+  void a_session_without_a_run_is_no_closed_one() {
+    views::Context context;
+    auto session = std::make_shared<SessionOverview>();
+    session->file = "/somewhere/new.storm";
+    context.session = session;
+    for (const views::ViewEntry& entry : views::all_views()) {
+      const std::unique_ptr<views::View> shown(entry.make(nullptr));
+      QVERIFY(!shown->look_at(context, {}));
+      QVERIFY2(shown->message().startsWith("new.storm holds no run"), qPrintable(entry.id + QString(": ") + shown->message()));
+      QVERIFY(!shown->look_at({}, {}));
+      QVERIFY2(shown->message().contains("No session is open"), entry.id);
+    }
   }
 
   void a_run_that_is_not_there_is_refused() {

@@ -167,7 +167,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   if (context.main.empty()) {
     data_ = {};
     selection_ = selection;
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    show_no_run(context);
     return nullptr;
   }
   Data known = data_;

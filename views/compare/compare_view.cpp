@@ -42,7 +42,7 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
   selection_ = selection;
   if (context.main.empty() || context.other.empty()) {
     if (context.main.empty())
-      show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+      show_no_run(context);
     else
       show_message(
           tr("Nothing to compare with yet.\n\nKeep this run as the reference and then choose another one in the list of runs, or take the "

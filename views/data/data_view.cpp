@@ -20,7 +20,7 @@ QWidget* DataView::picture() { return page_; }
 View::Load DataView::load(const Context& context, const Selection&) {
   if (context.main.empty()) {
     data_ = nullptr;
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    show_no_run(context);
     return nullptr;
   }
   if (!(unread() & (Part::run | Part::session))) return nullptr;

@@ -176,7 +176,7 @@ View::Load HeatmapView::load(const Context& context, const Selection& selection)
   context_ = context;
   if (context.main.empty()) {
     data_ = {};
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    show_no_run(context);
     return nullptr;
   }
   Data known = data_;

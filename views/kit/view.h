@@ -93,6 +93,8 @@ class View : public QWidget {
   };
   /// A labelled choice in that row.
   QComboBox* add_choice(const QString& name, const QString& tip, const std::vector<Choice>& choices = {});
+  /// The message where `context` has no run: nothing is open, or a session that holds none.
+  void show_no_run(const Context& context);
   /// Called once by the constructor of a subclass.
   void set_picture(QWidget* picture);
   /// The figures changed: the table twin follows when it is on show.

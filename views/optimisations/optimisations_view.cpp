@@ -41,7 +41,8 @@ void draw_gain(const std::optional<Gain>& gain, const std::optional<double>& pre
   ImGui::AlignTextToFramePadding();
   ImVec2 at = ImGui::GetCursorScreenPos();
   at.y += ImGui::GetStyle().FramePadding.y;
-  const float height = ImGui::GetTextLineHeight(), width = 130;
+  // In a narrow window what a pass does needs the room more.
+  const float height = ImGui::GetTextLineHeight(), width = std::clamp(ImGui::GetIO().DisplaySize.x * 0.08f, 56.0f, 130.0f);
   const auto x = [&](double v) { return at.x + width * static_cast<float>((std::clamp(std::log(v) / std::log(span), -1.0, 1.0) + 1) / 2); };
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled({at.x, at.y}, {at.x + width, at.y + height}, color(theme.surface));
@@ -115,7 +116,7 @@ View::Load OptimisationsView::load(const Context& context, const Selection&) {
   const bool another_run = context.main.file != context_.main.file || context.main.run != context_.main.run;
   context_ = context;
   if (context.main.empty() || !context.session) {
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"run-demo", tr("Run the demo")}});
+    show_no_run(context);
     return nullptr;
   }
   if (another_run) {

@@ -35,7 +35,7 @@ void OverviewView::changeEvent(QEvent* event) {
 View::Load OverviewView::load(const Context& context, const Selection&) {
   if (context.main.empty()) {
     situation_.reset();
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    show_no_run(context);
     return nullptr;
   }
   if (!(unread() & (Part::run | Part::other | Part::session))) return nullptr;

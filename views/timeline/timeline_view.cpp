@@ -47,7 +47,7 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
 View::Load TimelineView::load(const Context& context, const Selection& selection) {
   if (context.main.empty()) {
     data_ = {};
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    show_no_run(context);
     return nullptr;
   }
   const bool same_events = data_.timeline && !(unread() & (Part::run | Part::range));

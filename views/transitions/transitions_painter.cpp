@@ -154,7 +154,7 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const FlowLayout& layout, int
 /// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand closer still.
 void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& marks, const Theme& theme) {
   if (layout.nodes.empty()) return;
-  constexpr double kSmallest = 0.7, kSpace = 3;
+  constexpr double kSmallest = 0.65, kSpace = 2;
   int most = 0;
   for (const FlowLayout::Node& n : layout.nodes) most = std::max(most, n.branch);
   const QString widest(QString::number(most).size(), '0');
@@ -170,7 +170,7 @@ void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& mark
   for (const FlowLayout::Node& n : layout.nodes) {
     const bool marked = n.column == marks.column && n.branch == marks.branch, last = n.column == layout.steps;
     if (n.box.height() < metrics.height() - 3 || (n.category < 0 && !marked) || (last && !last_has_room)) continue;
-    const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 1, n.box.center().y() - metrics.height() / 2, 40,
+    const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 2, n.box.center().y() - metrics.height() / 2, 40,
                        metrics.height());
     p.drawText(label, (last ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, QString::number(n.branch));
   }

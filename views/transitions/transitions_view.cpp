@@ -49,7 +49,7 @@ bool TransitionsView::answers(const QString& router) const {
 View::Load TransitionsView::load(const Context& context, const Selection& selection) {
   if (context.main.empty()) {
     data_ = {};
-    show_message(tr("No session is open."), {{"open-session", tr("Open session...")}, {"open-sample", tr("Open the sample session")}});
+    show_no_run(context);
     return nullptr;
   }
   if (!(unread() & (Part::run | Part::range | Part::phase)) && answers(selection.router)) return nullptr;
