@@ -65,7 +65,10 @@ class FixedPicture {
     const auto scrolls = [](const QAbstractScrollArea* area) {
       return area->verticalScrollBar()->maximum() > area->verticalScrollBar()->minimum();
     };
-    return !hidden_.isEmpty() || picture_.heightForWidth(picture_.width()) > picture_.height() || std::ranges::any_of(areas(), scrolls);
+    // A list whose picture is its viewport scrolls by the bar beside it.
+    const auto* around = qobject_cast<const QAbstractScrollArea*>(picture_.parentWidget());
+    return !hidden_.isEmpty() || picture_.heightForWidth(picture_.width()) > picture_.height() || std::ranges::any_of(areas(), scrolls) ||
+           (around && around->viewport() == &picture_ && scrolls(around));
   }
 
  private:

@@ -4,10 +4,31 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
 
 namespace stormcell::studio {
+namespace {
+
+/// What can be pressed must look so: the style draws a frame only below the mouse.
+class WayButton : public QCommandLinkButton {
+ public:
+  using QCommandLinkButton::QCommandLinkButton;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override {
+    QPainter p(this);
+    p.setRenderHint(QPainter::Antialiasing);
+    p.setPen(palette().color(hasFocus() ? QPalette::Highlight : QPalette::Mid));
+    p.setBrush(palette().base());
+    p.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
+    p.end();
+    QCommandLinkButton::paintEvent(event);
+  }
+};
+
+}  // namespace
 
 WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* parent) : QWidget(parent) {
   auto* outer = new QVBoxLayout(this);
@@ -35,14 +56,9 @@ WelcomePage::WelcomePage(Actions& actions, const QStringList& ways, QWidget* par
     if (!action) continue;
     QString text = action->text();
     text.remove('&').remove("...");
-    auto* button = new QCommandLinkButton(text, action->statusTip(), this);
+    auto* button = new WayButton(text, action->statusTip(), this);
     button->setEnabled(action->isEnabled());
     button->setIcon({});
-    // What can be pressed must look so; the style draws a frame only below the mouse.
-    button->setStyleSheet(
-        "QCommandLinkButton { border: 1px solid palette(mid); border-radius: 4px; background: palette(base); padding: 8px }"
-        "QCommandLinkButton:hover, QCommandLinkButton:focus { border-color: palette(highlight) }"
-        "QCommandLinkButton:pressed { background: palette(button) }");
     button->setMinimumWidth(420);
     connect(button, &QPushButton::clicked, &actions, [&actions, id] { actions.trigger(id); });
     connect(action, &QAction::changed, button, [action, button] {

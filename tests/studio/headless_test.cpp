@@ -162,6 +162,15 @@ class HeadlessTest : public QObject {
     QVERIFY(drawn({{"From router", router}}, {}) == chosen);
   }
 
+  void a_list_that_goes_on_below_says_so() {
+    const AllowBlocking now;
+    for (const auto& [height, cut] : {std::pair{200, true}, {4000, false}}) {
+      ExportRequest request{"data", folder_.filePath("list.png"), session_, {}, {}, {}, {900, height}, 1};
+      QCOMPARE(export_view(request), 0);
+      QCOMPARE(QImage(request.file).text("Description").contains("Cut"), cut);
+    }
+  }
+
   void a_session_without_a_run_is_no_closed_one() {
     views::Context context;
     auto session = std::make_shared<SessionOverview>();

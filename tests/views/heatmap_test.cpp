@@ -323,6 +323,20 @@ class HeatmapTest : public QObject {
     QVERIFY(view.look_at(context_of(session_), later) == nullptr);
   }
 
+  void one_window_says_nothing_about_time() {
+    for (const auto& [batches, drawn] : {std::pair<int64_t, bool>{1, false}, {6, true}}) {
+      CellsFixture f;
+      f.batches = batches;
+      HeatmapView view;
+      run_load(view, context_of(make_cells_session(folder_.filePath(QString("windows%1.storm").arg(batches)).toStdString(), f)));
+      QVERIFY(view.has_content());
+      auto* picture = view.findChild<HeatmapPicture*>();
+      const QImage image = draw(*picture, {900, 600});
+      const QColor below = image.pixelColor(600, 380), background = Theme::of(view.palette()).background;
+      QCOMPARE(below != background, drawn);
+    }
+  }
+
   void panels_over_time_fit_and_say_how_many_there_are() {
     const QRectF room(12, 300, 900, 330);
     const std::vector<QRectF> two = time_panels(room, {4, 4, 4, 4});

@@ -320,7 +320,7 @@ void HeatmapView::show_data() {
   }
   // The chosen router, or the first ones while none is chosen; one window says nothing about time.
   std::vector<RouterOverTime> over_time;
-  for (size_t r = 0; r < data_.all->routers.size() && selection_.label.isEmpty(); ++r)
+  for (size_t r = 0; r < data_.all->routers.size() && data_.all->windows > 1 && selection_.label.isEmpty(); ++r)
     if (selection_.router.isEmpty() ? over_time.size() < 4 : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
       over_time.push_back(make_over_time(*data_.all, r, o.padding));
   picture_->set_panels(std::move(panels), std::move(over_time), data_.all->routers.size());

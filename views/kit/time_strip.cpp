@@ -91,8 +91,9 @@ void TimeStrip::paintEvent(QPaintEvent*) {
   small.setPointSizeF(small.pointSizeF() * 0.85);
   p.setFont(small);
   p.drawText(QRectF(s.left, track.bottom(), s.width, 14), Qt::AlignLeft | Qt::AlignVCenter,
-             end() - first_ >= batches_ ? tr("all %1 batches").arg(batches_)
-                                        : tr("batches %1 to %2 of %3").arg(first_).arg(end() - 1).arg(batches_));
+             batches_ == 1                ? tr("1 batch")
+             : end() - first_ >= batches_ ? tr("all %1 batches").arg(batches_)
+                                          : tr("batches %1 to %2 of %3").arg(first_).arg(end() - 1).arg(batches_));
 }
 
 void TimeStrip::mousePressEvent(QMouseEvent* event) {
