@@ -50,8 +50,8 @@ class KitTest : public QObject {
     session->model = "/models/switch-base-8";
     session->runs.push_back({.id = 2, .kind = "optimize", .started = "2026-11-03T08:09:10Z"});
     context.session = session;
-    context.main.file = "/home/me/a.storm", context.main.run = 2, context.main.title = "a.storm #2 optimize";
-    context.other.file = "/home/me/b.storm", context.other.run = 1, context.other.title = "b.storm #1 run";
+    context.main.file = "/somewhere/a.storm", context.main.run = 2, context.main.title = "a.storm #2 optimize";
+    context.other.file = "/somewhere/b.storm", context.other.run = 1, context.other.title = "b.storm #1 run";
     Selection selection;
     selection.first_batch = 3, selection.end_batch = 9, selection.label = "fr", selection.router = "some";
     const QStringList all = {"switch-base-8", "a.storm #2 optimize", "2026-11-03 08:09 UTC"};
