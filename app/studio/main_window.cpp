@@ -303,9 +303,10 @@ QString result_of(const RunLine& run) {
                              : MainWindow::tr("%1x").arg(summary["speedup"].toDouble(), 0, 'f', 2));
   QStringList left_out;
   for (const QString& pass : views::default_passes())
-    if (!chosen->contains(pass)) left_out << pass;
+    if (!chosen->enabled.contains(pass)) left_out << pass;
   left_out.sort();
   if (!left_out.isEmpty()) words << MainWindow::tr("without %1").arg(left_out.join(", "));
+  if (const QString options = views::options_text(*chosen); !options.isEmpty()) words << options;
   return words.join(", ");
 }
 }  // namespace
