@@ -150,8 +150,9 @@ PlanChoice plan_choice(const PassChoice& choice) {
     else
       plan.disable.push_back(pass.id);
   }
-  // An empty "only" means all.
+  // An empty "only" means all that run by default.
   if (!plan.only.empty()) plan.disable.clear();
+  if (choice.enabled == default_passes()) plan.only.clear();
   const PassChoice seen = effective(choice);
   for (auto pass = seen.options.begin(); pass != seen.options.end(); ++pass)
     for (auto option = pass->begin(); option != pass->end(); ++option)
