@@ -135,14 +135,8 @@ void RunWriter::State::insert_run(const RunStart& start) {
                    "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");
   const std::string now = now_utc(), writer = this_writer();
   insert.bind(1, id).bind(2, s.model).bind(3, std::string_view(start.kind)).bind(4, std::string_view(start.name));
-  insert.bind(5, std::string_view(now))
-      .bind(6, int64_t{start.decisions})
-      .bind(7, int64_t{start.inputs})
-      .bind(8, std::string_view(writer));
-  insert.bind(9, std::string_view(start.config))
-      .bind(10, std::string_view(start.machine))
-      .bind(11, std::string_view(start.dataset))
-      .run();
+  insert.bind(5, std::string_view(now)).bind(6, int64_t{start.decisions}).bind(7, int64_t{start.inputs}).bind(8, std::string_view(writer));
+  insert.bind(9, std::string_view(start.config)).bind(10, std::string_view(start.machine)).bind(11, std::string_view(start.dataset)).run();
   Statement space(s.db, "INSERT INTO space(run, ordinal, name) VALUES(?, ?, ?)");
   for (size_t i = 0; i < start.layout.spaces.size(); ++i)
     space.bind(1, id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
@@ -152,10 +146,7 @@ void RunWriter::State::insert_run(const RunStart& start) {
   const auto known = [&](int at, int64_t value, bool is_known) { is_known ? router.bind(at, value) : router.bind_null(at); };
   for (size_t i = 0; i < start.layout.routers.size(); ++i) {
     const RouterInfo& r = start.layout.routers[i];
-    router.bind(1, router_key(id, static_cast<int64_t>(i)))
-        .bind(2, id)
-        .bind(3, static_cast<int64_t>(i))
-        .bind(4, std::string_view(r.name));
+    router.bind(1, router_key(id, static_cast<int64_t>(i))).bind(2, id).bind(3, static_cast<int64_t>(i)).bind(4, std::string_view(r.name));
     router.bind(5, int64_t{r.branches}).bind(6, int64_t{r.fan_out}).bind(7, std::string_view(r.protocol)).bind(8, int64_t{r.space});
     router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch});
     known(12, r.layer, r.layer >= 0);
