@@ -245,7 +245,13 @@ void MainWindow::connect_all() {
     show_wanted_run();  // the timer may have seen it before
   });
   connect(&runs_, &RunController::failed, this, [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
-  connect(&runs_, &RunController::cancelled, this, [this] { say(tr("Run cancelled; what it had finished is in the session")); });
+  connect(&runs_, &RunController::cancelled, this, [this] {
+    const QString message =
+        tr("Stopped. What was recorded until then is in the session, and a run that was cut short is marked interrupted. Run it again to "
+           "start anew.");
+    say(message);
+    notice_->show_fact(message);
+  });
 }
 
 views::View* MainWindow::view() const { return document_.empty() ? nullptr : views_.value(view_id()); }
