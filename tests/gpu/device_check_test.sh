@@ -62,4 +62,14 @@ if [ ! -e /dev/nvidiactl ]; then
   expect "a line that says so" grep -q 'no card to check: .' "$folder/none"
   expect "JSON that says so" grep -q '"family": "limits", "case": "card", "result": "absent"' "$folder/none.json"
 fi
+if python3 -c 'import sys; sys.exit(0)' 2>/dev/null && ! python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+  # Rivals that are not there are named, and those that are there compared.
+  case='{"family": "bench-switch", "case": "768/3072 relu top-1, 64 x 8, uniform, product 1%s", "result": "measured", "value": "", "number": %s, "share": 0, "note": ""}\n'
+  # shellcheck disable=SC2059
+  printf "$case" "" 10 ", cuBLAS loop" 12 ", cublasGemmGroupedBatchedEx" 9 >"$folder/mine.jsonl"
+  python3 "$(dirname "$program")/rivals.py" --records "$folder/rivals.jsonl" --mine "$folder/mine.jsonl"
+  expect "absent rivals are named" grep -q '"case": "PyTorch, Triton", "result": "absent"' "$folder/rivals.jsonl"
+  expect "the best rival at a point" grep -q 'product 1: against cublasGemmGroupedBatchedEx", "result": "measured", "value": "0.90 times' "$folder/rivals.jsonl"
+  expect "who is ahead" grep -q '"0 of 1 ahead".*at 0"' "$folder/rivals.jsonl"
+fi
 exit "$failures"
