@@ -55,12 +55,19 @@ void poison(void* to, size_t bytes) {
   must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 bool has_card(std::string& why) {
-  int count = 0;
+  int count = 0, driver = 0, runtime = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error != cudaSuccess)
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+  if (driver == 0)
+    why = "there is no NVIDIA driver (libcuda.so.1)";
+  else if (error == cudaErrorInsufficientDriver)
+    why = "the driver is for CUDA " + version(driver) + ", needed is one for " + version(runtime) + " or later";
+  else if (error != cudaSuccess)
     why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
   else if (count == 0)
-    why = "no device";
+    why = "the driver sees no device";
   return why.empty();
 }
 
