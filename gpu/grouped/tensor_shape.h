@@ -27,7 +27,8 @@ using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 4, 2, 2>;
 /// Rows that the narrow side of a swapped tile takes for so many.
 STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }
 
-/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: first the boxes of the one panel, then of the other.
+/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: first the boxes of the one panel, then of the
+/// other.
 template <class Shape>
 STORMCELL_BOTH constexpr int32_t box_row(int32_t n, int32_t column_block, int box) {
   constexpr int kPerPanel = Shape::kBoxes / Shape::kPanels;

@@ -8,7 +8,8 @@ namespace stormcell::gpu {
 /// By all 128 threads of a warpgroup. Rows of the sums are columns of y, their columns are slots. A thread's two slots of a group of eight,
 /// at two columns eight apart.
 template <int kNarrow, int kPanels, class X>
-STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, const float (&sum)[kPanels][kNarrow / 2]) {
+STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
+                                    const float (&sum)[kPanels][kNarrow / 2]) {
   STORMCELL_UNROLL
   for (int i = 0; i < kNarrow / 8; ++i) {
     STORMCELL_UNROLL
@@ -35,8 +36,8 @@ STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile
   }
 }
 
-/// By all 128 threads of warpgroup `group` of two, which has rows 64 * group to 64 * group + 63 of the tile; sum[half] are the columns of 128
-/// rows of weights: with a gate those of a panel.
+/// By all 128 threads of warpgroup `group` of two, which has rows 64 * group to 64 * group + 63 of the tile; sum[half] are the columns of
+/// 128 rows of weights: with a gate those of a panel.
 template <int kPanels, class X>
 STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int group, int thread, const float (&sum)[2][64]) {
   constexpr int kHalf = 128;
