@@ -24,10 +24,13 @@ class OptimizeVerb : public Verb {
     for (const PassLine& pass : list_passes()) known += (known.empty() ? "" : " ") + pass.id + (pass.lossy ? "*" : "");
     const std::string about =
         known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
-    app.footer(about);
+    app.footer(about + "\n" + options_text());
     add_passes(app, "--enable", optimize_.passes.enable, "also these passes");
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
     add_passes(app, "--only", optimize_.passes.only, "only these passes");
+    app.add_option("--pass-option", pass_options_, "what can be set of a pass (below); may be given again")
+        ->type_name("PASS.OPTION=VALUE")
+        ->allow_extra_args(false);
     add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
     add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
@@ -37,6 +40,7 @@ class OptimizeVerb : public Verb {
     check_pass_ids("--enable", optimize_.passes.enable);
     check_pass_ids("--disable", optimize_.passes.disable);
     check_pass_ids("--only", optimize_.passes.only);
+    optimize_.passes.options = parse_pass_options("--pass-option", pass_options_);
     if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
     if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
     if (report_ == "-") console.take_standard_output();
@@ -67,8 +71,21 @@ class OptimizeVerb : public Verb {
     app.add_option(name, ids, help)->type_name("PASS,...")->delimiter(',')->allow_extra_args(false);
   }
 
+  /// "  dead-path.max-share=0      the largest share ..."
+  static std::string options_text() {
+    std::string text = "options of passes, with what they are where not given:\n";
+    for (const PassLine& pass : list_passes())
+      for (const PassOptionLine& option : pass.options) {
+        std::string name = "  " + pass.id + "." + option.key + "=" + option.standard;
+        name.resize(std::max<size_t>(name.size() + 2, 40), ' ');
+        text += name + option.summary + "\n";
+      }
+    return text;
+  }
+
   ExperimentOptions experiment_;
   OptimizeOptions optimize_;
+  std::vector<std::string> pass_options_;
   std::string config_out_, report_, json_;
 };
 

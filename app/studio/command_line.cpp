@@ -64,6 +64,9 @@ QString command_of(const std::string& settings, const QString& session, const Pl
   list("--enable", passes.enable);
   list("--disable", passes.disable);
   list("--only", passes.only);
+  for (const auto& [pass, options] : passes.options)
+    for (const auto& [key, value] : options)
+      words << "--pass-option" << shell_quoted(QString::fromStdString(pass + "." + key + "=" + value));
   if (!session.isEmpty()) words << "-o" << shell_quoted(session);
   return words.join(' ');
 }

@@ -247,7 +247,13 @@ void MainWindow::connect_all() {
     show_wanted_run();  // the timer may have seen it before
   });
   connect(&runs_, &RunController::failed, this, [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
-  connect(&runs_, &RunController::cancelled, this, [this] { say(tr("Run cancelled; what it had finished is in the session")); });
+  connect(&runs_, &RunController::cancelled, this, [this] {
+    const QString message =
+        tr("Stopped. What was recorded until then is in the session, and a run that was cut short is marked interrupted. Run it again to "
+           "start anew.");
+    say(message);
+    notice_->show_fact(message);
+  });
 }
 
 views::View* MainWindow::view() const { return document_.empty() ? nullptr : views_.value(view_id()); }
@@ -305,9 +311,10 @@ QString result_of(const RunLine& run) {
                              : MainWindow::tr("%1x").arg(summary["speedup"].toDouble(), 0, 'f', 2));
   QStringList left_out;
   for (const QString& pass : views::default_passes())
-    if (!chosen->contains(pass)) left_out << pass;
+    if (!chosen->enabled.contains(pass)) left_out << pass;
   left_out.sort();
   if (!left_out.isEmpty()) words << MainWindow::tr("without %1").arg(left_out.join(", "));
+  if (const QString options = views::options_text(*chosen); !options.isEmpty()) words << options;
   return words.join(", ");
 }
 }  // namespace

@@ -209,8 +209,8 @@ std::vector<ActionRow> MainWindow::run_actions() {
        tr("The command that does what this run did"),
        {QKeySequence("Ctrl+Shift+C")},
        [this] {
-         QApplication::clipboard()->setText(
-             command_of(document_.run()->settings, QFileInfo(QString::fromStdString(document_.session().file)).fileName()));
+         QApplication::clipboard()->setText(command_of(
+             document_.run()->settings, QFileInfo(QString::fromStdString(document_.session().file)).fileName(), passes_of_run()));
          say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
        },
        [this] { return document_.run() && !document_.run()->settings.empty() ? QString() : tr("how this run was made is not known"); },

@@ -18,6 +18,7 @@
 #include "core/experiment/doctor.h"
 #include "core/experiment/export_formats.h"
 #include "core/experiment/session_contents.h"
+#include "views/optimisations/optimisations_model.h"
 
 namespace stormcell::studio {
 
@@ -74,7 +75,14 @@ void MainWindow::run_again(const Again& again) {
       [this](const QString& message) { complain(message); });
 }
 
+/// Those that the run on show was optimised with; all where it was not.
+PlanChoice MainWindow::passes_of_run() const {
+  const auto chosen = views::chosen_passes(*document_.run());
+  return chosen ? views::plan_choice(*chosen) : PlanChoice();
+}
+
 void MainWindow::run_into_session(const Again& again) {
+  const PlanChoice passes = again.passes.value_or(passes_of_run());
   const auto options = [&] {
     auto o = options_of(document_.run()->settings);
     o->record_inputs |= again.inputs;
@@ -83,8 +91,8 @@ void MainWindow::run_into_session(const Again& again) {
   // Switches look their results up by themselves, and undo must go back over them.
   show_new_run_ = again.alone;
   run_session_ = QString::fromStdString(document_.session().file);
-  runs_.start({options, {again.passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
-  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, again.passes)));
+  runs_.start({options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
+  say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes)));
 }
 
 void MainWindow::ask_for_copy(const Again& again) {

@@ -13,16 +13,13 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   setBackgroundRole(QPalette::ToolTipBase);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(12, 6, 8, 6);
-  auto* sign = new QLabel(this);
-  const int size = fontMetrics().height() + 4;
-  sign->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(size, size));
-  row->addWidget(sign);
+  sign_ = new QLabel(this);
+  row->addWidget(sign_);
   text_ = new QLabel(this);
   text_->setForegroundRole(QPalette::ToolTipText);
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  text_->setAccessibleName(tr("What went wrong"));
   row->addWidget(text_, 1);
   auto* close = new QToolButton(this);
   close->setText(QString(QChar(0x00D7)));
@@ -34,7 +31,12 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   hide();
 }
 
-void NoticeBar::show_fault(const QString& message) {
+void NoticeBar::show_fault(const QString& message) { show_text(message, QStyle::SP_MessageBoxWarning); }
+void NoticeBar::show_fact(const QString& message) { show_text(message, QStyle::SP_MessageBoxInformation); }
+
+void NoticeBar::show_text(const QString& message, int icon) {
+  const int size = fontMetrics().height() + 4;
+  sign_->setPixmap(style()->standardIcon(static_cast<QStyle::StandardPixmap>(icon)).pixmap(size, size));
   text_->setText(message);
   text_->setAccessibleName(message);
   show();

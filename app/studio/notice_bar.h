@@ -1,4 +1,4 @@
-// What went wrong, above the views, until it is put away or something new is opened. The rest of the window goes on.
+// What went wrong or was stopped, above the views, until it is put away or something new is opened. The rest of the window goes on.
 #pragma once
 #include <QFrame>
 #include <QString>
@@ -12,10 +12,13 @@ class NoticeBar : public QFrame {
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
   void show_fault(const QString& message);
+  /// What happened because somebody wanted it, and what to do next.
+  void show_fact(const QString& message);
   QString message() const;  ///< empty: nothing is on show
 
  private:
-  QLabel* text_;
+  void show_text(const QString& message, int icon);
+  QLabel *sign_, *text_;
 };
 
 }  // namespace stormcell::studio

@@ -106,7 +106,9 @@ void RunController::begin(const Work& work) {
       deliver(work(progress));
     } catch (...) {
       if (token.cancelled())
-        deliver([this] { emit cancelled(); });
+        deliver([this] {
+          if (!next_) emit cancelled();  // else another took its place
+        });
       else
         deliver([this, message = fault_text(std::current_exception())] { emit failed(message); });
     }

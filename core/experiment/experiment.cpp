@@ -18,7 +18,19 @@
 namespace stormcell {
 namespace {
 constexpr int kLeastRounds = 7;  // below, an interval over rounds says little
+
+PassReport report_of(const PassOutcome& outcome) {
+  PassReport report;
+  report.name = std::string(outcome.pass->id);
+  report.applied = outcome.cumulative.applied;
+  for (const auto& [key, text] : outcome.options) report.reason += (report.reason.empty() ? "with " : ", ") + key + "=" + text;
+  report.reason += (report.reason.empty() ? "" : ": ") + outcome.cumulative.reason;
+  report.predicted_speedup = outcome.cumulative.predicted_speedup;
+  report.options = outcome.options;
+  report.parameters = outcome.cumulative.parameters;
+  return report;
 }
+}  // namespace
 
 Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Experiment::~Experiment() = default;
@@ -102,24 +114,14 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     const PlanConfig wanted = parse_plan_config(run.config, "--config");
     if (!wanted.fingerprint.empty() && wanted.fingerprint != r.model.fingerprint)
       r.warnings.push_back("the configuration was made for another model (" + wanted.model + "): only what fits is taken over");
-    const LoadProfile none;
-    for (const auto& [id, parameters] : wanted.passes) {
-      PassInput input{*graph, none, s.machine_model(), bounds_of(*graph, *s.data, 0)};
-      input.parameters = &parameters;
-      PassResult passed = find_pass(id)->run(input);
-      PassReport report;
-      report.name = id;
-      report.applied = passed.applied;
-      report.reason = passed.reason;
-      report.parameters = parameters;
-      if (passed.applied) {
-        graph = std::make_shared<Graph>(std::move(passed.graph));
-      } else {
-        r.warnings.push_back("pass " + id + " could not be taken over: " + passed.reason);
-      }
-      r.passes.push_back(std::move(report));
-      config.passes.emplace_back(id, parameters);
+    PipelineResult replayed =
+        replay_passes({*graph, {}, s.machine_model(), bounds_of(*graph, *s.data, 0)}, {wanted.passes.begin(), wanted.passes.end()});
+    for (const PassOutcome& outcome : replayed.outcomes) {
+      const PassReport& report = r.passes.emplace_back(report_of(outcome));
+      if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
+      config.passes.emplace_back(report.name, saved_parameters(outcome));
     }
+    graph = std::make_shared<Graph>(std::move(replayed.graph));
   }
   r.config = to_json(config);
 
@@ -239,7 +241,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   r.dataset = s.dataset_figures();
   r.settings = s.settings_json();
   r.warnings = s.warnings();
-  const std::vector<const Pass*> chosen = select_passes({optimize.passes.enable, optimize.passes.disable, optimize.passes.only});
+  const std::vector<ChosenPass> chosen =
+      select_passes({optimize.passes.enable, optimize.passes.disable, optimize.passes.only, optimize.passes.options});
 
   // 1. Profile the baseline over all batches.
   std::unique_ptr<ReadyPlan> baseline = s.make_plan("baseline", s.graph, 0, progress);
@@ -266,36 +269,26 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   // 2. Passes, each on its own and one after another.
   Bindings typical = bindings_of(*s.graph, s.data->batch(s.data->batch_count() / 2), 0);
   std::vector<std::unique_ptr<ReadyPlan>> alone, cumulative;
-  std::shared_ptr<const Graph> together = s.graph;
   PlanConfig config;
   config.model = r.model.name;
   config.fingerprint = r.model.fingerprint;
   config.device = s.options.device;
   config.dtype = std::string(to_text(s.dtype));
   std::vector<size_t> alone_of, cumulative_of;  // by report: index of its plan, SIZE_MAX where it changed nothing
-  for (const Pass* pass : chosen) {
+  progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
+  const PipelineResult passed =
+      run_passes({*s.graph, profile, s.machine_model(), typical}, chosen, optimize.alone ? OnTheirOwn::yes : OnTheirOwn::no);
+  for (const PassOutcome& outcome : passed.outcomes) {
+    const PassReport& report = r.passes.emplace_back(report_of(outcome));
     progress.report("passes", static_cast<int64_t>(r.passes.size()), static_cast<int64_t>(chosen.size()));
-    PassReport report;
-    report.name = std::string(pass->id);
-    const PassResult single = pass->run({*s.graph, profile, s.machine_model(), typical});
-    PassResult stacked = pass->run({*together, profile, s.machine_model(), typical});
-    report.applied = stacked.applied;
-    report.reason = stacked.reason;
-    report.predicted_speedup = stacked.predicted_speedup;
-    report.parameters = stacked.parameters;
-    alone_of.push_back(SIZE_MAX);
-    cumulative_of.push_back(SIZE_MAX);
-    if (single.applied && optimize.alone) {
-      alone_of.back() = alone.size();
-      alone.push_back(s.make_plan(report.name, std::make_shared<Graph>(single.graph), 0, progress));
-    }
-    if (stacked.applied) {
-      together = std::make_shared<Graph>(std::move(stacked.graph));
-      cumulative_of.back() = cumulative.size();
-      cumulative.push_back(s.make_plan("up to " + report.name, together, 0, progress));
-      config.passes.emplace_back(report.name, report.parameters);
-    }
-    r.passes.push_back(std::move(report));
+    const auto plan_of = [&](const PassResult& result, std::vector<std::unique_ptr<ReadyPlan>>& plans, const std::string& name) {
+      if (!result.applied) return SIZE_MAX;
+      plans.push_back(s.make_plan(name, std::make_shared<Graph>(result.graph), 0, progress));
+      return plans.size() - 1;
+    };
+    alone_of.push_back(plan_of(outcome.alone, alone, report.name));
+    cumulative_of.push_back(plan_of(outcome.cumulative, cumulative, "up to " + report.name));
+    if (report.applied) config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
   r.config = to_json(config);
   ReadyPlan& optimized = cumulative.empty() ? *baseline : *cumulative.back();

@@ -1,6 +1,7 @@
 // The façade: opens model, weights and data once, then runs, verifies and measures configurations of it. A verb of the command line is a
 // thin client, the Studio another.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@ struct ExperimentOptions {
   bool operator==(const ExperimentOptions&) const = default;
 };
 
-/// Which passes a plan has.
+/// Which passes a plan has, and what is set of them: by pass, then by option.
 struct PlanChoice {
   std::vector<std::string> enable, disable, only;
+  std::map<std::string, std::map<std::string, std::string>> options = {};
 };
 
 struct RunOptions {

@@ -70,7 +70,8 @@ struct PassReport {
   std::optional<double> predicted_speedup, speedup_alone, speedup_cumulative;
   std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
   int64_t guard_hits = 0, fallbacks = 0;
-  std::map<std::string, std::string> parameters;
+  std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
+  std::map<std::string, std::string> parameters;  ///< what it found
 };
 
 struct RouterFigures {

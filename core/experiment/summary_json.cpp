@@ -125,6 +125,7 @@ Json json_of(const std::vector<PassReport>& passes) {
                     {"speedup_cumulative_ci95", or_null(p.speedup_cumulative_ci95)},
                     {"guard_hits", p.guard_hits},
                     {"fallbacks", p.fallbacks},
+                    {"options", p.options},
                     {"parameters", p.parameters}});
   return list;
 }

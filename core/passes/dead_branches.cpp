@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/graph/operator.h"
 #include "core/graph/uses.h"
+#include "core/passes/dead_path.h"
 #include "core/passes/region.h"
 
 namespace stormcell {
@@ -39,11 +40,12 @@ DeadBranches dead_branches(const PassInput& input) {
     for (const auto& [router, branches] : *input.parameters) dead[router] = parse_list(branches, "configuration: dead-path of " + router);
     return dead;
   }
+  const double most_share = input.option(kDeadShare);
   for (const auto& [router, load] : input.profile.routers) {
     if (load.batches == 0) continue;
     std::vector<int32_t> empty;
     for (size_t b = 0; b < load.load.size(); ++b)
-      if (load.load[b] == 0) empty.push_back(static_cast<int32_t>(b));
+      if (static_cast<double>(load.load[b]) <= most_share * static_cast<double>(load.cells)) empty.push_back(static_cast<int32_t>(b));
     if (!empty.empty()) dead[router] = std::move(empty);
   }
   return dead;

@@ -2,6 +2,8 @@
 //   guard(branches_empty(decision; branches = dead)) { the live branches only } { the region as it was }
 // The route node stays before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body
 // computes what the region computes without rows in the dead branches: bit for bit the same.
+#include "core/passes/dead_path.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -9,7 +11,6 @@
 #include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
 #include "core/passes/dead_branches.h"
-#include "core/passes/pass.h"
 #include "core/passes/prose.h"
 #include "core/passes/region.h"
 
@@ -231,11 +232,13 @@ class DeadPath {
     if (!guarded_.empty()) {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
-      text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") + " without load, " +
+      text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") +
+             (input_.option(kDeadShare) > 0 && !input_.parameters ? " with little or no load, " : " without load, ") +
              to_text(Bytes(bytes)) + " never loaded unless a guard misses";
     } else if (refusals_.empty()) {
       return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled"
-                                                                                   : "every branch got cells in the profiled batches";
+             : input_.option(kDeadShare) > 0 ? "every branch got more than this share of the cells in the profiled batches"
+                                             : "every branch got cells in the profiled batches";
     }
     return with_refusals(std::move(text), refusals_);
   }

@@ -1,11 +1,12 @@
 // scatter -> the same chain in every branch -> gather becomes one chain over the decision's slots: each product of the branches one grouped
 // product, which reads the cells' rows itself, so that the scatter before it disappears. Absent branches cost nothing. Every row meets the
 // same numbers in the same order: bit for bit the same.
+#include "core/passes/horizontal_fusion.h"
+
 #include <algorithm>
 
 #include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
-#include "core/passes/pass.h"
 #include "core/passes/prose.h"
 #include "core/passes/region.h"
 
@@ -248,6 +249,7 @@ PassResult horizontal_fusion(const PassInput& input) {
   Refusals refusals;
   std::set<std::string> fused;
   size_t routers = 0, products = 0, grouped = 0, scatters = 0;
+  const auto least = static_cast<size_t>(input.option(kLeastBranches));
   for (const BlockPlace place : blocks_of(rewriter.graph(), Fallbacks::included))
     for (const ValueId decision : decisions_of(rewriter.graph(), place)) {
       const std::string router = router_name(rewriter.graph(), decision);
@@ -255,6 +257,8 @@ PassResult horizontal_fusion(const PassInput& input) {
       for (const Region& region : find_regions(rewriter.graph(), place, decision)) {
         BranchFusion fusion(rewriter, region);
         std::string why = fusion.obstacle();
+        if (why.empty() && fusion.branches() < least)
+          why = "it has " + count_text(fusion.branches(), "branch", "branches") + " left, fewer than " + std::to_string(least);
         if (why.empty() && !fusion.fuse()) why = "nodes between its scatters and gathers depend on it";
         if (!why.empty()) {
           refusals.emplace_back(router, why);

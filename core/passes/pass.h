@@ -27,6 +27,15 @@ struct MachineModel {
   double step_microseconds = 2;  ///< fixed cost of one step: dispatch and one fork-join
 };
 
+/// What a user may set of a pass, and what it is where nobody sets it.
+struct PassOption {
+  enum class Kind : uint8_t { flag, share, count };  ///< flag: 0 or 1; share: of one; count: whole
+  std::string_view key, summary;
+  Kind kind = Kind::flag;
+  double standard = 1, least = 0, most = 1;
+};
+
+/// Option values as texts by key ("on", "off", "0.01", "3"), of a configuration also what the pass found.
 using PassParameters = std::map<std::string, std::string>;
 
 struct PassInput {
@@ -35,6 +44,10 @@ struct PassInput {
   const MachineModel& machine;
   Bindings typical;                            ///< extents of a typical batch, for predictions
   const PassParameters* parameters = nullptr;  ///< of a configuration: does the same again, whatever the profile says
+  PassParameters options = {};                 ///< what differs from the standard; checked
+
+  double option(const PassOption& option) const;
+  bool is_on(const PassOption& flag) const { return option(flag) != 0; }
 };
 
 struct PassResult {
@@ -42,14 +55,24 @@ struct PassResult {
   bool applied = false;
   std::string reason;                       ///< one sentence: what was done, or why not
   std::optional<double> predicted_speedup;  ///< of the whole forward pass, from bytes, FLOP and steps
-  PassParameters parameters;                ///< what `run --config` needs to do the same again
+  PassParameters parameters;                ///< what the pass found and `run --config` needs, beside the options, to do the same again
 };
 
 struct Pass {
   std::string_view id, summary;
   bool lossy = false;  ///< runs only when enabled by name
   PassResult (*run)(const PassInput& input) = nullptr;
+  std::span<const PassOption> options;
 };
+
+/// The value that a text gives; Error(bad_input) naming `where` with what is allowed.
+double parse_option(const PassOption& option, std::string_view text, const std::string& where);
+/// The text of a value, the shortest that parses to it.
+std::string option_text(const PassOption& option, double value);
+/// nullptr for a key that the pass does not have.
+const PassOption* find_option(const Pass& pass, std::string_view key);
+/// The texts of `given` in their shortest form, without those that say the standard. Error(bad_input) naming `where` for an unknown key.
+PassParameters checked_options(const Pass& pass, const PassParameters& given, const std::string& where);
 
 /// The visible list, in the order in which the pipeline applies them.
 std::span<const Pass> passes();

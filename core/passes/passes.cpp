@@ -2,30 +2,81 @@
 // Vertical fusion comes after horizontal fusion: a norm that fed a scatter only then feeds a product.
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 
+#include "core/base/error.h"
+#include "core/passes/dead_path.h"
+#include "core/passes/horizontal_fusion.h"
 #include "core/passes/pass.h"
+#include "core/passes/vertical_fusion.h"
 
 namespace stormcell {
-
-PassResult dead_path(const PassInput& input);
-PassResult vertical_fusion(const PassInput& input);
-PassResult horizontal_fusion(const PassInput& input);
-
 namespace {
 constexpr std::array kPasses = {
-    Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path},
+    Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path, kDeadPathOptions},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
-         horizontal_fusion},
+         horizontal_fusion, kHorizontalFusionOptions},
     Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false,
-         vertical_fusion},
+         vertical_fusion, kVerticalFusionOptions},
 };
 /// Ids of the contract whose passes are still to come.
 constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",
                                          "kernel-tuning",  "quantize-bf16",     "quantize-int8", "speculative-routing", "weight-preload",
                                          "memory-plan",    "placement"};
+
+std::string shortest(double value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, end);
+}
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
+
+double PassInput::option(const PassOption& option) const {
+  const auto at = options.find(std::string(option.key));
+  return at == options.end() ? option.standard : parse_option(option, at->second, std::string(option.key));
+}
+
+double parse_option(const PassOption& option, std::string_view text, const std::string& where) {
+  if (option.kind == PassOption::Kind::flag) {
+    if (text != "on" && text != "off") bad_input(where, "expected on or off, got \"" + std::string(text) + "\"");
+    return text == "on" ? 1 : 0;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = option.kind != PassOption::Kind::count || value == std::floor(value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= option.least && value <= option.most) || !whole)
+    bad_input(where, (option.kind == PassOption::Kind::count ? "expected a whole number from " : "expected a share from ") +
+                         shortest(option.least) + " to " + shortest(option.most) + ", got \"" + std::string(text) + "\"");
+  return value;
+}
+
+std::string option_text(const PassOption& option, double value) {
+  return option.kind == PassOption::Kind::flag ? (value != 0 ? "on" : "off") : shortest(value);
+}
+
+const PassOption* find_option(const Pass& pass, std::string_view key) {
+  for (const PassOption& option : pass.options)
+    if (option.key == key) return &option;
+  return nullptr;
+}
+
+PassParameters checked_options(const Pass& pass, const PassParameters& given, const std::string& where) {
+  PassParameters checked;
+  for (const auto& [key, text] : given) {
+    const PassOption* option = find_option(pass, key);
+    if (!option) {
+      std::string known;
+      for (const PassOption& o : pass.options) known += (known.empty() ? "" : ", ") + std::string(o.key);
+      bad_input(where, "pass " + std::string(pass.id) + " has no option \"" + key + "\"", "it has " + known);
+    }
+    const double value = parse_option(*option, text, where + " " + std::string(pass.id) + "." + key);
+    if (value != option->standard) checked[key] = option_text(*option, value);
+  }
+  return checked;
+}
 
 const Pass* find_pass(std::string_view id) {
   for (const Pass& pass : kPasses)

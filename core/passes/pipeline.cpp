@@ -25,7 +25,7 @@ bool holds(const std::vector<std::string>& ids, std::string_view id) { return st
 
 }  // namespace
 
-std::vector<const Pass*> select_passes(const PassSelection& selection) {
+std::vector<ChosenPass> select_passes(const PassSelection& selection) {
   check(selection.enable, "--enable");
   check(selection.disable, "--disable");
   check(selection.only, "--only");
@@ -33,26 +33,43 @@ std::vector<const Pass*> select_passes(const PassSelection& selection) {
     if (holds(selection.only, id) || holds(selection.enable, id))
       bad_input("--disable", "pass " + id + " is asked for by " + (holds(selection.only, id) ? "--only" : "--enable") + " too",
                 "name it in one of them");
-  std::vector<const Pass*> chosen;
+  std::vector<std::string> with_options;
+  for (const auto& [id, options] : selection.options) with_options.push_back(id);
+  check(with_options, "--pass-option");
+  std::vector<ChosenPass> chosen;
   for (const Pass& pass : passes()) {
     const bool wanted = selection.only.empty() ? !pass.lossy || holds(selection.enable, pass.id)
                                                : holds(selection.only, pass.id) || holds(selection.enable, pass.id);
-    if (wanted && !holds(selection.disable, pass.id)) chosen.push_back(&pass);
+    const bool runs = wanted && !holds(selection.disable, pass.id);
+    const auto options = selection.options.find(std::string(pass.id));
+    if (options != selection.options.end() && !runs)
+      bad_input("--pass-option", "pass " + options->first + " does not run", "enable it, or leave its option out");
+    if (!runs) continue;
+    chosen.push_back(
+        {&pass, options == selection.options.end() ? PassParameters() : checked_options(pass, options->second, "--pass-option")});
   }
   return chosen;
 }
 
-PipelineResult run_passes(const PassInput& input, const std::vector<const Pass*>& chosen, OnTheirOwn on_their_own) {
+PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own) {
   PipelineResult result;
   result.graph = input.graph;
-  for (const Pass* pass : chosen) {
+  for (const auto& [pass, options] : chosen) {
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = pass;
-    if (on_their_own == OnTheirOwn::yes) outcome.alone = pass->run(input);
-    outcome.cumulative = pass->run({result.graph, input.profile, input.machine, input.typical, input.parameters});
+    outcome.options = options;
+    if (on_their_own == OnTheirOwn::yes)
+      outcome.alone = pass->run({input.graph, input.profile, input.machine, input.typical, input.parameters, options});
+    outcome.cumulative = pass->run({result.graph, input.profile, input.machine, input.typical, input.parameters, options});
     result.graph = outcome.cumulative.graph;
   }
   return result;
+}
+
+PassParameters saved_parameters(const PassOutcome& outcome) {
+  PassParameters saved = outcome.cumulative.parameters;
+  saved.insert(outcome.options.begin(), outcome.options.end());
+  return saved;
 }
 
 PipelineResult replay_passes(const PassInput& input, const std::map<std::string, PassParameters>& configuration) {
@@ -64,9 +81,13 @@ PipelineResult replay_passes(const PassInput& input, const std::map<std::string,
   for (const Pass& pass : passes()) {
     const auto at = configuration.find(std::string(pass.id));
     if (at == configuration.end()) continue;
+    PassParameters options, found;
+    for (const auto& [key, text] : at->second) (find_option(pass, key) ? options : found)[key] = text;
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = &pass;
-    outcome.cumulative = pass.run({result.graph, input.profile, input.machine, input.typical, &at->second});
+    outcome.options = checked_options(pass, options, "configuration:");
+    outcome.cumulative = pass.run({result.graph, input.profile, input.machine, input.typical, &found, outcome.options});
+    outcome.cumulative.parameters = std::move(found);
     result.graph = outcome.cumulative.graph;
   }
   return result;

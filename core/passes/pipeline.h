@@ -8,17 +8,26 @@
 
 namespace stormcell {
 
-/// As the options --enable, --disable and --only name them, by id.
+/// As the options --enable, --disable, --only and --pass-option name them, by id.
 struct PassSelection {
   std::vector<std::string> enable, disable, only;
+  std::map<std::string, PassParameters> options;
+};
+
+/// A pass that is to run, with what was set of it.
+struct ChosenPass {
+  const Pass* pass = nullptr;
+  PassParameters options;  ///< those that differ from the standard
 };
 
 /// The passes to run, in their order: those that lose nothing and those enabled, without the disabled; or `only`. An unknown id, or one
-/// that this version does not have, is an Error(bad_input) that lists the ids.
-std::vector<const Pass*> select_passes(const PassSelection& selection);
+/// that this version does not have, is an Error(bad_input) that lists the ids; so are unknown options, values out of range, and options
+/// of a pass that does not run.
+std::vector<ChosenPass> select_passes(const PassSelection& selection);
 
 struct PassOutcome {
   const Pass* pass = nullptr;
+  PassParameters options;
   PassResult alone;       ///< on the graph as it came
   PassResult cumulative;  ///< on the graph as the passes before left it
 };
@@ -30,9 +39,11 @@ struct PipelineResult {
 
 /// Applies the passes in the order given. `alone` is left empty where it is not asked for.
 enum class OnTheirOwn : uint8_t { no, yes };
-PipelineResult run_passes(const PassInput& input, const std::vector<const Pass*>& chosen, OnTheirOwn on_their_own = OnTheirOwn::yes);
+PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own = OnTheirOwn::yes);
 
-/// Applies what a configuration says, without a profile: the parameters of each pass, by id.
+/// What a configuration keeps of a pass: its options and what it found.
+PassParameters saved_parameters(const PassOutcome& outcome);
+/// Applies what a configuration says, without a profile: the saved parameters of each pass, by id.
 PipelineResult replay_passes(const PassInput& input, const std::map<std::string, PassParameters>& configuration);
 
 }  // namespace stormcell

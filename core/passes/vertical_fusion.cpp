@@ -3,11 +3,12 @@
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
 // factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
+#include "core/passes/vertical_fusion.h"
+
 #include <algorithm>
 
 #include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
-#include "core/passes/pass.h"
 #include "core/passes/prose.h"
 
 namespace stormcell {
@@ -39,7 +40,12 @@ struct Tail {
 
 class VerticalFusion {
  public:
-  explicit VerticalFusion(const Graph& graph) : rewriter_(graph), uses_(count_uses(graph)), user_(graph.values.size(), kNone) {}
+  explicit VerticalFusion(const PassInput& input)
+      : rewriter_(input.graph),
+        uses_(count_uses(input.graph)),
+        user_(input.graph.values.size(), kNone),
+        fold_{input.is_on(kFoldNorms), input.is_on(kFoldScales), input.is_on(kFoldActivations), input.is_on(kFoldGates),
+              input.is_on(kFoldResiduals)} {}
 
   void run() {
     for (const BlockPlace place : blocks_of(graph(), Fallbacks::included)) fuse_block(place);
@@ -73,8 +79,8 @@ class VerticalFusion {
 
   /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
   NodeId absorb_next(NodeId id) {
-    if (is_product(node(id)) && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
-    if (node(id).op->name == "guard") absorb_into_bodies(id);
+    if (fold_.norms && is_product(node(id)) && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
+    if (fold_.residuals && node(id).op->name == "guard") absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
     const ValueId out = node(id).outputs[0];
     const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
@@ -130,6 +136,9 @@ class VerticalFusion {
   /// Whether `maker`, whose result only `user` reads, may do the user's work too.
   bool absorbs(const Node& maker, const Node& user) {
     const std::string_view op = user.op->name;
+    if ((op == "scale" && !fold_.scales) || (op == "activation" && !fold_.activations) || (op == "multiply" && !fold_.gates) ||
+        (op == "add" && !fold_.residuals))
+      return false;
     if (maker.op->name == "conv2d") return op == "activation" && Tail(maker).active == "none";
     if (maker.op->name == "gather")
       return op == "add" && !has(maker, "residual") && user.inputs[0] != user.inputs[1] &&
@@ -198,18 +207,21 @@ class VerticalFusion {
   std::vector<NodeId> user_;           // the last node of the block that has the value as an input
   std::map<NodeId, size_t> place_of_;  // in the block at hand
   std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
+  const struct { bool norms, scales, activations, gates, residuals; } fold_;
 };
 
 }  // namespace
 
 PassResult vertical_fusion(const PassInput& input) {
-  VerticalFusion fusion(input.graph);
+  VerticalFusion fusion(input);
   fusion.run();
   PassResult result;
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
   if (!result.applied) {
-    result.reason = "no product has a norm before it, or a scale, activation, gate or residual behind it, of its own";
+    result.reason = input.options.empty()
+                        ? "no product has a norm before it, or a scale, activation, gate or residual behind it, of its own"
+                        : "of what it may fold, no product has anything of its own beside it";
     return result;
   }
   std::string parts;

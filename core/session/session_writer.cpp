@@ -1,21 +1,13 @@
 #include "core/session/session_writer.h"
 
 #include <sqlite3.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
-#include <mutex>
-#include <numeric>
 #include <thread>
 
-#include "core/base/error.h"
-#include "core/session/blob.h"
-#include "core/session/schema.h"
-#include "core/session/sqlite.h"
+#include "core/session/session_writer_state.h"
 
 namespace stormcell {
 namespace {
@@ -24,99 +16,12 @@ using sqlite::Statement;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kCloseRetry = std::chrono::seconds(2);
-constexpr size_t kMostTokenRows = 4096;  // stored for each router: those with the most cells
-// Loads by label and token are rewritten whole; at most 1 % of the time goes into it.
-constexpr auto kFlushEvery = std::chrono::seconds(5);
-constexpr int kFlushShare = 100;
 
 std::string short_print(const std::string& fingerprint) { return fingerprint.empty() ? "none" : fingerprint.substr(0, 12); }
 
 }  // namespace
 
-struct SessionWriter::State {
-  std::mutex mutex;
-  sqlite::Database db;
-  std::string path;
-  int64_t model = 0;
-  std::string broken;                 // why nothing can be written any more; empty: all is well
-  bool held = false;                  // nothing is committed
-  bool made = false, remove = false;  // the file is ours; it goes when it is closed
-  Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss,
-      insert_piece;
-
-  void open(const ModelSummary& summary);
-  bool find_model(const ModelSummary& summary);
-  void prepare();
-  void begin() {
-    if (!broken.empty()) failed(path, broken);
-    if (!db.handle()) failed(path, "the session was closed");
-    if (!db.in_transaction()) db.execute("BEGIN IMMEDIATE");
-  }
-  void commit() {
-    if (!held && db.handle() && db.in_transaction()) db.execute("COMMIT");
-  }
-  void rollback() {
-    try {
-      if (db.handle() && db.in_transaction()) db.execute("ROLLBACK");
-    } catch (const Error&) {
-    }
-  }
-  // Runs `write` as a part of the open transaction. When it fails, all that was not committed is lost for every run, so no run goes on.
-  template <class F>
-  void attempt(F&& write) {
-    const std::lock_guard lock(mutex);
-    try {
-      write();
-    } catch (const std::exception& e) {
-      if (broken.empty()) broken = "recording stopped after an earlier error";
-      rollback();
-      throw;
-    }
-  }
-};
-
-struct RunWriter::State : WindowSink {
-  State(std::shared_ptr<SessionWriter::State> session_, const RunStart& start)
-      : session(std::move(session_)),
-        decisions(start.decisions),
-        inputs(start.inputs),
-        piece(start.piece),
-        accumulator(start.layout, this) {}
-
-  void loads(const WindowKey& key, const RouterLoads& loads) override {
-    blob::put_loads(loads, buffer);
-    session->insert_window.bind(1, router_key(id, key.router)).bind(2, int64_t{key.level}).bind(3, key.window);
-    session->insert_window.bind(4, loads.batches).bind(5, loads.cells).bind(6, std::span<const uint8_t>(buffer)).run();
-  }
-  void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) override {
-    blob::put_pairs(table, buffer);
-    session->insert_pairs.bind(1, static_cast<int64_t>(kind))
-        .bind(2, router_key(id, key.router))
-        .bind(3, int64_t{key.level})
-        .bind(4, key.window);
-    session->insert_pairs.bind(5, router_key(id, to)).bind(6, batches).bind(7, std::span<const uint8_t>(buffer)).run();
-  }
-
-  void write_batch(const BatchRecord& batch);
-  void write_pieces(std::span<const int32_t> tokens_of_batch);
-  void write_keyed_loads();
-  void write_totals();
-
-  std::shared_ptr<SessionWriter::State> session;
-  int64_t id = 0;
-  bool decisions, inputs;
-  std::function<std::string(int32_t)> piece;
-  std::vector<bool> pieces_written;  // by token
-  ProfileAccumulator accumulator;
-  std::vector<GuardTotal> guards;
-  blob::Bytes buffer, tokens;
-  int64_t last_batch = -1;
-  int64_t batches = 0;
-  bool keyed_loads_pending = false, finished = false;
-  Clock::time_point next_flush = Clock::now() + kFlushEvery;
-};
-
-void SessionWriter::State::open(const ModelSummary& summary) {
+void SessionWriterState::open(const ModelSummary& summary) {
   const FileState state = look_at(path);
   db = sqlite::Database(path, sqlite::OpenMode::create);
   // SQLite opens a file that may not be written without a word, and its BEGIN IMMEDIATE then only reads.
@@ -152,7 +57,7 @@ void SessionWriter::State::open(const ModelSummary& summary) {
 }
 
 // A session holds runs of one model.
-bool SessionWriter::State::find_model(const ModelSummary& summary) {
+bool SessionWriterState::find_model(const ModelSummary& summary) {
   Statement known(db, "SELECT id, fingerprint, name FROM model");
   if (!known.step()) return false;
   model = known.integer(0);
@@ -164,7 +69,7 @@ bool SessionWriter::State::find_model(const ModelSummary& summary) {
   return true;
 }
 
-void SessionWriter::State::prepare() {
+void SessionWriterState::prepare() {
   insert_batch = Statement(
       db, "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses) VALUES(?,?,?,?,?,?,?,?)");
   insert_space =
@@ -180,7 +85,7 @@ void SessionWriter::State::prepare() {
   insert_piece = Statement(db, "INSERT OR IGNORE INTO piece(token, text) VALUES(?,?)");
 }
 
-SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model) : state_(std::make_shared<State>()) {
+SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model) : state_(std::make_shared<SessionWriterState>()) {
   state_->path = path;
   const bool existed = look_at(path) != FileState::missing;
   state_->made = !existed;
@@ -208,57 +113,7 @@ SessionWriter::~SessionWriter() {
 const std::string& SessionWriter::path() const { return state_->path; }
 
 std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
-  if (static_cast<int64_t>(start.layout.routers.size()) > kMostRouters || static_cast<int64_t>(start.layout.spaces.size()) > kMostSpaces)
-    bad_input(path(), "a session holds at most 4096 routers and 64 cell spaces a run",
-              std::to_string(start.layout.routers.size()) + " and " + std::to_string(start.layout.spaces.size()) + " came");
-  auto run = std::make_unique<RunWriter::State>(state_, start);
-  state_->attempt([&] {
-    State& s = *state_;
-    s.begin();
-    run->id = std::clamp<int64_t>(s.db.number("SELECT max(id) FROM run"), 0, kMostRuns) + 1;
-    if (run->id >= kMostRuns) bad_input(path(), "the session is full of runs");
-    Statement insert(s.db,
-                     "INSERT INTO run(id, model, kind, name, status, started, decisions, inputs, writer, config, machine, dataset) "
-                     "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");
-    const std::string now = now_utc(), writer = this_writer();
-    insert.bind(1, run->id).bind(2, s.model).bind(3, std::string_view(start.kind)).bind(4, std::string_view(start.name));
-    insert.bind(5, std::string_view(now))
-        .bind(6, int64_t{start.decisions})
-        .bind(7, int64_t{start.inputs})
-        .bind(8, std::string_view(writer));
-    insert.bind(9, std::string_view(start.config))
-        .bind(10, std::string_view(start.machine))
-        .bind(11, std::string_view(start.dataset))
-        .run();
-    Statement space(s.db, "INSERT INTO space(run, ordinal, name) VALUES(?, ?, ?)");
-    for (size_t i = 0; i < start.layout.spaces.size(); ++i)
-      space.bind(1, run->id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(start.layout.spaces[i])).run();
-    Statement router(s.db,
-                     "INSERT INTO router(id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, "
-                     "layer, branch_bytes, dense_bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    const auto known = [&](int at, int64_t value, bool is_known) { is_known ? router.bind(at, value) : router.bind_null(at); };
-    for (size_t i = 0; i < start.layout.routers.size(); ++i) {
-      const RouterInfo& r = start.layout.routers[i];
-      router.bind(1, router_key(run->id, static_cast<int64_t>(i)))
-          .bind(2, run->id)
-          .bind(3, static_cast<int64_t>(i))
-          .bind(4, std::string_view(r.name));
-      router.bind(5, int64_t{r.branches}).bind(6, int64_t{r.fan_out}).bind(7, std::string_view(r.protocol)).bind(8, int64_t{r.space});
-      router.bind(9, std::string_view(r.stack)).bind(10, int64_t{r.parent}).bind(11, int64_t{r.parent_branch});
-      known(12, r.layer, r.layer >= 0);
-      known(13, r.branch_bytes, r.branch_bytes > 0);
-      known(14, r.dense_bytes, r.dense_bytes > 0);
-      router.run();
-    }
-    Statement step(s.db, "INSERT INTO step(run, ordinal, name, op, router, branch, flops, bytes) VALUES(?,?,?,?,?,?,?,?)");
-    for (size_t i = 0; i < start.layout.steps.size(); ++i) {
-      const StepInfo& t = start.layout.steps[i];
-      step.bind(1, run->id).bind(2, static_cast<int64_t>(i)).bind(3, std::string_view(t.name)).bind(4, std::string_view(t.op));
-      step.bind(5, int64_t{t.router}).bind(6, int64_t{t.branch}).bind(7, t.flops).bind(8, t.bytes).run();
-    }
-    s.commit();
-  });
-  return std::unique_ptr<RunWriter>(new RunWriter(std::move(run)));
+  return std::unique_ptr<RunWriter>(new RunWriter(state_, start));
 }
 
 void SessionWriter::set_summary(int64_t run, const std::string& json) {
@@ -294,7 +149,7 @@ void SessionWriter::take_back() {
 }
 
 bool SessionWriter::close() {
-  State& s = *state_;
+  SessionWriterState& s = *state_;
   const std::lock_guard lock(s.mutex);
   if (!s.db.handle()) return true;
   std::exception_ptr error;
@@ -326,201 +181,6 @@ bool SessionWriter::close() {
   if (s.remove) ::unlink(s.path.c_str());
   if (error) std::rethrow_exception(error);
   return plain;
-}
-
-RunWriter::RunWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
-
-RunWriter::~RunWriter() {
-  if (state_->finished) return;
-  try {
-    finish(RunStatus::interrupted);
-  } catch (const std::exception&) {
-  }
-}
-
-int64_t RunWriter::id() const { return state_->id; }
-const ProfileAccumulator& RunWriter::profile() const { return state_->accumulator; }
-
-void RunWriter::batch(const BatchRecord& batch) {
-  state_->session->attempt([&] {
-    state_->session->begin();
-    state_->write_batch(batch);
-  });
-}
-
-void RunWriter::commit() {
-  state_->session->attempt([&] {
-    if (state_->keyed_loads_pending && Clock::now() >= state_->next_flush) {
-      const auto begin = Clock::now();
-      state_->session->begin();
-      state_->write_keyed_loads();
-      state_->next_flush = Clock::now() + std::max<Clock::duration>(kFlushEvery, (Clock::now() - begin) * kFlushShare);
-    }
-    state_->session->commit();
-  });
-}
-
-void RunWriter::set_config(const std::string& json) {
-  state_->session->attempt([&] {
-    state_->session->begin();
-    Statement update(state_->session->db, "UPDATE run SET config = ? WHERE id = ?");
-    update.bind(1, std::string_view(json)).bind(2, state_->id).run();
-    state_->session->commit();
-  });
-}
-
-void RunWriter::finish(RunStatus status, const std::string& summary) {
-  State& s = *state_;
-  if (s.finished) return;
-  s.finished = true;
-  s.session->attempt([&] {
-    s.session->begin();
-    s.accumulator.finish();
-    s.write_keyed_loads();
-    s.write_totals();
-    Statement update(s.session->db, "UPDATE run SET status = ?, summary = ?, finished = ? WHERE id = ?");
-    const std::string now = now_utc();
-    update.bind(1, to_text(status)).bind(2, std::string_view(summary)).bind(3, std::string_view(now)).bind(4, s.id).run();
-    s.session->commit();
-  });
-}
-
-void RunWriter::State::write_batch(const BatchRecord& batch) {
-  SessionWriter::State& s = *session;
-  if (batch.number < 0 || batch.number >= kMostBatches) failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
-  const int64_t key = batch_key(id, batch.number);
-  accumulator.batch(batch);  // refuses what does not fit the layout before anything is written
-  last_batch = batch.number;
-
-  int64_t first = 0, sequences = 0, hits = 0, misses = 0;
-  for (size_t i = 0; i < batch.spaces(); ++i) {
-    const CellTable& cells = batch.space(i).cells;
-    first = i == 0 ? cells.first_sequence : std::min(first, cells.first_sequence);
-    sequences = std::max<int64_t>(sequences, cells.sequences);
-  }
-  for (const GuardCount& g : batch.guards) {
-    hits += g.hits;
-    misses += g.misses;
-    auto total = std::find_if(guards.begin(), guards.end(), [&](const GuardTotal& t) { return t.step == g.step; });
-    if (total == guards.end()) total = guards.insert(guards.end(), {g.step, 0, 0});
-    total->hits += g.hits;
-    total->misses += g.misses;
-    if (g.misses) s.insert_miss.bind(1, key).bind(2, int64_t{g.step}).bind(3, int64_t{g.misses}).run();
-  }
-  s.insert_batch.bind(1, key).bind(2, id).bind(3, batch.number).bind(4, batch.latency_ms);
-  s.insert_batch.bind(5, first).bind(6, sequences).bind(7, hits).bind(8, misses).run();
-
-  for (size_t i = 0; i < batch.spaces(); ++i) {
-    const SpaceRecord space = batch.space(i);
-    blob::put_mask(space.mask, space.cells.per_sequence, buffer);
-    const int64_t real = space.mask.empty() ? space.cells.cells() : std::accumulate(space.mask.begin(), space.mask.end(), int64_t{0});
-    s.insert_space.bind(1, space_key(key, space.space)).bind(2, key).bind(3, int64_t{space.space}).bind(4, space.cells.first_sequence);
-    s.insert_space.bind(5, int64_t{space.cells.sequences}).bind(6, int64_t{space.cells.per_sequence}).bind(7, int64_t{space.cells.step});
-    s.insert_space.bind(8, static_cast<int64_t>(space.cells.phase)).bind(9, real);
-    if (buffer.empty())
-      s.insert_space.bind_null(10);
-    else
-      s.insert_space.bind(10, std::span<const uint8_t>(buffer));
-    if (inputs && !space.tokens.empty()) {
-      blob::put_numbers(space.tokens, tokens);
-      s.insert_space.bind(11, std::span<const uint8_t>(tokens));
-      write_pieces(space.tokens);
-    } else {
-      s.insert_space.bind_null(11);
-    }
-    s.insert_space.run();
-    keyed_loads_pending |= !space.tokens.empty();
-  }
-  for (size_t i = 0; i < batch.sequences(); ++i) {
-    const std::string_view label = batch.label(i), text = inputs ? batch.text(i) : std::string_view();
-    keyed_loads_pending |= !label.empty();
-    if (label.empty() && text.empty()) continue;
-    s.insert_sequence.bind(1, id).bind(2, first + static_cast<int64_t>(i)).bind(3, label).bind(4, text).run();
-  }
-  if (decisions) {
-    for (size_t i = 0; i < batch.decisions(); ++i) {
-      const DecisionRecord d = batch.decision(i);
-      const RouterInfo& info = accumulator.layout().routers[static_cast<size_t>(d.router)];
-      blob::put_decision(d, info.branches, info.fan_out, buffer);
-      s.insert_decision.bind(1, decision_key(key, d.router)).bind(2, std::span<const uint8_t>(buffer)).run();
-    }
-  }
-  if (!batch.events.empty()) {
-    blob::put_events(batch.events, buffer);
-    s.insert_event.bind(1, key).bind(2, std::span<const uint8_t>(buffer)).run();
-  }
-}
-
-// With the batch in which a token is met first, so that a killed run's tokens can be read too.
-void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
-  constexpr int32_t kMostTokens = 1 << 24;
-  if (!piece) return;
-  for (const int32_t token : tokens_of_batch) {
-    if (token < 0 || token >= kMostTokens) continue;
-    const auto at = static_cast<size_t>(token);
-    if (at >= pieces_written.size()) pieces_written.resize(at + 1);
-    if (pieces_written[at]) continue;
-    pieces_written[at] = true;
-    const std::string text = piece(token);
-    if (!text.empty()) session->insert_piece.bind(1, int64_t{token}).bind(2, std::string_view(text)).run();
-  }
-}
-
-// Loads by label and by token, whole: they replace what an earlier flush wrote.
-void RunWriter::State::write_keyed_loads() {
-  if (!keyed_loads_pending) return;
-  keyed_loads_pending = false;
-  SessionWriter::State& s = *session;
-  Statement clear(s.db, "DELETE FROM token_load WHERE router = ?");
-  Statement label(s.db, "INSERT OR REPLACE INTO label_load(router, label, cells, load) VALUES(?,?,?,?)");
-  Statement token(s.db, "INSERT INTO token_load(router, token, cells, load) VALUES(?,?,?,?)");
-  const auto& routers = accumulator.layout().routers;
-  for (size_t r = 0; r < routers.size(); ++r) {
-    const auto router = static_cast<int32_t>(r);
-    const auto branches = static_cast<size_t>(routers[r].branches);
-    const int64_t key = router_key(id, router);
-    const KeyedLoads& labels = accumulator.label_loads(router);
-    for (size_t i = 0; i < labels.cells.size(); ++i) {
-      blob::put_numbers(std::span(labels.load).subspan(i * branches, branches), buffer);
-      label.bind(1, key)
-          .bind(2, std::string_view(accumulator.labels()[i]))
-          .bind(3, labels.cells[i])
-          .bind(4, std::span<const uint8_t>(buffer))
-          .run();
-    }
-    const KeyedLoads& loads = accumulator.token_loads(router);
-    std::vector<size_t> order(loads.cells.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    const size_t most = std::min(order.size(), kMostTokenRows);
-    std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(most), order.end(),
-                      [&](size_t a, size_t b) { return loads.cells[a] != loads.cells[b] ? loads.cells[a] > loads.cells[b] : a < b; });
-    order.resize(most);
-    const auto& ids = accumulator.tokens(routers[r].space);
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ids[a] < ids[b]; });
-    clear.bind(1, key).run();
-    for (const size_t i : order) {
-      if (loads.cells[i] == 0) continue;
-      blob::put_numbers(std::span(loads.load).subspan(i * branches, branches), buffer);
-      token.bind(1, key).bind(2, int64_t{ids[i]}).bind(3, loads.cells[i]).bind(4, std::span<const uint8_t>(buffer)).run();
-    }
-  }
-  Statement update(s.db, "UPDATE run SET counted_through = ? WHERE id = ?");
-  update.bind(1, last_batch).bind(2, id).run();
-}
-
-void RunWriter::State::write_totals() {
-  Statement update(session->db, "UPDATE router SET batches = ?, cells = ?, total = ? WHERE id = ?");
-  for (size_t r = 0; r < accumulator.layout().routers.size(); ++r) {
-    const RouterLoads& total = accumulator.loads(static_cast<int32_t>(r));
-    blob::put_loads(total, buffer);
-    update.bind(1, total.batches)
-        .bind(2, total.cells)
-        .bind(3, std::span<const uint8_t>(buffer))
-        .bind(4, router_key(id, static_cast<int64_t>(r)))
-        .run();
-  }
-  Statement guard(session->db, "INSERT OR REPLACE INTO guard(run, step, hits, misses) VALUES(?,?,?,?)");
-  for (const GuardTotal& g : guards) guard.bind(1, id).bind(2, int64_t{g.step}).bind(3, g.hits).bind(4, g.misses).run();
 }
 
 }  // namespace stormcell

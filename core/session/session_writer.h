@@ -8,6 +8,8 @@
 
 namespace stormcell {
 
+struct SessionWriterState;  // of the implementation, shared with the writers of runs
+
 /// Records one run into a session; the sink of a Recorder. Made by SessionWriter::begin_run(), must not outlive it.
 /// Several runs may be recorded at a time, each with its own thread.
 class RunWriter : public RecordSink {
@@ -26,7 +28,7 @@ class RunWriter : public RecordSink {
  private:
   friend class SessionWriter;
   struct State;
-  explicit RunWriter(std::unique_ptr<State> state);
+  RunWriter(std::shared_ptr<SessionWriterState> session, const RunStart& start);
   std::unique_ptr<State> state_;
 };
 
@@ -56,9 +58,7 @@ class SessionWriter {
   const std::string& path() const;
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;
-  friend class RunWriter;
+  std::shared_ptr<SessionWriterState> state_;
 };
 
 }  // namespace stormcell

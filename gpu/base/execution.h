@@ -24,18 +24,18 @@ namespace stormcell::gpu {
 /// Shared memory of kernels that need none.
 struct Nothing {};
 
-/// Threads 0..kThreads-1 of the block replace `value` by the sum of those of the threads before them; returns it. `warps` is shared
-/// scratch of kThreads / 32 entries, free again after the call; `total` gets the sum over the block.
-template <int kThreads, class X>
-STORMCELL_DEVICE int32_t sum_before(X& x, int32_t value, int32_t* warps, int32_t& total) {
+/// Joins the values of threads 0 to this one, in their order: join(before, then) is associative and 0 before anything changes nothing.
+/// `warps` is shared scratch of kThreads / 32 entries, free again after the call; `total` gets all values joined.
+template <int kThreads, class X, class Join>
+STORMCELL_DEVICE int32_t joined_up_to(X& x, int32_t value, int32_t* warps, int32_t& total, const Join& join) {
   const int lane = x.thread() % 32, warp = x.thread() / 32;
-  int32_t sum = value;  // of this lane and those below it in its group of 2 * step lanes
-  int32_t all = value;  // of the whole group
+  int32_t mine = value;  // of this lane and those below it in its group of 2 * step lanes
+  int32_t all = value;   // of the whole group
   STORMCELL_UNROLL
   for (int step = 1; step < 32; step *= 2) {
     const int32_t other = x.shuffle_xor(all, step);
-    if (lane & step) sum += other;
-    all += other;
+    if (lane & step) mine = join(other, mine);
+    all = lane & step ? join(other, all) : join(all, other);
   }
   if (lane == 0) warps[warp] = all;
   x.sync();
@@ -43,10 +43,19 @@ STORMCELL_DEVICE int32_t sum_before(X& x, int32_t value, int32_t* warps, int32_t
   total = 0;
   for (int w = 0; w < kThreads / 32; ++w) {
     if (w == warp) before = total;
-    total += warps[w];
+    total = join(total, warps[w]);
   }
   x.sync();
-  return before + sum - value;
+  return join(before, mine);
+}
+
+struct Sum {
+  STORMCELL_BOTH int32_t operator()(int32_t a, int32_t b) const { return a + b; }
+};
+/// The sum of the values of the threads before this one; else as joined_up_to().
+template <int kThreads, class X>
+STORMCELL_DEVICE int32_t sum_before(X& x, int32_t value, int32_t* warps, int32_t& total) {
+  return joined_up_to<kThreads>(x, value, warps, total, Sum()) - value;
 }
 
 }  // namespace stormcell::gpu

@@ -2,12 +2,9 @@
 // the gate's and the other panel side by side). Bound: the tensor cores; 192 KiB of stages are on their way meanwhile.
 #pragma once
 #include "gpu/grouped/tensor.cuh"
-#include "gpu/grouped/transpose.h"
+#include "gpu/grouped/tensor_store.h"
 
 namespace stormcell::gpu {
-
-template <int kPanels>
-using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 4, 2, 2>;
 
 template <int kPanels>
 __global__ void __launch_bounds__(LargeShape<kPanels>::kThreads, 1)
@@ -25,7 +22,7 @@ __global__ void __launch_bounds__(LargeShape<kPanels>::kThreads, 1)
   } else {
     ptx::more_registers<232>();
     CudaExecution x;
-    const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128, quad = thread % 4;
+    const int group = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
     float sum[2][kHalf / 2];
     int32_t use = 0;
     for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
@@ -42,42 +39,11 @@ __global__ void __launch_bounds__(LargeShape<kPanels>::kThreads, 1)
         }
       });
 
-      const int32_t first_column = tile.column_block * Shape::kColumns;
-#pragma unroll
-      for (int below = 0; below < 2; ++below) {  // this thread's two rows, eight apart
-        const int32_t row = group * 64 + sum_row(thread, 2 * below);
-        const int32_t slot = tile.first + least(row, tile.rows - 1);
-        Bf16* y = a.y + a.target_row(slot) * a.n;
-        const float weight = a.slot_weight(slot);
-#pragma unroll
-        for (int half = 0; half < (kPanels == 2 ? 1 : 2); ++half) {
-#pragma unroll
-          for (int part = 0; part < kHalf / 32; ++part) {  // 32 columns: a word of each of four groups of eight columns a thread
-            uint32_t word[4];
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-              const int at = (part * 4 + i) * 4 + below * 2;
-              const int32_t c = first_column + half * kHalf + sum_column(thread, at);
-              float low = 0, high = 0;
-              if (c < a.n) {
-                if constexpr (kPanels == 2) {
-                  const float first[2] = {sum[0][at], sum[1][at]}, second[2] = {sum[0][at + 1], sum[1][at + 1]};
-                  low = a.finish(tile.expert, c, first, weight), high = a.finish(tile.expert, c + 1, second, weight);
-                } else {
-                  const float first[1] = {sum[half][at]}, second[1] = {sum[half][at + 1]};
-                  low = a.finish(tile.expert, c, first, weight), high = a.finish(tile.expert, c + 1, second, weight);
-                }
-              }
-              word[i] = two_bf16(low, high);
-            }
-            transpose_quad(x, word);
-            const int32_t column = first_column + half * kHalf + part * 32 + quad * 8;
-            if (row < tile.rows && column < a.n) *reinterpret_cast<uint4*>(y + column) = make_uint4(word[0], word[1], word[2], word[3]);
-          }
-        }
-      }
+      store_large<kPanels>(x, a, tile, group, thread, sum);
     }
   }
+#else
+  __trap();  // built without this card's instructions: a fault, not a result that was never written
 #endif
 }
 

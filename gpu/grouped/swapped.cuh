@@ -2,15 +2,9 @@
 // multiplied in vain and a tile needs only 64 rows of weights. Bound: the weights' bytes; up to 96 KiB of them are on their way a block.
 #pragma once
 #include "gpu/grouped/tensor.cuh"
-#include "gpu/grouped/transpose.h"
+#include "gpu/grouped/tensor_store.h"
 
 namespace stormcell::gpu {
-
-template <int kPanels>
-using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 8 : 12, 4, 1>;
-
-/// Rows that the narrow side takes for so many.
-STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 template <int kNarrow, class Shape>
@@ -30,31 +24,7 @@ __device__ void swapped_tile(const ProductArgs<Bf16>& a, const Stages<Shape>& st
   });
 
   CudaExecution x;
-  // Rows of the sums are columns of y, their columns are slots. A thread's two slots of a group of eight, at two columns eight apart.
-#pragma unroll
-  for (int i = 0; i < kNarrow / 8; ++i) {
-#pragma unroll
-    for (int below = 0; below < 2; ++below) {
-      const int32_t c = tile.column_block * Shape::kColumns + sum_row(thread, 2 * below);
-      float value[2];
-#pragma unroll
-      for (int second = 0; second < 2; ++second) {
-        const int at = i * 4 + below * 2 + second;
-        const int32_t row = sum_column(thread, at);
-        value[second] = 0;
-        if (c < a.n && row < tile.rows) {
-          float all[kPanels];
-#pragma unroll
-          for (int p = 0; p < kPanels; ++p) all[p] = sum[p][at];
-          value[second] = a.finish(tile.expert, c, all, a.slot_weight(tile.first + row));
-        }
-      }
-      const uint32_t two = pair_columns(x, value[0], value[1]);
-      const int upper = thread / 4 % 2;
-      const int32_t row = sum_column(thread, i * 4) + upper, column = c - upper;
-      if (row < tile.rows && column < a.n) *reinterpret_cast<uint32_t*>(a.y + a.target_row(tile.first + row) * a.n + column) = two;
-    }
-  }
+  store_swapped<kNarrow, kPanels>(x, a, tile, thread, sum);
 }
 #endif
 
@@ -88,6 +58,8 @@ __global__ void __launch_bounds__(SwappedShape<kPanels>::kThreads, 1)
       }
     }
   }
+#else
+  __trap();  // built without this card's instructions: a fault, not a result that was never written
 #endif
 }
 

@@ -2,27 +2,11 @@
 // the copy engine (64 rows x 64 numbers a box), rows of x by cp.async, sixteen bytes a thread, because they may be gathered and the copy
 // engine of this card gathers none. Both are swizzled alike (shared_layout.h).
 #pragma once
-#include "gpu/grouped/epilogue.h"
 #include "gpu/grouped/ptx.cuh"
-#include "gpu/grouped/shared_layout.h"
-#include "gpu/grouped/tile_map.h"
+#include "gpu/grouped/tensor_shape.h"
 #include "gpu/launch/cuda_execution.cuh"
 
 namespace stormcell::gpu {
-
-/// kBoxes: of weights a stage. kRows: of x, at most, a stage. kColumns: of y a tile. kPanels: 2 with a gate.
-template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kStages_, int kLag_, int kConsumers_>
-struct TensorShape {
-  static constexpr int kBoxes = kBoxes_, kRows = kRows_, kColumns = kColumns_, kPanels = kPanels_, kStages = kStages_, kLag = kLag_;
-  static constexpr int kConsumers = kConsumers_;  // warpgroups
-  static constexpr int kThreads = 128 * (1 + kConsumers);
-  static constexpr int kBoxRows = 64, kBoxBytes = kBoxRows * kRowBytes;
-  static constexpr int kWeightBytes = kBoxes * kBoxBytes, kStageBytes = kWeightBytes + kRows * kRowBytes;
-  /// Stages, two barriers each, and slack to align the first.
-  static constexpr int kSharedBytes = kStages * (kStageBytes + 16) + 1024;
-  static_assert(kColumns * kPanels == kBoxes * kBoxRows && kStageBytes % kGroupBytes == 0);
-  static_assert(is_live(kStages, kLag) && kSharedBytes <= 227 << 10);
-};
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -63,37 +47,31 @@ struct Work {
 template <class Shape, class Padded>
 __device__ void produce(const ProductArgs<Bf16>& a, const CUtensorMap* map, const Work<Shape>& work, const Stages<Shape>& stages,
                         Padded padded) {
-  constexpr int kMine = Shape::kRows / 16;  // rows that a thread copies a piece of: thread / 8 + 16 j
-  const int thread = threadIdx.x % 128, piece = thread % 8, first_row = thread / 8;
-  const uint32_t offset = swizzled_offset(first_row, piece);
+  const int thread = threadIdx.x % 128;
+  const RowPieces<Shape> pieces(thread);
   using Uses = Ring<Shape::kStages>;
   int32_t use = 0;
   if (thread == 0) ptx::prefetch_map(map);
   for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
     const Tile tile = work.tile(a, t);
     const int read = padded(tile.rows);
-    const Bf16* source[kMine];
+    const Bf16* source[pieces.kMine];
 #pragma unroll
-    for (int j = 0; j < kMine; ++j) source[j] = a.x + a.source_row(tile.first + least(first_row + 16 * j, tile.rows - 1)) * a.k + piece * 8;
+    for (int j = 0; j < pieces.kMine; ++j) source[j] = pieces.source(a, tile, j);
     for (int32_t depth = 0; depth < a.k; depth += kTileDepth, ++use) {
       const int stage = Uses::stage(use);
       ptx::wait(stages.empty(stage), Uses::parity(use) ^ 1);
       if (thread == 0) {
         ptx::arrive_expecting(stages.full(stage), Shape::kWeightBytes);
-        constexpr int kPerPanel = Shape::kBoxes / Shape::kPanels;
         for (int b = 0; b < Shape::kBoxes; ++b)
-          ptx::copy_box(stages.weights(stage) + b * Shape::kBoxBytes, map, depth,
-                        b / kPerPanel * a.n + tile.column_block * Shape::kColumns + b % kPerPanel * Shape::kBoxRows, tile.expert,
+          ptx::copy_box(stages.weights(stage) + b * Shape::kBoxBytes, map, depth, box_row<Shape>(a.n, tile.column_block, b), tile.expert,
                         stages.full(stage));
       }
-      const bool inside = depth + piece * 8 < a.k;
 #pragma unroll
-      for (int j = 0; j < kMine; ++j) {
-        const int row = first_row + 16 * j;
-        if (row < read) {
-          const bool live = inside && row < tile.rows;  // the others become zeros
-          ptx::copy_piece(stages.rows(stage) + offset + j * 16 * kRowBytes, live ? source[j] + depth : a.x, live ? 16 : 0);
-        }
+      for (int j = 0; j < pieces.kMine; ++j) {
+        if (pieces.row(j) >= read) continue;
+        const bool live = pieces.is_live(a, tile, depth, j);
+        ptx::copy_piece(stages.rows(stage) + pieces.offset(j), live ? source[j] + depth : a.x, live ? 16 : 0);
       }
       ptx::commit_pieces();
       if (use >= Shape::kLag) {

@@ -2,7 +2,7 @@
 #pragma once
 #include "gpu/grouped/epilogue.h"
 #include "gpu/grouped/tensor_map.cuh"
-#include "gpu/launch/device.h"
+#include "gpu/launch/launch.cuh"
 
 namespace stormcell::gpu {
 
@@ -12,8 +12,7 @@ Status launch_tensor(Kernel kernel, const char* call, const Device& device, cons
   CUtensorMap map;
   STORMCELL_TRY(make_tensor_map(map, args.w, experts, static_cast<int64_t>(args.n) * Shape::kPanels, args.k));
   STORMCELL_TRY(check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kSharedBytes), call, sizes));
-  kernel<<<static_cast<unsigned>(device.multiprocessors), Shape::kThreads, Shape::kSharedBytes, stream>>>(map, args);
-  return check_cuda(cudaGetLastError(), call, sizes);
+  return launch_grid(call, sizes, kernel, device.multiprocessors, Shape::kThreads, Shape::kSharedBytes, stream, map, args);
 }
 
 }  // namespace stormcell::gpu

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+
 #include "gpu/launch/device.h"
 
 namespace stormcell::gpu {
@@ -10,8 +12,9 @@ using Encode = decltype(&cuTensorMapEncodeTiled);
 
 // From the driver that is loaded, so that nothing links to it.
 Status find_encode(Encode& encode) {
-  static Encode found = nullptr;
-  if (!found) {
+  static std::atomic<Encode> found = nullptr;
+  encode = found;
+  if (!encode) {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult result{};
     STORMCELL_TRY(check_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result),
@@ -19,9 +22,8 @@ Status find_encode(Encode& encode) {
     if (result != cudaDriverEntryPointSuccess || !function)
       return Status::failure(StatusCode::unsupported, "the driver has no cuTensorMapEncodeTiled (query result %d)",
                              static_cast<int>(result));
-    found = reinterpret_cast<Encode>(function);
+    found = encode = reinterpret_cast<Encode>(function);
   }
-  encode = found;
   return {};
 }
 }  // namespace

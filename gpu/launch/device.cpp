@@ -18,9 +18,6 @@ Status ask(int index, Device& device) {
   device.multiprocessors = properties.multiProcessorCount;
   device.shared_bytes_a_block = static_cast<int>(properties.sharedMemPerBlockOptin);
   device.index = index;
-  if (device.major < 8)
-    return Status::failure(StatusCode::unsupported, "device %d (%s, compute capability %d.%d): kernels need 8.0", index, device.name,
-                           device.major, device.minor);
   return {};
 }
 
@@ -54,7 +51,7 @@ Status current_device(const Device*& device) {
   Device& entry = known[static_cast<size_t>(index)];
   if (entry.index != index) STORMCELL_TRY(ask(index, entry));
   device = &entry;
-  return {};
+  return check_card(entry);
 }
 
 Status check_cuda(int error, const char* call, const char* sizes) {
@@ -62,6 +59,7 @@ Status check_cuda(int error, const char* call, const char* sizes) {
   const auto e = static_cast<cudaError_t>(error);
   int index = -1;
   cudaGetDevice(&index);
+  cudaGetLastError();
   return Status::failure(code_of(error), "%s%s%s: %s (%s) on device %d", call, *sizes ? " " : "", sizes, cudaGetErrorString(e),
                          cudaGetErrorName(e), index);
 }

@@ -14,9 +14,15 @@ struct Device {
   bool has_wgmma() const { return major == 9 && minor == 0; }
 };
 
-/// The current card; asked of the driver once a card.
+/// Unsupported where the kernels cannot run on it.
+inline Status check_card(const Device& device) {
+  if (device.major >= 8) return {};
+  return Status::failure(StatusCode::unsupported, "device %d (%s, compute capability %d.%d): kernels need 8.0", device.index, device.name,
+                         device.major, device.minor);
+}
+/// The current card, where it is supported; asked of the driver once a card.
 Status current_device(const Device*& device);
-/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty.
+/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty. What it tells is taken back from cudaGetLastError().
 Status check_cuda(int error, const char* call, const char* sizes);
 
 }  // namespace stormcell::gpu

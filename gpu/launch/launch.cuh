@@ -27,14 +27,25 @@ constexpr int shared_bytes_of() {
   return std::is_same_v<typename Kernel::Shared, Nothing> ? 0 : static_cast<int>(sizeof(typename Kernel::Shared));
 }
 
+/// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call has left behind.
+template <class... Parameters, class... Arguments>
+Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameters...), int64_t blocks, int threads, int shared_bytes,
+                   Stream stream, const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<size_t>(shared_bytes);
+  config.stream = stream;
+  return check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...), call, sizes);
+}
+
 /// Queues `blocks` blocks. `sizes` says in an error's line how large the call was.
 template <class Kernel>
 Status launch(const char* call, const char* sizes, int64_t blocks, const typename Kernel::Args& args, Stream stream) {
   constexpr int kShared = shared_bytes_of<Kernel>();
   if constexpr (kShared > (48 << 10))
     STORMCELL_TRY(check_cuda(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared), call, sizes));
-  run_kernel<Kernel><<<static_cast<unsigned>(most<int64_t>(1, blocks)), Kernel::kThreads, kShared, stream>>>(args);
-  return check_cuda(cudaGetLastError(), call, sizes);
+  return launch_grid(call, sizes, run_kernel<Kernel>, most<int64_t>(1, blocks), Kernel::kThreads, kShared, stream, args);
 }
 
 /// Blocks for a kernel that strides over its work: as many as there is work for, at most `waves` a multiprocessor.

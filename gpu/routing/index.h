@@ -2,86 +2,9 @@
 // branch gives every tile its place, and each tile puts its choices there in order. No atomics decide an order, so it is deterministic.
 // Bound: reading choices twice, writing slots, cells and weights once; below some thousand choices the launches.
 #pragma once
-#include "core/cell/decision.h"
-#include "gpu/base/execution.h"
-#include "gpu/routing/rule.h"
+#include "gpu/routing/limit.h"
 
 namespace stormcell::gpu {
-
-/// Choices of one tile: each of eight warps takes 256 consecutive ones, 32 at a time.
-inline constexpr int kTileWarps = 8, kTileSteps = 8, kTileChoices = kTileWarps * kTileSteps * 32;
-
-struct IndexArgs {
-  DecisionView decision;
-  int32_t cells = 0;
-  ParentMap parents;
-  int32_t capacity = 0;            ///< of a (parent, branch); 0: nothing is dropped
-  int32_t tiles = 0;               ///< of kTileChoices choices; at least 1
-  int32_t* tile_counts = nullptr;  ///< [rows, tiles]: choices of a branch, after the scan those of the tiles before
-  int32_t* counts = nullptr;       ///< [rows]: over all tiles
-
-  /// Rows of the counts: kept choices of each branch, then, where some are dropped, the wanted ones.
-  STORMCELL_BOTH int32_t rows() const { return capacity > 0 ? 2 * decision.branches : decision.branches; }
-};
-
-/// The branch that a choice belongs to, dropped or not; -1 for none.
-STORMCELL_BOTH inline int32_t branch_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice; }
-
-/// Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell; a warp takes a parent's
-/// cells one after another, 32 at a time. Parents lie side by side.
-struct LimitKernel {
-  using Args = IndexArgs;
-  static constexpr int kThreads = 256, kWarps = kThreads / 32, kWindow = 256;
-  struct Shared {
-    int32_t taken[kWarps][kMostBranches];
-  };
-
-  template <class X>
-  STORMCELL_DEVICE static void run(X& x, const Args& a) {
-    const int64_t warp = static_cast<int64_t>(x.block()) * kWarps + x.thread() / 32, warps = static_cast<int64_t>(x.blocks()) * kWarps;
-    if (a.parents.per_parent > 0) {
-      const int64_t n = parts<int64_t>(a.cells, a.parents.per_parent);
-      for (int64_t p = warp; p < n; p += warps)
-        limit(x, a, p * a.parents.per_parent, least<int64_t>(a.cells, (p + 1) * a.parents.per_parent));
-    } else if (!a.parents.parent) {
-      if (warp == 0) limit(x, a, 0, a.cells);
-    } else {
-      // A warp takes the parents that begin in its window of cells.
-      for (int64_t window = warp * kWindow; window < a.cells; window += warps * kWindow) {
-        const int64_t window_end = least<int64_t>(a.cells, window + kWindow);
-        int64_t begin = window;
-        while (begin < window_end && begin > 0 && a.parents.parent[begin] == a.parents.parent[begin - 1]) ++begin;
-        while (begin < window_end) {
-          int64_t end = begin + 1;
-          while (end < a.cells && a.parents.parent[end] == a.parents.parent[begin]) ++end;
-          limit(x, a, begin, end);
-          begin = end;
-        }
-      }
-    }
-  }
-
- private:
-  template <class X>
-  STORMCELL_DEVICE static void limit(X& x, const Args& a, int64_t begin, int64_t end) {
-    const int lane = x.thread() % 32;
-    int32_t* taken = x.template shared<Shared>().taken[x.thread() / 32];
-    x.sync_warp();
-    for (int b = lane; b < a.decision.branches; b += 32) taken[b] = 0;
-    x.sync_warp();
-    for (int64_t first = begin; first < end; first += 32) {
-      const int64_t cell = first + lane;
-      const int32_t branch = cell < end ? branch_of(a.decision.choice[cell]) : -1;
-      const uint32_t same = x.match(branch);
-      const int before = x.count_bits(same & ((1u << lane) - 1));
-      const int32_t rank = branch >= 0 ? taken[branch] + before : 0;
-      x.sync_warp();
-      if (branch >= 0 && before == 0) taken[branch] += x.count_bits(same);
-      x.sync_warp();
-      if (branch >= 0 && rank >= a.capacity) a.decision.choice[cell] = dropped_from(branch);
-    }
-  }
-};
 
 /// How many choices of each branch a tile has.
 struct CountKernel {

@@ -7,15 +7,12 @@
 namespace stormcell::gpu {
 namespace {
 
-/// Blocks of LimitKernel: a warp a parent, or a warp a window of cells.
-int64_t limit_blocks(const IndexArgs& a) {
-  const int64_t per_warp = a.parents.per_parent > 0 ? a.parents.per_parent : a.parents.parent ? LimitKernel::kWindow : most(1, a.cells);
-  return parts<int64_t>(parts<int64_t>(a.cells, per_warp), LimitKernel::kWarps);
-}
-
 Status index_in_parts(const Device& device, const IndexArgs& args, const char* sizes, Stream stream) {
-  if (args.capacity > 0)
-    STORMCELL_TRY(launch<LimitKernel>("route: capacity", sizes, blocks_for(device, limit_blocks(args), 4), args, stream));
+  if (args.capacity > 0) {
+    STORMCELL_TRY(launch<TailKernel>("route: capacity of tiles", sizes, blocks_for(device, args.tiles, 8), args, stream));
+    STORMCELL_TRY(launch<CarryKernel>("route: capacity so far", sizes, blocks_for(device, args.decision.branches, 8), args, stream));
+    STORMCELL_TRY(launch<LimitKernel>("route: capacity", sizes, blocks_for(device, args.tiles, 4), args, stream));
+  }
   STORMCELL_TRY(launch<CountKernel>("route: count", sizes, blocks_for(device, args.tiles, 8), args, stream));
   STORMCELL_TRY(launch<ScanKernel>("route: scan", sizes, blocks_for(device, args.rows(), 8), args, stream));
   return launch<PlaceKernel>("route: place", sizes, blocks_for(device, args.tiles, 4), args, stream);

@@ -175,6 +175,21 @@ class JsonTest : public QObject {
     for (const Json& pass : without["passes"]) QVERIFY(pass["name"] != "dead-path" && pass["name"] != "vertical-fusion");
   }
 
+  void options_of_passes_are_kept_and_replayed() {
+    const std::string config = scratch_.path("options.json");
+    const Json written = json_of(short_run("optimize", switch_model(), switch_data(),
+                                           {"--only", "vertical-fusion", "--pass-option", "vertical-fusion.activations=off",
+                                            "--pass-option", "vertical-fusion.norms=on", "--config-out", config}));
+    const Json options = {{"activations", "off"}};
+    QVERIFY2(written["passes"][0]["options"] == options, written["passes"][0].dump().c_str());
+    const std::string reason = written["passes"][0]["reason"].get<std::string>();
+    QVERIFY2(reason.starts_with("with activations=off: ") && reason.find("residual") != std::string::npos, reason.c_str());
+    QVERIFY2(Json::parse(Scratch::read(config))["passes"]["vertical-fusion"] == options, written["config"].dump().c_str());
+    const Json replayed = json_of(short_run("run", switch_model(), switch_data(), {"--config", config}));
+    QVERIFY2(replayed["passes"][0]["options"] == options, replayed["passes"][0].dump().c_str());
+    QCOMPARE(replayed["passes"][0]["reason"].get<std::string>(), reason);
+  }
+
   void without_a_pass_that_applied_nothing_is_compared() {
     const Arguments arguments =
         short_run("optimize", switch_model(), switch_data(), {"--disable", "dead-path,vertical-fusion,horizontal-fusion"});

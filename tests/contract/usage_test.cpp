@@ -70,6 +70,15 @@ class UsageTest : public QObject {
     VERIFY_REFUSED(run_with({"--dtype", "f64"}), "--dtype", "f32 or bf16");
   }
 
+  void options_that_passes_do_not_have_are_refused() {
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share"}), "--pass-option",
+                   "is not PASS.OPTION=VALUE");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share=2"}),
+                   "--pass-option dead-path.max-share", "expected a share from 0 to 0.5");
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.share=0"}), "--pass-option",
+                   "it has max-share");
+  }
+
   void a_pass_that_is_asked_for_and_forbidden_is_refused() {
     VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path", "--disable", "dead-path"}), "--disable",
                    "dead-path");

@@ -9,13 +9,13 @@ failures=0
 expect() { if ! "${@:2}"; then echo "not so: $1"; failures=$((failures + 1)); fi; }
 
 status=0
-"$program" --families selftest-fails,selftest-throws,selftest-crashes,selftest-hangs,selftest-passes --out "$folder/out.json" >"$folder/table" || status=$?
+"$program" --families selftest-fails,selftest-throws,selftest-crashes,selftest-hangs,selftest-stays,selftest-passes --out "$folder/out.json" >"$folder/table" || status=$?
 expect "exit code 1 after a failure" test "$status" -eq 1
 for words in 'failed +selftest-fails +fails +on purpose' 'failed +selftest-throws +stopped' 'passed +selftest-crashes +before the crash' \
-  'failed +selftest-crashes +all +ended by signal' 'failed +selftest-hangs +all +killed after 1 s' 'passed +selftest-passes' '3 passed, 4 failed, 0 measured'; do
+  'failed +selftest-crashes +all +ended by signal' 'failed +selftest-hangs +all +killed after 1 s' 'passed +selftest-stays +knows its limit +1 s' 'passed +selftest-passes' '4 passed, 4 failed, 0 measured'; do
   expect "the table has: $words" grep -Eq "$words" "$folder/table"
 done
-expect "seven records of JSON" test "$(grep -c '"family": "selftest-' "$folder/out.json")" -eq 7
+expect "eight records of JSON" test "$(grep -c '"family": "selftest-' "$folder/out.json")" -eq 8
 if command -v python3 >/dev/null; then expect "JSON that can be read" python3 -c "import json,sys; json.load(open(sys.argv[1]))" "$folder/out.json"; fi
 
 status=0
@@ -27,12 +27,53 @@ expect "exit code 2 for a family that is not there" test "$status" -eq 2
 status=0
 "$program" --wrong 2>/dev/null || status=$?
 expect "exit code 2 for an unknown option" test "$status" -eq 2
+status=0
+"$program" --families selftest-passes --out "$folder/no/such/folder.json" >/dev/null 2>"$folder/usage" || status=$?
+expect "exit code 2 for results that cannot be written, before anything runs" test "$status" -eq 2
+expect "a line that names them" grep -q 'no/such/folder.json' "$folder/usage"
+status=0
+"$program" --seconds soon 2>/dev/null || status=$?
+expect "exit code 2 for a time that is none" test "$status" -eq 2
+# What was found before the machine or the program goes is in the file already.
+TMPDIR=$folder "$program" --families selftest-passes,selftest-waits --out "$folder/early.json" >/dev/null &
+runs=$!
+for _ in $(seq 100); do
+  if grep -qs '"case": "passes"' "$folder/early.json"; then break; fi
+  sleep 0.05
+done
+expect "results after each family" grep -qs '"case": "passes"' "$folder/early.json"
+child=$(cat "/proc/$runs/task/$runs/children" 2>/dev/null || true)
+kill "$runs"
+wait "$runs" 2>/dev/null || true
+if [ -n "$child" ]; then
+  lives() { grep -Eqs '^State:\s+[^ZX]' "/proc/${child// /}/status"; }
+  for _ in $(seq 40); do
+    if ! lives; then break; fi
+    sleep 0.05
+  done
+  if lives; then expect "a family ends with who started it" false; fi
+fi
 expect "a list of families" grep -q '^bench-routing$' <("$program" --list)
+if command -v objdump >/dev/null; then
+  newest=$(objdump -T "$program" | grep -o 'GLIBC_2\.[0-9]*' | sort -t. -k2 -n | tail -1)
+  expect "it starts with glibc 2.35, not $newest" test "${newest#GLIBC_2.}" -le 35
+fi
 # On a machine with a card this would be the real thing, which is not this test's business.
 if [ ! -e /dev/nvidiactl ]; then
   status=0
-  "$program" >"$folder/none" || status=$?
+  "$program" --out "$folder/none.json" >"$folder/none" || status=$?
   expect "exit code 77 without a card" test "$status" -eq 77
-  expect "a line that says so" grep -q 'no card to check' "$folder/none"
+  expect "a line that says so" grep -Eq 'no card to check: (there is no NVIDIA driver|the driver )' "$folder/none"
+  expect "JSON that says so" grep -q '"family": "limits", "case": "card", "result": "absent"' "$folder/none.json"
+fi
+if python3 -c 'import sys; sys.exit(0)' 2>/dev/null && ! python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+  # Rivals that are not there are named, and those that are there compared.
+  case='{"family": "bench-switch", "case": "768/3072 relu top-1, 64 x 8, uniform, product 1%s", "result": "measured", "value": "", "number": %s, "share": 0, "note": ""}\n'
+  # shellcheck disable=SC2059
+  printf "$case" "" 10 ", cuBLAS loop" 12 ", cublasGemmGroupedBatchedEx" 9 >"$folder/mine.jsonl"
+  python3 "$(dirname "$program")/rivals.py" --records "$folder/rivals.jsonl" --mine "$folder/mine.jsonl"
+  expect "absent rivals are named" grep -q '"case": "PyTorch, Triton", "result": "absent"' "$folder/rivals.jsonl"
+  expect "the best rival at a point" grep -q 'product 1: against cublasGemmGroupedBatchedEx", "result": "measured", "value": "0.90 times' "$folder/rivals.jsonl"
+  expect "who is ahead" grep -q '"0 of 1 ahead".*at 0"' "$folder/rivals.jsonl"
 fi
 exit "$failures"

@@ -49,7 +49,11 @@ inline std::string emulate_route(const gpu::RouteCall& call, ThreadOrder order =
   }
   const gpu::IndexArgs args = gpu::index_args(call, workspace.get());
   if (gpu::is_one_tile(args)) return emulate<gpu::IndexOneTileKernel>(1, args, order);
-  if (args.capacity > 0) wrong = emulate<gpu::LimitKernel>(most_blocks, args, order);
+  if (args.capacity > 0) {
+    wrong = emulate<gpu::TailKernel>(most_blocks, args, order);
+    if (wrong.empty()) wrong = emulate<gpu::CarryKernel>(most_blocks, args, order);
+    if (wrong.empty()) wrong = emulate<gpu::LimitKernel>(most_blocks, args, order);
+  }
   if (wrong.empty()) wrong = emulate<gpu::CountKernel>(most_blocks, args, order);
   if (wrong.empty()) wrong = emulate<gpu::ScanKernel>(most_blocks, args, order);
   if (wrong.empty()) wrong = emulate<gpu::PlaceKernel>(most_blocks, args, order);

@@ -9,8 +9,7 @@
 #include "gpu/grouped/gemv.h"
 #include "gpu/grouped/grouped.h"
 #include "gpu/grouped/plain.h"
-#include "gpu/grouped/shared_layout.h"
-#include "gpu/grouped/transpose.h"
+#include "gpu/grouped/tensor_store.h"
 #include "tests/gpu/emulator.h"
 #include "tests/testing/testing.h"
 
@@ -179,6 +178,130 @@ std::string difference(const Product<T>& p, const RegimeLimits& limits, Regime r
   return {};
 }
 
+// --- the tensor-core kernels without tensor cores: their copies, descriptors and stores, and what wgmma makes of them -------------------
+
+/// A stage of shared memory, at an address that is a multiple of 1,024; what nobody fills is NaN.
+template <class Shape>
+struct Stage {
+  std::vector<std::byte> memory = std::vector<std::byte>(Shape::kStageBytes, std::byte{0xff});
+
+  /// What the producer brings for a depth of 64 from `depth` on: boxes as the copy engine lays them, then the threads' pieces.
+  Stage(const Product<Bf16>& p, const Tile& tile, int32_t depth, int32_t rows_read) {
+    const auto& a = p.args;
+    for (int box = 0; box < Shape::kBoxes; ++box)
+      for (int32_t r = 0; r < Shape::kBoxRows; ++r)
+        for (int32_t d = 0; d < gpu::kTileDepth; ++d) {
+          const int32_t row = gpu::box_row<Shape>(a.n, tile.column_block, box) + r;
+          const bool inside = row < a.n * p.panels && depth + d < a.k;
+          const int64_t from = (int64_t{tile.expert} * p.panels * a.n + row) * a.k + depth + d;
+          const Bf16 number = inside ? a.w[from] : Bf16{0};
+          const auto to =
+              static_cast<size_t>(box) * Shape::kBoxBytes + gpu::swizzled_address(static_cast<uint32_t>(r * gpu::kRowBytes + d * 2));
+          std::memcpy(memory.data() + to, &number, 2);
+        }
+    for (int thread = 0; thread < 128; ++thread) {
+      const gpu::RowPieces<Shape> pieces(thread);
+      for (int j = 0; j < pieces.kMine; ++j) {
+        if (pieces.row(j) >= rows_read) continue;
+        std::byte* to = memory.data() + Shape::kWeightBytes + pieces.offset(j);
+        if (pieces.is_live(a, tile, depth, j))
+          std::memcpy(to, pieces.source(a, tile, j) + depth, 16);
+        else
+          std::memset(to, 0, 16);
+      }
+    }
+  }
+  /// Number d of row `row` of the 16 deep operand that a descriptor describes.
+  float number(uint64_t descriptor, uint32_t row, uint32_t d) const {
+    const auto start = static_cast<uint32_t>(descriptor & 0x3fff) << 4, group = static_cast<uint32_t>(descriptor >> 32 & 0x3fff) << 4;
+    Bf16 value;
+    std::memcpy(&value, memory.data() + gpu::swizzled_address(start + row / 8 * group + row % 8 * 128 + d * 2), 2);
+    return gpu::to_float(value);
+  }
+};
+
+/// Sums of one warpgroup, [64][n].
+struct Sums {
+  uint32_t n;
+  std::vector<float> sum = std::vector<float>(size_t{64} * n, 0.0f);
+  template <class Shape>
+  void multiply(const Stage<Shape>& stage, uint32_t a, uint32_t b) {
+    for (uint64_t step = 0; step < gpu::kSteps; ++step) {
+      const uint64_t left = gpu::matrix_descriptor(a) + step * gpu::kDescriptorStep,
+                     right = gpu::matrix_descriptor(b) + step * gpu::kDescriptorStep;
+      for (uint32_t i = 0; i < 64; ++i)
+        for (uint32_t j = 0; j < n; ++j)
+          for (uint32_t d = 0; d < 16; ++d) sum[i * n + j] += stage.number(left, i, d) * stage.number(right, j, d);
+    }
+  }
+  /// What thread t holds.
+  template <size_t kHeld>
+  void give(int32_t t, float (&held)[kHeld]) const {
+    for (int32_t i = 0; i < static_cast<int32_t>(kHeld); ++i)
+      held[i] = sum[static_cast<size_t>(gpu::sum_row(t, i)) * n + static_cast<size_t>(gpu::sum_column(t, i))];
+  }
+};
+
+template <int kNarrow, int kPanels>
+std::string play_swapped_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order) {
+  using Shape = gpu::SwappedShape<kPanels>;
+  std::vector<Sums> sums(kPanels, Sums{kNarrow});
+  for (int32_t depth = 0; depth < p.args.k; depth += gpu::kTileDepth) {
+    const Stage<Shape> stage(p, tile, depth, gpu::narrow_side(tile.rows));
+    for (uint32_t q = 0; q < kPanels; ++q) sums[q].multiply(stage, q * Shape::kBoxBytes, Shape::kWeightBytes);
+  }
+  return run_grid(1, 128, 0, order, [&](HostExecution& x) {
+    float held[kPanels][kNarrow / 2];
+    for (size_t q = 0; q < kPanels; ++q) sums[q].give(x.thread(), held[q]);
+    gpu::store_swapped<kNarrow, kPanels>(x, p.args, tile, x.thread(), held);
+  });
+}
+template <int kPanels>
+std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order, std::integral_constant<Regime, Regime::swapped>) {
+  switch (gpu::narrow_side(tile.rows)) {
+    case 8:
+      return play_swapped_tile<8, kPanels>(p, tile, order);
+    case 16:
+      return play_swapped_tile<16, kPanels>(p, tile, order);
+    case 32:
+      return play_swapped_tile<32, kPanels>(p, tile, order);
+    default:
+      return play_swapped_tile<64, kPanels>(p, tile, order);
+  }
+}
+template <int kPanels>
+std::string play_tile(const Product<Bf16>& p, const Tile& tile, ThreadOrder order, std::integral_constant<Regime, Regime::large>) {
+  using Shape = gpu::LargeShape<kPanels>;
+  std::vector<Sums> sums(4, Sums{128});  // two warpgroups, two halves
+  for (int32_t depth = 0; depth < p.args.k; depth += gpu::kTileDepth) {
+    const Stage<Shape> stage(p, tile, depth, Shape::kRows);
+    for (uint32_t group = 0; group < 2; ++group)
+      for (uint32_t half = 0; half < 2; ++half)
+        sums[group * 2 + half].multiply(stage, Shape::kWeightBytes + group * 64 * gpu::kRowBytes, half * 128 * gpu::kRowBytes);
+  }
+  return run_grid(1, 256, 0, order, [&](HostExecution& x) {
+    const int group = x.thread() / 128, thread = x.thread() % 128;
+    float held[2][64];
+    for (size_t half = 0; half < 2; ++half) sums[static_cast<size_t>(group) * 2 + half].give(thread, held[half]);
+    gpu::store_large<kPanels>(x, p.args, tile, group, thread, held);
+  });
+}
+
+/// Empty when all tiles of one tensor-core regime make the product.
+template <Regime kRegime, int kPanels>
+std::string play_product(std::mt19937& random, const RegimeLimits& limits, int32_t most_rows, int32_t n, int32_t k, ThreadOrder order) {
+  using Shape = std::conditional_t<kRegime == Regime::swapped, gpu::SwappedShape<kPanels>, gpu::LargeShape<kPanels>>;
+  auto p = random_product<Bf16>(random, kPanels, most_rows, n, k, limits);
+  const gpu::TileList list = gpu::tile_list(p.map.data(), kRegime);
+  const int32_t column_blocks = (n + Shape::kColumns - 1) / Shape::kColumns;
+  for (int64_t t = 0; t < gpu::tiles_of(list, column_blocks); ++t) {
+    const Tile tile = gpu::find_tile(list, p.args.offsets, column_blocks, Shape::kRows, t);
+    const std::string wrong = play_tile<kPanels>(p, tile, order, std::integral_constant<Regime, kRegime>());
+    if (!wrong.empty()) return wrong;
+  }
+  return difference(p, limits, kRegime);
+}
+
 constexpr RegimeLimits kAllPlain{0, 0, false}, kAllGemv{8, 0, false}, kTensor{4, 64, true};
 }  // namespace
 
@@ -303,6 +426,20 @@ class GpuGroupedTest : public QObject {
           QCOMPARE(row, 16 * (t / 32) + (t % 32) / 4 + (i % 4 < 2 ? 0 : 8));
           QCOMPARE(column, i / 4 * 8 + t % 4 * 2 + (i & 1));
         }
+    }
+  }
+  void copies_descriptors_and_stores_make_the_product() {
+    std::mt19937 random(7);
+    for (int i = 0; i < (testing::kSlowEmulator ? 2 : 10); ++i) {
+      const auto order = static_cast<ThreadOrder>(i % 3);
+      // Columns that end within a box, a panel, a tile; depths that end within a stage.
+      const int32_t n = 8 * (1 + static_cast<int32_t>(random() % 24)), wide = 8 * (1 + static_cast<int32_t>(random() % 48)),
+                    k = 8 * (1 + static_cast<int32_t>(random() % 18));
+      const RegimeLimits swapped{0, 64, true}, large{0, 0, true};
+      QCOMPARE((play_product<Regime::swapped, 1>(random, swapped, 64, n, k, order)), std::string());
+      QCOMPARE((play_product<Regime::swapped, 2>(random, swapped, 64, n, k, order)), std::string());
+      QCOMPARE((play_product<Regime::large, 1>(random, large, 150, wide, k, order)), std::string());
+      QCOMPARE((play_product<Regime::large, 2>(random, large, 150, wide, k, order)), std::string());
     }
   }
   // The barriers' protocol, played through: whoever can go on does, in a random order; nobody may be stuck, and no stage may be refilled

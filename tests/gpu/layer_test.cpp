@@ -8,6 +8,7 @@
 #include "gpu/grouped/arguments.h"
 #include "gpu/grouped/gemv.h"
 #include "gpu/grouped/plain.h"
+#include "gpu/launch/device.h"
 #include "gpu/layer/layer.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/gpu/device_route.h"
@@ -231,6 +232,20 @@ class GpuLayerTest : public QObject {
         for (const int64_t cells : {int64_t{30}, int64_t{200}, int64_t{testing::kSlowEmulator ? 200 : 2100}})
           QCOMPARE(layer_difference<float>({protocol, cells, experts, 8, 4, false, true}, random), std::string());
   }
+  void cards_below_8_0_are_refused() {
+    gpu::Device device;
+    device.index = 1, device.major = 7, device.minor = 5;
+    std::snprintf(device.name, sizeof device.name, "Some Card");
+    const gpu::Status status = gpu::check_card(device);
+    QVERIFY(status.code() == gpu::StatusCode::unsupported);
+    QCOMPARE(std::string(status.text()), std::string("device 1 (Some Card, compute capability 7.5): kernels need 8.0"));
+    for (const int major : {8, 9, 10, 12}) {
+      device.major = major;
+      QVERIFY(gpu::check_card(device).ok() && device.has_wgmma() == false);
+    }
+    device.major = 9, device.minor = 0;
+    QVERIFY(device.has_wgmma());
+  }
   void a_layer_of_no_cells() {
     std::mt19937 random(3);
     QCOMPARE(layer_difference<float>({{.k = 2}, 0, 4, 8, 8, false, false}, random), std::string());
@@ -250,8 +265,13 @@ class GpuLayerTest : public QObject {
     QVERIFY(std::string(gpu::check_layer(call, {4, 64, true}, workspace.get(), bytes).text()).empty());  // the card is asked later
     call.w2 = nullptr;
     QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes).text()).find("w is null") != std::string::npos);
-    call.cells = -1;
-    QVERIFY(!gpu::check_layer(call, limits, workspace.get(), bytes).ok());
+    for (const int64_t cells : {int64_t{-1}, int64_t{1} << 31, int64_t{1} << 62}) {
+      call.cells = cells;
+      QVERIFY(!gpu::check_layer(call, limits, workspace.get(), bytes).ok());
+    }
+    // Sizes whose workspace is beyond 2^63 bytes.
+    call.cells = INT32_MAX, call.hidden = INT32_MAX, call.rule.fan_out = 4;
+    QVERIFY(std::string(gpu::check_layer(call, limits, workspace.get(), bytes).text()).find("hidden 2147483647") != std::string::npos);
     gpu::DispatchCall out;
     out.decision.fan_out = 1, out.cells = 4, out.width = 3;
     QVERIFY(std::string(gpu::check_dispatch(out).text()).find("multiple of 16") != std::string::npos);

@@ -184,12 +184,34 @@ class GpuRoutingTest : public QObject {
       QCOMPARE(difference(c), std::string());
     }
   }
-  void capacity_over_one_long_parent() {
+  // Parents that begin anywhere: longer and shorter than a tile (2,048 cells), a warp's part of one (256), a warp (32), one cell.
+  void capacity_over_parents_of_any_length() {
     std::mt19937 random(11);
-    Case c = random_case(random, ProtocolKind::switch_top1, 8, 5000, Scores::smooth);
+    const int64_t cells = testing::kSlowEmulator ? 4500 : 9000;
+    const auto check = [&](const ParentMap& parents, int32_t branches, int32_t capacity, ThreadOrder order) {
+      Case c = random_case(random, ProtocolKind::switch_top1, branches, cells, Scores::smooth);
+      c.parents = parents;
+      c.protocol.capacity = capacity;
+      return difference(c, order, 3);
+    };
+    for (const int64_t per_parent : {0, 1, 33, 300, 2048, 4097, 100000})
+      QCOMPARE(check({per_parent, nullptr}, 8, static_cast<int32_t>(1 + std::min<int64_t>(per_parent ? per_parent : 4000, 4000) / 12),
+                     ThreadOrder::shuffled),
+               std::string());
+    std::vector<int32_t> parent(static_cast<size_t>(cells));
+    for (const uint32_t often : {3u, 40u, 400u, 3000u}) {  // lengths about `often`, and one of 3,000 cells among them
+      int32_t of = 0;
+      for (size_t i = 0; i < parent.size(); ++i) parent[i] = of += (i < 1000 || i > 4000) && random() % often == 0 ? 1 : 0;
+      QCOMPARE(check({0, parent.data()}, often == 40 ? 500 : 5, 1 + static_cast<int32_t>(often / 12), ThreadOrder::descending),
+               std::string());
+    }
+  }
+  void capacity_over_one_parent_of_a_million_cells() {
+    std::mt19937 random(14);
+    Case c = random_case(random, ProtocolKind::switch_top1, 8, testing::kSlowEmulator ? 20000 : 1000000, Scores::few_values);
     c.parents = {};
-    c.protocol.capacity = 500;
-    QCOMPARE(difference(c), std::string());
+    c.protocol.capacity = static_cast<int32_t>(c.cells / 10);
+    QCOMPARE(difference(c, ThreadOrder::ascending, 128), std::string());
   }
   void a_million_cells() {
     std::mt19937 random(12);

@@ -146,6 +146,7 @@ class FaultsTest : public QObject {
     QVERIFY(window.actions().trigger("stop"));
     QTRY_COMPARE(cancelled.count(), 1);
     QTRY_VERIFY(!window.runs().running());
+    QVERIFY2(notice(window).startsWith("Stopped."), qPrintable(notice(window)));
     QVERIFY(!window.actions().trigger("stop"));
     verify_goes_on(window);
   }

@@ -1,6 +1,8 @@
 // Runs, imports, and the model that is kept between runs.
+#include <QClipboard>
 #include <QFile>
 #include <QFileDialog>
+#include <QGuiApplication>
 #include <QMutex>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -114,6 +116,28 @@ class RunsTest : public QObject {
     emit window.findChild<QFileDialog*>("copy-dialog")->fileSelected(copy);
     QTest::qWait(200);
     QCOMPARE(said.count(), 0);
+  }
+
+  void the_command_of_a_run_names_its_passes() {
+    const QString session = folder_.filePath("chosen.storm");
+    {
+      const AllowBlocking now;
+      SessionWriter writer(session.toStdString(), some_model());
+      const RunStart start = some_run();
+      auto run = writer.begin_run(start);
+      record_batches(*run, start.layout, 0, 4);
+      run->finish(RunStatus::finished, R"({"schema":"stormcell.optimize/1","settings":{"model":"m","data":"random:1x1","batch":1},
+"passes":[{"name":"vertical-fusion","applied":true,"options":{"norms":"off"}}]})");
+      run.reset();
+      writer.close();
+    }
+    MainWindow window;
+    window.show();
+    window.open(session);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QVERIFY(window.actions().trigger("copy-command"));
+    QCOMPARE(QGuiApplication::clipboard()->text(), QString("stormcell optimize m --data random:1x1 --batch 1 --only vertical-fusion "
+                                                           "--pass-option vertical-fusion.norms=off -o chosen.storm"));
   }
 
   void whether_a_session_can_be_written() {

@@ -349,6 +349,7 @@ class WindowTest : public QObject {
     runs.start(real);
     runs.start(wrong);
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 2, 30000);
+    QCOMPARE(cancelled.count(), 0);  // they were replaced, not stopped
     QTRY_VERIFY(!runs.running());
   }
 };

@@ -117,6 +117,36 @@ class CellsTest : public QObject {
     QCOMPARE(short_names({routers[0]})[0], QString(kFirst));
   }
 
+  void bytes_that_spell_a_letter_are_shown_as_it() {
+    CellPage page;
+    const char* pieces[] = {"a", "<0xE3>", "<0x81>", "<0x82>", "<0xC3>", "<0xA9>", "<0x0A>", "<0xFF>"};
+    for (int32_t t = 0; t < 8; ++t) page.pieces[t] = pieces[t];
+    const auto shown = [&](const std::vector<int32_t>& tokens, int32_t gap_at = -1) {
+      CellLine line;
+      line.token = tokens;
+      for (size_t i = 0; i < tokens.size(); ++i) {
+        line.position.push_back(static_cast<int32_t>(i) + (gap_at >= 0 && static_cast<int32_t>(i) >= gap_at ? 5 : 0));
+        line.real.push_back(1);
+        line.phase.push_back(0);
+      }
+      line.cells = static_cast<int64_t>(tokens.size());
+      page.lines = {line};
+      QStringList texts;
+      const ShownPage all = show_page(page, {});
+      for (const Chip& chip : all.lines[0].chips) texts << chip.text + (chip.part.isEmpty() ? "" : " (" + chip.part + ")");
+      return texts;
+    };
+    const QString a = QString::fromUtf8("あ"), e = QString::fromUtf8("é"), rest(QChar(0x2039));
+    QCOMPARE(shown({0, 1, 2, 3, 4, 5, 0}), (QStringList{"a", a + " (byte 1 of 3 of " + a + ")", rest + " (byte 2 of 3 of " + a + ")",
+                                                        rest + " (byte 3 of 3 of " + a + ")", e + " (byte 1 of 2 of " + e + ")",
+                                                        rest + " (byte 2 of 2 of " + e + ")", "a"}));
+    // What spells nothing stays as the vocabulary has it: cut short, begun in the middle, across a gap, no letter.
+    QCOMPARE(shown({1, 2, 0}), (QStringList{"<0xE3>", "<0x81>", "a"}));
+    QCOMPARE(shown({2, 3, 6, 7}), (QStringList{"<0x81>", "<0x82>", "<0x0A>", "<0xFF>"}));
+    QCOMPARE(shown({4, 5}, 1), (QStringList{"<0xC3>", "<0xA9>"}));
+    QCOMPARE(shown({}), QStringList());
+  }
+
   void tones_are_the_figures() {
     const auto page = read_cell_page(session_, 1, {"token", 0, 9});
     CellOptions options;

@@ -1,5 +1,6 @@
 // Passes as switches: what is known of a choice, undo, and the pictures.
 #include <QCheckBox>
+#include <QDoubleSpinBox>
 #include <QPushButton>
 #include <QSignalSpy>
 
@@ -31,6 +32,9 @@ constexpr const char* kBoth =
 "speedup_cumulative":0.99,"speedup_cumulative_ci95":[0.96,1.02],"guard_hits":10,"fallbacks":1,"parameters":{}},
 {"name":"vertical-fusion","applied":true,"reason":"5 norms folded","predicted_speedup":1.3,"speedup_alone":1.2,"speedup_alone_ci95":[1.15,1.25],
 "speedup_cumulative":1.19,"speedup_cumulative_ci95":[1.14,1.24],"guard_hits":0,"fallbacks":0,"parameters":{}})";
+constexpr const char* kWithOptions =
+    R"({"name":"vertical-fusion","applied":true,"reason":"with norms=off: 3 residuals folded","predicted_speedup":1.1,"speedup_alone":1.05,
+"speedup_cumulative":1.05,"speedup_cumulative_ci95":[1.0,1.1],"guard_hits":0,"fallbacks":0,"options":{"norms":"off"},"parameters":{}})";
 constexpr const char* kOne =
     R"({"name":"vertical-fusion","applied":true,"reason":"5 norms folded","predicted_speedup":1.3,"speedup_alone":null,
 "speedup_cumulative":1.22,"speedup_cumulative_ci95":[1.2,1.24],"guard_hits":0,"fallbacks":0,"parameters":{}})";
@@ -66,10 +70,10 @@ class OptimisationsTest : public QObject {
   Q_OBJECT
  private slots:
   void a_choice_is_answered_by_the_run_that_measured_it() {
-    const Optimisations both = look_up(*session(), 1, {"dead-path", "vertical-fusion"});
+    const Optimisations both = look_up(*session(), 1, {{"dead-path", "vertical-fusion"}});
     QCOMPARE(both.run, int64_t{1});
     QCOMPARE(to_text(*both.speedup), QString("1.19x [1.14, 1.24]"));
-    const Optimisations one = look_up(*session(), 1, {"vertical-fusion"});
+    const Optimisations one = look_up(*session(), 1, {{"vertical-fusion"}});
     QCOMPARE(one.run, int64_t{2});  // not the other model's
     QCOMPARE(one.speedup->value, 1.22);
     // What was measured alone in another run still stands.
@@ -84,14 +88,77 @@ class OptimisationsTest : public QObject {
   void what_is_not_verified_shows_no_speedup() {
     auto s = session();
     s->runs[1].summary = summary(kOne, 1.5, false);
-    QVERIFY(!look_up(*s, 1, {"vertical-fusion"}).speedup);
+    QVERIFY(!look_up(*s, 1, {{"vertical-fusion"}}).speedup);
+  }
+
+  void what_is_set_of_a_pass_is_part_of_the_choice() {
+    auto s = session();
+    s->runs[3].summary = summary(kWithOptions, 1.05, true);
+    s->runs[3].id = 4;
+    const PassChoice off{{"vertical-fusion"}, {{"vertical-fusion", {{"norms", "off"}}}, {"dead-path", {{"max-share", "0.1"}}}}};
+    QCOMPARE(*chosen_passes(s->runs[3]), effective(off));  // what is set of a pass that is off does not count
+    QCOMPARE(options_text(off), QString("vertical-fusion norms=off"));
+    const Optimisations set = look_up(*s, 1, off);
+    QCOMPARE(set.run, int64_t{4});
+    QCOMPARE(set.rows[2].alone->value, 1.05);
+    const Optimisations standard = look_up(*s, 1, {{"vertical-fusion"}});
+    QCOMPARE(standard.run, int64_t{2});
+    QCOMPARE(standard.rows[2].alone->value, 1.2);
+    // Not measured with this: neither the gain alone nor the reason of other settings is shown.
+    const Optimisations other = look_up(*s, 1, {{"vertical-fusion"}, {{"vertical-fusion", {{"gates", "off"}}}}});
+    QVERIFY(other.run == 0 && !other.rows[2].alone && !other.rows[2].applied && other.rows[2].reason.isEmpty());
+    QCOMPARE(plan_choice(off).options,
+             (std::map<std::string, std::map<std::string, std::string>>{{"vertical-fusion", {{"norms", "off"}}}}));
+    // The standard is not kept.
+    OptionRow norms;
+    for (const OptionRow& option : set.rows[2].options)
+      if (option.line.key == "norms") norms = option;
+    QVERIFY(!norms.is_standard());
+    QVERIFY(!with_option(off, "vertical-fusion", norms, "on").options.contains("vertical-fusion"));
+  }
+
+  void parameters_have_controls_and_are_undone() {
+    OptimisationsView view;
+    run_load(view, context(1));
+    std::function<void()> undo;
+    connect(&view, &View::edit_wanted, this, [&](const QString&, const std::function<void()>& redo, const std::function<void()>& back) {
+      redo();
+      undo = back;
+    });
+    std::optional<PlanChoice> wanted;
+    connect(&view, &View::run_wanted, this, [&](const PlanChoice& choice) { wanted = choice; });
+    QDoubleSpinBox* share = nullptr;
+    for (QDoubleSpinBox* box : view.findChildren<QDoubleSpinBox*>())
+      if (box->accessibleName() == "dead-path max-share") share = box;
+    QVERIFY(share);
+    share->setValue(2.5);
+    QCOMPARE(view.state().rows[0].options[0].value, QString("0.025"));
+    QCOMPARE(view.state().run, int64_t{0});
+    view.run();
+    QCOMPARE(wanted->options.at("dead-path").at("max-share"), std::string("0.025"));
+    undo();
+    QCOMPARE(share->value(), 0.0);
+    QCOMPARE(view.state().run, int64_t{1});
+    QCheckBox* norms = nullptr;
+    for (QCheckBox* box : view.findChildren<QCheckBox*>())
+      if (box->accessibleName() == "vertical-fusion norms") norms = box;
+    QVERIFY(norms && norms->isChecked());
+    norms->setChecked(false);
+    QCOMPARE(view.state().rows[2].options[0].value, QString("off"));
+    // Every option that a pass has, has a control.
+    size_t options = 0;
+    for (const PassLine& pass : list_passes()) options += pass.options.size();
+    int controls = 0;
+    for (const QWidget* widget : view.findChildren<QWidget*>())
+      for (const PassLine& pass : list_passes()) controls += widget->accessibleName().startsWith(QString::fromStdString(pass.id) + " ");
+    QCOMPARE(static_cast<size_t>(controls), options);
   }
 
   void no_pass_is_not_all_passes() {
     QVERIFY(plan_choice({}).only.empty());
     QCOMPARE(plan_choice({}).disable.size(), list_passes().size());
-    QCOMPARE(plan_choice({"dead-path"}).only, (std::vector<std::string>{"dead-path"}));
-    QVERIFY(plan_choice({"dead-path"}).disable.empty());
+    QCOMPARE(plan_choice({{"dead-path"}}).only, (std::vector<std::string>{"dead-path"}));
+    QVERIFY(plan_choice({{"dead-path"}}).disable.empty());
   }
 
   void switches_are_undone_at_once_and_a_run_asks_for_the_choice() {

@@ -1,4 +1,5 @@
 // The timeline: level of detail against brute force, statistics, keys and drags.
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <cmath>
@@ -152,6 +153,36 @@ class TimelineTest : public QObject {
     TimelineView nothing;
     run_load(nothing, {});
     QVERIFY(!nothing.has_content());
+  }
+
+  void the_first_events_are_drawn_before_the_rest_is_read() {
+    const std::string session = make_session(folder_.filePath("long.storm").toStdString(), 6);
+    TimelineView whole, view;
+    run_load(whole, context_of(session));
+    view.set_first_events(1);
+    QSignalSpy wanted(&view, &View::load_wanted);
+    run_load(view, context_of(session));
+    QVERIFY(view.has_content());
+    QCOMPARE(wanted.count(), 1);
+    const QLabel* facts = view.findChild<QLabel*>("facts");
+    QVERIFY2(facts && facts->text().endsWith("reading on"), facts ? qPrintable(facts->text()) : "");
+    const auto steps = [](const TimelineView& v) { return std::get<qlonglong>(v.table().rows[0][1]); };
+    QVERIFY(steps(view) < steps(whole));
+    // Who has come closer meanwhile stays there.
+    draw(*view.picture(), {720, 400});
+    QTest::keyClick(view.picture(), Qt::Key_W);
+    const TimeWindow closer = view.window();
+    run_load(view, context_of(session));
+    QCOMPARE(wanted.count(), 1);
+    QCOMPARE(steps(view), steps(whole));
+    QVERIFY(!facts->text().contains("reading on"));
+    QCOMPARE(view.window().end_ns, closer.end_ns);
+    // Not of another run's making: everything again.
+    TimelineView untouched;
+    untouched.set_first_events(1);
+    run_load(untouched, context_of(session));
+    run_load(untouched, context_of(session));
+    QCOMPARE(untouched.window().end_ns, whole.window().end_ns);
   }
 
   void pictures_are_the_stored_ones() {

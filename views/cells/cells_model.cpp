@@ -105,6 +105,46 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
   return chip;
 }
 
+/// The byte that a byte-fallback piece ("<0xE3>") stands for; -1: it is no such piece.
+int byte_of(const std::string& piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
+  bool ok = false;
+  const int byte = QString::fromLatin1(piece.data() + 3, 2).toInt(&ok, 16);
+  return ok ? byte : -1;
+}
+
+/// Neighbouring bytes that spell one letter: the first shows the letter, the others that they belong to it.
+void join_bytes(const CellPage& page, const CellLine& line, std::vector<Chip>& chips) {
+  const auto byte_at = [&](size_t i) {
+    if (i >= chips.size()) return -1;
+    const auto piece = page.pieces.find(line.token[static_cast<size_t>(chips[i].cell)]);
+    return piece == page.pieces.end() ? -1 : byte_of(piece->second);
+  };
+  if (line.token.empty()) return;
+  for (size_t i = 0; i < chips.size(); ++i) {
+    const int first = byte_at(i);
+    const size_t length = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
+    QByteArray bytes(1, static_cast<char>(first));
+    while (length > 1 && static_cast<size_t>(bytes.size()) < length) {
+      const size_t at = i + static_cast<size_t>(bytes.size());
+      const int next = byte_at(at);
+      if (next < 0x80 || next > 0xbf ||
+          line.position[static_cast<size_t>(chips[at].cell)] != line.position[static_cast<size_t>(chips[at - 1].cell)] + 1)
+        break;
+      bytes.append(static_cast<char>(next));
+    }
+    if (length == 1 || static_cast<size_t>(bytes.size()) < length) continue;
+    const QString letter = QString::fromUtf8(bytes);
+    if (letter.contains(QChar(QChar::ReplacementCharacter))) continue;
+    for (size_t part = 0; part < length; ++part) {
+      Chip& chip = chips[i + part];
+      chip.text = part == 0 ? letter : QString(QChar(0x2039));
+      chip.part = tr("byte %1 of %2 of %3").arg(part + 1).arg(length).arg(letter);
+    }
+    i += length - 1;
+  }
+}
+
 /// Marks the cells that the other run's router sent elsewhere. Only like is compared with like: the same token at the same place.
 void compare(const CellPage& page, const CellLine& line, const CellPage& other, ShownPage& shown, ShownLine& to) {
   if (shown.router < 0) return;
@@ -178,6 +218,7 @@ ShownPage show_page(const CellPage& page, const CellOptions& options, const Cell
     to.text = QString::fromStdString(line.text).simplified();
     for (size_t c = 0; c < line.position.size(); ++c)
       if (line.real[c] || options.padding) to.chips.push_back(chip_of(page, line, shown, c));
+    join_bytes(page, line, to.chips);
     if (const int64_t rest = line.cells - static_cast<int64_t>(line.position.size()); rest > 0)
       to.left_out = tr("%1 more cells of this sequence are not shown").arg(grouped(rest));
     if (other) compare(page, line, *other, shown, to);

@@ -29,6 +29,7 @@ ColorText text_of(CellColor color);
 struct Chip {
   int cell = 0;              ///< index into the line's lists
   QString text;              ///< empty: a square
+  QString part;              ///< of tokens that are bytes: which of which letter; else empty
   bool word = false;         ///< begins a word: a gap before it
   bool real = true;          ///< false: padding
   int branch = -1;           ///< first kept choice of the router that colours; -1: none

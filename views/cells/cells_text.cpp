@@ -34,7 +34,8 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
   const Chip& chip = shown.lines[line_number].chips[chip_number];
   const auto cell = static_cast<size_t>(chip.cell);
   QString text = tr("<b>cell %1:%2</b> of \"%3\"").arg(line.sequence).arg(line.position[cell]).arg(QString::fromStdString(page.space));
-  if (!line.token.empty()) text += tr(", token %1 <b>%2</b>").arg(line.token[cell]).arg(chip.text.toHtmlEscaped());
+  if (!line.token.empty())
+    text += tr(", token %1 <b>%2</b>").arg(line.token[cell]).arg((chip.part.isEmpty() ? chip.text : chip.part).toHtmlEscaped());
   if (!line.label.empty()) text += ", " + QString::fromStdString(line.label).toHtmlEscaped();
   if (!line.text.empty()) text += "<br>" + QString::fromStdString(line.text).left(200).toHtmlEscaped();
   if (!chip.real) text += tr("<br>padding: no cell of the data");

@@ -4,8 +4,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-
-#include "core/experiment/pass_list.h"
+#include <algorithm>
 
 namespace stormcell::views {
 namespace {
@@ -29,11 +28,19 @@ PassRow* find(Optimisations& state, const QString& id) {
   return nullptr;
 }
 
+/// Whether a pass ran with just what is set of it now.
+bool has_options(const QJsonObject& options, const PassRow& row) {
+  return std::all_of(row.options.begin(), row.options.end(), [&](const OptionRow& option) {
+    const QJsonValue value = options[QString::fromStdString(option.line.key)];
+    return value.isString() ? value.toString() == option.value : option.is_standard();
+  });
+}
+
 /// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly this choice.
 void take(Optimisations& state, int64_t run, const QJsonObject& summary, bool exact) {
   for (const QJsonValue& p : summary["passes"].toArray()) {
     PassRow* row = find(state, p["name"].toString());
-    if (!row) continue;
+    if (!row || !has_options(p["options"].toObject(), *row)) continue;
     if (!row->predicted || exact) row->predicted = number(p["predicted_speedup"]);
     if (!row->applied || exact) row->applied = p["applied"].toBool(), row->reason = p["reason"].toString();
     if (const auto alone = gain(p["speedup_alone"], p["speedup_alone_ci95"]); alone && (!row->alone || exact))
@@ -50,12 +57,44 @@ void take(Optimisations& state, int64_t run, const QJsonObject& summary, bool ex
 
 }  // namespace
 
-std::optional<QSet<QString>> chosen_passes(const RunLine& run) {
+std::optional<PassChoice> chosen_passes(const RunLine& run) {
   const QJsonObject summary = summary_of(run);
   if (summary["schema"].toString() != "stormcell.optimize/1") return {};
-  QSet<QString> chosen;
-  for (const QJsonValue& p : summary["passes"].toArray()) chosen.insert(p["name"].toString());
+  PassChoice chosen;
+  for (const QJsonValue& p : summary["passes"].toArray()) {
+    const QString id = p["name"].toString();
+    chosen.enabled.insert(id);
+    const QJsonObject options = p["options"].toObject();
+    for (auto it = options.begin(); it != options.end(); ++it) chosen.options[id][it.key()] = it.value().toString();
+  }
   return chosen;
+}
+
+PassChoice effective(const PassChoice& choice) {
+  PassChoice seen{choice.enabled};
+  for (auto it = choice.options.begin(); it != choice.options.end(); ++it)
+    if (choice.enabled.contains(it.key()) && !it.value().isEmpty()) seen.options.insert(it.key(), it.value());
+  return seen;
+}
+
+PassChoice with_option(const PassChoice& choice, const QString& pass, const OptionRow& option, const QString& value) {
+  PassChoice next = choice;
+  const QString key = QString::fromStdString(option.line.key);
+  if (value == QString::fromStdString(option.line.standard))
+    next.options[pass].remove(key);
+  else
+    next.options[pass][key] = value;
+  if (next.options[pass].isEmpty()) next.options.remove(pass);
+  return next;
+}
+
+QString options_text(const PassChoice& choice) {
+  QStringList words;
+  const PassChoice seen = effective(choice);
+  for (auto pass = seen.options.begin(); pass != seen.options.end(); ++pass)
+    for (auto option = pass->begin(); option != pass->end(); ++option)
+      words << QString("%1 %2=%3").arg(pass.key(), option.key(), option.value());
+  return words.join(", ");
 }
 
 QSet<QString> default_passes() {
@@ -65,16 +104,20 @@ QSet<QString> default_passes() {
   return passes;
 }
 
-Optimisations look_up(const SessionOverview& session, int64_t settings_of, const QSet<QString>& enabled) {
+Optimisations look_up(const SessionOverview& session, int64_t settings_of, const PassChoice& choice) {
   Optimisations state;
   for (const PassLine& pass : list_passes()) {
     PassRow row;
     row.id = QString::fromStdString(pass.id);
     row.summary = QString::fromStdString(pass.summary);
     row.lossy = pass.lossy;
-    row.enabled = enabled.contains(row.id);
+    row.enabled = choice.enabled.contains(row.id);
+    for (const PassOptionLine& line : pass.options)
+      row.options.push_back(
+          {line, choice.options.value(row.id).value(QString::fromStdString(line.key), QString::fromStdString(line.standard))});
     state.rows.push_back(std::move(row));
   }
+  const PassChoice wanted = effective(choice);
   std::string settings;
   for (const RunLine& run : session.runs)
     if (run.id == settings_of) settings = run.settings;
@@ -84,7 +127,7 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     const auto chosen = chosen_passes(run);
     if (!chosen || (!settings.empty() && run.settings != settings)) continue;
     const QJsonObject summary = summary_of(run);
-    const bool exact = state.run == 0 && *chosen == enabled;
+    const bool exact = state.run == 0 && *chosen == wanted;
     take(state, run.id, summary, exact);
     if (!exact) continue;
     state.run = run.id;
@@ -99,17 +142,22 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
   return state;
 }
 
-PlanChoice plan_choice(const QSet<QString>& enabled) {
-  PlanChoice choice;
+PlanChoice plan_choice(const PassChoice& choice) {
+  PlanChoice plan;
   for (const PassLine& pass : list_passes()) {
-    if (enabled.contains(QString::fromStdString(pass.id)))
-      choice.only.push_back(pass.id);
+    if (choice.enabled.contains(QString::fromStdString(pass.id)))
+      plan.only.push_back(pass.id);
     else
-      choice.disable.push_back(pass.id);
+      plan.disable.push_back(pass.id);
   }
-  // An empty "only" means all.
-  if (!choice.only.empty()) choice.disable.clear();
-  return choice;
+  // An empty "only" means all that run by default.
+  if (!plan.only.empty()) plan.disable.clear();
+  if (choice.enabled == default_passes()) plan.only.clear();
+  const PassChoice seen = effective(choice);
+  for (auto pass = seen.options.begin(); pass != seen.options.end(); ++pass)
+    for (auto option = pass->begin(); option != pass->end(); ++option)
+      plan.options[pass.key().toStdString()][option.key().toStdString()] = option.value().toStdString();
+  return plan;
 }
 
 QString to_text(const Gain& gain) {
@@ -130,16 +178,19 @@ Table make_table(const Optimisations& state) {
                    {tr("alone in run"), tr("the run that measured it alone: a quick run of a choice does not, then it is an older one")},
                    {tr("up to here"), tr("measured: with this pass and those above it")},
                    {tr("guard misses"), tr("inputs that took the path which the pass had left out, and were still answered right")},
+                   {tr("parameters"), tr("what can be set of it, as the next run uses it")},
                    {tr("why"), tr("what it did, or why it did not apply")}};
   for (const PassRow& row : state.rows) {
     const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
+    QStringList options;
+    for (const OptionRow& option : row.options) options << QString::fromStdString(option.line.key) + "=" + option.value;
     table.rows.push_back(
         {row.id, QString(row.enabled ? tr("yes") : tr("no")), row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
          value(row.predicted), row.alone ? Value(row.alone->value) : Value(),
          row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
          row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(),
          row.alone ? Value(static_cast<qlonglong>(row.alone_run)) : Value(), row.cumulative ? Value(row.cumulative->value) : Value(),
-         state.run ? Value(row.guard_misses) : Value(), row.reason});
+         state.run ? Value(row.guard_misses) : Value(), options.join(", "), row.reason});
   }
   return table;
 }

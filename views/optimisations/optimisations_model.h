@@ -1,5 +1,6 @@
 // Passes as switches, with what earlier runs of the same session say of this choice. Pure: no widget, no reading.
 #pragma once
+#include <QMap>
 #include <QSet>
 #include <QString>
 #include <array>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
+#include "core/experiment/pass_list.h"
 #include "core/experiment/session_view.h"
 #include "views/kit/table.h"
 
@@ -18,9 +20,25 @@ struct Gain {
   std::optional<Interval> ci95;
 };
 
+using PassOptions = QMap<QString, QString>;
+
+/// Which passes the next run uses, and what is set of them: by pass and option, where it is not the standard.
+struct PassChoice {
+  QSet<QString> enabled;
+  QMap<QString, PassOptions> options = {};
+  bool operator==(const PassChoice&) const = default;
+};
+
+struct OptionRow {
+  PassOptionLine line;
+  QString value;
+  bool is_standard() const { return value == QString::fromStdString(line.standard); }
+};
+
 struct PassRow {
   QString id, summary;
   bool lossy = false, enabled = false;
+  std::vector<OptionRow> options;
   /// The rest: from a run; null or empty where none tells.
   std::optional<bool> applied;
   QString reason;
@@ -40,13 +58,19 @@ struct Optimisations {
   std::string config;  ///< stormcell.config/1 of that run
 };
 
-/// The passes that a run chose; nothing where it was no optimize run.
-std::optional<QSet<QString>> chosen_passes(const RunLine& run);
-/// What is known of `enabled` from all runs of the session with the same settings as `settings_of`: the newest run with exactly this
+/// What a run chose; nothing where it was no optimize run.
+std::optional<PassChoice> chosen_passes(const RunLine& run);
+/// The same choice as a run would see it: without what is set of passes that are off.
+PassChoice effective(const PassChoice& choice);
+/// The choice with one option set; the standard is not kept.
+PassChoice with_option(const PassChoice& choice, const QString& pass, const OptionRow& option, const QString& value);
+/// "dead-path max-share=0.02, vertical-fusion norms=off"; empty where nothing is set of the passes that run.
+QString options_text(const PassChoice& choice);
+/// What is known of a choice from all runs of the session with the same settings as `settings_of`: the newest run with exactly this
 /// choice; predictions and reasons also from others where that one is missing.
-Optimisations look_up(const SessionOverview& session, int64_t settings_of, const QSet<QString>& enabled);
+Optimisations look_up(const SessionOverview& session, int64_t settings_of, const PassChoice& choice);
 /// For Experiment::optimize().
-PlanChoice plan_choice(const QSet<QString>& enabled);
+PlanChoice plan_choice(const PassChoice& choice);
 /// All that run by default: the lossy ones only by name.
 QSet<QString> default_passes();
 Table make_table(const Optimisations& state);

@@ -4,13 +4,18 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalBlocker>
+#include <QToolButton>
+#include <QWidgetAction>
 #include <algorithm>
 #include <cmath>
 
-#include "core/experiment/pass_list.h"
 #include "views/kit/figure_text.h"
 #include "views/kit/theme.h"
 
@@ -19,6 +24,9 @@ namespace {
 
 ImU32 color(const QColor& c, double alpha = 1) { return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha)); }
 const char* text(const QByteArray& utf8) { return utf8.constData(); }
+
+/// Shares are shown in percent.
+double scale_of(const PassOptionLine& line) { return line.kind == PassOptionLine::Kind::share ? 100 : 1; }
 
 /// The largest factor that any bar has to show, at least 1.1: bars of all rows are on one scale.
 double span_of(const Optimisations& state) {
@@ -64,31 +72,19 @@ void draw_gain(const std::optional<Gain>& gain, const std::optional<double>& pre
 
 }  // namespace
 
-OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), enabled_(default_passes()) {
-  preset_ = new QComboBox(this);
-  preset_->addItem(tr("Preset"));
-  preset_->addItem(tr("all"));
-  preset_->addItem(tr("none"));
-  for (const PassLine& pass : list_passes())
-    preset_->addItem(tr("only %1").arg(QString::fromStdString(pass.id)), QString::fromStdString(pass.id));
-  preset_->setAccessibleName(tr("Preset of passes"));
-  preset_->setToolTip(tr("Switches all passes at once"));
-  for (int i = 0; i < preset_->count(); ++i) preset_->setItemData(i, tr("Switches all passes at once"), Qt::ToolTipRole);
-  bar()->addWidget(preset_);
-  for (const PassLine& pass : list_passes()) {
-    const QString id = QString::fromStdString(pass.id);
-    auto* box = new QCheckBox(id, this);
-    box->setToolTip(QString::fromStdString(pass.summary));
-    box->setAccessibleDescription(QString::fromStdString(pass.summary));
-    box->setChecked(enabled_.contains(id));
-    connect(box, &QCheckBox::clicked, this, [this, id](bool on) {
-      QSet<QString> next = enabled_;
-      on ? (void)next.insert(id) : (void)next.remove(id);
-      choose(next, on ? tr("%1 on").arg(id) : tr("%1 off").arg(id));
-    });
-    bar()->addWidget(box);
-    boxes_.insert(id, box);
-  }
+OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), choice_{default_passes()} {
+  state_ = look_up({}, 0, choice_);
+  add_passes();
+  auto* parameters = new QToolButton(this);
+  parameters->setText(tr("Parameters"));
+  parameters->setToolTip(tr("What can be set of each pass"));
+  parameters->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(parameters);
+  auto* panel = new QWidgetAction(menu);
+  panel->setDefaultWidget(add_options());
+  menu->addAction(panel);
+  parameters->setMenu(menu);
+  bar()->addWidget(parameters);
   bar()->addStretch(1);
   save_ = new QPushButton(tr("Save configuration..."), this);
   save_->setToolTip(tr("What `stormcell run MODEL --config FILE` replays"));
@@ -105,11 +101,83 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), enabled_(d
   connect(save_, &QPushButton::clicked, this,
           [this] { emit save_wanted("stormcell-config.json", tr("Configurations (*.json)"), QByteArray::fromStdString(state_.config)); });
   connect(preset_, &QComboBox::activated, this, [this](int index) {
-    if (index == 1) choose(default_passes(), tr("all passes"));
-    if (index == 2) choose({}, tr("no pass"));
-    if (index > 2) choose({preset_->itemData(index).toString()}, preset_->itemText(index));
+    if (index == 1) choose({default_passes(), choice_.options}, tr("all passes"));
+    if (index == 2) choose({{}, choice_.options}, tr("no pass"));
+    if (index == 3) choose({choice_.enabled}, tr("standard parameters"));
+    if (index > 3) choose({{preset_->itemData(index).toString()}, choice_.options}, preset_->itemText(index));
     preset_->setCurrentIndex(0);
   });
+}
+
+void OptimisationsView::add_passes() {
+  preset_ = new QComboBox(this);
+  preset_->addItem(tr("Preset"));
+  preset_->addItem(tr("all"));
+  preset_->addItem(tr("none"));
+  preset_->addItem(tr("standard parameters"));
+  for (const PassRow& row : state_.rows) preset_->addItem(tr("only %1").arg(row.id), row.id);
+  preset_->setAccessibleName(tr("Preset of passes"));
+  const QString tip = tr("Switches all passes at once, or sets all their parameters back");
+  preset_->setToolTip(tip);
+  for (int i = 0; i < preset_->count(); ++i) preset_->setItemData(i, tip, Qt::ToolTipRole);
+  bar()->addWidget(preset_);
+  for (const PassRow& row : state_.rows) {
+    auto* box = new QCheckBox(row.id, this);
+    box->setToolTip(row.summary);
+    box->setAccessibleDescription(row.summary);
+    box->setChecked(row.enabled);
+    connect(box, &QCheckBox::toggled, this, [this, id = row.id](bool on) { switch_pass(id, on); });
+    bar()->addWidget(box);
+    boxes_.insert(row.id, box);
+  }
+}
+
+QWidget* OptimisationsView::add_options() {
+  auto* panel = new QWidget(this);
+  auto* form = new QFormLayout(panel);
+  for (size_t r = 0; r < state_.rows.size(); ++r) {
+    const PassRow& row = state_.rows[r];
+    auto* title = new QLabel("<b>" + row.id + "</b>", panel);
+    form->addRow(title);
+    for (size_t o = 0; o < row.options.size(); ++o) {
+      const PassOptionLine& line = row.options[o].line;
+      const QString key = QString::fromStdString(line.key), about = QString::fromStdString(line.summary);
+      const auto set = [this, r, o](const QString& value) { set_option(state_.rows[r].id, state_.rows[r].options[o], value); };
+      const auto value = [this, r, o] { return state_.rows[r].options[o].value; };
+      QWidget* control = nullptr;
+      if (line.kind == PassOptionLine::Kind::flag) {
+        auto* box = new QCheckBox(panel);
+        connect(box, &QCheckBox::toggled, this, [set](bool on) { set(on ? "on" : "off"); });
+        refresh_options_.push_back([box, value] {
+          const QSignalBlocker quiet(box);
+          box->setChecked(value() == "on");
+        });
+        control = box;
+      } else {
+        const bool share = line.kind == PassOptionLine::Kind::share;
+        auto* number = new QDoubleSpinBox(panel);
+        number->setDecimals(share ? 1 : 0);
+        number->setRange(line.least * scale_of(line), line.most * scale_of(line));
+        if (share) number->setSuffix(" %");
+        number->setKeyboardTracking(false);
+        connect(number, &QDoubleSpinBox::valueChanged, this, [set, line](double shown) { set(QString::number(shown / scale_of(line))); });
+        refresh_options_.push_back([number, value, line] {
+          const QSignalBlocker quiet(number);
+          number->setValue(value().toDouble() * scale_of(line));
+        });
+        control = number;
+      }
+      control->setAccessibleName(row.id + " " + key);
+      control->setAccessibleDescription(about);
+      control->setToolTip(about);
+      auto* label = new QLabel(key, panel);
+      label->setToolTip(about);
+      label->setBuddy(control);
+      form->addRow(label, control);
+    }
+  }
+  for (const auto& refresh : refresh_options_) refresh();
+  return panel;
 }
 
 View::Load OptimisationsView::load(const Context& context, const Selection&) {
@@ -123,38 +191,49 @@ View::Load OptimisationsView::load(const Context& context, const Selection&) {
     // A run that was optimised shows its own choice.
     for (const RunLine& run : context.session->runs)
       if (run.id == context.main.run)
-        if (const auto chosen = chosen_passes(run)) enabled_ = *chosen;
+        if (const auto chosen = chosen_passes(run)) choice_ = *chosen;
   }
   if (context.main.settings.empty()) {
     show_message(tr("How this run was made is not known, so it cannot be run again with other passes."),
                  {{"choose-run", tr("Choose another run")}, {"run-demo", tr("Run the demo")}});
     return nullptr;
   }
-  take(enabled_);
+  take(choice_);
   show_content();
   return nullptr;
 }
 
-void OptimisationsView::choose(const QSet<QString>& enabled, const QString& what) {
-  if (enabled == enabled_) return;
-  emit edit_wanted(
-      what, [this, enabled] { take(enabled); }, [this, before = enabled_] { take(before); });
+void OptimisationsView::switch_pass(const QString& id, bool on) {
+  PassChoice next = choice_;
+  on ? (void)next.enabled.insert(id) : (void)next.enabled.remove(id);
+  choose(next, on ? tr("%1 on").arg(id) : tr("%1 off").arg(id));
 }
 
-void OptimisationsView::take(const QSet<QString>& enabled) {
-  enabled_ = enabled;
-  if (context_.session) state_ = look_up(*context_.session, context_.main.run, enabled_);
+void OptimisationsView::set_option(const QString& pass, const OptionRow& option, const QString& value) {
+  choose(with_option(choice_, pass, option, value), QString("%1 %2=%3").arg(pass, QString::fromStdString(option.line.key), value));
+}
+
+void OptimisationsView::choose(const PassChoice& choice, const QString& what) {
+  if (choice == choice_) return;
+  emit edit_wanted(
+      what, [this, choice] { take(choice); }, [this, before = choice_] { take(before); });
+}
+
+void OptimisationsView::take(const PassChoice& choice) {
+  choice_ = choice;
+  state_ = context_.session ? look_up(*context_.session, context_.main.run, choice_) : look_up({}, 0, choice_);
   for (auto it = boxes_.begin(); it != boxes_.end(); ++it) {
     const QSignalBlocker quiet(it.value());
-    it.value()->setChecked(enabled_.contains(it.key()));
+    it.value()->setChecked(choice_.enabled.contains(it.key()));
   }
+  for (const auto& refresh : refresh_options_) refresh();
   save_->setEnabled(!state_.config.empty());
   run_->setText(state_.run ? tr("Run again") : tr("Run this choice"));
   refresh_table();
   canvas_->refresh();
 }
 
-void OptimisationsView::run() { emit run_wanted(plan_choice(enabled_)); }
+void OptimisationsView::run() { emit run_wanted(plan_choice(choice_)); }
 
 void OptimisationsView::frame() {
   begin_whole_window("optimisations");
@@ -213,13 +292,10 @@ void OptimisationsView::draw_row(size_t index) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   bool on = row.enabled;
-  if (ImGui::Checkbox(text(row.id.toUtf8()), &on)) {
-    QSet<QString> next = enabled_;
-    on ? (void)next.insert(row.id) : (void)next.remove(row.id);
-    // Not within the frame: undo may redraw.
+  // Not within the frame: undo may redraw.
+  if (ImGui::Checkbox(text(row.id.toUtf8()), &on))
     QMetaObject::invokeMethod(
-        this, [this, next, what = on ? tr("%1 on").arg(row.id) : tr("%1 off").arg(row.id)] { choose(next, what); }, Qt::QueuedConnection);
-  }
+        this, [this, id = row.id, on] { switch_pass(id, on); }, Qt::QueuedConnection);
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));
   ImGui::TableNextColumn();
   ImGui::AlignTextToFramePadding();
@@ -243,6 +319,40 @@ void OptimisationsView::draw_row(size_t index) {
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text(what.toUtf8()));
   ImGui::PopTextWrapPos();
+  if (row.enabled) draw_options(row);
+}
+
+void OptimisationsView::draw_options(const PassRow& row) {
+  const Theme& theme = Theme::of(palette());
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  for (size_t i = 0; i < row.options.size(); ++i) {
+    const OptionRow& option = row.options[i];
+    const QByteArray key = QByteArray::fromStdString(option.line.key), id = "##" + row.id.toUtf8() + "." + key;
+    const float wide = ImGui::CalcTextSize(key.constData()).x + (option.line.kind == PassOptionLine::Kind::flag ? 40.f : 110.f);
+    if (i > 0 && ImGui::GetItemRectMax().x + wide < right) ImGui::SameLine(0, 14);
+    const auto set = [&](const QString& value) {
+      QMetaObject::invokeMethod(
+          this, [this, pass = row.id, option, value] { set_option(pass, option, value); }, Qt::QueuedConnection);
+    };
+    ImGui::BeginGroup();
+    if (!option.is_standard()) ImGui::PushStyleColor(ImGuiCol_Text, color(theme.accent));
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(key.constData());
+    ImGui::SameLine(0, 5);
+    if (option.line.kind == PassOptionLine::Kind::flag) {
+      bool on = option.value == "on";
+      if (ImGui::Checkbox(id.constData(), &on)) set(on ? "on" : "off");
+    } else {
+      auto shown = static_cast<float>(option.value.toDouble() * scale_of(option.line));
+      ImGui::SetNextItemWidth(70);
+      ImGui::InputFloat(id.constData(), &shown, 0, 0, option.line.kind == PassOptionLine::Kind::share ? "%.1f %%" : "%.0f");
+      if (ImGui::IsItemDeactivatedAfterEdit())
+        set(QString::number(std::clamp(static_cast<double>(shown) / scale_of(option.line), option.line.least, option.line.most)));
+    }
+    if (!option.is_standard()) ImGui::PopStyleColor();
+    ImGui::EndGroup();
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", option.line.summary.c_str());
+  }
 }
 
 }  // namespace stormcell::views

@@ -1,6 +1,7 @@
-// Switches for the passes, what each is predicted and was measured to bring, and a run of the choice.
+// Switches and parameters of the passes, what each is predicted and was measured to bring, and a run of the choice.
 #pragma once
 #include <QHash>
+#include <functional>
 
 #include "views/kit/imgui/widget.h"
 #include "views/kit/view.h"
@@ -20,7 +21,7 @@ class OptimisationsView : public View {
   QWidget* picture() override { return canvas_; }
   const Optimisations& state() const { return state_; }
   /// Can be undone.
-  void choose(const QSet<QString>& enabled, const QString& what);
+  void choose(const PassChoice& choice, const QString& what);
   void run();
 
  protected:
@@ -29,17 +30,23 @@ class OptimisationsView : public View {
   Parts heeded() const override { return kNoPart; }
 
  private:
-  void take(const QSet<QString>& enabled);
+  void take(const PassChoice& choice);
+  void switch_pass(const QString& id, bool on);
+  void set_option(const QString& pass, const OptionRow& option, const QString& value);
+  void add_passes();
+  QWidget* add_options();
+  void draw_options(const PassRow& row);
   void frame();
   void draw_head();
   void draw_row(size_t index);
 
   ImGuiWidget* canvas_;
   QHash<QString, QCheckBox*> boxes_;
+  std::vector<std::function<void()>> refresh_options_;  ///< of the controls: what the state says
   QComboBox* preset_;
   QPushButton *run_, *save_;
   Context context_;
-  QSet<QString> enabled_;
+  PassChoice choice_;
   Optimisations state_;
 };
 

@@ -35,6 +35,7 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
   rows_shown_->setAccessibleName(tr("Rows on show"));
   bar()->addWidget(rows_shown_);
   facts_ = new QLabel(this);
+  facts_->setObjectName("facts");
   bar()->addWidget(facts_, 1);
   canvas_ = new ImGuiWidget(this);
   canvas_->setAccessibleName(tr("Timeline of executed steps; the table holds the statistics of the chosen range"));
@@ -53,13 +54,17 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
   const bool same_events = data_.timeline && !(unread() & (Part::run | Part::range));
   if (!same_events) range_begin_ = range_end_ = 0;
   const bool same_range = data_.range_begin == range_begin_ && data_.range_end == range_end_;
-  if (same_events && same_range) return nullptr;
+  if (same_events && same_range && !data_.begun) return nullptr;
   Data wanted;
   if (same_events) wanted = data_;
   wanted.range_begin = range_begin_, wanted.range_end = range_end_;
-  return [this, wanted, source = context.main, selection](const Progress& progress) mutable -> Deliver {
-    if (!wanted.timeline) {
-      wanted.timeline = read_timeline(source.file, source.run, selection.first_batch, selection.end_batch, kMostEvents, progress);
+  return [this, wanted, source = context.main, selection, first = first_events_](const Progress& progress) mutable -> Deliver {
+    if (!wanted.timeline || wanted.begun) {
+      const int64_t most = wanted.begun ? kMostEvents : first;
+      wanted.timeline = read_timeline(source.file, source.run, selection.first_batch, selection.end_batch, most, progress);
+      const int64_t batches = wanted.timeline->batches;
+      wanted.begun =
+          !wanted.begun && wanted.timeline->end_batch < (selection.end_batch < 0 ? batches : std::min(selection.end_batch, batches));
       wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
     }
     const bool all = wanted.range_end <= wanted.range_begin;
@@ -73,6 +78,10 @@ void TimelineView::select(const Selection&) {}
 
 void TimelineView::show_data(Data data) {
   const bool other_events = data.timeline != data_.timeline;
+  // The rest of what was begun: who came closer meanwhile stays there.
+  const bool goes_on = data_.begun && !data.begun && data_.timeline->run == data.timeline->run &&
+                       data_.timeline->first_batch == data.timeline->first_batch && data_.timeline->length_ns <= data.timeline->length_ns;
+  const bool looks_closer = goes_on && (window_.begin_ns > 0 || window_.end_ns < static_cast<double>(data_.timeline->length_ns));
   data_ = std::move(data);
   const Timeline& t = *data_.timeline;
   if (t.events == 0) {
@@ -82,17 +91,21 @@ void TimelineView::show_data(Data data) {
   }
   if (other_events) {
     // Everything, as the table and the statistics below have it.
-    window_ = {0, std::max(100.0, static_cast<double>(t.length_ns))};
+    if (!looks_closer) window_ = {0, std::max(100.0, static_cast<double>(t.length_ns))};
     QString facts = tr("%1 events of batches %2 to %3")
                         .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(t.events)))
                         .arg(t.first_batch)
                         .arg(t.end_batch - 1);
-    if (t.end_batch < t.batches) facts += tr(" of %1; choose others in the heatmap's time strip").arg(t.batches);
+    if (data_.begun)
+      facts += tr("; reading on");
+    else if (t.end_batch < t.batches)
+      facts += tr(" of %1; choose others in the heatmap's time strip").arg(t.batches);
     facts_->setText(facts);
   }
   refresh_table();
   canvas_->refresh();
   show_content();
+  if (data_.begun) emit load_wanted();
 }
 
 void TimelineView::set_window(const TimeWindow& window) {

@@ -20,6 +20,8 @@ class TimelineView : public View {
   const TimeWindow& window() const { return window_; }
   /// Statistics of [begin, end) are wanted, of all where it is empty; they come with the next load().
   void choose_range(double begin_ns, double end_ns);
+  /// So many events are read and drawn before the rest.
+  void set_first_events(int64_t events) { first_events_ = events; }
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;
@@ -31,6 +33,7 @@ class TimelineView : public View {
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
     double range_begin = 0, range_end = 0;
     std::vector<OpStatistics> statistics;
+    bool begun = false;  ///< the first events only; the next load() reads all
   };
   void show_data(Data data);
   void frame();
@@ -44,6 +47,7 @@ class TimelineView : public View {
   QLabel* facts_;
   QComboBox* rows_shown_;
   Data data_;
+  int64_t first_events_ = 500'000;  ///< a tenth of a second's work
   TimeWindow window_;
   double range_begin_ = 0, range_end_ = 0, drag_from_ = -1;
   float lane_left_ = 0, lane_width_ = 1;

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> ids(const PassSelection& selection) {
   std::vector<std::string> all;
-  for (const Pass* pass : select_passes(selection)) all.emplace_back(pass->id);
+  for (const ChosenPass& chosen : select_passes(selection)) all.emplace_back(chosen.pass->id);
   return all;
 }
 using Ids = std::vector<std::string>;
@@ -85,11 +85,72 @@ class PipelineTest : public QObject {
     const LoadProfile profile = loads({9, 0, 7, 0}, 16), none;
     const PipelineResult first = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}));
     std::map<std::string, PassParameters> configuration;
-    for (const PassOutcome& outcome : first.outcomes) configuration[std::string(outcome.pass->id)] = outcome.cumulative.parameters;
+    for (const PassOutcome& outcome : first.outcomes) configuration[std::string(outcome.pass->id)] = saved_parameters(outcome);
     const PassInput input = pass_input(from.graph, none, from.bindings);
     QCOMPARE(to_text(replay_passes(input, configuration).graph), to_text(first.graph));
     configuration = {{"placement", {}}};
     QVERIFY_THROWS_EXCEPTION(Error, replay_passes(input, configuration));
+  }
+
+  void options_are_checked() {
+    const auto with = [](const std::string& id, const PassParameters& options) { return PassSelection{.options = {{id, options}}}; };
+    QCOMPARE(complaint(with("dead-paths", {})),
+             std::string("--pass-option: unknown pass \"dead-paths\" (there are: dead-path, horizontal-fusion, vertical-fusion)"));
+    QCOMPARE(complaint(with("dead-path", {{"share", "0"}})),
+             std::string("--pass-option: pass dead-path has no option \"share\" (it has max-share)"));
+    for (const char* wrong : {"", "-0.1", "0.51", "nan", "0.1 ", "1e999", "on"})
+      QCOMPARE(complaint(with("dead-path", {{"max-share", wrong}})),
+               "--pass-option dead-path.max-share: expected a share from 0 to 0.5, got \"" + std::string(wrong) + "\"");
+    QCOMPARE(complaint(with("horizontal-fusion", {{"min-branches", "2.5"}})),
+             std::string("--pass-option horizontal-fusion.min-branches: expected a whole number from 1 to 65536, got \"2.5\""));
+    QCOMPARE(complaint(with("vertical-fusion", {{"norms", "no"}})),
+             std::string("--pass-option vertical-fusion.norms: expected on or off, got \"no\""));
+    PassSelection off = with("dead-path", {{"max-share", "0.1"}});
+    off.disable = {"dead-path"};
+    QCOMPARE(complaint(off), std::string("--pass-option: pass dead-path does not run (enable it, or leave its option out)"));
+    // What says the standard is not set at all; the rest has one form.
+    const std::vector<ChosenPass> chosen =
+        select_passes({.options = {{"dead-path", {{"max-share", "0.250"}}}, {"vertical-fusion", {{"norms", "on"}, {"gates", "off"}}}}});
+    QCOMPARE(chosen[0].options, (PassParameters{{"max-share", "0.25"}}));
+    QCOMPARE(chosen[2].options, (PassParameters{{"gates", "off"}}));
+  }
+
+  void branches_with_little_load_are_left_out_where_allowed() {
+    const RandomCase from = one_mixture();
+    const LoadProfile profile = loads({88, 1, 0, 11}, 100);
+    const auto dead = [&](const char* share) {
+      return find_pass("dead-path")->run({from.graph, profile, {}, from.bindings, nullptr, {{"max-share", share}}}).parameters;
+    };
+    QCOMPARE(dead("0"), (PassParameters{{"moe", "2"}}));
+    QCOMPARE(dead("0.01"), (PassParameters{{"moe", "1,2"}}));
+    QCOMPARE(dead("0.1"), (PassParameters{{"moe", "1,2"}}));
+    QCOMPARE(dead("0.2"), (PassParameters{{"moe", "1,2,3"}}));
+  }
+
+  void routers_with_few_branches_stay_where_asked() {
+    const RandomCase from = one_mixture();
+    const LoadProfile none;
+    const auto fused = [&](const char* least) {
+      return find_pass("horizontal-fusion")->run({from.graph, none, {}, from.bindings, nullptr, {{"min-branches", least}}});
+    };
+    QVERIFY(fused("4").applied);
+    QVERIFY(!fused("5").applied);
+    QVERIFY2(fused("5").reason.find("4 branches left, fewer than 5") != std::string::npos, fused("5").reason.c_str());
+  }
+
+  void each_kind_of_folding_can_be_left_out() {
+    const RandomCase from = one_mixture();
+    const LoadProfile none;
+    const auto fold = [&](const PassParameters& options) {
+      return find_pass("vertical-fusion")->run({from.graph, none, {}, from.bindings, nullptr, options});
+    };
+    const std::string all = fold({}).reason;
+    QVERIFY2(all.find("activation") != std::string::npos && all.find("residual") != std::string::npos, all.c_str());
+    QCOMPARE(fold({{"activations", "off"}}).reason.find("activation"), std::string::npos);
+    QCOMPARE(fold({{"residuals", "off"}}).reason.find("residual"), std::string::npos);
+    const PassResult nothing = fold({{"norms", "off"}, {"scales", "off"}, {"activations", "off"}, {"gates", "off"}, {"residuals", "off"}});
+    QVERIFY(!nothing.applied);
+    QCOMPARE(to_text(nothing.graph), to_text(from.graph));
   }
 
   void a_passed_graph_passes_unchanged() {

@@ -19,7 +19,7 @@ namespace {
 
 /// What random graphs exercised, so that the test cannot pass by exercising nothing.
 struct Exercised {
-  int guarded = 0, misses = 0, late_loads = 0, grouped = 0, folded = 0;
+  int guarded = 0, misses = 0, late_loads = 0, grouped = 0, folded = 0, otherwise = 0;
 };
 
 QByteArray message(const RandomCase& from, const std::string& what, const std::string& why) {
@@ -78,6 +78,18 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
   }
   check_on_cpu(from, turns, result.graph, "all passes", exercised);
   check_on_emulated_device(from, turns, result.graph);
+  // Other options rewrite the graph otherwise; the answers stay.
+  const PassSelection other{.options = {{"dead-path", {{"max-share", "0.3"}}},
+                                        {"horizontal-fusion", {{"min-branches", "2"}}},
+                                        {"vertical-fusion", {{"norms", "off"}, {"activations", "off"}}}}};
+  const PipelineResult with_options = run_passes(pass_input(from.graph, profile, from.bindings), select_passes(other), OnTheirOwn::no);
+  exercised.otherwise += to_text(with_options.graph) != to_text(result.graph);
+  check_on_cpu(from, turns, with_options.graph, "other options", exercised);
+  std::map<std::string, PassParameters> saved;
+  for (const PassOutcome& outcome : with_options.outcomes)
+    if (outcome.cumulative.applied) saved[std::string(outcome.pass->id)] = saved_parameters(outcome);
+  const LoadProfile none;
+  QCOMPARE(to_text(replay_passes(pass_input(from.graph, none, from.bindings), saved).graph), to_text(with_options.graph));
 }
 
 }  // namespace
@@ -92,6 +104,7 @@ class RandomPlansTest : public QObject {
     QVERIFY(exercised.misses > 100);
     QVERIFY(exercised.late_loads > 50);
     QVERIFY(exercised.folded > 60);
+    QVERIFY(exercised.otherwise > 40);
   }
   void stacks_of_mixtures_keep_their_answers() {
     Exercised exercised;

@@ -1,6 +1,7 @@
 // Benchmarks: routing, dispatch and combine; the two products of a layer alone and the whole layer, with the rivals of cuBLAS in the same
 // process. Weights rotate over at least 512 MB and routings change from call to call, so no cache helps.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -13,7 +14,22 @@ namespace stormcell::device_check {
 namespace {
 
 constexpr int64_t kRotation = int64_t{512} << 20;
-constexpr int kVariants = 8;
+constexpr int kVariants = 8, kMostVariants = 128;
+
+/// Calls enough that the weights which one product touches in all of them are beyond the caches; each has run once.
+LayerCalls rotating_calls(const LayerShape& shape, const Weights& weights, int64_t tokens, int32_t experts, Load load, const Queue& queue) {
+  int variants = kVariants;
+  for (;;) {
+    LayerCalls calls(shape, weights, tokens, experts, load, variants);
+    for (int v = 0; v < variants; ++v) calls.run(v, queue);
+    queue.wait();
+    const double touched = calls.touched() * static_cast<double>(shape.second_numbers() * 2);  // the smaller product
+    const int needed =
+        static_cast<int>(std::min<double>(kMostVariants, std::ceil(static_cast<double>(kRotation) / std::max(1.0, touched))));
+    if (needed <= variants) return calls;
+    variants = std::min(kMostVariants, needed + needed / 8);  // other routings may touch fewer
+  }
+}
 
 struct Point {
   int64_t tokens;
@@ -42,9 +58,7 @@ class LayerBench {
 
   void measure(const Point& point) {
     const int64_t rows = point.tokens * shape_.protocol.k;
-    LayerCalls calls(shape_, weights_, point.tokens, point.experts, point.load, kVariants);
-    for (int v = 0; v < kVariants; ++v) calls.run(v, queue_);
-    queue_.wait();
+    const LayerCalls calls = rotating_calls(shape_, weights_, point.tokens, point.experts, point.load, queue_);
     const double touched = calls.touched();
     char name[96];
     std::snprintf(name, sizeof name, "%s, %lld x %d, %s", shape_.name, static_cast<long long>(point.tokens), point.experts,
@@ -53,7 +67,7 @@ class LayerBench {
 
     double products = 0;
     for (const bool first : {true, false}) {
-      const double seconds = time_calls(queue_, kVariants, [&](int v) { product(calls, v, first); });
+      const double seconds = time_calls(queue_, calls.variants(), [&](int v) { product(calls, v, first); });
       products += seconds;
       Bound bound;
       bound.bytes = touched * static_cast<double>(first ? shape_.first_numbers() : shape_.second_numbers()) * 2;
@@ -62,7 +76,7 @@ class LayerBench {
                        bound.what(task_));
       rivals(calls, rows, at + (first ? ", product 1" : ", product 2"), first);
     }
-    const double whole = time_calls(queue_, kVariants, [&](int v) { calls.run(v, queue_); });
+    const double whole = time_calls(queue_, calls.variants(), [&](int v) { calls.run(v, queue_); });
     char note[96];
     std::snprintf(note, sizeof note, "%.2f times its products; %.0f MB of weights", whole / products,
                   touched * static_cast<double>(shape_.expert_bytes()) / 1e6);
@@ -82,47 +96,46 @@ class LayerBench {
     const int n = first ? shape_.hidden * (shape_.gated ? 2 : 1) : shape_.width, k = first ? shape_.width : shape_.hidden;
     const Memory x(rows * k * 2), y(rows * n * 2);
     fill_bf16(x.as<void>(), rows * k, 1, 8, queue_.stream());
-    std::vector<Cublas::Grouped> grouped(kVariants);
-    std::vector<std::vector<const void*>> xs(kVariants), ws(kVariants);
-    std::vector<std::vector<void*>> ys(kVariants);
+    const auto variants = static_cast<size_t>(calls.variants());
+    std::vector<Cublas::Grouped> grouped(variants, Cublas::Grouped(n, k));
+    std::vector<std::vector<const void*>> xs(variants), ws(variants);
+    std::vector<std::vector<void*>> ys(variants);
     std::vector<Memory> pointers;
-    for (int v = 0; v < kVariants; ++v) {
-      const auto offsets = calls.offsets(v);
-      const auto at_v = static_cast<size_t>(v);
-      const auto* w = static_cast<const uint16_t*>(first ? calls.call(v).w1 : calls.call(v).w2);
+    for (size_t v = 0; v < variants; ++v) {
+      const auto offsets = calls.offsets(static_cast<int>(v));
+      const gpu::LayerCall& call = calls.call(static_cast<int>(v));
+      const auto* w = static_cast<const uint16_t*>(first ? call.w1 : call.w2);
       for (size_t e = 0; e + 1 < offsets.size(); ++e) {
         const int mine = offsets[e + 1] - offsets[e];
         if (mine == 0) continue;
-        grouped[at_v].rows.push_back(mine);
-        xs[at_v].push_back(x.as<uint16_t>() + int64_t{offsets[e]} * k);
-        ws[at_v].push_back(w + static_cast<int64_t>(e) * n * k);
-        ys[at_v].push_back(y.as<uint16_t>() + int64_t{offsets[e]} * n);
+        grouped[v].add(mine);
+        xs[v].push_back(x.as<uint16_t>() + int64_t{offsets[e]} * k);
+        ws[v].push_back(w + static_cast<int64_t>(e) * n * k);
+        ys[v].push_back(y.as<uint16_t>() + int64_t{offsets[e]} * n);
       }
-      grouped[at_v].n = n, grouped[at_v].k = k;
-      pointers.push_back(to_card(xs[at_v])), pointers.push_back(to_card(ws[at_v])), pointers.push_back(to_card(ys[at_v]));
-      grouped[at_v].x = pointers[at_v * 3].as<const void*>(), grouped[at_v].w = pointers[at_v * 3 + 1].as<const void*>();
-      grouped[at_v].y = pointers[at_v * 3 + 2].as<void*>();
+      pointers.push_back(to_card(xs[v])), pointers.push_back(to_card(ws[v])), pointers.push_back(to_card(ys[v]));
+      grouped[v].x = pointers[v * 3].as<const void*>(), grouped[v].w = pointers[v * 3 + 1].as<const void*>();
+      grouped[v].y = pointers[v * 3 + 2].as<void*>();
     }
     queue_.wait();
-    try {
-      const double loop = time_calls(queue_, kVariants, [&](int v) {
-        const auto at_v = static_cast<size_t>(v);
-        for (size_t g = 0; g < grouped[at_v].rows.size(); ++g)
-          cublas_.product(grouped[at_v].rows[g], n, k, xs[at_v][g], ws[at_v][g], ys[at_v][g]);
-      });
-      report_.measured(at + ", cuBLAS loop", loop * 1e6, "us", 0, "rival, in graph replay");
-    } catch (const Failure& failure) {
-      report_.absent(at + ", cuBLAS loop", failure.what());
-    }
-    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    const double together = time_calls_plainly(queue_, kVariants, [&](int v) {
-      const cublasStatus_t s = cublas_.grouped(grouped[static_cast<size_t>(v)]);
-      if (s != CUBLAS_STATUS_SUCCESS) status = s;
+    rival(at + ", cuBLAS loop", calls.variants(), [&](int call) {
+      const auto v = static_cast<size_t>(call);
+      for (size_t g = 0; g < grouped[v].rows.size(); ++g) cublas_.product(grouped[v].rows[g], n, k, xs[v][g], ws[v][g], ys[v][g]);
     });
-    if (status == CUBLAS_STATUS_SUCCESS)
-      report_.measured(at + ", cublasGemmGroupedBatchedEx", together * 1e6, "us", 0, "rival, without a graph");
-    else
-      report_.absent(at + ", cublasGemmGroupedBatchedEx", "cuBLAS status " + std::to_string(static_cast<int>(status)));
+    rival(at + ", cublasGemmGroupedBatchedEx", calls.variants(), [&](int call) { cublas_.grouped(grouped[static_cast<size_t>(call)]); });
+  }
+
+  /// A rival is timed as our kernels are, in graph replay, or without where it cannot be captured; one that cannot at all is named.
+  void rival(const std::string& name, int calls, const std::function<void(int)>& call) const {
+    try {
+      return report_.measured(name, time_calls(queue_, calls, call) * 1e6, "us", 0, "rival, in graph replay");
+    } catch (const Failure&) {
+    }
+    try {
+      report_.measured(name, time_calls_plainly(queue_, calls, call) * 1e6, "us", 0, "rival, without a graph");
+    } catch (const Failure& failure) {
+      report_.absent(name, failure.what());
+    }
   }
 
   const Task& task_;
@@ -135,6 +148,8 @@ class LayerBench {
 
 /// Points by value: where the targets are first, so that a lack of time costs the least.
 void bench_layer(const Task& task, Report& report, const LayerShape& shape) {
+  // A point takes a few seconds at most; to be killed for the time would be a failure.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::max(1.0, task.seconds - 8));
   const Queue queue;
   std::string why;
   const Cublas cublas(queue, why);
@@ -142,10 +157,35 @@ void bench_layer(const Task& task, Report& report, const LayerShape& shape) {
   const auto rotating = static_cast<int32_t>(kRotation / shape.expert_bytes() + 1);
   const Weights weights(shape, std::max(256, (rotating + 7) / 8 * 8));
   LayerBench bench(task, report, shape, weights, queue, cublas);
-  bench.measure({16384 / shape.protocol.k, 8, Load::uniform});
+  std::vector<Point> points = {{16384 / shape.protocol.k, 8, Load::uniform}};
   for (const int64_t tokens : {int64_t{64}, int64_t{4096}, int64_t{512}, int64_t{8}, int64_t{1}})
     for (const int32_t experts : {128, 8, 64, 256})
-      for (const Load load : {Load::uniform, Load::zipf}) bench.measure({tokens, experts, load});
+      for (const Load load : {Load::uniform, Load::zipf}) points.push_back({tokens, experts, load});
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (std::chrono::steady_clock::now() > until)
+      return report.absent("points left", "no time left for " + std::to_string(points.size() - i) + " of " + std::to_string(points.size()));
+    bench.measure(points[i]);
+  }
+}
+
+/// Switch routing of a million cells, whose capacity is counted over sequences or over all of them.
+void bench_capacity(const Queue& queue, Report& report) {
+  constexpr int64_t kCells = 1000000;
+  constexpr int32_t kBranches = 8;
+  const Memory scores = to_card(make_scores(kCells, kBranches, Load::zipf, 22));
+  const CardDecision card(kCells, 1, kBranches);
+  for (const int64_t per_parent : {512, 0}) {
+    gpu::RouteCall route;
+    route.scores = scores.as<float>(), route.cells = kCells, route.branches = kBranches;
+    route.parents.per_parent = per_parent;
+    route.rule = gpu::rule_of(Protocol{.kind = ProtocolKind::switch_top1, .capacity = per_parent ? 80 : 150000}, kBranches);
+    route.decision = card.view;
+    const size_t bytes = gpu::route_workspace(kCells, kBranches, route.rule);
+    const Memory workspace(static_cast<int64_t>(bytes));
+    const double seconds = time_calls(queue, 4, [&](int) { must(gpu::route(route, workspace.as<void>(), bytes, queue.stream())); });
+    report.measured("route, 1000000 cells, switch of 8, capacity over " + (per_parent ? std::to_string(per_parent) : "all"), seconds * 1e6,
+                    "us");
+  }
 }
 
 }  // namespace
@@ -159,13 +199,13 @@ void bench_few_rows(const Task&, Report& report) {
   for (const LayerShape& shape : {gated_shape(), switch_shape()}) {
     const Weights weights(shape, 128);
     for (const int64_t tokens : {1, 2, 4, 8, 16, 32, 64}) {
-      LayerCalls calls(shape, weights, tokens, shape.gated ? 128 : 8, Load::uniform, kVariants);
+      LayerCalls calls = rotating_calls(shape, weights, tokens, shape.gated ? 128 : 8, Load::uniform, queue);
       if (!calls.limits().tensor_cores) return report.absent("all", "no tensor cores that swapped could use");
       for (const int32_t gemv_rows : {0, 4, 8}) {
         calls.set_limits({gemv_rows, 64, true});
-        for (int v = 0; v < kVariants; ++v) calls.run(v, queue);
+        for (int v = 0; v < calls.variants(); ++v) calls.run(v, queue);  // the map of these limits
         queue.wait();
-        const double seconds = time_calls(queue, kVariants, [&](int v) {
+        const double seconds = time_calls(queue, calls.variants(), [&](int v) {
           const gpu::LayerParts parts = gpu::layer_parts(calls.call(v), calls.workspace(v));
           must(gpu::grouped_product(parts.first, calls.limits(), parts.map, queue.stream()));
           must(gpu::grouped_product(parts.second, calls.limits(), parts.map, queue.stream()));
@@ -217,6 +257,7 @@ void bench_routing(const Task& task, Report& report) {
       report.measured(std::string("route, dispatch, combine, ") + name, seconds * 1e6, "us",
                       task.copy_bandwidth > 0 ? moved / seconds / task.copy_bandwidth : 0, note);
     }
+  bench_capacity(queue, report);
 }
 
 }  // namespace stormcell::device_check

@@ -55,12 +55,19 @@ void poison(void* to, size_t bytes) {
   must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 bool has_card(std::string& why) {
-  int count = 0;
+  int count = 0, driver = 0, runtime = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error != cudaSuccess)
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+  if (driver == 0)
+    why = "there is no NVIDIA driver (libcuda.so.1)";
+  else if (error == cudaErrorInsufficientDriver)
+    why = "the driver is for CUDA " + version(driver) + ", needed is one for " + version(runtime) + " or later";
+  else if (error != cudaSuccess)
     why = std::string(cudaGetErrorString(error)) + " (" + cudaGetErrorName(error) + ")";
   else if (count == 0)
-    why = "no device";
+    why = "the driver sees no device";
   return why.empty();
 }
 
@@ -78,10 +85,13 @@ Graph::Graph(const Queue& queue, const std::function<void()>& work) : queue_(&qu
     work();
   } catch (...) {
     cudaStreamEndCapture(queue.stream(), &graph);
-    cudaGraphDestroy(graph);
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError();  // a capture that failed is over: what comes next must not find its error
     throw;
   }
-  must(cudaStreamEndCapture(queue.stream(), &graph), "cudaStreamEndCapture");
+  const cudaError_t ended = cudaStreamEndCapture(queue.stream(), &graph);
+  if (ended != cudaSuccess) cudaGetLastError();
+  must(ended, "cudaStreamEndCapture");
   const cudaError_t error = cudaGraphInstantiate(&executable_, graph, 0);
   cudaGraphDestroy(graph);
   must(error, "cudaGraphInstantiate");
@@ -89,9 +99,13 @@ Graph::Graph(const Queue& queue, const std::function<void()>& work) : queue_(&qu
 Graph::~Graph() { cudaGraphExecDestroy(executable_); }
 
 double time_calls(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds) {
-  const Graph graph(queue, [&] {
+  // Once before: what is loaded or allocated at a first call must not be while a stream is captured.
+  const auto all = [&] {
     for (int i = 0; i < calls; ++i) call(i);
-  });
+  };
+  all();
+  queue.wait();
+  const Graph graph(queue, all);
   return median_seconds(queue, seconds, [&] { graph.replay(); }) / calls;
 }
 double time_calls_plainly(const Queue& queue, int calls, const std::function<void(int)>& call, double seconds) {

@@ -12,23 +12,29 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// Where loaders do not look: the toolkit's folder, and that of Python's package.
-void* open_cublas() {
-  for (const char* name : {"libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.13", "libcublas.so"})
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return library;
+// A library of this version where loaders look, in the toolkit's folder, or in that of Python's package. The functions used here are the
+// same in versions 12 and 13.
+void* open_cublas(const std::string& version, std::string& name) {
+  const std::string file = "libcublas.so." + version;
+  for (const std::string& candidate : {file, "/usr/local/cuda/lib64/" + file})
+    if (void* library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+      name = candidate;
+      return library;
+    }
   FILE* python = popen(
-      "python3 -c 'import glob,sys; print([f for p in sys.path for f in glob.glob(p+\"/nvidia/*/lib/libcublas.so.13\")][0])' 2>/dev/null",
+      ("python3 -c 'import glob,sys; print([f for p in sys.path for f in glob.glob(p+\"/nvidia/*/lib/" + file + "\")][0])' 2>/dev/null")
+          .c_str(),
       "r");
   if (!python) return nullptr;
   char path[4096] = {};
   const bool read = std::fgets(path, sizeof path, python) != nullptr;
   pclose(python);
   if (!read) return nullptr;
-  std::string file(path);
-  if (!file.empty() && file.back() == '\n') file.pop_back();
-  const std::string beside = file.substr(0, file.rfind('/')) + "/libcublasLt.so.13";
+  name = path;
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  const std::string beside = name.substr(0, name.rfind('/')) + "/libcublasLt.so." + version;
   dlopen(beside.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  return dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
 void must_blas(cublasStatus_t status, const char* what) {
@@ -36,12 +42,14 @@ void must_blas(cublasStatus_t status, const char* what) {
 }
 }  // namespace
 
-Cublas::Cublas(const Queue& queue, std::string& why) : library_(open_cublas()) {
+Cublas::Cublas(const Queue& queue, std::string& why) {
+  for (const char* version : {"13", "12"})
+    if (!library_) library_ = open_cublas(version, name_);
   decltype(&cublasCreate_v2) create = nullptr;
   decltype(&cublasSetStream_v2) set_stream = nullptr;
   if (!library_ || !find(library_, "cublasCreate_v2", create) || !find(library_, "cublasSetStream_v2", set_stream) ||
       !find(library_, "cublasGemmEx", gemm_) || !find(library_, "cublasDestroy_v2", destroy_)) {
-    why = "libcublas.so.13 was not found";
+    why = "neither libcublas.so.13 nor libcublas.so.12 was found";
     return;
   }
   find(library_, "cublasGemmGroupedBatchedEx", grouped_);
@@ -64,15 +72,17 @@ void Cublas::product(int rows, int n, int k, const void* x, const void* w, void*
             "cublasGemmEx");
 }
 
-cublasStatus_t Cublas::grouped(const Grouped& call) const {
-  if (!grouped_) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const size_t groups = call.rows.size();
-  const std::vector<cublasOperation_t> transposed(groups, CUBLAS_OP_T), plain(groups, CUBLAS_OP_N);
-  const std::vector<int> n(groups, call.n), k(groups, call.k), sizes(groups, 1);
-  const std::vector<float> one(groups, 1.0f), zero(groups, 0.0f);
-  return grouped_(handle_, transposed.data(), plain.data(), n.data(), call.rows.data(), k.data(), one.data(), call.w, CUDA_R_16BF, k.data(),
-                  call.x, CUDA_R_16BF, k.data(), zero.data(), call.y, CUDA_R_16BF, n.data(), static_cast<int>(groups), sizes.data(),
-                  CUBLAS_COMPUTE_32F);
+void Cublas::Grouped::add(int rows_of_group) {
+  rows.push_back(rows_of_group), n.push_back(n_), k.push_back(k_), sizes.push_back(1);
+  transposed.push_back(CUBLAS_OP_T), plain.push_back(CUBLAS_OP_N);
+  one.push_back(1), zero.push_back(0);
+}
+void Cublas::grouped(const Grouped& call) const {
+  if (!grouped_) throw Failure(name_ + " has no cublasGemmGroupedBatchedEx");
+  must_blas(grouped_(handle_, call.transposed.data(), call.plain.data(), call.n.data(), call.rows.data(), call.k.data(), call.one.data(),
+                     call.w, CUDA_R_16BF, call.k.data(), call.x, CUDA_R_16BF, call.k.data(), call.zero.data(), call.y, CUDA_R_16BF,
+                     call.n.data(), static_cast<int>(call.rows.size()), call.sizes.data(), CUBLAS_COMPUTE_32F),
+            "cublasGemmGroupedBatchedEx");
 }
 
 }  // namespace stormcell::device_check

@@ -20,17 +20,30 @@ class Cublas {
 
   /// y [rows, n] = x [rows, k] . w [n, k]^T, bf16, sums in f32.
   void product(int rows, int n, int k, const void* x, const void* w, void* y) const;
-  /// One product a group: rows[g] rows of x from row first[g] on, with the expert's weights. Pointers lie on the card.
+  /// One product a group: rows[g] rows of x with an expert's weights. Pointers lie on the card, and so do those that they point to; the
+  /// other lists are made once, so that a call does nothing but call.
   struct Grouped {
+    Grouped(int columns, int depth) : n_(columns), k_(depth) {}
+    void add(int rows_of_group);
     std::vector<int> rows;
-    int n = 0, k = 0;
     const void* const* x = nullptr;
     const void* const* w = nullptr;
     void* const* y = nullptr;
+
+   private:
+    friend class Cublas;
+    int n_, k_;
+    std::vector<int> n, k, sizes;
+    std::vector<cublasOperation_t> transposed, plain;
+    std::vector<float> one, zero;
   };
-  cublasStatus_t grouped(const Grouped& call) const;
+  /// Throws Failure where cuBLAS cannot.
+  void grouped(const Grouped& call) const;
+  /// The library's file.
+  const std::string& name() const { return name_; }
 
  private:
+  std::string name_;
   void* library_ = nullptr;
   cublasHandle_t handle_ = nullptr;
   // cublasGemmEx, which has an overload in C++.

@@ -10,6 +10,7 @@ namespace stormcell::device_check {
 /// What a family is told.
 struct Task {
   bool small = false;         ///< little cases only: under compute-sanitizer
+  double seconds = 0;         ///< after which the family is killed
   double read_bandwidth = 0;  ///< bytes a second, as the limits family measured; 0: not known
   double copy_bandwidth = 0;  ///< bytes read and written a second
   double bf16_rate = 0;       ///< FLOP a second

@@ -42,7 +42,8 @@ void check_limits(const Task&, Report& report) {
   fill_bf16(w.as<void>(), int64_t{kSide} * kSide, 1, 3, queue.stream());
   const double product = time_calls_plainly(
       queue, 4, [&](int) { cublas.product(kSide, kSide, kSide, x.as<void>(), w.as<void>(), y.as<void>()); }, 0.5);
-  report.measured("bf16 rate", 2.0 * kSide * kSide * kSide / product / 1e12, "TFLOP/s", 0, "cublasGemmEx, 8192 cubed, random numbers");
+  report.measured("bf16 rate", 2.0 * kSide * kSide * kSide / product / 1e12, "TFLOP/s", 0,
+                  "cublasGemmEx of " + cublas.name() + ", 8192 cubed, random numbers");
 }
 
 }  // namespace stormcell::device_check

@@ -5,6 +5,7 @@
 // Exit: 0 all passed; 1 something failed; 2 bad usage; 77 there is no card.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,10 +37,13 @@ void selftest_hangs(const Task&, Report& report) {
   report.passed("before the hang");
   for (;;) pause();
 }
-constexpr Family kSelftests[] = {{"selftest-passes", selftest_passes, 10, false},
-                                 {"selftest-fails", selftest_fails, 10, false},
-                                 {"selftest-throws", selftest_throws, 10, false},
-                                 {"selftest-crashes", selftest_crashes, 10, false},
+void selftest_stays(const Task& task, Report& report) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(task.seconds / 2));
+  report.passed("knows its limit", std::to_string(static_cast<int>(task.seconds)) + " s");
+}
+constexpr Family kSelftests[] = {{"selftest-stays", selftest_stays, 1, false},    {"selftest-waits", selftest_stays, 60, false},
+                                 {"selftest-passes", selftest_passes, 10, false}, {"selftest-fails", selftest_fails, 10, false},
+                                 {"selftest-throws", selftest_throws, 10, false}, {"selftest-crashes", selftest_crashes, 10, false},
                                  {"selftest-hangs", selftest_hangs, 1, false}};
 
 const Family* find_family(const std::string& name) {
@@ -56,13 +60,15 @@ struct Outcome {
   std::string text;  // how it ended, where not well
 };
 
-// Runs a command with a limit, its output to a log; a process that is over its limit is killed with all its children.
+// Runs a command with a limit, its output to a log; a process that is over its limit is killed with all its children. One that a hung
+// driver keeps even then is left behind.
 Outcome run_process(const std::vector<std::string>& command, const std::string& log, double seconds) {
   Outcome outcome;
   const pid_t child = fork();
   if (child < 0) return {false, -1, "fork failed"};
   if (child == 0) {
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no family goes on without who reads its records
     const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (out >= 0) dup2(out, 1), dup2(out, 2);
     std::vector<char*> words;
@@ -72,15 +78,18 @@ Outcome run_process(const std::vector<std::string>& command, const std::string& 
     _exit(127);
   }
   setpgid(child, child);
-  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
-  while (waitpid(child, &outcome.status, WNOHANG) == 0) {
-    if (Clock::now() > until) {
-      kill(-child, SIGKILL);
-      waitpid(child, &outcome.status, 0);
-      outcome.text = "killed after " + std::to_string(static_cast<int>(seconds)) + " s";
-      return outcome;
+  const auto has_ended = [&](double within) {
+    const auto until = Clock::now() + std::chrono::duration<double>(within);
+    while (waitpid(child, &outcome.status, WNOHANG) == 0) {
+      if (Clock::now() > until) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return true;
+  };
+  if (!has_ended(seconds)) {
+    kill(-child, SIGKILL);
+    outcome.text = "killed after " + std::to_string(static_cast<int>(seconds)) + " s" + (has_ended(10) ? "" : ", and did not end");
+    return outcome;
   }
   outcome.ended = WIFEXITED(outcome.status);
   if (WIFSIGNALED(outcome.status))
@@ -101,8 +110,22 @@ std::string last_lines(const std::string& path) {
 struct Options {
   std::string out;
   std::vector<std::string> wanted;
-  double seconds = 470;  // of all together
+  double seconds = 460;  // of all together; what is killed at the end may take some more
 };
+
+// The records as JSON; true where it was written, or where no file was asked for.
+bool write_records(const std::string& path, const std::vector<Record>& records) {
+  if (path.empty()) return true;
+  std::ofstream file(path);
+  const std::time_t now = std::time(nullptr);
+  char date[32];
+  std::strftime(date, sizeof date, "%Y-%m-%d %H:%M", std::gmtime(&now));
+  file << "{\"date\": \"" << date << " UTC\",\n \"records\": [\n";
+  for (size_t i = 0; i < records.size(); ++i) file << "  " << to_json(records[i]) << (i + 1 < records.size() ? ",\n" : "\n");
+  file << " ]}\n";
+  file.flush();
+  return static_cast<bool>(file);
+}
 
 class Checks {
  public:
@@ -126,9 +149,9 @@ class Checks {
     for (const std::string& name : options_.wanted) run_family(*find_family(name), {});
     if (all) {
       run_rivals();
+      write_out();
       for (const char* tool : {"memcheck", "racecheck", "synccheck"}) run_sanitizer(tool);
     }
-    write_out();
     print_sum();
     return failed_ ? 1 : 0;
   }
@@ -154,13 +177,15 @@ class Checks {
     const std::string shown = as.empty() ? family.name : as;
     if (left() < 5) return take({shown, "all", "absent", "", "no time left"});
     const std::string records = folder_ + "/" + shown + ".jsonl", log = folder_ + "/" + shown + ".log";
+    const double limit = std::min<double>(family.seconds, left());
     std::vector<std::string> command = prefix;
     for (const std::string& word :
          {self_, std::string("--family"), std::string(family.name), std::string("--records"), records, std::string("--ceilings"),
           std::to_string(read_bandwidth_) + "," + std::to_string(copy_bandwidth_) + "," + std::to_string(bf16_rate_)})
       command.push_back(word);
+    command.emplace_back("--limit"), command.push_back(std::to_string(limit));
     if (!prefix.empty()) command.emplace_back("--small");
-    const Outcome outcome = run_process(command, log, std::min<double>(family.seconds, left()));
+    const Outcome outcome = run_process(command, log, limit);
     std::ifstream file(records);
     size_t count = 0;
     for (std::string line; std::getline(file, line);) {
@@ -177,6 +202,7 @@ class Checks {
             std::to_string(count) + " little cases; " + last_lines(log)});
     else if (count == 0)
       take({shown, "all", "failed", "", "no records; " + last_lines(log)});
+    write_out();  // after each, so that nothing is lost where the machine goes
   }
 
   void run_rivals() {
@@ -202,22 +228,16 @@ class Checks {
   void run_sanitizer(const std::string& tool) {
     std::string program = "compute-sanitizer";
     if (fs::exists("/usr/local/cuda/bin/compute-sanitizer")) program = "/usr/local/cuda/bin/compute-sanitizer";
-    if (run_process({program, "--version"}, folder_ + "/sanitizer.log", 20).status != 0)
+    if (left() < 5) return take({tool, "compute-sanitizer", "absent", "", "no time left"});
+    if (const Outcome version = run_process({program, "--version"}, folder_ + "/sanitizer.log", std::min(20.0, left()));
+        !version.ended || version.status != 0)
       return take({tool, "compute-sanitizer", "absent", "", "compute-sanitizer is not there"});
     for (const Family& family : families())
       if (family.sanitized) run_family(family, {program, "--tool", tool, "--error-exitcode", "9"}, tool);
   }
 
   void write_out() const {
-    if (options_.out.empty()) return;
-    std::ofstream file(options_.out);
-    const std::time_t now = std::time(nullptr);
-    char date[32];
-    std::strftime(date, sizeof date, "%Y-%m-%d %H:%M", std::gmtime(&now));
-    file << "{\"date\": \"" << date << " UTC\",\n \"records\": [\n";
-    for (size_t i = 0; i < records_.size(); ++i) file << "  " << to_json(records_[i]) << (i + 1 < records_.size() ? ",\n" : "\n");
-    file << " ]}\n";
-    if (!file) std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
+    if (!write_records(options_.out, records_)) std::fprintf(stderr, "device_check: %s could not be written\n", options_.out.c_str());
   }
   void print_sum() const {
     const auto count = [&](const char* result) {
@@ -283,8 +303,11 @@ int run(int argc, char** argv) {
       options.out = value;
     else if (option == "--families")
       options.wanted = split(value);
-    else if (option == "--seconds")
+    else if (option == "--seconds") {
       options.seconds = std::atof(value.c_str());
+      if (!(options.seconds > 0)) return usage("--seconds: '" + value + "' is no time");
+    } else if (option == "--limit")
+      task.seconds = std::atof(value.c_str());
     else if (option == "--family")
       one = value;
     else if (option == "--records")
@@ -304,8 +327,10 @@ int run(int argc, char** argv) {
   if (!one.empty()) return run_one(*find_family(one), task, records);
   const bool needs_card = options.wanted.empty() || std::any_of(options.wanted.begin(), options.wanted.end(),
                                                                 [](const std::string& name) { return name.rfind("selftest-", 0) != 0; });
+  if (!write_records(options.out, {})) return usage("--out: " + options.out + " cannot be written");
   if (std::string why; needs_card && !has_card(why)) {
     std::printf("device_check: no card to check: %s\n", why.c_str());
+    write_records(options.out, {{"limits", "card", "absent", "", why}});
     return 77;
   }
   return Checks(self, options).run();

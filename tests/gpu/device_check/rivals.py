@@ -24,7 +24,7 @@ SHAPES = {  # name: rows a token, then (n, k) of both products; as in layer_case
 # As in bench_family.cpp: what matters most comes first.
 POINTS = [(None, 8, "uniform")] + [(t, e, load) for t in (64, 4096, 512, 8, 1) for e in (128, 8, 64, 256) for load in ("uniform", "zipf")]
 ROTATION = 512 << 20
-VARIANTS = 8
+VARIANTS, MOST_VARIANTS = 8, 128
 # BLOCK_M, BLOCK_N, BLOCK_K, warps, stages
 CONFIGS = [(16, 64, 128, 4, 5), (16, 128, 128, 4, 4), (32, 128, 64, 4, 5), (64, 128, 64, 4, 5), (64, 256, 64, 8, 4), (128, 128, 64, 8, 4), (128, 256, 64, 8, 3)]
 
@@ -50,6 +50,16 @@ def make_loads(torch, tokens, k, experts, load):
     noise = -torch.log(-torch.log(torch.rand(tokens, experts).clamp(1e-6, 1 - 1e-6)))
     chosen = (share + noise).topk(min(k, experts), dim=1).indices.flatten()
     return torch.bincount(chosen, minlength=experts)
+
+
+def rotating_loads(torch, tokens, k, experts, load, expert_bytes):
+    """Loads of so many calls that the weights which all of them touch are beyond the caches; as rotating_calls() in bench_family.cpp."""
+    loads = []
+    touched = 0
+    while len(loads) < VARIANTS or (touched * expert_bytes < ROTATION and len(loads) < MOST_VARIANTS):
+        loads.append(make_loads(torch, tokens, k, experts, load).tolist())
+        touched += sum(rows > 0 for rows in loads[-1])
+    return loads
 
 
 def seconds_of(torch, calls):
@@ -127,7 +137,8 @@ def measure_point(torch, report, kernel, grouped_mm, point, shape, which, weight
     tokens = tokens or 16384 // k_rows
     name = f"{shape}, {tokens} x {experts}, {load}, product {which + 1}"
     sets = max(1, weights.shape[0] // experts)
-    loads = [make_loads(torch, tokens, k_rows, experts, load).tolist() for _ in range(VARIANTS)]
+    loads = rotating_loads(torch, tokens, k_rows, experts, load, n * k * 2)
+    variants = range(len(loads))
     rows = sum(loads[0])
     x = torch.randn(rows, k, device="cuda", dtype=torch.bfloat16)
     part = lambda v: weights[(v % sets) * experts:(v % sets + 1) * experts]
@@ -145,7 +156,7 @@ def measure_point(torch, report, kernel, grouped_mm, point, shape, which, weight
         try:
             ends = [torch.tensor(l, device="cuda").cumsum(0).to(torch.int32) for l in loads]
             check(grouped_mm(x, part(0).transpose(-2, -1), offs=ends[0]))
-            calls = [lambda v=v: grouped_mm(x, part(v).transpose(-2, -1), offs=ends[v]) for v in range(VARIANTS)]
+            calls = [lambda v=v: grouped_mm(x, part(v).transpose(-2, -1), offs=ends[v]) for v in variants]
             seconds, how = seconds_of(torch, calls)
             report.measured(f"{name}, PyTorch grouped_mm", seconds, "rival, " + how)
         except Exception as error:  # a rival that cannot is named
@@ -170,7 +181,7 @@ def measure_point(torch, report, kernel, grouped_mm, point, shape, which, weight
             y.fill_(math.nan)
             call(0)
             check(y)
-            seconds, how = seconds_of(torch, [lambda v=v: call(v) for v in range(VARIANTS)])
+            seconds, how = seconds_of(torch, [lambda v=v: call(v) for v in variants])
             if best is None or seconds < best[0]:
                 best = (seconds, config, how)
         except Exception as error:

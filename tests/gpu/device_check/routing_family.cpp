@@ -109,10 +109,16 @@ void check_routing(const Task& task, Report& report) {
               true);
   check_one(report, queue, "one branch", {.k = 1}, 1000, 1, make_scores(1000, 1, Load::uniform, 1));
   check_one(report, queue, "no cells", {.k = 2}, 0, 8, {});
+  // Parents longer than a tile of choices: what tiles hand on to each other.
+  const auto limited = [](int32_t capacity) { return Protocol{.kind = ProtocolKind::switch_top1, .capacity = capacity}; };
+  for (const int64_t per_parent : {0, 3000})
+    check_one(report, queue, "capacity over " + (per_parent ? std::to_string(per_parent) : "all") + " of 5000 cells", limited(300), 5000, 8,
+              make_scores(5000, 8, Load::zipf, 13), per_parent);
   if (task.small) return;
   check_one(report, queue, "a million cells, top-2 of 64", {.k = 2}, 1000000, 64, make_scores(1000000, 64, Load::zipf, 5));
-  check_one(report, queue, "a million cells, capacity", {.kind = ProtocolKind::switch_top1, .capacity = 64}, 1000000, 8,
-            make_scores(1000000, 8, Load::zipf, 5), 512);
+  const auto million = make_scores(1000000, 8, Load::zipf, 5);
+  check_one(report, queue, "a million cells, capacity over 512", limited(64), 1000000, 8, million, 512);
+  check_one(report, queue, "a million cells, capacity over all", limited(100000), 1000000, 8, million);
 }
 
 void check_dispatch(const Task& task, Report& report) {

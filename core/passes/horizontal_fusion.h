@@ -1,0 +1,15 @@
+// The products of all branches of a router become one grouped product.
+#pragma once
+#include <array>
+
+#include "core/passes/pass.h"
+
+namespace stormcell {
+
+inline constexpr PassOption kLeastBranches = {
+    "min-branches", "routers with fewer branches left stay as they are", PassOption::Kind::count, 1, 1, 65536};
+inline constexpr std::array kHorizontalFusionOptions = {kLeastBranches};
+
+PassResult horizontal_fusion(const PassInput& input);
+
+}  // namespace stormcell

@@ -1,0 +1,18 @@
+// What stands beside a product becomes part of it.
+#pragma once
+#include <array>
+
+#include "core/passes/pass.h"
+
+namespace stormcell {
+
+inline constexpr PassOption kFoldNorms = {"norms", "root-mean-square norms into the product that reads them"};
+inline constexpr PassOption kFoldScales = {"scales", "scales into the product before them"};
+inline constexpr PassOption kFoldActivations = {"activations", "activations into the product or convolution before them"};
+inline constexpr PassOption kFoldGates = {"gates", "element-wise factors into the product before them"};
+inline constexpr PassOption kFoldResiduals = {"residuals", "sums into the product or gather before them"};
+inline constexpr std::array kVerticalFusionOptions = {kFoldNorms, kFoldScales, kFoldActivations, kFoldGates, kFoldResiduals};
+
+PassResult vertical_fusion(const PassInput& input);
+
+}  // namespace stormcell

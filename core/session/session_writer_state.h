@@ -1,0 +1,58 @@
+// What a session's writer and its runs' writers share.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/session/blob.h"
+#include "core/session/schema.h"
+#include "core/session/session_writer.h"
+#include "core/session/sqlite.h"
+
+namespace stormcell {
+
+struct SessionWriterState {
+  std::mutex mutex;
+  sqlite::Database db;
+  std::string path;
+  int64_t model = 0;
+  std::string broken;                 // why nothing can be written any more; empty: all is well
+  bool held = false;                  // nothing is committed
+  bool made = false, remove = false;  // the file is ours; it goes when it is closed
+  sqlite::Statement insert_batch, insert_space, insert_decision, insert_event, insert_window, insert_pairs, insert_sequence, insert_miss,
+      insert_piece;
+
+  void open(const ModelSummary& summary);
+  bool find_model(const ModelSummary& summary);
+  void prepare();
+  void begin() {
+    if (!broken.empty()) failed(path, broken);
+    if (!db.handle()) failed(path, "the session was closed");
+    if (!db.in_transaction()) db.execute("BEGIN IMMEDIATE");
+  }
+  void commit() {
+    if (!held && db.handle() && db.in_transaction()) db.execute("COMMIT");
+  }
+  void rollback() {
+    try {
+      if (db.handle() && db.in_transaction()) db.execute("ROLLBACK");
+    } catch (const Error&) {
+    }
+  }
+  // Runs `write` as a part of the open transaction. When it fails, all that was not committed is lost for every run, so no run goes on.
+  template <class F>
+  void attempt(F&& write) {
+    const std::lock_guard lock(mutex);
+    try {
+      write();
+    } catch (const std::exception& e) {
+      if (broken.empty()) broken = "recording stopped after an earlier error";
+      rollback();
+      throw;
+    }
+  }
+};
+
+}  // namespace stormcell

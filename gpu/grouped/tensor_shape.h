@@ -1,0 +1,57 @@
+// The tensor-core kernels' tiles, and which of their numbers a thread brings to shared memory: what tests can play on the host.
+#pragma once
+#include "gpu/grouped/epilogue.h"
+#include "gpu/grouped/shared_layout.h"
+#include "gpu/grouped/tile_map.h"
+
+namespace stormcell::gpu {
+
+/// kBoxes: of weights a stage. kRows: of x, at most, a stage. kColumns: of y a tile. kPanels: 2 with a gate.
+template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kStages_, int kLag_, int kConsumers_>
+struct TensorShape {
+  static constexpr int kBoxes = kBoxes_, kRows = kRows_, kColumns = kColumns_, kPanels = kPanels_, kStages = kStages_, kLag = kLag_;
+  static constexpr int kConsumers = kConsumers_;  // warpgroups
+  static constexpr int kThreads = 128 * (1 + kConsumers);
+  static constexpr int kBoxRows = 64, kBoxBytes = kBoxRows * kRowBytes;
+  static constexpr int kWeightBytes = kBoxes * kBoxBytes, kStageBytes = kWeightBytes + kRows * kRowBytes;
+  /// Stages, two barriers each, and slack to align the first.
+  static constexpr int kSharedBytes = kStages * (kStageBytes + 16) + 1024;
+  static_assert(kColumns * kPanels == kBoxes * kBoxRows && kStageBytes % kGroupBytes == 0);
+  static_assert(is_live(kStages, kLag) && kSharedBytes <= 227 << 10);
+};
+template <int kPanels>
+using SwappedShape = TensorShape<kPanels, 64, 64, kPanels, kPanels == 2 ? 8 : 12, 4, 1>;
+template <int kPanels>
+using LargeShape = TensorShape<4, 128, 256 / kPanels, kPanels, 4, 2, 2>;
+
+/// Rows that the narrow side of a swapped tile takes for so many.
+STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) { return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64; }
+
+/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: first the boxes of the one panel, then of the
+/// other.
+template <class Shape>
+STORMCELL_BOTH constexpr int32_t box_row(int32_t n, int32_t column_block, int box) {
+  constexpr int kPerPanel = Shape::kBoxes / Shape::kPanels;
+  return box / kPerPanel * n + column_block * Shape::kColumns + box % kPerPanel * Shape::kBoxRows;
+}
+
+/// The sixteen-byte pieces of rows of x that one of the producer's 128 threads copies: piece thread % 8 of rows thread / 8 + 16 j.
+template <class Shape>
+struct RowPieces {
+  static constexpr int kMine = Shape::kRows / 16;
+  int first_row, piece;
+  STORMCELL_BOTH constexpr explicit RowPieces(int thread) : first_row(thread / 8), piece(thread % 8) {}
+  STORMCELL_BOTH constexpr int row(int j) const { return first_row + 16 * j; }
+  /// Where it goes within the stage's rows.
+  STORMCELL_BOTH constexpr int32_t offset(int j) const { return swizzled_offset(first_row, piece) + j * 16 * kRowBytes; }
+  /// Where it comes from at depth 0; rows past the tile's last are that one again, and not live.
+  STORMCELL_BOTH const Bf16* source(const ProductArgs<Bf16>& a, const Tile& tile, int j) const {
+    return a.x + a.source_row(tile.first + least(row(j), tile.rows - 1)) * a.k + piece * 8;
+  }
+  /// False where zeros take its place.
+  STORMCELL_BOTH bool is_live(const ProductArgs<Bf16>& a, const Tile& tile, int32_t depth, int j) const {
+    return depth + piece * 8 < a.k && row(j) < tile.rows;
+  }
+};
+
+}  // namespace stormcell::gpu

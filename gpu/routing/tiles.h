@@ -1,0 +1,33 @@
+// Choices in tiles of consecutive ones, as the kernels that make the index (index.h) and those of capacity (limit.h) take them.
+#pragma once
+#include "core/cell/decision.h"
+#include "gpu/base/execution.h"
+#include "gpu/routing/rule.h"
+
+namespace stormcell::gpu {
+
+/// Choices of one tile: each of eight warps takes 256 consecutive ones, 32 at a time.
+inline constexpr int kTileWarps = 8, kTileSteps = 8, kTileChoices = kTileWarps * kTileSteps * 32;
+
+struct IndexArgs {
+  DecisionView decision;
+  int32_t cells = 0;
+  ParentMap parents;
+  int32_t capacity = 0;            ///< of a (parent, branch); 0: nothing is dropped
+  int32_t tiles = 0;               ///< of kTileChoices choices; at least 1
+  int32_t* tile_counts = nullptr;  ///< [rows, tiles]: choices of a branch, after the scan those of the tiles before; first limit.h's
+  int32_t* counts = nullptr;       ///< [rows]: over all tiles
+
+  /// True for the first cell of a parent. Parents lie side by side.
+  STORMCELL_BOTH bool begins_parent(int32_t cell) const {
+    if (parents.per_parent > 0) return cell % static_cast<int32_t>(least<int64_t>(parents.per_parent, INT32_MAX)) == 0;
+    return cell == 0 || (parents.parent && parents.parent[cell] != parents.parent[cell - 1]);
+  }
+  /// Rows of the counts: kept choices of each branch, then, where some are dropped, the wanted ones.
+  STORMCELL_BOTH int32_t rows() const { return capacity > 0 ? 2 * decision.branches : decision.branches; }
+};
+
+/// The branch that a choice belongs to, dropped or not; -1 for none.
+STORMCELL_BOTH inline int32_t branch_of(int32_t choice) { return choice >= 0 ? choice : choice == kNoBranch ? -1 : ~choice; }
+
+}  // namespace stormcell::gpu
