@@ -16,6 +16,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   sign_ = new QLabel(this);
   row->addWidget(sign_);
   text_ = new QLabel(this);
+  text_->setAccessibleName(tr("Message"));
   text_->setForegroundRole(QPalette::ToolTipText);
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);

@@ -36,8 +36,10 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
-    facts.routers.push_back(
-        {layout.routers[r].name, layout.routers[r].branches, loads.load, loads.dropped, imbalance(loads.load), entropy_bits(loads.load)});
+    // Without padding, as heatmap, cells and transitions have it.
+    std::vector<int64_t> real = loads.load;
+    for (size_t b = 0; b < real.size(); ++b) real[b] -= loads.padding[b];
+    facts.routers.push_back({layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
   }
 }
 

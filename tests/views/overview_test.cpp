@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <cmath>
+#include <numeric>
 
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
@@ -213,6 +214,8 @@ class OverviewTest : public QObject {
     for (auto& row : s.facts.routers) row.load = {0, 0, 0}, row.imbalance = 0;
     QCOMPARE(routers_of(s).size(), size_t{1});  // those of the summary
     QCOMPARE(make_page(s).routers[0].imbalance, 1.4);
+    const auto with = parse_summary(R"({"schema":"stormcell.run/1","routing":[{"router":"r","imbalance":1.4,"imbalance_real":0.7}]})");
+    QCOMPARE(with->routers[0].imbalance, 0.7);
     QVERIFY(!rules_of(s).contains("look-at-routing") && !rules_of(s).contains("imbalance"));
     s.summary->routers.clear();
     QVERIFY(make_page(s).routers.empty());
@@ -265,6 +268,12 @@ class OverviewTest : public QObject {
     QCOMPARE(facts->line.batches, int64_t{12});
     QCOMPARE(facts->newest_result, int64_t{1});
     QCOMPARE(facts->routers.size(), read_loads(bare, 1)->rows.size());
+    // Without padding, as the heatmap has it: fewer than all cells that came.
+    const auto all = read_loads(bare, 1);
+    for (size_t r = 0; r < facts->routers.size(); ++r) {
+      const auto sum = [](const std::vector<int64_t>& load) { return std::accumulate(load.begin(), load.end(), int64_t{0}); };
+      QVERIFY(sum(facts->routers[r].load) > 0 && sum(facts->routers[r].load) < sum(all->rows[r].load));
+    }
     run_load(view, context_of(bare));
     QVERIFY(view.has_content());
     QVERIFY(says(view.table(), "imbalance") && !says(view.table(), "speed-up"));

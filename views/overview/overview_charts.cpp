@@ -189,7 +189,7 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
   p.setFont(scaled(font, 0.85));
   p.setPen(theme.faint);
   if (page.routers.empty()) return;
-  QString caption = tr("imbalance: max / mean load - 1, counted; dashed: the busiest gets twice the mean");
+  QString caption = tr("imbalance: max / mean load - 1, without padding; dashed: the busiest gets twice the mean");
   if (static_cast<int>(page.routers.size()) > g.chart_rows())
     caption = tr("the %1 most uneven of %2; ").arg(g.chart_rows()).arg(page.routers.size()) + caption;
   const QRectF at(g.chart().left() + g.padding(), g.chart().top() + 2.2 * u, g.chart().width() - 2 * g.padding(), 1.1 * u);

@@ -174,12 +174,13 @@ void set_waterfall(const Summary& f, OverviewPageModel& page) {
 
 void set_routers(const Situation& s, OverviewPageModel& page) {
   const auto add = [&](const QString& name, int branches, double imbalance, double entropy) {
-    page.routers.push_back({name, number_text(imbalance, 2),
-                            tr("<b>%1</b>: %2 branches<br>imbalance %3 = max load / mean load - 1; entropy %4 bits<br>from counted loads")
-                                .arg(name.toHtmlEscaped())
-                                .arg(branches)
-                                .arg(number_text(imbalance), number_text(entropy)),
-                            imbalance});
+    page.routers.push_back(
+        {name, number_text(imbalance, 2),
+         tr("<b>%1</b>: %2 branches<br>imbalance %3 = max load / mean load - 1; entropy %4 bits<br>from counted loads, without padding")
+             .arg(name.toHtmlEscaped())
+             .arg(branches)
+             .arg(number_text(imbalance), number_text(entropy)),
+         imbalance});
   };
   for (const RouterSummary& r : routers_of(s)) add(r.name, r.branches, r.imbalance, r.entropy);
   std::stable_sort(page.routers.begin(), page.routers.end(), [](const auto& a, const auto& b) { return a.imbalance > b.imbalance; });

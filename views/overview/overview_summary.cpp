@@ -81,8 +81,10 @@ std::optional<Summary> parse_summary(const std::string& json) {
   for (const QJsonValue& p : j["passes"].toArray()) s.passes.push_back(pass(p.toObject(), s.verified()));
   for (const QJsonValue& value : j["routing"].toArray()) {
     const QJsonObject r = value.toObject();
-    s.routers.push_back({r["router"].toString(), r["branches"].toInt(), count(r["cells"]), count(r["dropped"]), r["imbalance"].toDouble(),
-                         r["entropy"].toDouble()});
+    // Without padding where the run says it: older ones do not.
+    const auto without_padding = [&](const char* real, const char* all) { return r[r.contains(real) ? real : all]; };
+    s.routers.push_back({r["router"].toString(), r["branches"].toInt(), count(without_padding("cells_real", "cells")), count(r["dropped"]),
+                         without_padding("imbalance_real", "imbalance").toDouble(), without_padding("entropy_real", "entropy").toDouble()});
   }
   for (const QJsonValue& w : j["warnings"].toArray()) s.warnings << w.toString();
   if (s.verb == "generate") take_generated(j, s);

@@ -89,7 +89,7 @@ Table make_overview_table(const Situation& s) {
     add(tr("recording"), tr("latency, 95th percentile"), s.facts.latency_ms.p95, "ms", measured, {}, tr("recording included"));
   }
   for (const RouterSummary& r : routers_of(s)) {
-    add(r.name, tr("imbalance"), r.imbalance, {}, counted, {}, tr("max load / mean load - 1"));
+    add(r.name, tr("imbalance"), r.imbalance, {}, counted, {}, tr("max load / mean load - 1, without padding"));
     add(r.name, tr("entropy"), r.entropy, tr("bits"), counted);
   }
   return t;
