@@ -49,8 +49,6 @@ class DataTest : public QObject {
       const KeptText text = text_of(static_cast<Kept>(k));
       QVERIFY(!text.name.isEmpty() && !text.use.isEmpty() && !text.how.isEmpty());
     }
-    QCOMPARE(bytes_text(1000), QString("1000 bytes"));
-    QCOMPARE(bytes_text(2'500'000), QString("2.4 MiB"));
   }
 
   void the_page_names_the_run_on_show_and_says_what_is_missing() {

@@ -48,9 +48,10 @@ QString model_part(const SessionData& d, const Theme& theme) {
   HtmlTable table(theme);
   table.row({tr("model"), "<b>" + escaped(d.model) + "</b>"});
   table.row({tr("family"), escaped(d.family)});
-  if (d.parameters > 0) table.row({tr("parameters"), tr("%1 in %2").arg(grouped(d.parameters), bytes_text(d.weight_bytes))});
+  if (d.parameters > 0)
+    table.row({tr("parameters"), tr("%1 in %2").arg(grouped(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
   if (!d.weights.empty()) table.row({tr("weights"), escaped(d.weights)});
-  table.row({tr("file"), escaped(d.file) + ", " + bytes_text(d.bytes)});
+  table.row({tr("file"), escaped(d.file) + ", " + bytes_text(static_cast<double>(d.bytes))});
   table.row(
       {tr("begun"), tr("%1 by Stormcell %2, schema %3").arg(moment_text(d.created).toHtmlEscaped(), escaped(d.program)).arg(d.schema)});
   return table.text();
@@ -117,17 +118,6 @@ KeptText text_of(Kept kept) {
       return {tr("guards"), tr("hits and misses of guarded optimisations"), tr("optimised runs whose plan has guards that were tested")};
   }
   return {};
-}
-
-QString bytes_text(int64_t bytes) {
-  if (bytes < 1024) return tr("%1 bytes").arg(bytes);
-  double value = static_cast<double>(bytes);
-  const char* unit = "B";
-  for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (value < 1024) break;
-    value /= 1024, unit = next;
-  }
-  return QString::number(value, 'f', value < 10 ? 1 : 0) + " " + unit;
 }
 
 QString make_page(const SessionData& d, int64_t run, const Theme& theme) {

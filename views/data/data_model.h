@@ -14,9 +14,6 @@ struct KeptText {
 };
 KeptText text_of(Kept kept);
 
-/// "2.5 MiB".
-QString bytes_text(int64_t bytes);
-
 /// The page as HTML; `run` is the one on show.
 QString make_page(const SessionData& data, int64_t run, const Theme& theme);
 /// One row for each run and kind of record.
