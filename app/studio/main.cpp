@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
   window.restore(sessions.isEmpty() && !parser.isSet(fresh));
   if (!chosen.isEmpty()) window.actions().trigger("theme-" + chosen);
   forbid_blocking_here();
-  if (!sessions.isEmpty()) window.open(sessions.constFirst());
+  if (!sessions.isEmpty()) window.open_anything(sessions.constFirst());
   window.show();
   return QApplication::exec();
 }

@@ -170,6 +170,7 @@ void MainWindow::connect_all() {
     connect(view, &views::View::selection_wanted, &document_, &Document::select);
     connect(view, &views::View::action_wanted, this, [this](const QString& id) { actions_.trigger(id); });
     connect(view, &views::View::load_wanted, this, &MainWindow::update_view);
+    connect(view, &views::View::content_changed, this, [this] { actions_.refresh(); });
     connect(view, &views::View::said, this, &MainWindow::say);
     connect(view, &views::View::run_wanted, this, [this](const PlanChoice& passes) { run_again({.passes = passes, .alone = false}); });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);

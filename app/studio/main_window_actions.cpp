@@ -69,7 +69,7 @@ std::vector<ActionRow> MainWindow::file_actions() {
       {"open-sample",
        file,
        tr("Open the sample session"),
-       tr("Names and phrases in a dozen scripts through the demo model"),
+       tr("Names and phrases in eight scripts through the demo model"),
        {},
        [this] { open_sample(); },
        nullptr,

@@ -88,8 +88,7 @@ void MainWindow::run_into_session(const Again& again) {
     o->record_inputs |= again.inputs;
     return *o;
   }();
-  // Switches look their results up by themselves, and undo must go back over them.
-  show_new_run_ = again.alone;
+  show_new_run_ = true;
   run_session_ = QString::fromStdString(document_.session().file);
   runs_.start({options, {passes, document_.session().file, (again.alone ? 8.0 : 3.0) * again.longer, again.alone}});
   say(tr("Running: %1").arg(command_of(document_.run()->settings, run_session_, passes)));

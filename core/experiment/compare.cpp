@@ -149,10 +149,22 @@ std::string text_at(const Json& j, const char* object, const char* key) {
   return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+/// By their fingerprints, or, where a trace says no more, by their names.
+void compare_models(const Figures& a, const Figures& b, Comparison& c) {
+  const auto at = [](const Figures& f, const char* key) { return text_at(f.summary, "model", key); };
+  for (const char* key : {"fingerprint", "name"}) {
+    const std::string x = at(a, key), y = at(b, key);
+    if (x.empty() || y.empty()) continue;
+    c.same_model = x == y;
+    if (!c.same_model)
+      c.warnings.push_back("the models differ: " + at(a, "name") + " and " + at(b, "name") + ", so nothing is better or worse");
+    return;
+  }
+}
+
 void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
-  const std::array<std::array<const char*, 3>, 5> rows = {
-      {{"model", "fingerprint", "the models differ"},
-       {"dataset", "name", "the data differ"},
+  const std::array<std::array<const char*, 3>, 4> rows = {
+      {{"dataset", "name", "the data differ"},
        {"device", "name", "the processors differ"},
        {"device", "isa", "the instruction sets in use differ"},
        {"device", "core_placement", "the threads lay differently to each other, so times must not be compared"}}};
@@ -272,6 +284,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   c.routing = routing_distances(a.summary, b.summary);
   add_interval_ends(a, 0, c);
   add_interval_ends(b, 1, c);
+  compare_models(a, b, c);
   warn_where_different(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
   return c;

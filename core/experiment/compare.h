@@ -31,6 +31,7 @@ struct Comparison {
   std::vector<RoutingDistance> routing;  ///< of the routers that both have, by their loads
   /// "speedup_ci95[0]": an end of an interval, for conditions.
   std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
+  bool same_model = true;             ///< else no figure of one is better or worse than the other's
   std::vector<std::string> warnings;  ///< why the two must not be compared: models, data, machines that differ
 };
 

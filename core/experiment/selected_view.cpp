@@ -29,12 +29,14 @@ void add_batches(const SessionReader& reader, int64_t run, int32_t number, const
         if (window < 0 || window >= windows.windows) continue;
         const auto w = static_cast<size_t>(window);
         to.cells[w] += loads[i].cells;
-        for (size_t b = 0; b < branches; ++b) {
-          to.load[w * branches + b] += static_cast<float>(loads[i].load[b]);
-          to.padding[w * branches + b] += static_cast<float>(loads[i].padding[b]);
-          to.dropped[w * branches + b] += static_cast<float>(loads[i].dropped[b]);
-          to.weight[w * branches + b] += static_cast<float>(loads[i].weight[b]);
-        }
+        // What a trace lacks has no values to add to.
+        const auto add = [&](std::vector<float>& values, const auto& more) {
+          for (size_t b = 0; b < branches && !values.empty(); ++b) values[w * branches + b] += static_cast<float>(more[b]);
+        };
+        add(to.load, loads[i].load);
+        add(to.padding, loads[i].padding);
+        add(to.dropped, loads[i].dropped);
+        add(to.weight, loads[i].weight);
       }
     }
 }

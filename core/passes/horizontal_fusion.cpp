@@ -274,10 +274,11 @@ PassResult horizontal_fusion(const PassInput& input) {
   result.applied = !fused.empty();
   result.graph = result.applied ? rewriter.finish() : input.graph;
   if (result.applied) {
-    result.reason = with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
-                                      " of branches became " + std::to_string(grouped) + " grouped, " +
-                                      count_text(scatters, "scatter", "scatters") + " disappeared",
-                                  refusals);
+    result.reason =
+        with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
+                          " of branches became " + std::to_string(grouped) + " grouped, " + count_text(scatters, "scatter", "scatters") +
+                          " disappeared" + (has_guards(input.graph) ? ", in fallbacks too" : ""),
+                      refusals);
     result.predicted_speedup = predicted_speedup(input, result.graph);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);

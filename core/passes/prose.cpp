@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/graph/operator.h"
+
 namespace stormcell {
 
 std::string count_text(size_t n, std::string_view one, std::string_view many) {
@@ -30,6 +32,10 @@ double predicted_speedup(const PassInput& input, const Graph& after) {
   const double before = predict_milliseconds(input.graph, input.profile, input.machine, input.typical);
   const double now = predict_milliseconds(after, input.profile, input.machine, input.typical);
   return now > 0 ? before / now : 1;
+}
+
+bool has_guards(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.op->name == "guard"; });
 }
 
 }  // namespace stormcell

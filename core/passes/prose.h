@@ -16,6 +16,9 @@ using Refusals = std::vector<std::pair<std::string, std::string>>;
 /// "DONE; not ROUTER: why, and 2 more", or what was refused alone. Routers that were refused for one reason are counted together.
 std::string with_refusals(std::string done, const Refusals& refusals);
 
+/// Whether what is counted includes what only a miss runs.
+bool has_guards(const Graph& graph);
+
 /// Predicted time of the input's graph by that of `after`.
 double predicted_speedup(const PassInput& input, const Graph& after);
 

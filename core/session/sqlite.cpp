@@ -61,7 +61,7 @@ void fail(sqlite3* db, int code, const std::string& path) {
   const int system = last_errno(db);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      bad_input(path, "not a session");
+      bad_input(path, "not a session", "stormcell import FILE -o S.storm makes one of a routing trace");
     case SQLITE_CORRUPT:
       bad_input(path, "the file is damaged", "copy it again from where it was recorded");
     // The statements are fixed, so that only tables of another form make them wrong.

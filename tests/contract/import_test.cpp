@@ -2,6 +2,8 @@
 #include <csignal>
 #include <limits>
 
+#include "core/experiment/compare.h"
+#include "core/experiment/selected_view.h"
 #include "core/experiment/session_view.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/session/session_reader.h"
@@ -207,6 +209,27 @@ class ContractImportTest : public QObject {
     QCOMPARE(j["routing"].size(), size_t{3});
     const double distance = j["routing"][0]["total_variation"].get<double>();
     QVERIFY(distance > 0 && distance < 0.5);
+  }
+
+  void traces_of_two_models_are_warned_of() {
+    const std::string a = scratch_.path("model-a.storm"), b = scratch_.path("model-b.storm");
+    imported(scratch_.write("model-a.csv", route_trace()), a);
+    imported(scratch_.write("model-b.csv", route_trace({}, "another.gguf")), b);
+    const Ended ended = run_program({"compare", a, b});
+    VERIFY_DONE(ended, Arguments{"compare"});
+    QVERIFY2(ended.err.find("the models differ: made-up.gguf and another.gguf") != std::string::npos, ended.err.c_str());
+    QVERIFY(!compare_runs(a, b).same_model && compare_runs(a, a).same_model);
+  }
+
+  void a_phase_of_a_trace_is_read_although_it_lacks_values() {
+    const std::string session = scratch_.path("phases.storm");
+    imported(scratch_.write("phases.csv", route_trace()), session);
+    const auto all = read_load_windows(session, 0, 0, -1, 64);
+    const auto prefill = read_phase_windows(session, 0, "prefill", 0, -1, 64), decode = read_phase_windows(session, 0, "decode", 0, -1, 64);
+    QVERIFY(all->routers[0].dropped.empty());  // nothing was dropped, and a trace does not say so
+    for (size_t r = 0; r < all->routers.size(); ++r)
+      for (size_t i = 0; i < all->routers[r].load.size(); ++i)
+        QCOMPARE(prefill->routers[r].load[i] + decode->routers[r].load[i], all->routers[r].load[i]);
   }
 
   void a_native_trace_of_another_program_is_imported() {

@@ -129,6 +129,22 @@ class CompareTest : public QObject {
     QCOMPARE(bar_limit({}), 0.01);
   }
 
+  void of_two_models_none_is_better() {
+    Comparison comparison = some_comparison();
+    const CompareModel same = make_compare(comparison, "a", "b");
+    QVERIFY(same.count(Meaning::better) + same.count(Meaning::worse) > 0);
+    comparison.same_model = false;
+    const CompareModel other = make_compare(comparison, "a", "b");
+    QCOMPARE(other.count(Meaning::better) + other.count(Meaning::worse), 0);
+    QCOMPARE(other.count(Meaning::differs), same.count(Meaning::better) + same.count(Meaning::worse) + same.count(Meaning::differs));
+  }
+
+  void the_table_shows_what_the_filter_shows() {
+    const CompareModel m = make_compare(some_comparison(), "a", "b");
+    QCOMPARE(make_compare_table(m, {"encoder load", CompareShow::differing}).rows.size(), size_t{1});
+    QVERIFY(make_compare_table(m, {"no such figure", CompareShow::all}).rows.empty());
+  }
+
   void the_table_has_every_figure() {
     const CompareModel m = make_compare(some_comparison(), "a", "b");
     const Table t = make_compare_table(m);
@@ -175,7 +191,9 @@ class CompareTest : public QObject {
     const auto* list = view.findChild<CompareList*>();
     QCOMPARE(row(list->model(), "speedup").meaning, Meaning::better);
     QVERIFY(list->model().warnings.join(' ').contains("data differ"));
+    view.findChild<QComboBox*>()->setCurrentIndex(static_cast<int>(CompareShow::all));
     QCOMPARE(static_cast<int>(view.table().rows.size()), 6);
+    view.findChild<QComboBox*>()->setCurrentIndex(static_cast<int>(CompareShow::differing));
     // Search and keys.
     view.findChild<QLineEdit*>()->setText("imbalance");
     QCOMPARE(list->lines().size(), size_t{2});

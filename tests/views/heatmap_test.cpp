@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/experiment/selected_view.h"
+#include "core/session/sqlite.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
@@ -87,6 +88,20 @@ class HeatmapTest : public QObject {
                       std::vector<float>(8),
                       std::vector<float>(8)}};
     QCOMPARE(cluster_branches(pairs.routers[0], 2), (std::vector<int>{1, 3, 0, 2}));
+  }
+
+  void what_has_no_router_in_common_stands_beside_each_other() {
+    const std::string other = make_session(folder_.filePath("renamed.storm").toStdString(), 4);
+    {
+      sqlite::Database db(other, sqlite::OpenMode::create);
+      db.execute("UPDATE router SET name = 'another.' || name");
+    }
+    HeatmapView view;
+    view.resize(900, 600);
+    run_load(view, context_of(session_, 1, other));
+    QVERIFY(view.has_content());
+    QVERIFY(!draw(*view.picture(), {900, 500}).isNull());
+    QVERIFY2(view.note().contains("nothing to subtract"), qPrintable(view.note()));
   }
 
   void the_difference_with_itself_is_nothing() {

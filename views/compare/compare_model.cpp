@@ -27,7 +27,7 @@ QString difference_text(const ComparedFigure& f, const FigureName& name) {
   return (*f.difference > 0 ? QString("+") : QString(QChar(0x2212))) + name.text(std::abs(*f.difference));
 }
 
-CompareRow make_row(const ComparedFigure& f) {
+CompareRow make_row(const ComparedFigure& f, bool same_model) {
   CompareRow row;
   row.figure = f;
   row.path = QString::fromStdString(f.figure);
@@ -37,7 +37,7 @@ CompareRow make_row(const ComparedFigure& f) {
   row.a = f.a ? name.text(*f.a) : none, row.b = f.b ? name.text(*f.b) : none;
   row.equal = f.difference && *f.difference == 0;
   row.difference = difference_text(f, name);
-  row.meaning = meaning_of(f, better_of(row.path));
+  row.meaning = meaning_of(f, same_model ? better_of(row.path) : Better::neither);
   if (f.difference && *f.a != 0 && name.relative) {
     const double unit = std::abs(*f.a);
     row.relative = *f.difference / unit;
@@ -131,7 +131,7 @@ CompareModel make_compare(const Comparison& comparison, const QString& title_a, 
     const FigureName name = name_of(QString::fromStdString(figure.figure));
     auto at = std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.second.title == name.section; });
     if (at == sections.end()) at = sections.insert(at, {name.rank, {name.section, {}}});
-    at->second.rows.push_back(make_row(figure));
+    at->second.rows.push_back(make_row(figure, comparison.same_model));
   }
   std::stable_sort(sections.begin(), sections.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   for (auto& [rank, section] : sections) model.sections.push_back(std::move(section));
@@ -152,7 +152,7 @@ std::vector<CompareLine> make_lines(const CompareModel& model, const CompareFilt
   return lines;
 }
 
-Table make_compare_table(const CompareModel& model) {
+Table make_compare_table(const CompareModel& model, const CompareFilter& filter) {
   Table t;
   t.columns = {{tr("section"), tr("Part of the figures")},
                {tr("figure"), tr("Its name")},
@@ -166,10 +166,11 @@ Table make_compare_table(const CompareModel& model) {
                                   "without interval: measured once in each run, so chance is not excluded")},
                {tr("path"), tr("As in the JSON of the verbs and in compare --fail-if")}};
   const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
-  for (const CompareSection& section : model.sections)
-    for (const CompareRow& r : section.rows) {
+  for (const CompareLine& line : make_lines(model, filter))
+    if (line.row) {
+      const CompareRow& r = *line.row;
       const auto& ci = r.figure.ci95;
-      t.rows.push_back({section.title, r.name, value(r.figure.a), value(r.figure.b), value(r.figure.difference), value(r.relative),
+      t.rows.push_back({line.section->title, r.name, value(r.figure.a), value(r.figure.b), value(r.figure.difference), value(r.relative),
                         ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), text_of(r.meaning), r.path});
     }
   return t;

@@ -57,6 +57,7 @@ std::vector<CompareLine> make_lines(const CompareModel& model, const CompareFilt
 
 /// Of the figure's dotted path.
 Better better_of(const QString& path);
-Table make_compare_table(const CompareModel& model);
+/// The rows that the filter shows.
+Table make_compare_table(const CompareModel& model, const CompareFilter& filter = {{}, CompareShow::all});
 
 }  // namespace stormcell::views

@@ -27,8 +27,12 @@ CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(
                       {tr("all figures"), tr("Also those that are equal")}});
   bar()->addStretch(1);
   set_picture(list_);
-  connect(search_, &QLineEdit::textChanged, this, [this] { list_->set_filter(filter()); });
-  connect(show_, &QComboBox::currentIndexChanged, this, [this] { list_->set_filter(filter()); });
+  const auto refilter = [this] {
+    list_->set_filter(filter());
+    refresh_table();
+  };
+  connect(search_, &QLineEdit::textChanged, this, refilter);
+  connect(show_, &QComboBox::currentIndexChanged, this, refilter);
   connect(list_, &CompareList::picked, this, [this](const QString& router, int branch) {
     Selection wanted = selection_;
     wanted.router = router, wanted.branch = branch;
@@ -56,8 +60,8 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
   if (itself || bare) {
     show_message(itself
                      ? tr("%1 is the reference now.\n\nChoose another run in the list of runs to see what differs.").arg(context.main.title)
-                     : tr("%1 has no figures to compare: it is a recording, or it did not end.\n\nChoose a run of `run`, `profile` or "
-                          "`optimize` that was measured.")
+                     : tr("%1 has no figures to compare: it is a recording, or it did not end.\n\nChoose a run that was measured: "
+                          "the first run that `optimize` writes, a profile, is none.")
                            .arg(bare->title),
                  {{"show-result", tr("Go to the newest figures")}, {"compare-session", tr("Compare with another session...")}});
     return nullptr;

@@ -12,7 +12,7 @@ class CompareView : public View {
   Q_OBJECT
  public:
   explicit CompareView(QWidget* parent = nullptr);
-  Table table() const override { return make_compare_table(list_->model()); }
+  Table table() const override { return make_compare_table(list_->model(), filter()); }
   QWidget* picture() override { return list_->viewport(); }
 
  protected:

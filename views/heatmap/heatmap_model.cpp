@@ -162,6 +162,13 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
   return m;
 }
 
+bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b) {
+  return std::any_of(a.routers.begin(), a.routers.end(), [&](const LoadWindows::Router& x) {
+    return std::any_of(b.routers.begin(), b.routers.end(),
+                       [&](const LoadWindows::Router& y) { return x.line.name == y.line.name && x.line.branches == y.line.branches; });
+  });
+}
+
 HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b, const HeatOptions& options,
                            double high) {
   HeatMatrix m = make_matrix(a, range_a, options);

@@ -236,6 +236,10 @@ QStringList HeatmapView::remarks() const {
     said << tr("Loads by label are kept for the whole run and without padding.");
     const HeatMetric metric = options().metric;
     if (metric == HeatMetric::weight || metric == HeatMetric::drops) said << tr("There is no %1 by label.").arg(term_of(metric).name);
+  } else if (options().pair == HeatPair::difference && data_.all && !have_a_router_in_common(*data_.all, *data_.other)) {
+    said << tr(
+        "No router of the other run has the name and the number of branches of one here: there is nothing to subtract, so the two stand "
+        "beside each other.");
   } else if (options().pair != HeatPair::single && data_.all && data_.other->batches != data_.all->batches) {
     said << tr("The other run has %1 batches, this one %2: batches of one number need not hold the same data.")
                 .arg(data_.other->batches)
@@ -279,8 +283,10 @@ void HeatmapView::show_data() {
   }
   padding_->setEnabled(has_padding(*data_.all));
 
-  const HeatOptions o = options();
+  HeatOptions o = options();
   const LoadWindows& from = windows();
+  // Nothing to subtract: remarks() say so.
+  if (o.pair == HeatPair::difference && !have_a_router_in_common(from, other_windows())) o.pair = HeatPair::beside;
   const WindowRange range = windows_of(from, selection_.first_batch, selection_.end_batch);
   const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
   high_->setSuffix(o.metric == HeatMetric::share ? tr(" %") : QString());

@@ -156,6 +156,7 @@ void View::show_message(const QString& text, const std::vector<Way>& ways) {
   bar_widget_->hide();
   note_->hide();
   stack_->setCurrentWidget(message_page_);
+  emit content_changed();
 }
 
 void View::show_no_run(const Context& context) {
@@ -173,6 +174,7 @@ void View::show_content() {
   refresh_table();
   refresh_note();
   picture()->update();
+  emit content_changed();
 }
 
 void View::show_table(bool table) {

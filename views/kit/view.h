@@ -62,6 +62,8 @@ class View : public QWidget {
   void action_wanted(const QString& id);
   /// An option changed what has to be read: load() is to be asked again.
   void load_wanted();
+  /// There is content to export now, or no more.
+  void content_changed();
   void said(const QString& message);
   /// The run on show once more, with these passes.
   void run_wanted(const stormcell::PlanChoice& passes);

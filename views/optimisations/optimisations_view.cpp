@@ -260,28 +260,28 @@ void OptimisationsView::frame() {
 
 void OptimisationsView::draw_head() {
   const Theme& theme = Theme::of(palette());
-  heading((state_.speedup ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
-           : state_.run   ? tr("Not verified, so no speed-up is reported")
-                          : tr("This choice is not measured yet"))
+  const bool holds_one = state_.speedup && state_.speedup->ci95 && (*state_.speedup->ci95)[0] < 1 && (*state_.speedup->ci95)[1] > 1;
+  heading((holds_one        ? tr("No measurable difference (%1)").arg(times_text(state_.speedup->value))
+           : state_.speedup ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
+           : state_.run     ? tr("Not verified, so no speed-up is reported")
+                            : tr("This choice is not measured yet"))
               .toUtf8());
-  QString line;
+  const auto say = [](const QString& line) { ImGui::TextDisabled("%s", text(line.toUtf8())); };
+  if (state_.speedup && state_.speedup->ci95)
+    say(tr("95 % interval %1 to %2: the ratio of the medians of whole rounds, in run #%3")
+            .arg(times_text((*state_.speedup->ci95)[0]), times_text((*state_.speedup->ci95)[1]))
+            .arg(state_.run));
   if (state_.baseline_ms && state_.optimised_ms)
-    line =
-        tr("baseline %1 ms, this choice %2 ms a batch (medians); run #%3")
+    say(tr("medians of single batches: baseline %1 ms, this choice %2 ms")
             .arg(*state_.baseline_ms, 0, 'f', 3)
-            .arg(*state_.optimised_ms, 0, 'f', 3)
-            .arg(state_.run) +
-        (state_.speedup && state_.speedup->ci95 ? tr("; 95 % interval of the speed-up: %1 to %2")
-                                                      .arg(times_text((*state_.speedup->ci95)[0]), times_text((*state_.speedup->ci95)[1]))
-                                                : QString());
+            .arg(*state_.optimised_ms, 0, 'f', 3));
   else
-    line = tr("Switch passes on and off, then run: the baseline and the choice are measured in turns and compared with the oracle.");
-  ImGui::TextDisabled("%s", text(line.toUtf8()));
+    say(tr("Switch passes on and off, then run: the baseline and the choice are measured in turns and compared with the oracle."));
   if (state_.speedup && !state_.verified.isEmpty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, color(theme.good));
     ImGui::TextUnformatted(text(tr("verified: %1").arg(state_.verified).toUtf8()));
     ImGui::PopStyleColor();
-    if (state_.speedup->ci95 && (*state_.speedup->ci95)[0] < 1 && (*state_.speedup->ci95)[1] > 1)
+    if (holds_one)
       ImGui::TextDisabled("%s", text(tr("The interval holds 1: this measurement does not show that the choice is quicker.").toUtf8()));
   }
 }
