@@ -90,6 +90,7 @@ class EndToEndTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(window->runs().running(), 5000);
     QTRY_VERIFY_WITH_TIMEOUT(!window->runs().running(), 60000);
     QTRY_VERIFY_WITH_TIMEOUT(view->state().run > all_passes, 10000);
+    QTRY_VERIFY(window->document().context().main.run > all_passes);  // the list shows it too
 
     // 4. Undo is instant: nothing runs, and the first figure is back.
     key("ctrl+z");
@@ -102,8 +103,11 @@ class EndToEndTest : public QObject {
     QTRY_VERIFY(!window->document().context().other.empty());
     auto* runs = window->findChild<QListWidget*>("runs");
     QVERIFY(runs);
-    const QRect last = runs->visualItemRect(runs->item(runs->count() - 1));
-    const QPoint at = runs->viewport()->mapToGlobal(last.center());
+    const QListWidgetItem* first = nullptr;
+    for (int i = 0; i < runs->count(); ++i)
+      if (runs->item(i)->data(Qt::UserRole).toLongLong() == all_passes) first = runs->item(i);
+    QVERIFY(first);
+    const QPoint at = runs->viewport()->mapToGlobal(runs->visualItemRect(first).center());
     tool({"mousemove", QString::number(at.x()), QString::number(at.y()), "click", "1"});
     QTRY_VERIFY(window->document().context().main.run != window->document().context().other.run);
     window->show_view("compare");
