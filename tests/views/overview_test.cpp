@@ -209,6 +209,16 @@ class OverviewTest : public QObject {
     QCOMPARE(actions.size(), static_cast<qsizetype>(three.size()));
   }
 
+  void how_much_was_measured_is_said() {
+    Situation s = situation(optimised());
+    QVERIFY(make_page(s).footer.contains("416 executions a plan"));
+    s.summary->baseline->batches = 5, s.summary->baseline->rounds = 12;
+    QVERIFY2(make_page(s).footer.contains("5 of 210 batches measured, 12 rounds"), qPrintable(make_page(s).footer));
+    const auto with =
+        parse_summary(R"({"schema":"stormcell.run/1","baseline":{"measured_batches":5,"rounds":12,"latency_ms":{"runs":60}}})");
+    QVERIFY(with->baseline->batches == 5 && with->baseline->rounds == 12 && with->baseline->runs == 60);
+  }
+
   void loads_that_were_not_counted_are_not_called_even() {
     Situation s = situation(optimised());
     for (auto& row : s.facts.routers) row.load = {0, 0, 0}, row.imbalance = 0;

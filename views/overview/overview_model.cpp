@@ -25,7 +25,8 @@ Tone tone_of(const std::optional<Interval95>& ci) {
 void set_headline(const Situation& s, OverviewPageModel& page) {
   if (!s.summary) {
     page.headline = s.facts.line.status == "running"    ? tr("This run is still going on.")
-                    : s.facts.line.status == "finished" ? tr("A recording: where the cells went, and when.")
+                    : s.facts.line.status == "finished" ? s.facts.latency_ms.runs > 0 ? tr("A recording: where the cells went, and when.")
+                                                                                      : tr("A recording: where the cells went.")
                                                         : tr("This run left no result: it is %1.").arg(of(s.facts.line.status));
     page.tone = s.facts.line.status == "finished" || s.facts.line.status == "running" ? Tone::plain : Tone::warn;
     return;
@@ -197,7 +198,11 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
     if (!f.placement.isEmpty()) where += " (" + f.placement + ")";
     parts << where;
     if (f.peak_gflops > 0) parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(f.peak_gflops), number_text(f.read_gbps));
-    if (f.baseline && f.baseline->runs > 0) parts << tr("%1 executions a plan").arg(count_text(f.baseline->runs));
+    if (f.baseline && f.baseline->batches > 0)
+      parts << tr("%1 of %2 batches measured, %3 rounds")
+                   .arg(count_text(f.baseline->batches), count_text(f.batches), count_text(f.baseline->rounds));
+    else if (f.baseline && f.baseline->runs > 0)
+      parts << tr("%1 executions a plan").arg(count_text(f.baseline->runs));
     parts << "Stormcell " + f.version;
   }
   page.footer = parts.join(kDot);

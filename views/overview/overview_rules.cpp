@@ -54,7 +54,8 @@ constexpr StepRule kRules[] = {
        return tr("Only the recording is in this run. Its session has figures: the newest are those of run #%1.").arg(s.facts.newest_result);
      },
      QT_TRANSLATE_NOOP("Overview", "Go to the newest figures"), "show-result"},
-    {"no-result", [](const Situation& s) { return !has_result(s) && !running(s) && s.facts.newest_result == 0; },
+    {"no-result",
+     [](const Situation& s) { return !has_result(s) && !running(s) && s.facts.newest_result == 0 && s.facts.line.kind != "import"; },
      [](const Situation&) { return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains."); },
      QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
     {"not-verified", [](const Situation& s) { return has_result(s) && s.summary->proof && !s.summary->proof->passed; },

@@ -26,6 +26,8 @@ std::optional<PlanSummary> plan(const QJsonValue& value) {
                      l["p95"].toDouble(),
                      l["min"].toDouble(),
                      count(l["runs"]),
+                     count(j["measured_batches"]),
+                     count(j["rounds"]),
                      j["cells_per_s"].toDouble(),
                      number(j["limit_share"]),
                      j["peak_weight_bytes"].toDouble(),
@@ -53,7 +55,7 @@ void take_generated(const QJsonObject& j, Summary& s) {
   s.batches = count(j["batches"]);
   s.generated = GenerateSummary{count(j["tokens"]),       count(j["sequences"]),        count(stopped["eos"]),
                                 count(stopped["length"]), j["tokens_per_s"].toDouble(), number(j["accuracy"])};
-  s.baseline = PlanSummary{l["median"].toDouble(), l["p95"].toDouble(), l["min"].toDouble(), count(l["runs"]), 0, {}, 0, 0};
+  s.baseline = PlanSummary{l["median"].toDouble(), l["p95"].toDouble(), l["min"].toDouble(), count(l["runs"]), 0, 0, 0, {}, 0, 0};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ using Interval95 = std::array<double, 2>;
 struct PlanSummary {
   double median = 0, p95 = 0, fastest = 0;  ///< milliseconds a batch
   qint64 runs = 0;
+  qint64 batches = 0, rounds = 0;  ///< measured, and how often; 0: an older run does not say
   double cells_per_s = 0;
   std::optional<double> limit_share;
   double weight_bytes = 0, activation_bytes = 0;

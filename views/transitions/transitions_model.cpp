@@ -79,7 +79,8 @@ void take_chains(Steps& steps, int most, std::vector<FlowRibbons::Chain>& chains
 PairText text_of(PairValue value) {
   switch (value) {
     case PairValue::share:
-      return {tr("Share of the row"), tr("pairs of this row and column / all pairs of the row: where the row's cells went; measured")};
+      return {tr("Share of the row"), tr("pairs of this row and column / all pairs of the row: where the row's cells went (of k choices a "
+                                         "cell, each is 1/k at most); measured")};
     case PairValue::cells:
       return {tr("Cells"), tr("pairs (kept branch here, kept branch there) of one cell, without padding; measured")};
     case PairValue::lift:
