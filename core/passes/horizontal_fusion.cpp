@@ -277,7 +277,7 @@ PassResult horizontal_fusion(const PassInput& input) {
     result.reason =
         with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
                           " of branches became " + std::to_string(grouped) + " grouped, " + count_text(scatters, "scatter", "scatters") +
-                          " disappeared" + (has_guards(input.graph) ? ", in fallbacks too" : ""),
+                          " disappeared" + (has_guards(input.graph) ? ", fallbacks counted" : ""),
                       refusals);
     result.predicted_speedup = predicted_speedup(input, result.graph);
   } else {
