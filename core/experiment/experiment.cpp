@@ -117,7 +117,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     PipelineResult replayed =
         replay_passes({*graph, {}, s.machine_model(), bounds_of(*graph, *s.data, 0)}, {wanted.passes.begin(), wanted.passes.end()});
     for (const PassOutcome& outcome : replayed.outcomes) {
-      const PassReport& report = r.passes.emplace_back(report_of(outcome));
+      PassReport& report = r.passes.emplace_back(report_of(outcome));
+      report.predicted_speedup.reset();  // a replay has no profile: a prediction would be of loads that nobody counted
       if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
       config.passes.emplace_back(report.name, saved_parameters(outcome));
     }
