@@ -47,9 +47,9 @@ QString bytes_text(double bytes) {
 QString percent_text(double share) { return plain(100 * share, 3) + " %"; }
 
 QString times_text(double ratio) {
-  // As many digits as tell it from 1.
+  // A third digit near 1; a fourth is beyond what any measurement here tells, and does not fit.
   const double away = std::abs(ratio - 1);
-  const int decimals = ratio >= 100 ? 0 : ratio >= 10 ? 1 : away == 0 || away >= 0.005 ? 2 : away >= 0.0005 ? 3 : 4;
+  const int decimals = ratio >= 100 ? 0 : ratio >= 10 ? 1 : away == 0 || away >= 0.005 ? 2 : 3;
   return QString::number(ratio, 'f', decimals) + QChar(0x00D7);
 }
 
