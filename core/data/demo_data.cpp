@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/base/checkout.h"
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
 
@@ -15,9 +16,7 @@ std::vector<fs::path> data_folders(const DataOptions& options) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) folders.push_back(program.parent_path().parent_path() / "share/stormcell/data");
-#ifdef STORMCELL_BUILD_DIR
-  folders.push_back(fs::path(STORMCELL_BUILD_DIR) / "data");
-#endif
+  folders.push_back(fs::path(checkout_build_folder()) / "data");
   if (!options.resources.empty()) folders.push_back(fs::path(options.resources) / "data");
   return folders;
 }

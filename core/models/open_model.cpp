@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/checkout.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
@@ -175,7 +176,7 @@ std::string resources_folder() {
     const fs::path installed = program.parent_path().parent_path() / "share" / "stormcell";
     if (present(installed)) return installed.string();
   }
-  return std::string(STORMCELL_SOURCE_DIR) + "/resources";
+  return checkout_source_folder() + "/resources";
 }
 
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options) {

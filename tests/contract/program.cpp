@@ -8,9 +8,7 @@
 #include <QThread>
 #include <csignal>
 
-#ifndef STORMCELL_CLI
-#define STORMCELL_CLI STORMCELL_BUILD_DIR "/bin/stormcell"
-#endif
+#include "core/base/checkout.h"
 
 namespace stormcell::testing {
 namespace {
@@ -33,7 +31,7 @@ Ended ended(QProcess& process) {
 
 }  // namespace
 
-std::string program_path() { return STORMCELL_CLI; }
+std::string program_path() { return checkout_build_folder() + "/bin/stormcell"; }
 
 Ended run_program(const Arguments& arguments, const Surroundings& around) {
   QProcess process;
@@ -47,8 +45,8 @@ Ended run_program(const Arguments& arguments, const Surroundings& around) {
     if (around.file_bytes > 0) ::setrlimit(RLIMIT_FSIZE, &limit);
     if (around.obey_permissions) ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0);
   });
-  process.start(STORMCELL_CLI, list_of(arguments));
-  if (!process.waitForStarted()) return {-1, {}, "cannot start " STORMCELL_CLI};
+  process.start(QString::fromStdString(program_path()), list_of(arguments));
+  if (!process.waitForStarted()) return {-1, {}, "cannot start " + program_path()};
   process.write(around.input.data(), static_cast<qint64>(around.input.size()));
   process.closeWriteChannel();
   if (!process.waitForFinished(kMinute)) {
@@ -77,7 +75,7 @@ std::string defect_of_error_line(const std::string& err, std::string_view where)
 }
 
 Running::Running(const Arguments& arguments) {
-  process_.start(STORMCELL_CLI, list_of(arguments));
+  process_.start(QString::fromStdString(program_path()), list_of(arguments));
   process_.waitForStarted();
 }
 

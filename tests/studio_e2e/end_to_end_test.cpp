@@ -13,6 +13,7 @@
 
 #include "app/studio/main_window.h"
 #include "core/base/blocking.h"
+#include "core/base/checkout.h"
 #include "tests/testing/testing.h"
 #include "views/optimisations/optimisations_view.h"
 
@@ -127,7 +128,7 @@ class EndToEndTest : public QObject {
     shell.setWorkingDirectory(folder_.path());
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.remove("QT_QPA_PLATFORM");  // it chooses by itself
-    environment.insert("PATH", QString(STORMCELL_BUILD_DIR) + "/bin:" + environment.value("PATH"));
+    environment.insert("PATH", QString::fromStdString(checkout_build_folder()) + "/bin:" + environment.value("PATH"));
     shell.setProcessEnvironment(environment);
     shell.start("sh", {"-c", QApplication::clipboard()->text()});
     QTRY_VERIFY_WITH_TIMEOUT(shell.state() == QProcess::NotRunning, 20000);

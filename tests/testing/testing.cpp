@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/checkout.h"
+
 namespace stormcell::testing {
 namespace {
 std::vector<std::pair<const char*, Factory>>& tests() {
@@ -20,10 +22,10 @@ int add_test(const char* name, Factory factory) {
 }
 
 std::string shared_folder() {
-  const std::filesystem::path path = std::filesystem::path(STORMCELL_SOURCE_DIR).parent_path() / "shared";
+  const std::filesystem::path path = std::filesystem::path(checkout_source_folder()).parent_path() / "shared";
   return std::filesystem::exists(path / "design.md") ? path.string() : std::string();
 }
-std::string source_folder() { return STORMCELL_SOURCE_DIR; }
+std::string source_folder() { return checkout_source_folder(); }
 
 // `program` runs all classes, `program CLASS [Qt Test options]` one.
 int run_tests(int argc, char** argv) {

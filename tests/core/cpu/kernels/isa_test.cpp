@@ -7,6 +7,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "core/base/checkout.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/machine.h"
 #include "tests/testing/testing.h"
@@ -41,7 +42,7 @@ class IsaTest : public QObject {
   // stop with an illegal instruction on older processors.
   // Hence every symbol that might be shared must carry the name of its instruction set.
   void special_objects_share_no_functions_with_baseline_code() {
-    const QString nm = QStandardPaths::findExecutable("nm"), library = QString(STORMCELL_BUILD_DIR) + "/libstormcell_cpu.a";
+    const QString nm = QStandardPaths::findExecutable("nm"), library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
     if (nm.isEmpty() || !QFile::exists(library)) QSKIP("needs nm and the static library");
     QProcess process;
     process.start(nm, {"-C", "--defined-only", library});
@@ -64,7 +65,7 @@ class IsaTest : public QObject {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     QSKIP("sanitized code uses the stack");
 #endif
-    const QString objdump = QStandardPaths::findExecutable("objdump"), library = QString(STORMCELL_BUILD_DIR) + "/libstormcell_cpu.a";
+    const QString objdump = QStandardPaths::findExecutable("objdump"), library = QString::fromStdString(checkout_build_folder()) + "/libstormcell_cpu.a";
     if (objdump.isEmpty() || !QFile::exists(library)) QSKIP("needs objdump and the static library");
     QProcess process;
     process.start(objdump, {"-d", "-C", "--no-show-raw-insn", library});

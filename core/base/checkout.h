@@ -1,0 +1,12 @@
+// The folders that this program was built in, for what is not installed: a checkout finds its own resources, data and tests.
+#pragma once
+#include <string>
+
+namespace stormcell {
+
+/// Absolute path of the source tree.
+std::string checkout_source_folder();
+/// Absolute path of the build folder.
+std::string checkout_build_folder();
+
+}  // namespace stormcell
