@@ -23,10 +23,14 @@ function(stormcell_library name dir)
   endif()
 endfunction()
 
-# One Qt Test program a folder of tests/: every *_test.cpp there is one test class, listed by the generated main.
-# stormcell_test(NAME DIR LABELS deps...)
-function(stormcell_test name dir labels)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.cpp)
+# One Qt Test program a folder of tests/, or for several small ones: every *_test.cpp there is one test class, listed by the generated main.
+# stormcell_test(NAME "DIR..." LABELS deps...)
+function(stormcell_test name dirs labels)
+  set(sources)
+  foreach(dir ${dirs})
+    file(GLOB more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.cpp)
+    list(APPEND sources ${more})
+  endforeach()
   if(NOT sources)
     return()
   endif()

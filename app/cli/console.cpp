@@ -10,7 +10,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "core/experiment/export_output.h"
+#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {

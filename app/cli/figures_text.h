@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/results.h"
+#include "core/summary/results.h"
 
 namespace stormcell::cli {
 

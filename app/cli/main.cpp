@@ -12,7 +12,7 @@
 #include "app/cli/signals.h"
 #include "app/cli/verbs.h"
 #include "core/base/error.h"
-#include "core/experiment/export_output.h"
+#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "app/cli/figures_text.h"
 #include "core/base/error.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/plan_config.h"
+#include "core/summary/plan_config.h"
 
 namespace stormcell::cli {
 

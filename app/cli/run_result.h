@@ -3,8 +3,8 @@
 #include <string>
 
 #include "app/cli/console.h"
-#include "core/experiment/export_output.h"
-#include "core/experiment/results.h"
+#include "core/exports/text_output.h"
+#include "core/summary/results.h"
 
 namespace stormcell::cli {
 

@@ -6,8 +6,8 @@
 
 #include "app/cli/figures_text.h"
 #include "app/cli/options.h"
-#include "core/experiment/analyze.h"
-#include "core/experiment/export_output.h"
+#include "core/comparison/analyze.h"
+#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "app/cli/figures_text.h"
 #include "app/cli/options.h"
 #include "core/base/error.h"
-#include "core/experiment/export_output.h"
 #include "core/experiment/jobs.h"
-#include "core/experiment/scratch_folder.h"
+#include "core/exports/scratch_folder.h"
+#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {

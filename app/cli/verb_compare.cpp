@@ -5,8 +5,8 @@
 #include "app/cli/figures_text.h"
 #include "app/cli/options.h"
 #include "core/base/error.h"
-#include "core/experiment/compare.h"
-#include "core/experiment/export_output.h"
+#include "core/comparison/compare.h"
+#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "app/cli/figures_text.h"
 #include "app/cli/options.h"
-#include "core/experiment/doctor.h"
-#include "core/experiment/export_output.h"
+#include "core/exports/text_output.h"
+#include "core/machine/doctor.h"
 
 namespace stormcell::cli {
 namespace {

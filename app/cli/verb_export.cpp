@@ -4,8 +4,8 @@
 
 #include "app/cli/options.h"
 #include "core/base/error.h"
-#include "core/experiment/export_csv.h"
-#include "core/experiment/export_formats.h"
+#include "core/exports/export_csv.h"
+#include "core/exports/export_formats.h"
 
 namespace stormcell::cli {
 namespace {

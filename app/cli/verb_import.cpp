@@ -6,8 +6,8 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
-#include "core/experiment/export_output.h"
-#include "core/experiment/import.h"
+#include "core/exports/text_output.h"
+#include "core/imports/import.h"
 
 namespace stormcell::cli {
 namespace {

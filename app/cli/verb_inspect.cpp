@@ -5,9 +5,9 @@
 #include "app/cli/figures_text.h"
 #include "app/cli/options.h"
 #include "core/base/error.h"
-#include "core/experiment/export_output.h"
 #include "core/experiment/inspect.h"
-#include "core/experiment/session_runs.h"
+#include "core/exports/text_output.h"
+#include "core/readings/session_runs.h"
 
 namespace stormcell::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
-#include "core/experiment/export_output.h"
 #include "core/experiment/pass_list.h"
-#include "core/experiment/report/report.h"
-#include "core/experiment/scratch_folder.h"
+#include "core/exports/scratch_folder.h"
+#include "core/exports/text_output.h"
+#include "core/report/report.h"
 
 namespace stormcell::cli {
 namespace {

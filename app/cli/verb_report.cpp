@@ -4,7 +4,7 @@
 
 #include "app/cli/options.h"
 #include "core/base/error.h"
-#include "core/experiment/report/report.h"
+#include "core/report/report.h"
 
 namespace stormcell::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
-#include "core/experiment/export_output.h"
+#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <QStringList>
 
 #include "app/studio/run_controller.h"
-#include "core/experiment/session_view.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell::studio {
 

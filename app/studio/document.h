@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "app/studio/background.h"
-#include "core/experiment/selected_view.h"
+#include "core/readings/selected_view.h"
 #include "views/kit/selection.h"
 
 namespace stormcell::studio {

@@ -6,7 +6,7 @@
 
 #include "app/studio/background.h"
 #include "app/studio/view_state.h"
-#include "core/experiment/selected_view.h"
+#include "core/readings/selected_view.h"
 
 namespace stormcell::studio {
 

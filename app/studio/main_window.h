@@ -8,7 +8,7 @@
 #include "app/studio/background.h"
 #include "app/studio/document.h"
 #include "app/studio/run_controller.h"
-#include "core/experiment/session_contents.h"
+#include "core/readings/session_contents.h"
 
 class QDockWidget;
 class QLabel;

@@ -22,8 +22,8 @@
 #include "app/studio/run_dialog.h"
 #include "app/studio/view_state.h"
 #include "core/base/error.h"
-#include "core/experiment/doctor.h"
-#include "core/experiment/session_contents.h"
+#include "core/machine/doctor.h"
+#include "core/readings/session_contents.h"
 #include "views/kit/glossary.h"
 #include "views/registry.h"
 

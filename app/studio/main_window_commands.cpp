@@ -15,9 +15,9 @@
 #include "app/studio/picture_export.h"
 #include "app/studio/run_dialog.h"
 #include "core/base/error.h"
-#include "core/experiment/doctor.h"
-#include "core/experiment/export_formats.h"
-#include "core/experiment/session_contents.h"
+#include "core/exports/export_formats.h"
+#include "core/machine/doctor.h"
+#include "core/readings/session_contents.h"
 #include "views/optimisations/optimisations_model.h"
 
 namespace stormcell::studio {

@@ -14,7 +14,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
-#include "core/experiment/export_origin.h"
+#include "core/exports/export_origin.h"
 #include "views/kit/theme.h"
 
 namespace stormcell::studio {

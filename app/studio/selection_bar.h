@@ -2,7 +2,7 @@
 #pragma once
 #include <QWidget>
 
-#include "core/experiment/selected_view.h"
+#include "core/readings/selected_view.h"
 #include "views/kit/selection.h"
 
 class QComboBox;

@@ -4,7 +4,7 @@
 #include <QStringList>
 #include <optional>
 
-#include "core/experiment/import.h"
+#include "core/imports/import.h"
 
 namespace stormcell::studio {
 

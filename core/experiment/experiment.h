@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/experiment/results.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
 
@@ -72,11 +72,5 @@ std::string files_revision(const ExperimentOptions& options);
 
 /// Architecture and static cell flow of a model, without reading weights.
 ModelStructure inspect_model(const std::string& model);
-
-/// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1",
-/// "stormcell.inspect/1".
-std::string to_json(const RunSummaryFigures& figures);
-std::string to_json(const GenerateFigures& figures);
-std::string to_json(const ModelStructure& structure);
 
 }  // namespace stormcell

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/experiment/converted_weights.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/state.h"
 #include "core/formats/tokenizer.h"

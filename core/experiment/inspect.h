@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "core/experiment/results.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/experiment/summary_json.h"
 #include "core/formats/json_file.h"
+#include "core/summary/summary_json.h"
 
 namespace stormcell {
 namespace {

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/experiment/results.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
+
+/// Below, an interval over rounds says little.
+inline constexpr int kLeastRounds = 7;
 
 double median(std::vector<double> values);
 double quantile(std::vector<double> values, double q);

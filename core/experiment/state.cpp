@@ -9,6 +9,7 @@
 #include "core/base/numbers.h"
 #include "core/cost/graph_cost.h"
 #include "core/graph/operator.h"
+#include "core/machine/memory.h"
 #include "core/profile/statistics.h"
 
 namespace stormcell {

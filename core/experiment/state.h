@@ -9,26 +9,15 @@
 
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/machine.h"
-#include "core/cpu/oracle.h"
+#include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/measure.h"
-#include "core/experiment/plan.h"
-#include "core/experiment/record_plan.h"
+#include "core/experiment/ready_plan.h"
+#include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/profile/loads.h"
 
 namespace stormcell {
-
-/// A graph compiled for the device, with the figures of its runs.
-struct ReadyPlan {
-  std::string name;  ///< "baseline", "optimized", or a pass
-  std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const Program> program;
-  RecordPlan records;
-  std::unique_ptr<Executor> executor;
-  ExecutionResult result;                         ///< of the last batch
-  std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made
-};
 
 /// Loads of the routers summed over batches, in host memory.
 struct RoutingTotals {

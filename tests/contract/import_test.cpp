@@ -2,10 +2,10 @@
 #include <csignal>
 #include <limits>
 
-#include "core/experiment/compare.h"
-#include "core/experiment/selected_view.h"
-#include "core/experiment/session_view.h"
+#include "core/comparison/compare.h"
 #include "core/formats/safetensors_writer.h"
+#include "core/readings/selected_view.h"
+#include "core/readings/session_view.h"
 #include "core/session/session_reader.h"
 #include "tests/contract/models.h"
 #include "tests/contract/traces.h"

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/experiment/selected_view.h"
+#include "core/readings/selected_view.h"
 #include "core/session/sqlite.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "core/experiment/cells_view.h"
+#include "core/readings/cells_view.h"
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"

@@ -3,7 +3,7 @@
 #include <QString>
 #include <vector>
 
-#include "core/experiment/cells_view.h"
+#include "core/readings/cells_view.h"
 #include "views/kit/table.h"
 
 namespace stormcell::views {

@@ -8,7 +8,7 @@
 #include <QStandardItemModel>
 #include <algorithm>
 
-#include "core/experiment/selected_view.h"
+#include "core/readings/selected_view.h"
 
 namespace stormcell::views {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/experiment/compare.h"
+#include "core/comparison/compare.h"
 #include "views/kit/table.h"
 
 namespace stormcell::views {

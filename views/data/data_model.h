@@ -2,7 +2,7 @@
 #pragma once
 #include <QString>
 
-#include "core/experiment/contents_view.h"
+#include "core/readings/contents_view.h"
 #include "views/kit/table.h"
 #include "views/kit/theme.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/experiment/session_view.h"
+#include "core/readings/session_view.h"
 #include "views/kit/glossary.h"
 #include "views/kit/table.h"
 

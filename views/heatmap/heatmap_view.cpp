@@ -11,7 +11,7 @@
 #include <QToolTip>
 #include <algorithm>
 
-#include "core/experiment/selected_view.h"
+#include "core/readings/selected_view.h"
 
 namespace stormcell::views {
 namespace {

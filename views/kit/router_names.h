@@ -3,7 +3,7 @@
 #include <QString>
 #include <vector>
 
-#include "core/experiment/session_view.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell::views {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/session_view.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell::views {
 

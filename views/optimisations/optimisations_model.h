@@ -9,7 +9,7 @@
 
 #include "core/experiment/experiment.h"
 #include "core/experiment/pass_list.h"
-#include "core/experiment/session_view.h"
+#include "core/readings/session_view.h"
 #include "views/kit/table.h"
 
 namespace stormcell::views {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/experiment/run_facts.h"
+#include "core/readings/run_facts.h"
 #include "views/overview/overview_summary.h"
 
 namespace stormcell::views {

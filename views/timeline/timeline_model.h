@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/timeline.h"
+#include "core/readings/timeline.h"
 #include "views/kit/table.h"
 
 namespace stormcell::views {

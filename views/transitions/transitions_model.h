@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/experiment/flow_view.h"
+#include "core/readings/flow_view.h"
 #include "views/kit/table.h"
 
 namespace stormcell::views {

@@ -4,7 +4,7 @@
 
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/elementwise.h"
-#include "core/cpu/put_range.h"
+#include "core/runtime/put_range.h"
 
 namespace stormcell::cpu {
 namespace {

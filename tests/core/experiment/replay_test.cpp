@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
+#include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/plan.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {

@@ -1,10 +1,10 @@
 // Static cell flow on graphs small enough to know the answer, and dependences that exist only through a decision.
 #include "core/graph/cell_flow.h"
 
-#include "core/cpu/oracle.h"
 #include "core/graph/builder.h"
 #include "core/graph/operator.h"
 #include "core/graph/relation_algebra.h"
+#include "core/oracle/oracle.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
-#include "core/cpu/oracle.h"
 #include "core/graph/cell_flow.h"
 #include "core/models/model.h"
+#include "core/oracle/oracle.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"

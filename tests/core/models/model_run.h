@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core/cpu/oracle.h"
 #include "core/formats/safetensors.h"
 #include "core/models/model.h"
+#include "core/oracle/oracle.h"
 
 namespace stormcell::testing {
 

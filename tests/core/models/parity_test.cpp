@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "core/cpu/reference/attention.h"
+#include "core/oracle/reference/attention.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/testing.h"
 

@@ -1,9 +1,9 @@
 // Every pass on random graphs and on the toys: the optimised plan answers as the unoptimised one, to the last bit, on both devices, for the
 // inputs that were profiled and for others, with one synchronisation a run, and one more where a guard has to load weights.
 #include "core/cpu/cpu_device.h"
-#include "core/cpu/oracle.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
+#include "core/oracle/oracle.h"
 #include "core/passes/pipeline.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"

@@ -1,7 +1,7 @@
 // Any valid graph gives the oracle's outputs and decisions, on the CPU and on the emulated device, with one synchronisation.
 #include <cmath>
 
-#include "core/cpu/oracle.h"
+#include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"

@@ -1,6 +1,6 @@
 // What a run cannot do without corrupting memory it refuses, with the oracle's words.
 #include "core/base/error.h"
-#include "core/cpu/oracle.h"
+#include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"

@@ -1,0 +1,313 @@
+#include "core/comparison/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/comparison/analyze.h"
+#include "core/exports/text_output.h"
+#include "core/formats/json_file.h"
+#include "core/readings/session_lookup.h"
+#include "core/readings/session_runs.h"
+#include "core/session/session_reader.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::ordered_json;
+
+// Not figures of the run: what was asked for, and the wording.
+constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "session", "session_run", "warnings", "outputs", "origin"};
+// What identifies the members of a list.
+constexpr std::array kNames = {"name", "router", "op"};
+// Measured by the clock: without an interval nothing tells whether a difference means anything.
+constexpr std::array kMeasured = {"_ms",         "_per_s",           "ms_per_batch",     "seconds",   "speedup",
+                                  "limit_share", "peak_gflops",      "peak_bf16_gflops", "read_gbps", "record_overhead",
+                                  "rounds",      "measured_batches", "in_cache"};
+constexpr const char* kInterval = "_ci95";
+
+struct Figures {
+  std::string name;
+  Json summary;
+  std::vector<std::pair<std::string, double>> values;
+  std::map<std::string, double, std::less<>> value_of;
+  std::map<std::string, std::array<double, 2>, std::less<>> intervals;
+  std::vector<std::string> nulls, null_intervals;
+};
+
+bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summary.empty(); }
+
+std::string runs_with_figures(const SessionReader& session) {
+  std::string list;
+  for (const RunSummary& run : session.runs())
+    if (!run.summary.empty()) list += (list.empty() ? "" : ", ") + ("#" + std::to_string(run.id)) + " (" + run.kind + ")";
+  return list.empty() ? "no run of this session has any; run and optimize make them" : "those with figures: " + list;
+}
+
+RunSummary run_to_compare(const SessionReader& session, const std::string& selector) {
+  if (selector.empty()) return find_exported_run(session, "", has_summary, "holds no run with figures");
+  RunSummary run = session.find_run(selector);
+  if (run.summary.empty())
+    bad_input(session.path() + "#" + selector,
+              run.status == RunStatus::finished ? "is a recording without figures"
+                                                : "holds no figures: its run is " + std::string(to_text(run.status)),
+              runs_with_figures(session));
+  return run;
+}
+
+/// Of a trace: how many choices it has, and what their routing says. Paths, run numbers and times of reading are none of its figures.
+Json routing_figures(const Json& imported, const std::string& session, const RunSummary& run) {
+  Json j = {{"schema", imported["schema"]}};
+  for (const char* key : {"rows_read", "rows_skipped", "rows_masked", "model"})
+    if (imported.contains(key)) j[key] = imported[key];
+  const AnalyzeFigures figures = analyze_session(session + "#" + std::to_string(run.id));
+  j["routing"] = Json::array();
+  for (const RouterAnalysis& r : figures.routers) {
+    double all = 0;
+    for (const int64_t v : r.load) all += static_cast<double>(v);
+    Json shares = Json::array();
+    for (const int64_t v : r.load) shares.push_back(all > 0 ? static_cast<double>(v) / all : 0);
+    j["routing"].push_back({{"router", r.router},
+                            {"imbalance", r.imbalance},
+                            {"balancedness", r.balancedness},
+                            {"entropy_bits", r.entropy_bits},
+                            {"gini", r.gini},
+                            {"touched", r.touched},
+                            {"load", r.load},
+                            {"share", std::move(shares)}});
+  }
+  return j;
+}
+
+Json summary_of(const std::string& name) {
+  const SessionPath path = parse_session_path(name);
+  std::string text;
+  std::optional<RunSummary> imported;
+  if (!path.run.empty() || is_session_file(path.file)) {
+    const SessionReader session(path.file);
+    RunSummary run = run_to_compare(session, path.run);
+    text = run.summary;
+    if (run.kind == "import") imported = std::move(run);
+  } else {
+    text = read_text(path.file);
+  }
+  parse_json_text(text, path.file);  // with the place of every mistake
+  Json summary = Json::parse(text, nullptr, false);
+  if (!summary.is_object() || !summary.contains("schema") || !summary["schema"].is_string() ||
+      !summary["schema"].get<std::string>().starts_with("stormcell."))
+    bad_input(name, "is neither a session nor a summary that --json wrote", "name S.storm, S.storm#RUN or such a file");
+  return imported ? routing_figures(summary, path.file, *imported) : summary;
+}
+
+void collect(const Json& value, const std::string& path, Figures& into) {
+  const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+  if (value.is_number() || value.is_boolean()) {
+    const double number = value.is_boolean() ? value.get<bool>() : value.get<double>();
+    if (into.value_of.emplace(path, number).second) into.values.emplace_back(path, number);
+  } else if (value.is_null()) {
+    into.nulls.push_back(path);
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      if (path.empty() && std::find(kLeftOut.begin(), kLeftOut.end(), key) != kLeftOut.end()) continue;
+      if (key == "listed_flips" || key == "parameters") continue;
+      if (key.ends_with(kInterval)) {
+        if (member.is_array() && member.size() == 2 && member[0].is_number() && member[1].is_number())
+          into.intervals[below(key.substr(0, key.size() - std::strlen(kInterval)))] = {member[0].get<double>(), member[1].get<double>()};
+        else
+          into.null_intervals.push_back(below(key.substr(0, key.size() - std::strlen(kInterval))));
+        continue;
+      }
+      collect(member, below(key), into);
+    }
+  } else if (value.is_array()) {
+    for (size_t i = 0; i < value.size(); ++i) {
+      std::string key = std::to_string(i);
+      for (const char* name : kNames)
+        if (value[i].is_object() && value[i].contains(name) && value[i][name].is_string()) key = value[i][name].get<std::string>();
+      collect(value[i], below(key), into);
+    }
+  }
+}
+
+Figures figures_of(const std::string& name) {
+  Figures f;
+  f.name = name;
+  f.summary = summary_of(name);
+  collect(f.summary, "", f);
+  return f;
+}
+
+std::string text_at(const Json& j, const char* object, const char* key) {
+  const auto at = j.find(object);
+  if (at == j.end() || !at->is_object()) return {};
+  const auto value = at->find(key);
+  return value != at->end() && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+/// By their fingerprints, or, where a trace says no more, by their names.
+void compare_models(const Figures& a, const Figures& b, Comparison& c) {
+  const auto at = [](const Figures& f, const char* key) { return text_at(f.summary, "model", key); };
+  for (const char* key : {"fingerprint", "name"}) {
+    const std::string x = at(a, key), y = at(b, key);
+    if (x.empty() || y.empty()) continue;
+    c.same_model = x == y;
+    if (!c.same_model)
+      c.warnings.push_back("the models differ: " + at(a, "name") + " and " + at(b, "name") + ", so nothing is better or worse");
+    return;
+  }
+}
+
+void warn_where_different(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
+  const std::array<std::array<const char*, 3>, 4> rows = {
+      {{"dataset", "name", "the data differ"},
+       {"device", "name", "the processors differ"},
+       {"device", "isa", "the instruction sets in use differ"},
+       {"device", "core_placement", "the threads lay differently to each other, so times must not be compared"}}};
+  for (const auto& [object, key, what] : rows) {
+    const std::string x = text_at(a.summary, object, key), y = text_at(b.summary, object, key);
+    if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);
+  }
+  const auto cells_a = a.value_of.find("dataset.cells"), cells_b = b.value_of.find("dataset.cells");
+  if (cells_a != a.value_of.end() && cells_b != b.value_of.end() && cells_a->second != cells_b->second)
+    warnings.push_back("the amounts of data differ: " + std::to_string(static_cast<int64_t>(cells_a->second)) + " and " +
+                       std::to_string(static_cast<int64_t>(cells_b->second)) + " cells");
+}
+
+void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<std::string>& warnings) {
+  constexpr double kFar = 1.25;
+  constexpr std::array<std::array<const char*, 3>, 2> kCeilings = {
+      {{"device.peak_gflops", "GFLOP/s", "arithmetic"}, {"device.read_gbps", "GB/s", "reading memory"}}};
+  for (const auto& [figure, unit, what] : kCeilings) {
+    const auto x = a.value_of.find(figure), y = b.value_of.find(figure);
+    if (x == a.value_of.end() || y == b.value_of.end() || x->second <= 0 || y->second <= 0) continue;
+    if (std::max(x->second, y->second) <= kFar * std::min(x->second, y->second)) continue;
+    char text[200];
+    std::snprintf(text, sizeof text, "the measured ceilings of %s differ: %.3g and %.3g %s; the machine was not the same, or busy", what,
+                  x->second, y->second, unit);
+    warnings.emplace_back(text);
+  }
+}
+
+/// Shares of a router's branches by its name; empty where it has no loads.
+std::map<std::string, std::vector<double>> shares_of(const Json& summary) {
+  std::map<std::string, std::vector<double>> shares;
+  const auto routing = summary.find("routing");
+  if (routing == summary.end() || !routing->is_array()) return shares;
+  for (const Json& r : *routing) {
+    if (!r.is_object() || !r.contains("router") || !r["router"].is_string()) continue;
+    // Padding says nothing about the data: where it is known apart, it is left out.
+    const auto load = r.contains("load_real") ? r.find("load_real") : r.find("load");
+    if (load == r.end() || !load->is_array()) continue;
+    std::vector<double> values;
+    double sum = 0;
+    for (const Json& v : *load) values.push_back(v.is_number() ? std::max(0.0, v.get<double>()) : 0), sum += values.back();
+    if (sum <= 0) continue;
+    for (double& v : values) v /= sum;
+    shares[r["router"].get<std::string>()] = std::move(values);
+  }
+  return shares;
+}
+
+std::vector<RoutingDistance> routing_distances(const Json& a, const Json& b) {
+  std::vector<RoutingDistance> distances;
+  const auto of_a = shares_of(a), of_b = shares_of(b);
+  for (const auto& [router, x] : of_a) {
+    const auto at = of_b.find(router);
+    if (at == of_b.end() || at->second.size() != x.size()) continue;
+    RoutingDistance d{router};
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double p = x[i], q = at->second[i], m = (p + q) / 2;
+      d.total_variation += std::fabs(p - q) / 2;
+      if (p > 0) d.jensen_shannon_bits += p * std::log2(p / m) / 2;
+      if (q > 0) d.jensen_shannon_bits += q * std::log2(q / m) / 2;
+    }
+    distances.push_back(std::move(d));
+  }
+  return distances;
+}
+
+void add_interval_ends(const Figures& figures, size_t side, Comparison& c) {
+  for (const auto& [figure, ends] : figures.intervals)
+    for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kInterval + "[" + std::to_string(e) + "]"][side] = ends[e];
+  for (const std::string& figure : figures.null_intervals)
+    for (size_t e = 0; e < 2; ++e) c.interval_ends[figure + kInterval + "[" + std::to_string(e) + "]"];
+}
+
+bool is_measured(std::string_view figure) {
+  return std::any_of(kMeasured.begin(), kMeasured.end(),
+                     [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
+}
+
+ComparedFigure compared(const std::string& figure, const Figures& a, const Figures& b) {
+  ComparedFigure row;
+  row.figure = figure;
+  if (const auto at = a.value_of.find(figure); at != a.value_of.end()) row.a = at->second;
+  if (const auto at = b.value_of.find(figure); at != b.value_of.end()) row.b = at->second;
+  if (!row.a || !row.b) return row;
+  row.difference = *row.b - *row.a;
+  const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
+  if (ia != a.intervals.end() && ib != b.intervals.end()) {
+    // Two independent measurements: the distances to the ends add as squares.
+    const double below = std::hypot(*row.b - ib->second[0], ia->second[1] - *row.a),
+                 above = std::hypot(ib->second[1] - *row.b, *row.a - ia->second[0]);
+    row.ci95 = {{*row.difference - below, *row.difference + above}};
+    row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
+  } else if (!is_measured(figure)) {
+    row.significant = *row.difference != 0;
+  }
+  return row;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
+Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
+  const Figures a = figures_of(name_a), b = figures_of(name_b);
+  Comparison c;
+  c.a = name_a;
+  c.b = name_b;
+  for (const auto& [figure, value] : a.values) c.rows.push_back(compared(figure, a, b));
+  for (const auto& [figure, value] : b.values)
+    if (!a.value_of.contains(figure)) c.rows.push_back(compared(figure, a, b));
+  // Null in both: known to the conditions, with nothing to show.
+  for (const std::string& figure : b.nulls)
+    if (!a.value_of.contains(figure)) c.rows.push_back({.figure = figure});
+  c.routing = routing_distances(a.summary, b.summary);
+  add_interval_ends(a, 0, c);
+  add_interval_ends(b, 1, c);
+  compare_models(a, b, c);
+  warn_where_different(a, b, c.warnings);
+  warn_where_ceilings_differ(a, b, c.warnings);
+  return c;
+}
+
+std::string to_json(const Comparison& comparison) {
+  Json j = json_of_verb("compare");
+  j["a"] = comparison.a;
+  j["b"] = comparison.b;
+  Json rows = Json::array();
+  for (const ComparedFigure& row : comparison.rows)
+    rows.push_back({{"figure", row.figure},
+                    {"a", or_null(row.a)},
+                    {"b", or_null(row.b)},
+                    {"difference", or_null(row.difference)},
+                    {"ci95", or_null(row.ci95)},
+                    {"significant", or_null(row.significant)}});
+  j["rows"] = std::move(rows);
+  j["routing"] = Json::array();
+  for (const RoutingDistance& d : comparison.routing)
+    j["routing"].push_back({{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
+  j["warnings"] = comparison.warnings;
+  return json_text(j);
+}
+
+}  // namespace stormcell

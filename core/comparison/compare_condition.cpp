@@ -1,0 +1,101 @@
+// --fail-if of compare: FIGURE OPERATOR NUMBER, or FIGURE OPERATOR [NUMBER*]a.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/comparison/compare.h"
+
+namespace stormcell {
+namespace {
+
+constexpr const char* kForm = "as in 'speedup<0.95' or 'optimized.latency_ms.median>1.05*a'";
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+double number(std::string_view text, const std::string& whole) {
+  if (text == "true" || text == "false") return text == "true";
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    bad_input("--fail-if", "\"" + whole + "\": \"" + std::string(text) + "\" is no number, true or false", kForm);
+  return value;
+}
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+}  // namespace
+
+FailCondition parse_fail_condition(const std::string& text) {
+  FailCondition condition;
+  condition.text = text;
+  const size_t at = text.find_first_of("<>=!");
+  size_t end = at;
+  while (end != std::string::npos && end < text.size() && end < at + 2 &&
+         std::string_view("<>=!").find(text[end]) != std::string_view::npos)
+    ++end;
+  if (at == std::string::npos) bad_input("--fail-if", "\"" + text + "\" has no < <= > >= == !=", kForm);
+  condition.figure = trimmed(std::string_view(text).substr(0, at));
+  condition.compare = text.substr(at, end - at);
+  if (condition.figure.empty()) bad_input("--fail-if", "\"" + text + "\" names no figure", kForm);
+  if (condition.compare == "=" || condition.compare == "!" || (condition.compare.size() == 2 && condition.compare[1] != '='))
+    bad_input("--fail-if", "\"" + text + "\": \"" + condition.compare + "\" is none of < <= > >= == !=", kForm);
+  std::string_view right = trimmed(std::string_view(text).substr(end));
+  if (right == "a") {
+    condition.of_a = true;
+  } else if (right.ends_with("a") && trimmed(right.substr(0, right.size() - 1)).ends_with("*")) {
+    condition.of_a = true;
+    right = trimmed(right.substr(0, right.size() - 1));
+    condition.factor = number(trimmed(right.substr(0, right.size() - 1)), text);
+  } else {
+    condition.factor = number(right, text);
+  }
+  return condition;
+}
+
+namespace {
+
+/// Of a row, of an interval, or of the distance of two routings.
+std::optional<ComparedFigure> find_figure(const std::string& name, const Comparison& comparison) {
+  for (const ComparedFigure& row : comparison.rows)
+    if (row.figure == name) return row;
+  if (const auto at = comparison.interval_ends.find(name); at != comparison.interval_ends.end())
+    return ComparedFigure{name, at->second[0], at->second[1]};
+  for (const RoutingDistance& d : comparison.routing)
+    for (const auto& [word, value] :
+         {std::pair(".total_variation", d.total_variation), std::pair(".jensen_shannon_bits", d.jensen_shannon_bits)})
+      if (name == "routing." + d.router + word) return ComparedFigure{name, std::nullopt, value};
+  // Below a null, "verified.passed" where nothing was verified, everything is null.
+  for (const ComparedFigure& row : comparison.rows)
+    if (!row.b && name.starts_with(row.figure + ".")) return ComparedFigure{name};
+  return std::nullopt;
+}
+
+}  // namespace
+
+FailVerdict judge(const FailCondition& condition, const Comparison& comparison) {
+  const std::optional<ComparedFigure> row = find_figure(condition.figure, comparison);
+  if (!row) bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"", "compare without --fail-if lists them");
+  if (!row->b) return {true, condition.figure + " is null in " + comparison.b};
+  if (condition.of_a && !row->a) return {true, condition.figure + " is null in " + comparison.a};
+  const double left = *row->b, right = condition.of_a ? condition.factor * *row->a : condition.factor;
+  const std::string& op = condition.compare;
+  const bool fails = op == "<"    ? left < right
+                     : op == "<=" ? left <= right
+                     : op == ">"  ? left > right
+                     : op == ">=" ? left >= right
+                     : op == "==" ? left == right
+                                  : left != right;
+  return {fails, condition.figure + " is " + short_number(left) + ", so that " + condition.text + " holds"};
+}
+
+}  // namespace stormcell

@@ -1,0 +1,187 @@
+#include "core/exports/export_csv.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/base/error.h"
+#include "core/cell/decision.h"
+#include "core/exports/export_origin.h"
+#include "core/exports/text_output.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+namespace {
+
+std::string cell_text(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+std::string cell_text(int64_t value) { return std::to_string(value); }
+std::string cell_text(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+std::string cell_text(float value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+std::string cell_text(int32_t value) { return std::to_string(value); }
+
+template <class... T>
+void put_row(TextOutput& out, const T&... cells) {
+  std::string line;
+  ((line += (line.empty() ? "" : ","), line += cell_text(cells)), ...);
+  out.write(line + "\n");
+}
+
+struct Source {
+  const SessionReader& session;
+  RunSummary run;
+  RunLayout layout;
+};
+
+// Windows of the coarsest level: every batch of a short run, at most 256 windows of a long one.
+void write_loads(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("router,first_batch,batches,branch,cells,padding,dropped,padded,weight\n");
+  const PyramidLevel level = from.session.levels(from.run.id).back();
+  for (size_t r = 0; r < from.layout.routers.size(); ++r) {
+    progress.report("loads", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    const auto windows = from.session.loads(from.run.id, static_cast<int32_t>(r), level.level, 0, level.windows);
+    for (size_t w = 0; w < windows.size(); ++w) {
+      const RouterLoads& l = windows[w];
+      for (size_t b = 0; b < l.load.size(); ++b)
+        put_row(out, from.layout.routers[r].name, static_cast<int64_t>(w) * level.batches_per_window, l.batches, static_cast<int64_t>(b),
+                l.load[b], l.padding[b], l.dropped[b], l.padded[b], l.weight[b]);
+    }
+  }
+}
+
+// Cells without padding, as far as the run was counted.
+void write_labels(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("router,label,branch,cells\n");
+  bool labelled = false;
+  for (size_t r = 0; r < from.layout.routers.size(); ++r) {
+    progress.report("labels", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    for (const LabelLoads& l : from.session.label_loads(from.run.id, static_cast<int32_t>(r))) {
+      labelled = true;
+      for (size_t b = 0; b < l.load.size(); ++b) put_row(out, from.layout.routers[r].name, l.label, static_cast<int64_t>(b), l.load[b]);
+    }
+  }
+  if (!labelled)
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no labels", "record them with profile --label-field");
+}
+
+void write_transitions(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("router,branch,next_router,next_branch,cells\n");
+  for (size_t r = 0; r < from.layout.routers.size(); ++r) {
+    progress.report("transitions", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
+    const int32_t next = from.session.next_router(from.run.id, static_cast<int32_t>(r));
+    if (next < 0) continue;
+    for (const PairCount& pair : from.session.transitions(from.run.id, static_cast<int32_t>(r), 0, from.run.batches).entries)
+      put_row(out, from.layout.routers[r].name, pair.from, from.layout.routers[static_cast<size_t>(next)].name, pair.to, pair.count);
+  }
+}
+
+// A choice that a capacity dropped names the branch that it was dropped from.
+void put_decision(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
+  const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
+  for (int64_t c = 0; c < d.cells; ++c) {
+    const int64_t row = d.ancestor.empty() ? c : d.ancestor[static_cast<size_t>(c)];
+    const CellId id = space.cells.per_sequence > 0 ? space.cells.id(row) : CellId{};
+    const bool real = space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0);
+    for (int32_t k = 0; k < d.fan_out; ++k) {
+      const auto slot = static_cast<size_t>(c * d.fan_out + k);
+      const int32_t choice = d.choice[slot];
+      if (choice == kNoBranch) continue;
+      put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, is_kept(choice) ? choice : ~choice,
+              int64_t{is_dropped(choice)}, slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
+    }
+  }
+}
+
+void write_decisions(const Source& from, TextOutput& out, const Progress& progress) {
+  if (!from.session.has_decisions(from.run.id))
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no decisions", "record them with profile");
+  out.write("batch,router,sequence,position,step,real,choice,branch,dropped,weight\n");
+  for (int64_t b = 0; b < from.run.batches; ++b) {
+    progress.report("decisions", b, from.run.batches);
+    const std::vector<BatchSpace> spaces = from.session.spaces(from.run.id, b);
+    for (size_t r = 0; r < from.layout.routers.size(); ++r) {
+      const auto d = from.session.decision(from.run.id, static_cast<int32_t>(r), b);
+      const auto space =
+          std::find_if(spaces.begin(), spaces.end(), [&](const BatchSpace& s) { return s.space == from.layout.routers[r].space; });
+      if (d && space != spaces.end()) put_decision(from, static_cast<int32_t>(r), b, *d, *space, out);
+    }
+  }
+}
+
+// One row a batch with the whole time, one for each of its steps where step events were recorded.
+void write_timings(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("batch,step,name,op,branch,worker,begin_ms,duration_ms\n");
+  constexpr int64_t kAtATime = 256;
+  for (int64_t first = 0; first < from.run.batches; first += kAtATime) {
+    for (const BatchSummary& batch : from.session.batches(from.run.id, first, kAtATime)) {
+      progress.report("timings", batch.number, from.run.batches);
+      put_row(out, batch.number, std::string_view(), std::string_view("batch"), std::string_view("batch"), std::string_view(),
+              std::string_view(), int64_t{0}, batch.latency_ms);
+      const std::vector<StepEvent> events = from.session.events(from.run.id, batch.number);
+      uint64_t zero = UINT64_MAX;
+      for (const StepEvent& e : events) zero = std::min(zero, e.begin_ns);
+      for (const StepEvent& e : events) {
+        const StepInfo step = e.step < from.layout.steps.size() ? from.layout.steps[e.step] : StepInfo{};
+        put_row(out, batch.number, int64_t{e.step}, step.name, step.op, step.branch < 0 ? std::string() : std::to_string(step.branch),
+                int64_t{e.worker}, static_cast<double>(e.begin_ns - zero) / 1e6, static_cast<double>(e.end_ns - e.begin_ns) / 1e6);
+      }
+    }
+  }
+}
+
+struct Table {
+  CsvTable about;
+  void (*write)(const Source&, TextOutput&, const Progress&);
+};
+constexpr std::array kTables = {
+    Table{{"loads", "cells of each branch over time"}, write_loads},
+    Table{{"labels", "cells of each branch by label"}, write_labels},
+    Table{{"transitions", "cells from branch to branch of the next router"}, write_transitions},
+    Table{{"decisions", "every choice of every cell"}, write_decisions},
+    Table{{"timings", "every batch and its steps"}, write_timings},
+};
+constexpr auto kAbout = [] {
+  std::array<CsvTable, kTables.size()> list{};
+  for (size_t i = 0; i < list.size(); ++i) list[i] = kTables[i].about;
+  return list;
+}();
+
+bool any_run(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
+
+}  // namespace
+
+std::span<const CsvTable> csv_tables() { return kAbout; }
+
+void write_csv(const ExportOptions& options, const Progress& progress) {
+  std::string known;
+  const Table* table = nullptr;
+  for (const Table& t : kTables) {
+    if (t.about.what == options.what) table = &t;
+    known += (known.empty() ? "" : ", ") + std::string(t.about.what);
+  }
+  if (!table && options.what.empty()) bad_input("--what", "is missing: csv needs to know which table", "one of " + known);
+  if (!table)
+    bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"),
+              "one of " + known);
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  const RunSummary run = find_exported_run(session, path.run, any_run, "holds no batch yet");
+  const Source source{session, run, session.layout(run.id)};
+  TextOutput out(options.output);
+  out.write("# " + origin_of(session, run).line() + "; " + std::string(table->about.what) + "\n");
+  table->write(source, out, progress);
+  out.finish();
+}
+
+}  // namespace stormcell

@@ -1,0 +1,74 @@
+#include "core/exports/export_formats.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/exports/export_csv.h"
+#include "core/exports/export_native.h"
+#include "core/exports/export_origin.h"
+#include "core/exports/export_trace.h"
+#include "core/exports/text_output.h"
+#include "core/formats/json_file.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_reader.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+bool has_config(const SessionReader&, const RunSummary& run) { return run.config.find("stormcell.config/1") != std::string::npos; }
+
+void write_config(const ExportOptions& options, const Progress&) {
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  const RunSummary run =
+      find_exported_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
+  if (!json_or_null(run.config).is_object()) bad_input(path.file, "its configuration is damaged");
+  auto config = nlohmann::ordered_json::parse(run.config);  // in the order in which it was written
+  const ExportOrigin origin = origin_of(session, run);
+  config["origin"] = {
+      {"version", origin.version}, {"device", origin.device}, {"date", origin.date}, {"session", origin.session}, {"run", origin.run}};
+  TextOutput out(options.output);
+  out.write(json_text(config));
+  out.finish();
+}
+
+void write_copy(const ExportOptions& options, const Progress& progress) {
+  copy_session(parse_session_path(options.session).file, options.output, progress);
+}
+
+constexpr std::array kFormats = {
+    ExportFormat{"stormcell", "the configuration that optimize found, for run --config", true, write_config},
+    ExportFormat{"session", "a copy of the session, also of one that is being written", false, write_copy},
+    ExportFormat{"native", "the routing trace as safetensors", false, write_native_trace},
+    ExportFormat{"csv", "a table, by --what", true, write_csv},
+    ExportFormat{"chrome-trace", "every executed step, for chrome://tracing or Perfetto", true, write_chrome_trace},
+};
+
+constexpr std::array kPlanned = {"sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
+
+const ExportFormat& find_export_format(std::string_view id) {
+  std::string known;
+  for (const ExportFormat& format : kFormats) {
+    if (format.id == id) return format;
+    known += (known.empty() ? "" : ", ") + std::string(format.id);
+  }
+  if (id.empty()) bad_input("--format", "is missing", "one of " + known);
+  const bool planned = std::find(kPlanned.begin(), kPlanned.end(), id) != kPlanned.end();
+  bad_input("--format", "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no format"), "one of " + known);
+}
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() { return kFormats; }
+
+void export_session(std::string_view id, const ExportOptions& options, const Progress& progress) {
+  const ExportFormat& format = find_export_format(id);
+  if (!format.text && (options.output.empty() || options.output == "-"))
+    bad_input("-o", "is missing: " + std::string(id) + " is no text for standard output", "-o FILE");
+  format.write(options, progress);
+}
+
+}  // namespace stormcell

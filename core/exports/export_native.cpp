@@ -1,0 +1,234 @@
+#include "core/exports/export_native.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/cell/decision.h"
+#include "core/exports/export_origin.h"
+#include "core/exports/text_output.h"
+#include "core/formats/safetensors_writer.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int32_t kDropped = -1, kNotMet = -2;
+
+bool has_decisions(const SessionReader& session, const RunSummary& run) { return run.batches > 0 && session.has_decisions(run.id); }
+
+/// Spaces that hold cells of routers, in the order of the layout: each is a stack of the trace.
+std::vector<int32_t> stacks_of(const RunLayout& layout) {
+  std::vector<int32_t> spaces;
+  for (const RouterInfo& r : layout.routers)
+    if (std::find(spaces.begin(), spaces.end(), r.space) == spaces.end()) spaces.push_back(r.space);
+  std::sort(spaces.begin(), spaces.end());
+  return spaces;
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const SessionReader& session, const RunSummary& run)
+      : session_(session), run_(run), layout_(session.layout(run.id)), stacks_(stacks_of(layout_)), parts_(layout_.routers.size()) {}
+
+  void write(const std::string& path, const Progress& progress) {
+    look_over(progress);
+    SafetensorsWriter out(path, declarations(), metadata());
+    for (int64_t b = 0; b < run_.batches; ++b) {
+      progress.report("trace", b, run_.batches);
+      const std::vector<BatchSpace> spaces = session_.spaces(run_.id, b);
+      write_cells(b, spaces, out);
+      for (size_t r = 0; r < layout_.routers.size(); ++r) write_layer(r, b, spaces, out);
+    }
+    out.finish();
+  }
+
+ private:
+  const BatchSpace* find(const std::vector<BatchSpace>& spaces, int32_t id) const {
+    const auto at = std::find_if(spaces.begin(), spaces.end(), [&](const BatchSpace& s) { return s.space == id; });
+    return at == spaces.end() ? nullptr : &*at;
+  }
+
+  // How many cells, which parts the layers have, whether there is padding: a file says so before its data.
+  void look_over(const Progress& progress) {
+    for (int64_t b = 0; b < run_.batches; ++b) {
+      progress.report("reading", b, run_.batches);
+      const std::vector<BatchSpace> spaces = session_.spaces(run_.id, b);
+      for (const int32_t stack : stacks_)
+        if (const BatchSpace* s = find(spaces, stack)) {
+          cells_ += s->cells.cells();
+          padding_ = padding_ || !s->mask.empty();
+          forward_ = forward_ || s->cells.phase == Phase::forward;
+        }
+    }
+    for (size_t r = 0; r < parts_.size(); ++r) {
+      const auto router = static_cast<int32_t>(r);
+      const RouterLoads total = session_.total_loads(run_.id, router);
+      parts_[r].dropped = std::any_of(total.dropped.begin(), total.dropped.end(), [](int64_t n) { return n > 0; });
+      parts_[r].weights = std::any_of(total.weight.begin(), total.weight.end(), [](double w) { return w != 0; });
+      // Decisions of a run have the same parts, but for bytes read: those stand where they do not follow from the residency.
+      for (int64_t b = 0; b < run_.batches && !parts_[r].bytes; ++b) {
+        progress.report("reading", b, run_.batches);
+        const auto d = session_.decision(run_.id, router, b);
+        if (!d) continue;
+        parts_[r].weights = parts_[r].weights || !d->weight.empty();
+        parts_[r].residency = !d->residency.empty();
+        parts_[r].bytes = !d->bytes_read.empty();
+        if (!parts_[r].residency && !parts_[r].bytes) break;
+      }
+    }
+  }
+
+  std::vector<TensorDeclaration> declarations() const {
+    std::vector<TensorDeclaration> list;
+    for (size_t r = 0; r < layout_.routers.size(); ++r) {
+      const std::string layer = "layer." + std::to_string(r);
+      const std::vector<int64_t> shape = {cells_, layout_.routers[r].fan_out};
+      list.push_back({layer + ".indices", DType::i32, shape});
+      if (parts_[r].weights) list.push_back({layer + ".weights", DType::f32, shape});
+      if (parts_[r].dropped) list.push_back({layer + ".dropped", DType::i32, shape});
+      if (parts_[r].residency) list.push_back({layer + ".residency", DType::u8, shape});
+      if (parts_[r].bytes) list.push_back({layer + ".bytes_read", DType::i64, shape});
+    }
+    for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack", "cell.batch"})
+      list.push_back({name, DType::i32, {cells_}});
+    if (padding_) list.push_back({"cell.real", DType::i32, {cells_}});
+    return list;
+  }
+
+  SafetensorsMetadata metadata() const {
+    const ExportOrigin origin = origin_of(session_, run_);
+    SafetensorsMetadata about = {{"schema", "stormcell.trace/1"}, {"version", origin.version},        {"device", origin.device},
+                                 {"date", origin.date},           {"session", origin.session},        {"run", std::to_string(origin.run)},
+                                 {"model", origin.model},         {"fingerprint", origin.fingerprint}};
+    int32_t branches = 0, k = 0;
+    for (size_t r = 0; r < layout_.routers.size(); ++r) {
+      const RouterInfo& router = layout_.routers[r];
+      const std::string layer = "layer." + std::to_string(r);
+      branches = std::max(branches, router.branches);
+      k = std::max(k, router.fan_out);
+      about[layer + ".router"] = router.name;
+      about[layer + ".branches"] = std::to_string(router.branches);
+      about[layer + ".stack"] = stack_name(router.space);
+      about[layer + ".protocol"] = router.protocol;
+      const auto known = [&](const char* key, int64_t value, bool is_known) {
+        if (is_known) about[layer + key] = std::to_string(value);
+      };
+      known(".parent", router.parent, router.parent >= 0);
+      known(".parent_branch", router.parent_branch, router.parent_branch >= 0);
+      known(".layer", router.layer, router.layer >= 0);
+      known(".branch_bytes", router.branch_bytes, router.branch_bytes > 0);
+      known(".dense_bytes", router.dense_bytes, router.dense_bytes > 0);
+    }
+    about["layers"] = std::to_string(layout_.routers.size());
+    about["branches"] = std::to_string(branches);
+    about["k"] = std::to_string(k);
+    about["family"] = session_.summary().model.family;
+    if (forward_) about["phase.0"] = "forward";
+    for (size_t s = 0; s < stacks_.size(); ++s) about["stack." + std::to_string(s)] = stack_name(stacks_[s]);
+    return about;
+  }
+  std::string stack_name(int32_t space) const {
+    return space >= 0 && static_cast<size_t>(space) < layout_.spaces.size() ? layout_.spaces[static_cast<size_t>(space)]
+                                                                            : std::string("cells");
+  }
+
+  void write_cells(int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
+    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear();
+    for (size_t s = 0; s < stacks_.size(); ++s) {
+      const BatchSpace* space = find(spaces, stacks_[s]);
+      if (!space) continue;
+      for (int64_t row = 0; row < space->cells.cells(); ++row) {
+        const CellId id = space->cells.id(row);
+        request_.push_back(static_cast<int32_t>(id.sequence));
+        position_.push_back(id.position);
+        phase_.push_back(id.phase == Phase::decode);
+        stack_.push_back(static_cast<int32_t>(s));
+        batch_.push_back(static_cast<int32_t>(batch));
+        real_.push_back(space->mask.empty() || space->mask[static_cast<size_t>(row)] != 0);
+      }
+    }
+    const auto append = [&](const char* name, const std::vector<int32_t>& values) {
+      out.append(name, values.data(), values.size() * sizeof(int32_t));
+    };
+    append("cell.request", request_);
+    append("cell.position", position_);
+    append("cell.phase", phase_);
+    append("cell.stack", stack_);
+    append("cell.batch", batch_);
+    if (padding_) append("cell.real", real_);
+  }
+
+  void write_layer(size_t r, int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
+    const RouterInfo& router = layout_.routers[r];
+    const auto k = static_cast<size_t>(router.fan_out);
+    indices_.assign(request_.size() * k, kNotMet);
+    const Parts& parts = parts_[r];
+    weights_.assign(parts.weights ? indices_.size() : 0, 0.0f);
+    dropped_.assign(parts.dropped ? indices_.size() : 0, kDropped);
+    residency_.assign(parts.residency ? indices_.size() : 0, 0);
+    bytes_.assign(parts.bytes ? indices_.size() : 0, 0);
+    size_t first = 0;  // row of the router's space among the batch's cells
+    for (const int32_t stack : stacks_) {
+      if (stack == router.space) break;
+      if (const BatchSpace* s = find(spaces, stack)) first += static_cast<size_t>(s->cells.cells());
+    }
+    if (const auto d = session_.decision(run_.id, static_cast<int32_t>(r), batch)) {
+      for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
+        const size_t row = first + (d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]));
+        if ((row + 1) * k > indices_.size())
+          bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells");
+        for (size_t i = 0; i < k; ++i) {
+          const int32_t choice = d->choice[c * k + i];
+          const size_t from = c * k + i, to = row * k + i;
+          indices_[to] = is_kept(choice) ? choice : kDropped;
+          if (parts.weights && from < d->weight.size()) weights_[to] = d->weight[from];
+          if (parts.dropped && is_dropped(choice)) dropped_[to] = ~choice;
+          if (parts.residency && from < d->residency.size()) residency_[to] = d->residency[from];
+          if (parts.bytes) bytes_[to] = from < d->bytes_read.size() ? d->bytes_read[from] : bytes_of(*d, from, router);
+        }
+      }
+    }
+    const std::string layer = "layer." + std::to_string(r);
+    out.append(layer + ".indices", indices_.data(), indices_.size() * sizeof(int32_t));
+    const auto append = [&](const char* part, const auto& values) {
+      if (!values.empty()) out.append(layer + part, values.data(), values.size() * sizeof(values[0]));
+    };
+    append(".weights", weights_);
+    append(".dropped", dropped_);
+    append(".residency", residency_);
+    append(".bytes_read", bytes_);
+  }
+
+  /// Decisions without bytes read follow the rule: a miss reads the branch.
+  static int64_t bytes_of(const StoredDecision& d, size_t slot, const RouterInfo& router) {
+    return slot < d.residency.size() && d.residency[slot] == static_cast<uint8_t>(Residency::miss) ? router.branch_bytes : 0;
+  }
+
+  const SessionReader& session_;
+  const RunSummary run_;
+  const RunLayout layout_;
+  const std::vector<int32_t> stacks_;
+  struct Parts {
+    bool weights = false, dropped = false, residency = false, bytes = false;
+  };
+  std::vector<Parts> parts_;
+  bool padding_ = false, forward_ = false;
+  int64_t cells_ = 0;
+  std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, indices_, dropped_;
+  std::vector<float> weights_;
+  std::vector<uint8_t> residency_;
+  std::vector<int64_t> bytes_;
+};
+
+}  // namespace
+
+void write_native_trace(const ExportOptions& options, const Progress& progress) {
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  const RunSummary run = find_exported_run(session, path.run, has_decisions, "holds no decisions: record them with profile");
+  check_output_path(options.output);
+  TraceWriter(session, run).write(options.output, progress);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,255 @@
+#include "core/imports/import.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/formats/sha256.h"
+#include "core/formats/trace/trace.h"
+#include "core/profile/recorder.h"
+#include "core/session/session_writer.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+bool is_stop(const Error& e) { return e.kind() == ErrorKind::interrupted || e.kind() == ErrorKind::terminated; }
+
+/// Where a trace names no weights file, its model is told by name and shape.
+std::string fingerprint_of(const TraceHeader& header) {
+  if (!header.fingerprint.empty()) return header.fingerprint;
+  std::string text = "trace\n" + header.model + "\n";
+  for (const TraceRouter& r : header.routers) text += r.name + " " + std::to_string(r.branches) + "\n";
+  return sha256_hex(text);
+}
+
+TracedShape shape_of(const TraceHeader& header) {
+  TracedShape shape{header.model, static_cast<int64_t>(header.routers.size()), 0, 0};
+  for (const TraceRouter& r : header.routers) {
+    shape.branches = std::max<int64_t>(shape.branches, r.branches);
+    shape.k = std::max<int64_t>(shape.k, r.fan_out);
+  }
+  return shape;
+}
+
+RunLayout layout_of(const TraceHeader& header) {
+  RunLayout layout;
+  layout.spaces = header.stacks;
+  for (const TraceRouter& r : header.routers) {
+    RouterInfo info;
+    info.name = r.name;
+    info.branches = r.branches;
+    info.fan_out = r.fan_out;
+    info.protocol = r.protocol.empty() ? "not known" : r.protocol;
+    info.space = r.stack;
+    info.stack = header.stacks[static_cast<size_t>(r.stack)];
+    info.parent = r.parent;
+    info.parent_branch = r.parent_branch;
+    info.layer = r.layer;
+    info.branch_bytes = r.branch_bytes;
+    info.dense_bytes = r.dense_bytes;
+    layout.routers.push_back(std::move(info));
+  }
+  return layout;
+}
+
+Json json_of(const ImportFigures& f) {
+  Json json = json_of_verb("import");
+  json["format"] = f.format;
+  json["rows_read"] = f.rows_read;
+  json["rows_skipped"] = f.rows_skipped;
+  json["rows_masked"] = f.rows_masked;
+  json["model"] = {{"name", f.model.name}, {"layers", f.model.layers}, {"branches", f.model.branches}, {"k", f.model.k}};
+  json["lacks"] = f.lacks;
+  json["session"] = f.session;
+  json["runs"] = f.runs;
+  json["seconds"] = f.seconds;
+  return json;
+}
+
+void add_lacks(const std::vector<std::string>& more, std::vector<std::string>& lacks) {
+  for (const std::string& fact : more)
+    if (std::find(lacks.begin(), lacks.end(), fact) == lacks.end()) lacks.push_back(fact);
+}
+
+/// The session that all traces go into. Opened by the first trace that has a header: what cannot be read changes nothing.
+class Target {
+ public:
+  explicit Target(const ImportOptions& options) : options_(options) {}
+
+  SessionWriter& open(const TraceHeader& header, const std::string& trace) {
+    const std::string fingerprint = fingerprint_of(header);
+    if (session_) {
+      if (fingerprint != fingerprint_)
+        bad_input(trace, "is of another model than " + options_.traces.front() + ": " + told(header) + " and not " + name_,
+                  "import it into a session of its own");
+      return *session_;
+    }
+    fingerprint_ = fingerprint;
+    name_ = told(header);
+    const TracedShape shape = shape_of(header);
+    ModelSummary model{fingerprint, header.model.empty() ? std::filesystem::path(trace).stem().string() : header.model, header.family, {}};
+    model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
+    session_ = std::make_unique<SessionWriter>(options_.session, model);
+    session_->hold();
+    return *session_;
+  }
+  void keep() {
+    if (!session_) return;
+    session_->keep();
+    session_->close();
+  }
+  void take_back() {
+    if (!session_) return;
+    session_->take_back();
+    session_->close();
+  }
+
+ private:
+  static std::string told(const TraceHeader& header) {
+    const TracedShape shape = shape_of(header);
+    return (header.model.empty() ? "" : header.model + ", ") + std::to_string(shape.layers) + " layers of " +
+           std::to_string(shape.branches) + " branches";
+  }
+  const ImportOptions& options_;
+  std::unique_ptr<SessionWriter> session_;
+  std::string fingerprint_, name_;
+};
+
+/// One trace as one run. Destroyed without finish(), it is marked interrupted.
+class TraceRun : public TraceSink {
+ public:
+  TraceRun(const ImportOptions& options, const TraceSource& source, Target& target) : options_(options), source_(source), target_(target) {}
+  ~TraceRun() override {
+    recorder_.reset();  // writes what it has, before the run ends
+  }
+
+  void begin(const TraceHeader& header) override {
+    if (const int64_t here = shape_of(header).branches, there = source_.model.branches; there > 0 && here != there)
+      bad_input(source_.path(), "has " + std::to_string(here) + " experts a layer, " + options_.model_config + " " + std::to_string(there),
+                "name the config.json of the model that was traced");
+    SessionWriter& session = target_.open(header, source_.path());
+    figures_.model = shape_of(header);
+    figures_.lacks = header.lacks;
+    RunStart start;
+    start.kind = "import";
+    start.name = std::filesystem::path(source_.path()).stem().string();
+    Json about = {{"name", source_.path()}, {"origin", header.origin}, {"lacks", header.lacks}};
+    const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
+                  ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
+    if (hidden > 0) about["hidden"] = hidden;
+    if (ffn > 0) about["ffn"] = ffn;
+    start.dataset = about.dump(-1, ' ', false, Json::error_handler_t::replace);
+    start.layout = layout_of(header);
+    writer_ = session.begin_run(start);
+    recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
+  }
+
+  void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
+    BatchRecord& record = recorder_->begin_batch();
+    record.number = batches_++;
+    for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask);
+    for (const TraceDecision& d : decisions) {
+      DecisionRecord r;
+      r.router = d.router;
+      r.choice = d.choice;
+      r.weight = d.weight;
+      r.ancestor = d.row;
+      r.residency = d.residency;
+      r.bytes_read = d.bytes_read;
+      record.add_decision(r);
+    }
+    recorder_->submit();
+  }
+
+  /// The figures of this trace alone.
+  ImportFigures finish(const TraceCounts& counts, const std::string& format, double seconds) {
+    recorder_->finish();
+    figures_.format = format;
+    figures_.rows_read = counts.rows_read;
+    figures_.rows_skipped = counts.rows_skipped;
+    figures_.rows_masked = counts.rows_masked;
+    figures_.session = options_.session;
+    figures_.runs = {writer_->id()};
+    figures_.seconds = seconds;
+    writer_->finish(RunStatus::finished, to_json(figures_));
+    return figures_;
+  }
+
+ private:
+  const ImportOptions& options_;
+  const TraceSource& source_;
+  Target& target_;
+  int64_t batches_ = 0;
+  ImportFigures figures_;
+  std::unique_ptr<RunWriter> writer_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+ImportFigures import_one(const ImportOptions& options, const TraceSource& source, Target& target, const Progress& progress) {
+  const Clock::time_point begin = Clock::now();
+  if (source.file->size() == 0) bad_input(source.path(), "is empty, not a routing trace", "record it again");
+  const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
+  TraceRun run(options, source, target);
+  const TraceCounts counts = format.read(source, run, progress);
+  return run.finish(counts, std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+void add(const ImportFigures& one, ImportFigures& all) {
+  all.format = all.runs.empty() || all.format == one.format ? one.format : "mixed";
+  all.rows_read += one.rows_read;
+  all.rows_skipped += one.rows_skipped;
+  all.rows_masked += one.rows_masked;
+  all.model = one.model;
+  all.session = one.session;
+  all.runs.insert(all.runs.end(), one.runs.begin(), one.runs.end());
+  add_lacks(one.lacks, all.lacks);
+}
+
+}  // namespace
+
+std::vector<ImportFormat> import_formats() {
+  std::vector<ImportFormat> list;
+  for (const TraceFormat& f : trace_formats()) list.push_back({f.id, f.summary});
+  return list;
+}
+
+ImportFigures import_traces(const ImportOptions& options, const Progress& progress) {
+  const Clock::time_point begin = Clock::now();
+  if (options.traces.empty()) bad_input("TRACE", "is missing", "name a routing trace");
+  if (options.session.empty()) bad_input("-o", "is missing", "-o S.storm");
+  if (!options.format.empty()) find_trace_format(options.format);
+  const TracedModel model = options.model_config.empty() ? TracedModel{} : read_traced_model(options.model_config);
+  ImportFigures all;
+  Target target(options);
+  try {
+    for (const std::string& trace : options.traces) {
+      if (trace == "-") bad_input("-", "a trace is not read from standard input", "name a file");
+      const TraceSource source{MappedFile::open(trace), model};
+      add(import_one(options, source, target, progress), all);
+    }
+  } catch (const Error& e) {
+    is_stop(e) ? target.keep() : target.take_back();
+    throw;
+  } catch (...) {
+    target.take_back();
+    throw;
+  }
+  target.keep();
+  if (all.rows_masked > 0)
+    all.warnings.push_back(std::to_string(all.rows_masked) + " of " + std::to_string(all.rows_read + all.rows_masked) +
+                           " rows name no branch");
+  all.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return all;
+}
+
+std::string to_json(const ImportFigures& figures) { return json_text(json_of(figures)); }
+
+}  // namespace stormcell

@@ -1,0 +1,181 @@
+#include "core/machine/doctor.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/thread_team.h"
+#include "core/cpu/kernels/isa.h"
+#include "core/cpu/machine.h"
+#include "core/machine/memory.h"
+#include "core/models/model.h"
+#include "core/session/sqlite.h"
+#include "core/summary/summary_json.h"
+
+#ifndef STORMCELL_SENTENCEPIECE_VERSION
+#define STORMCELL_SENTENCEPIECE_VERSION "unknown"
+#endif
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kNoLimit = INT64_MAX;
+
+// This process's control group and those above it: the tightest limit holds.
+std::vector<std::string> control_groups() {
+  std::vector<std::string> folders = {"/sys/fs/cgroup"};
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("0::/")) continue;
+    std::istringstream parts(line.substr(4));
+    for (std::string part; std::getline(parts, part, '/');)
+      if (!part.empty() && part != "..") folders.push_back(folders.back() + "/" + part);
+  }
+  return folders;
+}
+
+int64_t memory_limit() {
+  int64_t limit = kNoLimit;
+  for (const std::string& folder : control_groups()) {
+    std::ifstream file(folder + "/memory.max");
+    if (int64_t bytes = 0; file >> bytes) limit = std::min(limit, bytes);
+  }
+  return limit == kNoLimit ? 0 : limit;
+}
+
+double cpu_limit() {
+  double limit = 0;
+  for (const std::string& folder : control_groups()) {
+    std::ifstream file(folder + "/cpu.max");
+    double quota = 0, period = 0;
+    if (file >> quota >> period && period > 0 && (limit == 0 || quota / period < limit)) limit = quota / period;
+  }
+  return limit;
+}
+
+int64_t total_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  int64_t kilobytes = 0;
+  return file >> key >> kilobytes ? kilobytes * 1024 : 0;
+}
+
+std::string sqlite_version() {
+  try {
+    return sqlite::Database(":memory:", sqlite::OpenMode::create).text("SELECT sqlite_version()");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+struct Need {
+  cpu::Isa isa;
+  std::array<const char*, 6> features;
+};
+constexpr std::array kNeeds = {
+    Need{cpu::Isa::avx512_bf16, {"avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx512_bf16"}},
+    Need{cpu::Isa::avx512, {"avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", nullptr}},
+    Need{cpu::Isa::avx2, {"avx2", "fma", nullptr, nullptr, nullptr, nullptr}},
+};
+
+std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active) {
+  std::vector<std::string> reasons;
+  const auto has = [&](std::string_view f) {
+    return std::find(processor.features.begin(), processor.features.end(), f) != processor.features.end();
+  };
+  const auto available = cpu::available_isas();
+  for (const Need& need : kNeeds) {
+    if (need.isa <= active) continue;
+    std::string reason(to_text(need.isa));
+    if (std::find(available.begin(), available.end(), need.isa) == available.end()) {
+      std::string missing;
+      for (const char* f : need.features)
+        if (f && !has(f)) missing += std::string(missing.empty() ? "" : ", ") + f;
+      reason += missing.empty() ? ": not in this build" : ": the processor lacks " + missing;
+    } else if (std::getenv("STORMCELL_ISA")) {
+      reason += ": STORMCELL_ISA asks for less";
+    } else {
+      reason += ": measured slower than " + std::string(to_text(active)) + " on this processor";
+    }
+    reasons.push_back(std::move(reason));
+  }
+  for (const char* f : {"avx512_vnni", "avx512_fp16", "amx_bf16", "amx_int8"})
+    if (has(f)) reasons.push_back(std::string(f) + ": no kernels for it in this version");
+  if (processor.logical_processors > processor.cores)
+    reasons.push_back("the second hardware thread of " + std::to_string(processor.logical_processors - processor.cores) +
+                      " cores: used, and seldom of help; --threads " + std::to_string(processor.cores) + " leaves them out");
+  return reasons;
+}
+
+std::string resources() {
+  try {
+    return resources_folder();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+DoctorReport examine_machine() {
+  DoctorReport r;
+  const cpu::Processor processor = cpu::describe_processor();
+  const cpu::Isa active = cpu::active_isa();
+  r.version = STORMCELL_VERSION;
+  r.processor = processor.model.empty() ? "unknown" : processor.model;
+  r.features = processor.features;
+  r.cores = processor.cores;
+  r.logical_processors = processor.logical_processors;
+  r.sockets = processor.sockets;
+  r.l2_bytes = processor.l2_bytes;
+  r.l3_bytes = processor.l3_bytes;
+  r.isa = std::string(to_text(active));
+  for (const cpu::Isa isa : cpu::available_isas()) r.available_isas.emplace_back(to_text(isa));
+  r.not_used = unused(processor, active);
+  r.memory_bytes = total_memory();
+  r.available_bytes = available_memory();
+  r.memory_limit_bytes = memory_limit();
+  r.cpu_limit = cpu_limit();
+  r.cuda_reason = "this version has no CUDA module yet: its GPU kernels stand alone (./dev package device); models run on the CPU";
+  r.resources = resources();
+  r.libraries = {{"SQLite", sqlite_version(), "sessions"},
+                 {"SentencePiece", STORMCELL_SENTENCEPIECE_VERSION, "tokenizers"},
+                 {"nlohmann-json",
+                  std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." + std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
+                      std::to_string(NLOHMANN_JSON_VERSION_PATCH),
+                  "JSON"},
+                 {"oneDNN", "", "not in this build; Stormcell's own kernels do dense products"}};
+  return r;
+}
+
+std::string to_json(const DoctorReport& r) {
+  const auto or_null = [](auto value) { return value > 0 ? Json(value) : Json(); };
+  Json j = json_of_verb("doctor");
+  j["cpu"] = {{"name", r.processor},
+              {"features", r.features},
+              {"cores", r.cores},
+              {"logical_processors", r.logical_processors},
+              {"sockets", r.sockets},
+              {"l2_bytes", or_null(r.l2_bytes)},
+              {"l3_bytes", or_null(r.l3_bytes)},
+              {"isa", {{"used", r.isa}, {"available", r.available_isas}}},
+              {"not_used", r.not_used}};
+  j["memory"] = {{"bytes", r.memory_bytes},
+                 {"available_bytes", r.available_bytes},
+                 {"limit_bytes", or_null(r.memory_limit_bytes)},
+                 {"cpu_limit", or_null(r.cpu_limit)}};
+  j["cuda"] = {{"module", nullptr}, {"architectures", Json::array()}, {"devices", Json::array()}, {"reason", r.cuda_reason}};
+  Json libraries = Json::array();
+  for (const LibraryVersion& l : r.libraries)
+    libraries.push_back({{"name", l.name}, {"version", l.version.empty() ? Json() : Json(l.version)}, {"note", l.note}});
+  j["libraries"] = std::move(libraries);
+  j["resources"] = r.resources;
+  return json_text(j);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,85 @@
+// The oracle: a model computed the plain way, by which every device and every optimised plan is judged.
+//
+// It walks the graph node by node in fresh memory with the reference kernels (core/oracle/reference) and shares nothing with the runtime:
+// no lowering, no memory plan, no packed weights. Scatters copy rows, gathers follow each row up its chain of decisions, a guard runs
+// the body that its predicate asks for, a repeat loops. Weights are converted to the scalar block by block as they are used.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/cell/decision.h"
+#include "core/graph/graph.h"
+#include "core/runtime/weight_source.h"
+
+namespace stormcell {
+
+/// A value of the oracle: floating ones in `reals`, i32 in `integers`; the other list is empty.
+template <class Scalar>
+struct OracleTensor {
+  std::vector<int64_t> dims;  ///< cells first where the value lives over cells; may be left empty for an input
+  std::vector<Scalar> reals;
+  std::vector<int32_t> integers;
+};
+
+/// One decision that was made: of a router that runs several times, one entry for each execution.
+struct OracleDecision {
+  std::string router;  ///< name of the route node
+  NodeId node = kNone;
+  int64_t execution = 0;        ///< how often a router of this name decided before (in a repeat region: the turn)
+  DecisionShape shape;          ///< cells: those that came
+  std::vector<int32_t> choice;  ///< [cells, fan_out] as DecisionView::choice
+  std::vector<float> weight;    ///< [cells, fan_out]
+  std::vector<float> margin;    ///< [cells]
+  std::vector<float> scores;    ///< [cells, columns], with keep_scores
+  int32_t score_columns = 0;
+  SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
+  int64_t dense_cells = 0;
+  std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty where the router decides over that space itself
+};
+
+template <class Scalar>
+using OracleInputs = std::map<std::string, OracleTensor<Scalar>, std::less<>>;
+
+/// For each router, the choices [cells, fan_out] of each of its executions, in order.
+using OracleReplay = std::map<std::string, std::vector<std::vector<int32_t>>, std::less<>>;
+
+struct OracleOptions {
+  OracleReplay replay;  ///< routers that are not named decide freely
+  int threads = 1;
+  bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
+  bool keep_scores = false;
+  CancellationToken cancel;
+};
+
+template <class Scalar>
+struct OracleResult {
+  std::vector<std::pair<std::string, OracleTensor<Scalar>>> outputs;  ///< in the graph's order
+  std::vector<OracleDecision> decisions;                              ///< in the order they were made
+  std::map<ValueId, OracleTensor<Scalar>> values;                     ///< with keep_values
+  int64_t guards_taken = 0, guard_fallbacks = 0;
+
+  /// Throws Error when there is no such output.
+  const OracleTensor<Scalar>& output(std::string_view name) const;
+};
+
+/// Graph and weights must outlive the oracle. run() may be called by several threads at once.
+template <class Scalar>
+class Oracle {
+ public:
+  Oracle(const Graph& graph, const WeightSource& weights) : graph_(graph), weights_(weights) {}
+  /// Throws Error(bad_input) where an input is missing or has another size than the bindings say, and as its cancellation says.
+  OracleResult<Scalar> run(const OracleInputs<Scalar>& inputs, const Bindings& bindings, const OracleOptions& options = {}) const;
+
+ private:
+  const Graph& graph_;
+  const WeightSource& weights_;
+};
+
+extern template class Oracle<float>;
+extern template class Oracle<double>;
+
+}  // namespace stormcell

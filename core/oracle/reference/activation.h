@@ -1,0 +1,34 @@
+// activation: relu, gelu (exact), gelu_tanh, silu.
+#pragma once
+#include <cmath>
+#include <string_view>
+
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+template <class Scalar>
+void activate(Scalar* x, int64_t n, std::string_view kind) {
+  if (kind == "relu") {
+    for (int64_t i = 0; i < n; ++i) x[i] = x[i] > 0 ? x[i] : Scalar(0);
+  } else if (kind == "gelu") {
+    for (int64_t i = 0; i < n; ++i) x[i] = x[i] * Scalar(0.5) * (Scalar(1) + std::erf(x[i] * Scalar(0.70710678118654752440)));
+  } else if (kind == "gelu_tanh") {
+    for (int64_t i = 0; i < n; ++i) {
+      const Scalar inner = Scalar(0.79788456080286535588) * (x[i] + Scalar(0.044715) * x[i] * x[i] * x[i]);
+      x[i] = Scalar(0.5) * x[i] * (Scalar(1) + std::tanh(inner));
+    }
+  } else if (kind == "silu") {
+    for (int64_t i = 0; i < n; ++i) x[i] = x[i] / (Scalar(1) + std::exp(-x[i]));
+  } else if (kind != "none" && !kind.empty()) {
+    bad_input("activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(kind));
+  }
+}
+
+template <class Scalar>
+void activation(const Call<Scalar>& c) {
+  c.out().reals = c.in(0).reals;
+  activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), c.attributes().word("kind"));
+}
+
+}  // namespace stormcell::reference

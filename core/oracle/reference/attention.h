@@ -1,0 +1,125 @@
+// attention: softmax(scale q k^T + bias + mask) v among the cells of one parent.
+//
+// As transformers does it for T5 and, with the eager implementation, for Mixtral: a key that the mask, causality or the window forbid
+// gets the lowest number added, not minus infinity. So its weight is exactly 0 where any key is allowed, and a query that may see
+// nothing attends to every key alike, the future included. With `step`, query i stands at place step + i, and keys behind the last
+// query's place do not exist: they are not in the cache yet, and no query attends to them.
+#pragma once
+#include <cmath>
+#include <cstdlib>
+
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+/// T5's bucket of a key `distance` places behind (positive) or before the query: half of the buckets one by one, the rest
+/// logarithmic up to max_distance. The logarithm is taken in f32 and truncated, whatever the scalar: buckets are part of the model.
+inline int64_t relative_bucket(int64_t distance, int64_t buckets, int64_t max_distance, bool bidirectional) {
+  int64_t base = 0;
+  if (bidirectional) {
+    buckets /= 2;
+    if (distance > 0) base = buckets;
+    distance = std::abs(distance);
+  } else {
+    distance = std::max<int64_t>(0, -distance);
+  }
+  const int64_t exact = buckets / 2;
+  if (distance < exact) return base + distance;
+  const float place = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
+                      static_cast<float>(std::log(static_cast<double>(max_distance) / static_cast<double>(exact))) *
+                      static_cast<float>(buckets - exact);
+  return base + std::min(buckets - 1, exact + static_cast<int64_t>(place));
+}
+
+struct AttentionCase {
+  int64_t heads, kv_heads, queries, keys, valid_keys, key_width, value_width, first_place, window, buckets, max_distance;
+  bool causal, bidirectional;
+
+  bool allowed(int64_t query, int64_t key) const {
+    const int64_t place = first_place + query;
+    return !(causal && key > place) && !(window > 0 && key <= place - window);
+  }
+};
+
+/// Rows q[queries], k[keys], v[keys] of one parent, one head; kt and p are scratch of key_width * keys and keys.
+template <class Scalar>
+void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v, const int32_t* mask,
+            const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p, const CancellationToken& cancel) {
+  const int64_t group = head / (a.heads / a.kv_heads), q_stride = a.heads * a.key_width, k_stride = a.kv_heads * a.key_width,
+                v_stride = a.kv_heads * a.value_width, n = a.valid_keys;
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t d = 0; d < a.key_width; ++d) kt[d * n + j] = k[j * k_stride + group * a.key_width + d];
+  for (int64_t i = 0; i < a.queries && !cancel.cancelled(); ++i) {
+    const Scalar* qi = q + i * q_stride + head * a.key_width;
+    for (int64_t j = 0; j < n; ++j) p[j] = 0;
+    for (int64_t d = 0; d < a.key_width; ++d)
+      for (int64_t j = 0; j < n; ++j) p[j] += qi[d] * kt[d * n + j];
+    Scalar most = -std::numeric_limits<Scalar>::infinity();
+    bool any = false;
+    for (int64_t j = 0; j < n; ++j) {
+      if (!a.allowed(i, j) || (mask && mask[j] == 0)) {
+        p[j] = -std::numeric_limits<Scalar>::infinity();
+        continue;
+      }
+      p[j] *= scale;
+      if (bias) p[j] += bias[relative_bucket(j - (a.first_place + i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
+      most = p[j] > most ? p[j] : most;
+      any = true;
+    }
+    Scalar sum = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      p[j] = any ? std::exp(p[j] - most) : Scalar(1);
+      sum += p[j];
+    }
+    Scalar* to = y + i * a.heads * a.value_width + head * a.value_width;
+    for (int64_t j = 0; j < n; ++j) {
+      const Scalar weight = p[j] / sum;
+      if (weight == 0) continue;
+      for (int64_t e = 0; e < a.value_width; ++e) to[e] += weight * v[j * v_stride + group * a.value_width + e];
+    }
+  }
+}
+
+template <class Scalar>
+void attention(const Call<Scalar>& c) {
+  const Attributes& at = c.attributes();
+  const Graph& g = c.graph();
+  const CellSpace &queries = g.space(c.type(0).space), &keys = g.space(c.type(1).space);
+  AttentionCase a{};
+  a.heads = at.integer("heads");
+  a.kv_heads = at.integer("kv_heads");
+  a.queries = queries.per_parent.evaluate(c.frame.bindings());
+  a.keys = a.valid_keys = keys.per_parent.evaluate(c.frame.bindings());
+  a.key_width = c.width(0) / a.heads;
+  a.value_width = c.width(2) / a.kv_heads;
+  a.window = at.integer("window", 0);
+  a.buckets = at.integer("buckets", 32);
+  a.max_distance = at.integer("max_distance", 128);
+  a.causal = at.integer("causal", 0) != 0;
+  a.bidirectional = at.integer("bidirectional", 1) != 0;
+  if (const int step = extra_input(c.node, "step", 3); step >= 0) {
+    a.first_place = c.scalar(static_cast<size_t>(step));
+    a.valid_keys = std::min(a.keys, a.first_place + a.queries);
+  }
+  if (a.queries == 0 || a.keys == 0) return;
+  const int mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
+  const int32_t* mask = mask_input >= 0 ? c.in(static_cast<size_t>(mask_input)).integers.data() : nullptr;
+  std::vector<Scalar> bias;
+  if (bias_input >= 0) bias = c.whole(static_cast<size_t>(bias_input));
+  const auto scale = static_cast<Scalar>(at.real("scale", 1));
+  const int64_t parents = c.frame.rows(queries.parent);
+  const Scalar *q = c.in(0).reals.data(), *k = c.in(1).reals.data(), *v = c.in(2).reals.data();
+  Scalar* y = c.out().reals.data();
+  c.team.split(parents * a.heads, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<Scalar> kt(static_cast<size_t>(a.key_width * a.keys)), p(static_cast<size_t>(a.keys));
+    for (int64_t i = begin; i < end && !c.cancel.cancelled(); ++i) {
+      const int64_t parent = i / a.heads, head = i % a.heads;
+      attend(a, head, q + parent * a.queries * c.width(0), k + parent * a.keys * c.width(1), v + parent * a.keys * c.width(2),
+             mask ? mask + parent * a.keys : nullptr, bias.empty() ? nullptr : bias.data(), scale, y + parent * a.queries * c.out_width(),
+             kt.data(), p.data(), c.cancel);
+    }
+  });
+  c.cancel.check();
+}
+
+}  // namespace stormcell::reference

@@ -1,0 +1,46 @@
+// conv2d, channels last.
+#pragma once
+#include "core/oracle/reference/activation.h"
+
+namespace stormcell::reference {
+
+template <class Scalar>
+void conv2d(const Call<Scalar>& c) {
+  const int64_t stride = c.attributes().integer("stride", 1), padding = c.attributes().integer("padding", 0),
+                groups = c.attributes().integer("groups", 1);
+  const auto extent = [](const TensorType& t, size_t i) { return t.content[i].constant(); };
+  const TensorType &x = c.type(0), &w = c.type(1), &y = c.graph().value(c.node.outputs[0]).type;
+  const int64_t height = extent(x, 0), width = extent(x, 1), channels = extent(x, 2), kernel_h = extent(w, 1), kernel_w = extent(w, 2),
+                depth = extent(w, 3), out_h = extent(y, 0), out_w = extent(y, 1), outputs = extent(y, 2), per_group = outputs / groups;
+  const int64_t rows = c.rows(0);
+  if (rows == 0) return;
+  // [O, kh, kw, C] to [kh, kw, C, O]: an input element multiplies a run of output channels.
+  const std::vector<Scalar> stored = c.whole(1);
+  const int64_t taps = kernel_h * kernel_w * depth;
+  std::vector<Scalar> turned(stored.size());
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t t = 0; t < taps; ++t) turned[static_cast<size_t>(t * outputs + o)] = stored[static_cast<size_t>(o * taps + t)];
+  std::vector<Scalar> bias;
+  if (const int i = extra_input(c.node, "bias", 2); i >= 0) bias = c.whole(static_cast<size_t>(i));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < out_h; ++i)
+      for (int64_t j = 0; j < out_w; ++j) {
+        Scalar* to = c.out().reals.data() + ((r * out_h + i) * out_w + j) * outputs;
+        if (!bias.empty()) std::copy(bias.begin(), bias.end(), to);
+        for (int64_t a = 0; a < kernel_h; ++a)
+          for (int64_t b = 0; b < kernel_w; ++b) {
+            const int64_t from_i = i * stride + a - padding, from_j = j * stride + b - padding;
+            if (from_i < 0 || from_i >= height || from_j < 0 || from_j >= width) continue;
+            const Scalar* from = c.in(0).reals.data() + ((r * height + from_i) * width + from_j) * channels;
+            for (int64_t g = 0; g < groups; ++g)
+              for (int64_t d = 0; d < depth; ++d) {
+                const Scalar value = from[g * depth + d];
+                const Scalar* column = turned.data() + ((a * kernel_w + b) * depth + d) * outputs + g * per_group;
+                for (int64_t o = 0; o < per_group; ++o) to[g * per_group + o] += value * column[o];
+              }
+          }
+      }
+  activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), c.attributes().word("activation", "none"));
+}
+
+}  // namespace stormcell::reference

@@ -1,0 +1,194 @@
+// What the reference kernels see: the values of one run, each in memory of its own.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/thread_team.h"
+#include "core/graph/operator.h"
+#include "core/oracle/oracle.h"
+
+namespace stormcell::reference {
+
+/// A decision and the memory that it lies in.
+struct HeldDecision {
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> memory;
+  DecisionView view;
+  int64_t cells = 0;
+};
+
+/// Elements [first, first + n) of stored floats as scalars.
+inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, float* to) {
+  to_f32(stored + first * static_cast<int64_t>(element_size(type)), type, to, static_cast<size_t>(n));
+}
+inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, double* to) {
+  float some[256];
+  for (int64_t at = 0; at < n; at += 256) {
+    const int64_t count = std::min<int64_t>(256, n - at);
+    load(stored, type, first + at, count, some);
+    for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<double>(some[i]);
+  }
+}
+
+/// The stored bytes of a weight, held while a kernel reads them.
+struct HeldWeight {
+  std::shared_ptr<const std::byte> bytes;
+  const WeightInfo* info = nullptr;
+  template <class Scalar>
+  void read(int64_t first, int64_t n, Scalar* to) const {
+    load(bytes.get(), info->dtype, first, n, to);
+  }
+};
+
+template <class Scalar>
+class Frame {
+ public:
+  Frame(const Graph& graph, const WeightSource& weights, const Bindings& bindings)
+      : graph_(graph), weights_(weights), bindings_(bindings), tensors_(graph.values.size()), decisions_(graph.values.size()) {}
+
+  const Graph& graph() const { return graph_; }
+  const Bindings& bindings() const { return bindings_; }
+
+  /// Cells of a space: of a routed one, those that came.
+  int64_t rows(SpaceId id) const {
+    if (id == kNone) return 1;
+    const CellSpace& space = graph_.space(id);
+    if (space.kind != SpaceKind::routed) return space.count.evaluate(bindings_);
+    const DecisionView& d = decision(space.decision);
+    return space.branch == kAllBranches ? d.offsets[d.branches] : d.load(space.branch);
+  }
+  /// Elements of one row of a value.
+  int64_t width(ValueId id) const {
+    int64_t width = 1;
+    for (const Dim& d : graph_.value(id).type.content) width *= d.evaluate(bindings_);
+    return width;
+  }
+  std::vector<int64_t> dims(ValueId id) const {
+    const TensorType& type = graph_.value(id).type;
+    std::vector<int64_t> dims;
+    if (type.space != kNone) dims.push_back(rows(type.space));
+    for (const Dim& d : type.content) dims.push_back(d.evaluate(bindings_));
+    return dims;
+  }
+
+  /// A value of zeros, of the size that this batch asks for.
+  OracleTensor<Scalar>& make(ValueId id) {
+    OracleTensor<Scalar> tensor;
+    tensor.dims = dims(id);
+    size_t n = 1;
+    for (const int64_t d : tensor.dims) n *= static_cast<size_t>(d);
+    if (graph_.value(id).type.dtype == DType::f32) {
+      tensor.reals.resize(n);
+    } else {
+      tensor.integers.resize(n);
+    }
+    return slot(id).emplace(std::move(tensor));
+  }
+  OracleTensor<Scalar>& tensor(ValueId id) {
+    if (!slot(id)) failed("%" + graph_.value(id).name, "the oracle has no value here");
+    return *slot(id);
+  }
+  bool has(ValueId id) const { return tensors_[static_cast<size_t>(id)].has_value(); }
+  void set(ValueId id, OracleTensor<Scalar> tensor) { slot(id) = std::move(tensor); }
+  void release(ValueId id) {
+    slot(id).reset();
+    decisions_[static_cast<size_t>(id)].reset();
+  }
+
+  const DecisionView& decision(ValueId id) const {
+    const auto& held = decisions_[static_cast<size_t>(id)];
+    if (!held) failed("%" + graph_.value(id).name, "the oracle has no decision here");
+    return held->view;
+  }
+  int64_t decision_cells(ValueId id) const { return decisions_[static_cast<size_t>(id)]->cells; }
+  HeldDecision& make_decision(ValueId id) {
+    const Value& value = graph_.value(id);
+    auto held = std::make_unique<HeldDecision>();
+    held->cells = rows(value.type.space);
+    const DecisionShape shape{held->cells, value.fan_out, value.branches};
+    held->memory.resize(decision_bytes(shape) / sizeof(HeldDecision::Line) + 1);
+    held->view = decision_view(held->memory.data(), shape);
+    return *(decisions_[static_cast<size_t>(id)] = std::move(held));
+  }
+  /// The row of space `ancestor` from which row `row` of the routed space `space` came.
+  int64_t follow(SpaceId space, SpaceId ancestor, int64_t row) const {
+    for (; space != ancestor; space = graph_.space(space).parent) {
+      const CellSpace& s = graph_.space(space);
+      const DecisionView& d = decision(s.decision);
+      row = d.cell[(s.branch == kAllBranches ? 0 : d.offsets[s.branch]) + row];
+    }
+    return row;
+  }
+
+  HeldWeight weight(ValueId id) const {
+    const std::string& name = graph_.value(id).name;
+    HeldWeight held;
+    held.info = weights_.find(name);
+    if (!held.info) bad_input(name, "no such weight");
+    held.bytes = weights_.bytes(name);
+    return held;
+  }
+
+ private:
+  std::optional<OracleTensor<Scalar>>& slot(ValueId id) { return tensors_[static_cast<size_t>(id)]; }
+
+  const Graph& graph_;
+  const WeightSource& weights_;
+  const Bindings& bindings_;
+  std::vector<std::optional<OracleTensor<Scalar>>> tensors_;
+  std::vector<std::unique_ptr<HeldDecision>> decisions_;
+};
+
+/// One execution of a node.
+template <class Scalar>
+struct Call {
+  Frame<Scalar>& frame;
+  const Node& node;
+  ThreadTeam& team;
+  const CancellationToken& cancel;
+
+  const Graph& graph() const { return frame.graph(); }
+  const Attributes& attributes() const { return node.attributes; }
+  const TensorType& type(size_t input) const { return graph().value(node.inputs[input]).type; }
+  int64_t width(size_t input) const { return frame.width(node.inputs[input]); }
+  int64_t rows(size_t input) const { return frame.rows(type(input).space); }
+  bool is_real(size_t input) const { return type(input).dtype != DType::i32; }
+
+  OracleTensor<Scalar>& in(size_t input) const { return frame.tensor(node.inputs[input]); }
+  OracleTensor<Scalar>& out(size_t output = 0) const { return frame.tensor(node.outputs[output]); }
+  int64_t out_width(size_t output = 0) const { return frame.width(node.outputs[output]); }
+  const DecisionView& decision(size_t input) const { return frame.decision(node.inputs[input]); }
+  HeldWeight weight(size_t input) const { return frame.weight(node.inputs[input]); }
+  /// A small operand whole: a weight converted, or a value copied.
+  std::vector<Scalar> whole(size_t input) const {
+    if (graph().value(node.inputs[input]).kind != ValueKind::weight) return in(input).reals;
+    const HeldWeight held = weight(input);
+    std::vector<Scalar> all(static_cast<size_t>(held.info->elements()));
+    held.read(0, held.info->elements(), all.data());
+    return all;
+  }
+  /// The one element of a scalar input.
+  int32_t scalar(size_t input) const { return in(input).integers.at(0); }
+};
+
+template <class Scalar>
+using Kernel = void (*)(const Call<Scalar>&);
+
+struct KernelRow {
+  std::string_view op;
+  Kernel<float> in_float;
+  Kernel<double> in_double;
+};
+/// The kernel of every operator that is not a region or a decision, kernels.cpp; a nullptr pair when there is none.
+template <class Scalar>
+Kernel<Scalar> find_kernel(std::string_view op);
+
+}  // namespace stormcell::reference

@@ -1,0 +1,64 @@
+// The visible list of reference kernels. Route, guard and repeat are the oracle's own.
+#include <array>
+
+#include "core/oracle/reference/attention.h"
+#include "core/oracle/reference/control.h"
+#include "core/oracle/reference/conv2d.h"
+#include "core/oracle/reference/elementwise.h"
+#include "core/oracle/reference/embedding.h"
+#include "core/oracle/reference/linear.h"
+#include "core/oracle/reference/pool.h"
+#include "core/oracle/reference/reduce.h"
+#include "core/oracle/reference/rotary.h"
+#include "core/oracle/reference/route.h"
+#include "core/oracle/reference/scatter_gather.h"
+#include "core/oracle/reference/state.h"
+
+namespace stormcell::reference {
+namespace {
+const KernelRow kKernels[] = {
+    {"embedding", embedding<float>, embedding<double>},
+    {"linear", linear<float>, linear<double>},
+    {"grouped_linear", grouped_linear<float>, grouped_linear<double>},
+    {"conv2d", conv2d<float>, conv2d<double>},
+    {"rms_norm", rms_norm<float>, rms_norm<double>},
+    {"activation", activation<float>, activation<double>},
+    {"add", add<float>, add<double>},
+    {"multiply", multiply<float>, multiply<double>},
+    {"scale", scale<float>, scale<double>},
+    {"attention", attention<float>, attention<double>},
+    {"rotary", rotary<float>, rotary<double>},
+    {"positions", positions<float>, positions<double>},
+    {"pool", pool<float>, pool<double>},
+    {"reduce", reduce<float>, reduce<double>},
+    {"broadcast", broadcast<float>, broadcast<double>},
+    {"argmax", argmax<float>, argmax<double>},
+    {"scatter", scatter<float>, scatter<double>},
+    {"gather", gather<float>, gather<double>},
+    {"extent", extent<float>, extent<double>},
+    {"add_constant", add_constant<float>, add_constant<double>},
+    {"end_sequences", end_sequences<float>, end_sequences<double>},
+    {"all_set", all_set<float>, all_set<double>},
+    {"branches_empty", branches_empty<float>, branches_empty<double>},
+    {"state_fill", state_fill<float>, state_fill<double>},
+    {"state_write", state_write<float>, state_write<double>},
+    {"state_put", state_put<float>, state_put<double>},
+};
+}  // namespace
+
+template <class Scalar>
+Kernel<Scalar> find_kernel(std::string_view op) {
+  for (const KernelRow& row : kKernels)
+    if (row.op == op) {
+      if constexpr (std::is_same_v<Scalar, float>) {
+        return row.in_float;
+      } else {
+        return row.in_double;
+      }
+    }
+  return nullptr;
+}
+template Kernel<float> find_kernel(std::string_view);
+template Kernel<double> find_kernel(std::string_view);
+
+}  // namespace stormcell::reference

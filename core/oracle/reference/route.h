@@ -1,0 +1,48 @@
+// route: scores are rounded to f32 and given to the protocol; branches_empty.
+#pragma once
+#include "core/graph/protocol_attributes.h"
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+/// Decides freely, or replays `forced` [cells, fan_out]. Returns the scores that were used (empty for labels).
+/// Capacity is counted over the parents of a dense space, and over all cells of any other space.
+template <class Scalar>
+std::vector<float> decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
+  const Protocol protocol = protocol_of(c.attributes());
+  const bool by_label = protocol.kind == ProtocolKind::label || protocol.kind == ProtocolKind::hash;
+  ScoreView view;
+  view.cells = decision.cells;
+  view.branches = static_cast<int32_t>(by_label ? decision.view.branches : c.width(0));
+  std::vector<float> scores, bias;
+  if (by_label) {
+    view.label = c.in(0).integers.data();
+  } else {
+    scores.assign(c.in(0).reals.begin(), c.in(0).reals.end());
+    view.data = scores.data();
+  }
+  if (const int i = extra_input(c.node, "bias", 1); i >= 0) {
+    const std::vector<Scalar> whole = c.whole(static_cast<size_t>(i));
+    bias.assign(whole.begin(), whole.end());
+    view.bias = bias.data();
+  }
+  const CellSpace& space = c.graph().space(c.type(0).space);
+  if (space.kind == SpaceKind::dense) view.parents.per_parent = space.per_parent.evaluate(c.frame.bindings());
+  if (forced) {
+    replay(view, protocol, forced, decision.view);
+  } else {
+    stormcell::route(view, protocol, decision.view);
+  }
+  return scores;
+}
+
+template <class Scalar>
+void branches_empty(const Call<Scalar>& c) {
+  const DecisionView& d = c.decision(0);
+  int32_t empty = 1;
+  for (const int64_t b : c.attributes().list("branches"))
+    if (d.load(static_cast<int32_t>(b)) > 0) empty = 0;
+  c.out().integers[0] = empty;
+}
+
+}  // namespace stormcell::reference

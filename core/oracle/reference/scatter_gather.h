@@ -1,0 +1,111 @@
+// scatter: the rows of the cells that go to each branch. gather: rows of branches, of one router or of several, nested or not, back to
+// the cells that they came from.
+#pragma once
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+template <class Scalar>
+void scatter(const Call<Scalar>& c) {
+  const DecisionView& d = c.decision(1);
+  const auto& spaces = c.attributes().list("spaces");
+  for (size_t i = 0; i < spaces.size(); ++i) {
+    const int32_t branch = c.graph().space(static_cast<SpaceId>(spaces[i])).branch;
+    const int32_t first = branch == kAllBranches ? 0 : d.offsets[branch], end = d.offsets[branch == kAllBranches ? d.branches : branch + 1];
+    const int64_t width = c.width(0);
+    for (int32_t s = first; s < end; ++s) {
+      const auto from = d.cell[s] * width, to = (s - first) * width;
+      if (c.is_real(0)) {
+        std::copy_n(c.in(0).reals.data() + from, width, c.out(i).reals.data() + to);
+      } else {
+        std::copy_n(c.in(0).integers.data() + from, width, c.out(i).integers.data() + to);
+      }
+    }
+  }
+}
+
+template <class Element>
+const std::vector<Element>& elements(const OracleTensor<float>& t) requires std::is_same_v<Element, float> {
+  return t.reals;
+}
+template <class Element>
+const std::vector<Element>& elements(const OracleTensor<double>& t) requires std::is_same_v<Element, double> {
+  return t.reals;
+}
+template <class Element, class Scalar>
+const std::vector<Element>& elements(const OracleTensor<Scalar>& t) requires std::is_same_v<Element, int32_t> {
+  return t.integers;
+}
+
+/// Rows of an input that lives over all slots and whose branches the gather does not name.
+template <class Scalar>
+std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId slots) {
+  const bool some = c.attributes().has("branches");
+  std::vector<bool> left_out(static_cast<size_t>(c.frame.rows(slots)), some);
+  if (!some) return left_out;
+  const DecisionView& d = c.frame.decision(c.graph().space(slots).decision);
+  for (const int64_t b : c.attributes().list("branches"))
+    std::fill(left_out.begin() + d.offsets[b], left_out.begin() + d.offsets[b + 1], false);
+  return left_out;
+}
+
+/// Cells that no row reaches take the row of `otherwise` (sum, place), or 0; weighted: a dropped choice adds its weight times that row.
+template <class Element, class Scalar>
+void join(const Call<Scalar>& c, std::vector<Element>& y) {
+  const auto target = static_cast<SpaceId>(c.attributes().integer("space"));
+  const std::string& mode = c.attributes().word("mode");
+  const bool weighted = mode == "weighted", place = mode == "place";
+  const int64_t cells = c.frame.rows(target), width = c.out_width();
+  const size_t values = c.node.inputs.size() - extra_count(c.node);
+  const int otherwise = extra_input(c.node, "otherwise", values);
+  std::vector<bool> reached(static_cast<size_t>(cells), false);
+  for (size_t i = 0; i < values; ++i) {
+    const SpaceId space = c.type(i).space;
+    const Element* rows = elements<Element>(c.in(i)).data();
+    const std::vector<bool> left_out = rows_left_out(c, space);
+    for (int64_t r = 0; r < c.rows(i); ++r) {
+      if (left_out[static_cast<size_t>(r)]) continue;
+      const int64_t cell = c.frame.follow(space, target, r);
+      Element* to = y.data() + cell * width;
+      reached[static_cast<size_t>(cell)] = true;
+      if (place) {
+        std::copy_n(rows + r * width, width, to);
+        continue;
+      }
+      Element weight = 1;
+      if (weighted) {
+        const CellSpace& s = c.graph().space(space);
+        const DecisionView& d = c.frame.decision(s.decision);
+        weight = static_cast<Element>(d.weight[(s.branch == kAllBranches ? 0 : d.offsets[s.branch]) + r]);
+      }
+      for (int64_t x = 0; x < width; ++x) to[x] += weight * rows[r * width + x];
+    }
+  }
+  if (otherwise < 0) return;
+  const Element* rows = elements<Element>(c.in(static_cast<size_t>(otherwise))).data();
+  if (!weighted) {
+    for (int64_t cell = 0; cell < cells; ++cell)
+      if (!reached[static_cast<size_t>(cell)]) std::copy_n(rows + cell * width, width, y.data() + cell * width);
+    return;
+  }
+  const DecisionView& d = c.frame.decision(c.graph().space(c.type(0).space).decision);
+  for (int64_t i = 0; i < cells * d.fan_out; ++i) {
+    if (!is_dropped(d.choice[i])) continue;
+    const int64_t cell = i / d.fan_out;
+    for (int64_t x = 0; x < width; ++x)
+      y[static_cast<size_t>(cell * width + x)] += static_cast<Element>(d.choice_weight[i]) * rows[cell * width + x];
+  }
+}
+
+template <class Scalar>
+void gather(const Call<Scalar>& c) {
+  if (c.is_real(0)) {
+    join<Scalar>(c, c.out().reals);
+    if (const int residual = extra_input(c.node, "residual", c.node.inputs.size() - extra_count(c.node)); residual >= 0)
+      for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(static_cast<size_t>(residual)).reals[x];
+  } else {
+    join<int32_t>(c, c.out().integers);
+  }
+}
+
+}  // namespace stormcell::reference

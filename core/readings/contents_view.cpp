@@ -1,0 +1,100 @@
+#include "core/readings/contents_view.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/blocking.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+namespace {
+
+using nlohmann::json;
+
+json parsed(const std::string& text) {
+  json value = json::parse(text, nullptr, false);
+  return value.is_object() ? value : json::object();
+}
+std::string text_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+int64_t number_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<int64_t>() : 0;
+}
+
+/// The first batch tells: what is recorded is recorded for all of a run.
+void look_into(const SessionReader& reader, RunContents& run, size_t routers) {
+  const auto keep = [&](Kept what, bool there) { run.kept[static_cast<size_t>(what)] |= there; };
+  const int64_t id = run.line.id;
+  keep(Kept::decisions, run.line.decisions);
+  if (run.line.batches == 0) return;
+  keep(Kept::sums, routers > 0);
+  for (const BatchSpace& s : reader.spaces(id, 0)) keep(Kept::tokens, !s.tokens.empty());
+  keep(Kept::pieces, run.has(Kept::tokens) && reader.has_pieces());
+  for (const SequenceInput& input : reader.inputs(id, 0, 64))
+    keep(Kept::texts, !input.text.empty()), keep(Kept::labels, !input.label.empty());
+  for (size_t r = 0; r < routers && run.line.decisions; ++r)
+    if (const auto d = reader.decision(id, static_cast<int32_t>(r), 0)) {
+      keep(Kept::weights, !d->weight.empty());
+      keep(Kept::margins, !d->margin.empty());
+      keep(Kept::scores, !d->scores.empty());
+    }
+  keep(Kept::events, !reader.events(id, 0).empty());
+  keep(Kept::guards, !reader.guards(id).empty());
+}
+
+void look_at_routers(const SessionReader& reader, const RunLayout& layout, RunContents& run) {
+  for (size_t r = 0; r < layout.routers.size(); ++r) {
+    const RouterInfo& info = layout.routers[r];
+    RunContents::Router router;
+    router.line = line_of(layout, info);
+    const RouterLoads loads = reader.total_loads(run.line.id, static_cast<int32_t>(r));
+    for (size_t b = 0; b < loads.load.size(); ++b) {
+      router.cells += loads.load[b], router.padding += loads.padding[b];
+      router.touched += loads.load[b] > 0;
+    }
+    run.routers.push_back(std::move(router));
+  }
+  if (!layout.routers.empty())
+    for (const LabelLoads& l : reader.label_loads(run.line.id, 0)) run.labels.push_back(l.label);
+}
+
+}  // namespace
+
+std::shared_ptr<const SessionData> read_session_data(const std::string& file, int64_t run, const Progress& progress) {
+  may_block("read_session_data");
+  const SessionOverview overview = open_session(file);
+  const SessionReader reader(file);
+  const SessionSummary& s = reader.summary();
+  auto data = std::make_shared<SessionData>();
+  data->file = file, data->id = s.id, data->created = s.created, data->program = s.program, data->schema = s.schema;
+  std::error_code ignored;
+  data->bytes = static_cast<int64_t>(std::filesystem::file_size(file, ignored));
+  if (ignored) data->bytes = 0;
+  const json model = parsed(s.model.json);
+  data->model = s.model.name, data->family = s.model.family, data->fingerprint = s.model.fingerprint;
+  data->weights = text_at(model, "weights");
+  data->parameters = number_at(model, "parameters"), data->weight_bytes = number_at(model, "weight_bytes");
+  for (const RunLine& line : overview.runs) {
+    progress.report("reading runs", static_cast<int64_t>(data->runs.size()), static_cast<int64_t>(overview.runs.size()));
+    RunContents contents;
+    contents.line = line;
+    const RunSummary summary = reader.run(line.id);
+    const RunLayout layout = reader.layout(line.id);
+    const json dataset = parsed(summary.dataset), machine = parsed(summary.machine);
+    contents.dataset = text_at(dataset, "name"), contents.dataset_fingerprint = text_at(dataset, "fingerprint");
+    contents.machine = text_at(machine, "name"), contents.isa = text_at(machine, "isa");
+    contents.threads = static_cast<int>(number_at(machine, "threads"));
+    contents.sequences = reader.sequences(line.id);
+    look_into(reader, contents, layout.routers.size());
+    if (line.id == run) look_at_routers(reader, layout, contents);
+    data->runs.push_back(std::move(contents));
+  }
+  return data;
+}
+
+}  // namespace stormcell

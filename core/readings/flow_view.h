@@ -1,0 +1,47 @@
+// How cells go on from router to router, as plain values for views.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/readings/session_view.h"
+
+namespace stormcell {
+
+/// Counts of pairs: (branch of one router, branch of the next), or two branches that one cell got from the same router.
+struct BranchPairs {
+  struct Entry {
+    int32_t from = 0, to = 0;
+    int64_t count = 0;
+  };
+  int32_t rows = 0, columns = 0;
+  std::vector<Entry> entries;  ///< most cells first; where `left_out` > 0 not all of them
+  int64_t total = 0;           ///< of all pairs
+  int64_t pairs = 0;           ///< how many different ones there are
+  int64_t left_out() const { return pairs - static_cast<int64_t>(entries.size()); }
+};
+
+/// A router on the way of cells through a stack.
+struct FlowRouter {
+  RouterLine line;
+  int32_t next = -1;    ///< index of the router that its cells go to, -1: none
+  BranchPairs to_next;  ///< the strongest `most_pairs` of them
+};
+struct RoutingFlow {
+  int64_t run = 0, batches = 0;
+  int64_t first_batch = 0, end_batch = 0;  ///< that were counted
+  std::vector<FlowRouter> routers;         ///< all of the run, in the order in which cells meet them
+  /// Of the router that was asked for, whole.
+  int32_t router = -1;
+  BranchPairs transitions, together;
+};
+/// Over batches [first, end); end < 0: to the run's end. `router`: whose pairs are wanted whole; one that is the last of its stack stands
+/// for the one before it; empty: the first one that has a next. Of the others the strongest `most_pairs`.
+/// `phase`: only its batches; empty: all.
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
+                                                     const std::string& router, int64_t most_pairs, const Progress& progress = {},
+                                                     const std::string& phase = {});
+
+}  // namespace stormcell

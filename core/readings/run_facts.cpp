@@ -1,0 +1,76 @@
+#include "core/readings/run_facts.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/blocking.h"
+#include "core/profile/statistics.h"
+#include "core/readings/session_lookup.h"
+
+namespace stormcell {
+namespace {
+
+/// The value that a share of the sorted ones does not exceed.
+double quantile(const std::vector<double>& sorted, double share) {
+  const auto at = static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+  return sorted[std::min(at, sorted.size() - 1)];
+}
+
+void add_times(const SessionReader& reader, const Progress& progress, RunFacts& facts) {
+  constexpr int64_t kAtOnce = 4096;
+  std::vector<double> times;
+  for (int64_t first = 0; first < facts.line.batches; first += kAtOnce) {
+    progress.report("reading times", first, facts.line.batches);
+    for (const BatchSummary& batch : reader.batches(facts.line.id, first, kAtOnce)) {
+      if (batch.latency_ms > 0) times.push_back(batch.latency_ms);
+      facts.guard_hits += batch.guard_hits, facts.guard_misses += batch.guard_misses;
+    }
+  }
+  if (times.empty()) return;
+  std::sort(times.begin(), times.end());
+  facts.latency_ms = {quantile(times, 0.5), quantile(times, 0.95), times.front(), static_cast<int64_t>(times.size())};
+}
+
+void add_routers(const SessionReader& reader, const Progress& progress, RunFacts& facts) {
+  const RunLayout layout = reader.layout(facts.line.id);
+  for (size_t r = 0; r < layout.routers.size(); ++r) {
+    progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
+    // Without padding, as heatmap, cells and transitions have it.
+    std::vector<int64_t> real = loads.load;
+    for (size_t b = 0; b < real.size(); ++b) real[b] -= loads.padding[b];
+    facts.routers.push_back({layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
+  }
+}
+
+std::string text_in(const std::string& json, const char* key) {
+  const nlohmann::json value = nlohmann::json::parse(json, nullptr, false);
+  return value.is_object() && value.contains(key) && value[key].is_string() ? value[key].get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t run, const Progress& progress) {
+  may_block("read_run_facts");
+  const SessionReader reader(file);
+  const RunSummary summary = find_run(reader, run);
+  auto facts = std::make_shared<RunFacts>();
+  facts->line = {summary.id,      summary.kind, summary.name, summary.started, summary.finished, std::string(to_text(summary.status)),
+                 summary.batches, false,        {},           summary.config,  summary.summary,  device_of(summary)};
+  facts->line.decisions = reader.has_decisions(summary.id);
+  facts->model = reader.summary().model.name;
+  facts->family = reader.summary().model.family;
+  facts->device = text_in(summary.machine, "name");
+  // One sequence and one batch tell: inputs are recorded for all of a run or for none.
+  for (const SequenceInput& input : reader.inputs(summary.id, 0, 1))
+    facts->inputs |= !input.text.empty(), facts->labels |= !input.label.empty();
+  if (summary.batches > 0)
+    for (const BatchSpace& space : reader.spaces(summary.id, 0)) facts->inputs |= !space.tokens.empty();
+  for (const RunSummary& other : reader.runs())
+    if (!other.summary.empty() && other.kind != "import") facts->newest_result = other.id;
+  if (summary.summary.empty()) add_times(reader, progress, *facts);
+  add_routers(reader, progress, *facts);
+  return facts;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,20 @@
+// What a session itself knows of one run, whatever its summary says: also of runs that were interrupted, imported, or are still going on.
+#pragma once
+#include "core/readings/session_view.h"
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+struct RunFacts {
+  RunLine line;
+  std::string model, family, device;
+  bool inputs = false, labels = false;  ///< texts or token ids, and labels, are recorded
+  Latency latency_ms;                   ///< of the recorded batches, recording included; runs 0: no times are there
+  int64_t guard_hits = 0, guard_misses = 0;
+  std::vector<RoutingLoads::Row> routers;
+  int64_t newest_result = 0;  ///< the newest run of this session that was measured and not imported; 0: none
+};
+/// `run` 0: the newest. Reads one row a batch where the run has no summary, else a few rows altogether.
+std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t run, const Progress& progress = {});
+
+}  // namespace stormcell

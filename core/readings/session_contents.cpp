@@ -1,0 +1,75 @@
+#include "core/readings/session_contents.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/blocking.h"
+#include "core/base/error.h"
+#include "core/models/model.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+SessionContents session_contents(const std::string& file) {
+  may_block("session_contents");
+  const SessionReader reader(file);
+  SessionContents contents;
+  const SessionSummary& s = reader.summary();
+  contents.holds.push_back("The name and the fingerprint of the model (" + s.model.name + "), no weights.");
+  const std::vector<RunSummary> runs = reader.runs();
+  int64_t batches = 0, decisions = 0, texts = 0, tokens = 0, labels = 0;
+  for (const RunSummary& run : runs) {
+    batches += run.batches;
+    decisions += reader.has_decisions(run.id);
+    bool text = false, label = false, token = false;
+    // One sequence and one batch tell: inputs are recorded for all of a run or for none.
+    for (const SequenceInput& input : reader.inputs(run.id, 0, 1)) text |= !input.text.empty(), label |= !input.label.empty();
+    if (run.batches > 0)
+      for (const BatchSpace& space : reader.spaces(run.id, 0)) token |= !space.tokens.empty();
+    texts += text, tokens += token, labels += label;
+  }
+  contents.private_texts = texts > 0 || tokens > 0;
+  contents.holds.push_back(std::to_string(runs.size()) + " runs with " + std::to_string(batches) +
+                           " batches: timings, loads by router and branch; in " + std::to_string(decisions) +
+                           " of them every single routing decision.");
+  contents.holds.push_back(
+      "The commands' settings with the paths of model and data, and this machine's processor, threads and measured limits.");
+  if (texts) contents.holds.push_back("The texts of the data, of " + std::to_string(texts) + " runs.");
+  if (tokens)
+    contents.holds.push_back(
+        "The token ids of the data, of " + std::to_string(tokens) + " runs" +
+        (reader.has_pieces() ? ", with the pieces of text that they stand for." : ": with the tokenizer they are the texts."));
+  if (labels) contents.holds.push_back("The labels of the data, of " + std::to_string(labels) + " runs.");
+  return contents;
+}
+
+namespace {
+/// Installed, or in the folder of a build.
+std::vector<std::filesystem::path> sample_places() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return {fs::path(resources_folder()) / "sample.storm", program.parent_path().parent_path() / "sample" / "sample.storm"};
+}
+}  // namespace
+
+bool session_is_writable(const std::string& file) {
+  may_block("session_is_writable");
+  // The sample stays as it was recorded, wherever it lies: the next one who opens it expects its runs.
+  std::error_code none;
+  for (const std::filesystem::path& sample : sample_places())
+    if (std::filesystem::equivalent(file, sample, none)) return false;
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  return ::access(file.c_str(), W_OK) == 0 && ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+}
+
+std::string sample_session() {
+  may_block("sample_session");
+  std::error_code error;
+  for (const std::filesystem::path& at : sample_places())
+    if (std::filesystem::exists(at, error)) return at.string();
+  bad_input("sample session", "is not installed here", "build the target `sample`, or run the demo");
+}
+
+}  // namespace stormcell

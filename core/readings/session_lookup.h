@@ -1,0 +1,22 @@
+// What every reader of sessions for views begins with. Of the implementation of the facade.
+#pragma once
+#include "core/readings/session_view.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+/// `run` 0: the newest.
+inline RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }
+
+/// "AMD EPYC 7B13, 8 threads".
+std::string device_of(const RunSummary& run);
+
+inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
+  return {r.name, r.stack, r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out, r.parent, r.parent_branch};
+}
+
+/// The run that `selector` names. Without one: the newest that `has` accepts; Error(bad_input) saying `lacking` where none does.
+RunSummary find_exported_run(const SessionReader& session, const std::string& selector,
+                             bool (*has)(const SessionReader&, const RunSummary&), const std::string& lacking);
+
+}  // namespace stormcell

@@ -1,0 +1,179 @@
+#include "core/readings/session_view.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/blocking.h"
+#include "core/base/error.h"
+#include "core/formats/json_file.h"
+#include "core/profile/statistics.h"
+#include "core/readings/session_lookup.h"
+
+namespace stormcell {
+namespace {
+
+/// A trace that says nothing of weights or drops is not one of weight 0, or without drops.
+void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
+  if (run.kind != "import") return;
+  const bool drops = std::any_of(loads.routers.begin(), loads.routers.end(), [](const LoadWindows::Router& router) {
+    return std::any_of(router.dropped.begin(), router.dropped.end(), [](float cells) { return cells > 0; });
+  });
+  for (LoadWindows::Router& router : loads.routers)
+    if (!drops) router.dropped.clear();
+  const nlohmann::json about = json_or_null(run.dataset);
+  if (!about.is_object() || !about.contains("lacks") || !about["lacks"].is_array()) return;
+  for (const nlohmann::json& fact : about["lacks"])
+    for (LoadWindows::Router& router : loads.routers) {
+      if (fact == "weights") router.weight.clear();
+    }
+}
+
+/// What there is to choose from: positions of the sequence where it is there, else sequences.
+std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequence) {
+  const int64_t sequences = reader.sequences(run);
+  if (sequences == 0) return "the run has no cells";
+  if (sequence >= sequences) return "sequences 0 to " + std::to_string(sequences - 1);
+  // One row a step of decoding; the last one has the last position.
+  int64_t positions = 0;
+  for (const int64_t batch : reader.batches_with(run, sequence, 1, INT32_MAX))
+    for (const BatchSpace& s : reader.spaces(run, batch)) positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.step);
+  return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
+}
+
+}  // namespace
+
+SessionOverview open_session(const std::string& file) {
+  may_block("open_session");
+  const SessionReader reader(file);
+  const SessionSummary& s = reader.summary();
+  SessionOverview overview{file, s.id, s.created, s.model.name, s.model.family, {}};
+  for (const RunSummary& r : reader.runs()) {
+    RunLine line{r.id, r.kind,   r.name,    r.started,   r.finished, std::string(to_text(r.status)), r.batches, reader.has_decisions(r.id),
+                 {},   r.config, r.summary, device_of(r)};
+    for (const nlohmann::json& from : {json_or_null(r.summary), json_or_null(r.dataset)})
+      if (line.settings.empty() && from.is_object() && from.contains("settings")) line.settings = from["settings"].dump();
+    overview.runs.push_back(std::move(line));
+  }
+  return overview;
+}
+
+std::string session_revision(const std::string& file) {
+  may_block("session_revision");
+  // Size and time of the file and of the log that a writer keeps beside it: no lock is taken, nothing is opened.
+  std::string revision;
+  for (const char* suffix : {"", "-wal"}) {
+    struct stat s {};
+    if (::stat((file + suffix).c_str(), &s) != 0) {
+      if (*suffix == 0) return {};
+      continue;
+    }
+    revision += std::to_string(s.st_ino) + ":" + std::to_string(s.st_size) + ":" + std::to_string(s.st_mtim.tv_sec) + "." +
+                std::to_string(s.st_mtim.tv_nsec) + ";";
+  }
+  return revision;
+}
+
+std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run) {
+  may_block("read_loads");
+  const SessionReader reader(file);
+  const RunSummary summary = find_run(reader, run);
+  auto result = std::make_shared<RoutingLoads>();
+  result->run = summary.id;
+  result->batches = summary.batches;
+  const RunLayout layout = reader.layout(summary.id);
+  for (size_t r = 0; r < layout.routers.size(); ++r) {
+    const RouterLoads loads = reader.total_loads(summary.id, static_cast<int32_t>(r));
+    RoutingLoads::Row row;
+    row.router = layout.routers[r].name;
+    row.branches = layout.routers[r].branches;
+    row.load = loads.load;
+    row.dropped = loads.dropped;
+    row.imbalance = imbalance(loads.load);
+    row.entropy = entropy_bits(loads.load);
+    result->rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+int64_t LoadWindows::end_batch() const { return std::min(batches, (first_window + windows) * batches_per_window); }
+
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
+                                                     int64_t most_windows, const Progress& progress) {
+  may_block("read_load_windows");
+  const SessionReader reader(file);
+  const RunSummary summary = find_run(reader, run);
+  auto result = std::make_shared<LoadWindows>();
+  result->run = summary.id;
+  result->batches = summary.batches;
+  first_batch = std::clamp<int64_t>(first_batch, 0, std::max<int64_t>(0, summary.batches - 1));
+  if (end_batch < 0 || end_batch > summary.batches) end_batch = summary.batches;
+  int32_t level = 0;
+  while (level < coarsest_level(summary.batches) &&
+         window_of(std::max(first_batch, end_batch - 1), level) - window_of(first_batch, level) >= most_windows)
+    ++level;
+  result->batches_per_window = int64_t{1} << (kWindowBits * level);
+  result->first_window = window_of(first_batch, level);
+  result->windows = end_batch > first_batch ? window_of(end_batch - 1, level) - result->first_window + 1 : 0;
+
+  const RunLayout layout = reader.layout(summary.id);
+  for (size_t r = 0; r < layout.routers.size(); ++r) {
+    progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
+    LoadWindows::Router router{line_of(layout, layout.routers[r]), {}, {}, {}, {}, {}};
+    const auto windows = reader.loads(summary.id, static_cast<int32_t>(r), level, result->first_window, result->windows);
+    const auto branches = static_cast<size_t>(router.line.branches), size = static_cast<size_t>(result->windows) * branches;
+    router.cells.resize(static_cast<size_t>(result->windows));
+    for (auto* values : {&router.load, &router.padding, &router.dropped, &router.weight}) values->resize(size);
+    for (size_t w = 0; w < windows.size(); ++w) {
+      router.cells[w] = windows[w].cells;
+      for (size_t b = 0; b < branches; ++b) {
+        const size_t at = w * branches + b;
+        router.load[at] = static_cast<float>(windows[w].load[b]);
+        router.padding[at] = static_cast<float>(windows[w].padding[b]);
+        router.dropped[at] = static_cast<float>(windows[w].dropped[b]);
+        router.weight[at] = static_cast<float>(windows[w].weight[b]);
+      }
+    }
+    result->routers.push_back(std::move(router));
+  }
+  leave_out_what_is_lacking(summary, *result);
+  return result;
+}
+
+std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_t run, const CellPlace& place) {
+  may_block("read_cell_trail");
+  const SessionReader reader(file);
+  const RunSummary summary = find_run(reader, run);
+  const std::string where = file + "#" + std::to_string(summary.id);
+  if (!reader.has_decisions(summary.id)) bad_input(where, "keeps no decisions, only their sums", "record the run with `stormcell profile`");
+  const RunLayout layout = reader.layout(summary.id);
+  auto trail = std::make_shared<CellTrail>();
+  trail->place = place;
+  for (size_t space = 0; space < layout.spaces.size(); ++space)
+    // Of a forward pass, of a prompt, or of the decoding step that wrote this position.
+    for (const auto& [phase, step] : {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
+      const CellId cell{place.sequence, place.sequence, place.position, step, phase};
+      for (const PathStep& s : reader.cell_path(summary.id, static_cast<int32_t>(space), cell)) {
+        trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight});
+        if (trail->token >= 0) continue;
+        for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
+          if (b.space != static_cast<int32_t>(space) || b.tokens.empty()) continue;
+          const int64_t row = (place.sequence - b.cells.first_sequence) * b.cells.per_sequence + place.position;
+          if (row >= 0 && row < static_cast<int64_t>(b.tokens.size())) trail->token = b.tokens[static_cast<size_t>(row)];
+        }
+      }
+    }
+  if (trail->steps.empty())
+    bad_input(where, "no cell at sequence " + std::to_string(place.sequence) + ", position " + std::to_string(place.position),
+              cells_there(reader, summary.id, place.sequence));
+  if (trail->token >= 0 && reader.has_pieces())
+    for (const auto& [token, piece] : reader.pieces(std::vector<int32_t>{trail->token})) trail->piece = piece;
+  for (const SequenceInput& input : reader.inputs(summary.id, place.sequence, 1)) {
+    trail->text = input.text;
+    trail->label = input.label;
+  }
+  return trail;
+}
+
+}  // namespace stormcell

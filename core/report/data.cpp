@@ -1,0 +1,90 @@
+#include "core/report/data.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/profile/statistics.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell::report {
+namespace {
+
+RunSummary pick_run(const SessionReader& session, const std::string& selector) {
+  if (!selector.empty()) return session.find_run(selector);
+  const std::vector<RunSummary> runs = session.runs();
+  if (runs.empty()) bad_input(session.path(), "holds no run yet");
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+    if (!run->summary.empty()) return *run;
+  return runs.back();
+}
+
+double shared_bits(const std::vector<LabelLoads>& labels, size_t branches) {
+  std::vector<int64_t> table;
+  int64_t rows = 0;
+  for (const LabelLoads& l : labels) {
+    if (l.label.empty() || l.load.size() != branches) continue;
+    table.insert(table.end(), l.load.begin(), l.load.end());
+    ++rows;
+  }
+  return rows > 1 ? mutual_information_bits(table, rows, static_cast<int64_t>(branches)) : 0;
+}
+
+StepInfo guard_step(const RunLayout& layout, int32_t step) {
+  return step >= 0 && static_cast<size_t>(step) < layout.steps.size() ? layout.steps[static_cast<size_t>(step)] : StepInfo{};
+}
+
+void read_routing(const SessionReader& session, ReportData& data) {
+  const int64_t run = data.run.id;
+  const RunLayout layout = session.layout(run);
+  for (size_t i = 0; i < layout.routers.size(); ++i) {
+    const auto r = static_cast<int32_t>(i);
+    RouterProfile profile{layout.routers[i].name, layout.routers[i].protocol, layout.routers[i].fan_out, session.total_loads(run, r)};
+    if (profile.loads.cells == 0) continue;
+    profile.real = profile.loads.load;
+    for (size_t b = 0; b < std::min(profile.real.size(), profile.loads.padding.size()); ++b) profile.real[b] -= profile.loads.padding[b];
+    profile.imbalance = stormcell::imbalance(profile.real);
+    profile.entropy = entropy_bits(profile.real);
+    profile.labels = session.label_loads(run, r);
+    std::erase_if(profile.labels, [](const LabelLoads& l) { return l.label.empty(); });
+    std::stable_sort(profile.labels.begin(), profile.labels.end(),
+                     [](const LabelLoads& a, const LabelLoads& b) { return a.cells > b.cells; });
+    profile.label_bits = shared_bits(profile.labels, profile.loads.load.size());
+    data.routers.push_back(std::move(profile));
+    const int32_t next = session.next_router(run, r);
+    if (next < 0) continue;
+    PairTable pairs = session.transitions(run, r, 0, data.run.batches);
+    if (!pairs.entries.empty())
+      data.flows.push_back({layout.routers[i].name, layout.routers[static_cast<size_t>(next)].name, std::move(pairs)});
+  }
+  for (const GuardTotal& g : session.guards(run)) {
+    const StepInfo step = guard_step(layout, g.step);
+    data.guards.push_back({step.name.empty() ? "step " + std::to_string(g.step) : step.name, step.op, g.hits, g.misses});
+  }
+}
+
+}  // namespace
+
+std::string ReportData::measured() const {
+  if (run.kind == "import") return "Recorded by another system, imported " + origin.date.substr(0, 10) + ".";
+  return "Measured on " + origin.device + ", " + origin.date.substr(0, 10) + ".";
+}
+
+ReportData read_report_data(const std::string& session) {
+  const SessionPath path = parse_session_path(session);
+  const SessionReader reader(path.file);
+  ReportData data;
+  data.run = pick_run(reader, path.run);
+  data.origin = origin_of(reader, data.run);
+  data.has_summary = parse_summary(data.run.summary, data.figures);
+  if (data.figures.verb.empty()) data.figures.verb = data.run.kind;
+  if (data.figures.model.name.empty()) data.figures.model.name = reader.summary().model.name;
+  if (data.figures.model.family.empty()) data.figures.model.family = reader.summary().model.family;
+  data.decoded = parse_decoded(data.run.summary);
+  read_routing(reader, data);
+  data.settings = flat_json(data.figures.settings);
+  data.machine = flat_json(data.run.machine);
+  data.dataset = flat_json(data.run.dataset);
+  return data;
+}
+
+}  // namespace stormcell::report

@@ -1,0 +1,49 @@
+// What a report shows, read from a session.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/exports/export_origin.h"
+#include "core/session/session_types.h"
+#include "core/summary/parse.h"
+
+namespace stormcell::report {
+
+/// Flows of cells from the branches of one router to those of the next.
+struct Flows {
+  std::string from, to;
+  PairTable pairs;
+};
+struct RouterProfile {
+  std::string name, protocol;
+  int32_t fan_out = 1;
+  RouterLoads loads;
+  std::vector<int64_t> real;          ///< cells each branch got, padding left out
+  double imbalance = 0, entropy = 0;  ///< of these
+  std::vector<LabelLoads> labels;
+  double label_bits = 0;  ///< mutual information of label and branch
+};
+struct GuardLine {
+  std::string step, op;
+  int64_t hits = 0, misses = 0;
+};
+struct ReportData {
+  ExportOrigin origin;
+  RunSummary run;
+  bool has_summary = false;
+  RunSummaryFigures figures;       ///< of the summary; empty values where the run has none
+  std::optional<Decoded> decoded;  ///< of generate
+  std::vector<RouterProfile> routers;
+  std::vector<Flows> flows;
+  std::vector<GuardLine> guards;
+  std::vector<Setting> settings, machine, dataset;
+  /// Another system made it: there is nothing here but its routing.
+  bool imported() const { return run.kind == "import"; }
+  bool trusted() const { return figures.verified && figures.verified->passed; }
+  /// "measured on DEVICE, DATE"
+  std::string measured() const;
+};
+ReportData read_report_data(const std::string& session);
+
+}  // namespace stormcell::report

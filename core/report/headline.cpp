@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include "core/report/html.h"
+#include "core/report/sections.h"
+
+namespace stormcell::report {
+namespace {
+
+std::string verdict(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  if (!d.has_summary && d.run.status == RunStatus::finished) return "What was recorded.";
+  if (!d.has_summary) return "This run left no result: it is " + std::string(to_text(d.run.status)) + ".";
+  if (f.verified && !f.verified->passed) return "Not verified: the outputs differ from the reference.";
+  if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
+  if (f.verb == "optimize" && d.trusted() && !f.optimized) return "No pass applied: there is nothing to compare.";
+  if (f.verb == "optimize" && f.optimized) {
+    if (!d.trusted() || !f.speedup) return "Not verified: no speed-up can be reported.";
+    const bool faster = !f.speedup_ci95 || (*f.speedup_ci95)[0] > 1, slower = f.speedup_ci95 && (*f.speedup_ci95)[1] < 1;
+    if (faster && *f.speedup > 1) return number(*f.speedup) + " times as fast, with the same result.";
+    if (slower) return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";
+    return "No measurable difference in speed; the result is the same.";
+  }
+  if (const auto& plan = f.optimized ? f.optimized : f.baseline)
+    return milliseconds(plan->latency_ms.median) + " a batch" + (d.trusted() ? ", verified." : ".");
+  return "What was recorded.";
+}
+
+std::string lead(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  std::string text = "<strong>" + escape(f.model.name) + "</strong>";
+  if (!f.model.family.empty())
+    text += " (" + escape(f.model.family) +
+            (f.model.weights.empty()  ? ""
+             : f.model.weights_stated ? ", " + escape(f.model.weights) + " weights"
+                                      : ", weights as stored") +
+            ")";
+  if (!f.dataset.name.empty()) text += " on <strong>" + escape(f.dataset.name) + "</strong>";
+  text += ": " + count(f.dataset.batches > 0 ? f.dataset.batches : d.run.batches) + " batches";
+  if (f.dataset.cells > 0)
+    text += ", " + count(f.dataset.cells) + " cells (" + count(f.dataset.cells_without_padding) + " without padding)";
+  text += ". ";
+  if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
+  if (d.decoded)
+    return text + "Compared with the oracle: " + (d.decoded->verified.empty() ? "nothing." : escape(d.decoded->verified) + ".");
+  if (!f.verified) return text + "This run was not compared with a reference.";
+  if (!f.verified->passed)
+    return text + "<strong class=\"bad\">Verification failed</strong>: the largest difference is " + rough(f.verified->max_rel_diff) +
+           " of the largest value, the tolerance " + rough(f.verified->tolerance) + ". No speed-up is reported.";
+  text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
+          rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
+  if (f.speedup && f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1)
+    text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
+            ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";
+  return text;
+}
+
+std::string tile(const std::string& term, const std::string& value, const std::string& more) {
+  return "<div><dt>" + term + "</dt><dd>" + value + (more.empty() ? "" : "<small>" + more + "</small>") + "</dd></div>\n";
+}
+
+}  // namespace
+
+std::string headline(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  std::string html =
+      "<header>\n" +
+      paragraph("Stormcell " + escape(f.verb) + " · " + escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device), "kicker") +
+      "<h1>" + verdict(d) + "</h1>\n" + paragraph(lead(d), "lead");
+  std::string tiles;
+  if (d.trusted() && f.speedup) {
+    const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
+    tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
+                  (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95));
+  }
+  if (d.decoded) {
+    const Decoded& g = *d.decoded;
+    tiles += tile("Tokens a second", number(g.tokens_per_s), "every batch once");
+    tiles += tile("Generated", count(g.tokens),
+                  "tokens for " + count(g.sequences) + " sequences; " + count(g.stopped_eos) + " ended by themselves, " +
+                      count(g.stopped_length) + " at the limit");
+    tiles += tile("A batch", milliseconds(g.latency_ms.median),
+                  "median of " + count(g.latency_ms.runs) + "; 95th percentile " + milliseconds(g.latency_ms.p95) + ", fastest " +
+                      milliseconds(g.latency_ms.min));
+    if (g.accuracy) tiles += tile("Exact", percent(*g.accuracy), "of the sequences equal their target");
+  }
+  const auto plan_tile = [&](const char* term, const PlanFigures& p) {
+    return tile(term, milliseconds(p.latency_ms.median), "median of " + count(p.latency_ms.runs) + " executions");
+  };
+  if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
+  if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
+  const auto& plan = f.optimized && d.trusted() ? f.optimized : f.baseline;
+  if (plan && plan->limit_share)
+    tiles += *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")
+                                    : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  if (f.unloaded_weight_bytes > 0) tiles += tile("Weights not needed", bytes(f.unloaded_weight_bytes), "by this plan on these data");
+  if (!tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
+  for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
+  if (plan || f.optimized) {
+    Table table("Latency and throughput, measured",
+                {"plan", "median", "95th percentile", "fastest", "executions measured", "cells a second", "share of the limit"});
+    const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
+      if (p)
+        table.row({name, milliseconds(p->latency_ms.median), milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min),
+                   count(p->latency_ms.runs), number(p->cells_per_s, 4),
+                   !p->limit_share       ? "–"
+                   : *p->limit_share > 1 ? "in cache"
+                                         : percent(*p->limit_share)});
+    };
+    line("baseline", f.baseline);
+    if (d.trusted() || !f.baseline) line("optimised", f.optimized);
+    html += table.details();
+    if (const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized; p.rounds > 0)
+      html +=
+          paragraph("Measured: " + count(p.batches) + " of " + count(f.dataset.batches) + " batches, " + count(p.rounds) + " rounds" +
+                        (f.baseline && f.optimized ? ", the plans in turns. The speed-up is the ratio of the medians of whole rounds; the "
+                                                     "latencies are medians of single batches."
+                                                   : "."),
+                    "note");
+  }
+  return html + "</header>\n";
+}
+
+}  // namespace stormcell::report

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/report/html.h"
+#include "core/report/sections.h"
+
+namespace stormcell::report {
+namespace {
+
+constexpr double kWidth = 900, kLeft = 170, kRight = 870, kRow = 58, kTop = 34;
+
+struct Axis {
+  double low = 1, high = 1;
+  void take(double v) {
+    if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
+  }
+  double x(double v) const { return kLeft + (v - low) / (high - low) * (kRight - kLeft); }
+};
+
+Axis axis_of(const std::vector<PassReport>& passes) {
+  Axis axis;
+  for (const PassReport& p : passes) {
+    for (const auto& v : {p.predicted_speedup, p.speedup_alone, p.speedup_cumulative})
+      if (v) axis.take(*v);
+    for (const auto& ci : {p.speedup_alone_ci95, p.speedup_cumulative_ci95})
+      if (ci) axis.take((*ci)[0]), axis.take((*ci)[1]);
+  }
+  const double margin = std::max(.03, (axis.high - axis.low) * .06);
+  axis.low -= margin, axis.high += margin;
+  return axis;
+}
+
+double tick_step(double range) {
+  const double power = std::pow(10, std::floor(std::log10(range / 5)));
+  for (const double m : {1., 2., 5.})
+    if (range / (m * power) <= 8) return m * power;
+  return 10 * power;
+}
+
+std::string mark(const Axis& axis, double value, const std::optional<std::array<double, 2>>& ci, double y, bool cumulative) {
+  const char* css = cumulative ? "first" : "second";
+  std::string svg;
+  if (ci)
+    svg += fmt::format("<line class=\"{} whisker\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" y2=\"{}\"/>", css, axis.x((*ci)[0]),
+                       axis.x((*ci)[1]), y, y);
+  return svg + fmt::format("<circle class=\"{} dot\" cx=\"{:.1f}\" cy=\"{}\" r=\"5\"/>", css, axis.x(value), y);
+}
+std::string diamond(double x, double y) { return fmt::format("<path class=\"predicted\" d=\"M{:.1f} {}l5 6l-5 6l-5 -6z\"/>", x, y - 6); }
+
+std::string key() {
+  return "<g aria-hidden=\"true\"><line class=\"second whisker\" x1=\"170\" x2=\"194\" y1=\"10\" y2=\"10\"/><circle class=\"second dot\" "
+         "cx=\"182\" cy=\"10\" r=\"5\"/>"
+         "<text x=\"202\" y=\"14\">alone</text><line class=\"first whisker\" x1=\"260\" x2=\"284\" y1=\"10\" y2=\"10\"/>"
+         "<circle class=\"first dot\" cx=\"272\" cy=\"10\" r=\"5\"/><text x=\"292\" y=\"14\">with all passes above it</text>" +
+         diamond(462, 10) + "<text x=\"476\" y=\"14\">predicted alone</text></g>\n";
+}
+
+std::string chart(const std::vector<PassReport>& passes) {
+  const Axis axis = axis_of(passes);
+  const double bottom = kTop + kRow * static_cast<double>(passes.size());
+  std::string svg = fmt::format(
+      "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"Speed-up by pass with 95 % intervals; the table "
+      "below has "
+      "every number\">\n",
+      kWidth, bottom + 40);
+  svg += key();
+  const double step = tick_step(axis.high - axis.low);
+  for (double v = std::ceil(axis.low / step) * step; v <= axis.high; v += step)
+    svg += fmt::format(
+        "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft mid\" x=\"{0:.1f}\" "
+        "y=\"{3}\">{4}</text>",
+        axis.x(v), kTop, bottom, bottom + 16, fmt::format("{:.{}f}", v, step < .1 ? 2 : 1));
+  svg += fmt::format(
+      "<line class=\"one\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"soft mid\" x=\"{0:.1f}\" y=\"{3}\">1 = the "
+      "baseline; faster to the "
+      "right</text>\n",
+      axis.x(1), kTop, bottom, bottom + 34);
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const PassReport& p = passes[i];
+    const double y = kTop + kRow * (static_cast<double>(i) + .5);
+    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 16, y + 4, shortened(p.name, 24));
+    if (!p.applied) svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">not applied</text>", axis.x(1) + 10, y + 4);
+    if (p.applied && p.speedup_alone) svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
+    if (p.applied && p.speedup_cumulative) svg += mark(axis, *p.speedup_cumulative, p.speedup_cumulative_ci95, y + 9, true);
+    if (p.applied && p.predicted_speedup) svg += diamond(axis.x(*p.predicted_speedup), y - 9);
+    svg += "\n";
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace
+
+std::string passes_section(const ReportData& d) {
+  const auto& passes = d.figures.passes;
+  if (passes.empty()) return {};
+  Table table("Passes in the order in which they were applied",
+              {"pass", "", "why", "predicted", "alone", "95 % interval", "with those above", "95 % interval", "guard hits", "fallbacks"},
+              3);
+  for (const PassReport& p : passes) {
+    std::vector<std::string> row = {"<code>" + escape(p.name) + "</code>", p.applied ? "applied" : "not applied", escape(p.reason),
+                                    times(p.predicted_speedup)};
+    if (d.trusted())
+      row.insert(row.end(), {times(p.speedup_alone), interval(p.speedup_alone_ci95), times(p.speedup_cumulative),
+                             interval(p.speedup_cumulative_ci95)});
+    else
+      row.insert(row.end(), 4, "not verified");
+    row.insert(row.end(), {count(p.guard_hits), count(p.fallbacks)});
+    table.row(row);
+  }
+  if (!d.trusted())
+    return section("passes", "Speed-up by pass",
+                   paragraph("The run was not verified, so no measured speed-up of a pass is shown.", "note") + table.details());
+  std::string body = figure(chart(passes), "Each pass alone, and with all passes above it. A line is the 95 % interval.",
+                            d.measured() + " Ratios of medians of alternated runs. Predicted from bytes, FLOP and steps.");
+  body += "<ul>";
+  for (const PassReport& p : passes)
+    body += "<li><code>" + escape(p.name) + "</code> " + (p.applied ? "applied: " : "not applied: ") + escape(p.reason) + "</li>\n";
+  return section("passes", "Speed-up by pass", body + "</ul>\n" + table.details());
+}
+
+}  // namespace stormcell::report

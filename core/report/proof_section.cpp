@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "core/report/html.h"
+#include "core/report/sections.h"
+
+namespace stormcell::report {
+
+std::string guards_section(const ReportData& d) {
+  if (d.guards.empty() && d.figures.passes.empty()) return {};
+  if (d.guards.empty())
+    return section("guards", "Guards",
+                   paragraph("This plan has no guards: nothing in it depends on what the profile happened to show.", "note"));
+  int64_t hits = 0, misses = 0;
+  Table table("Guards of the recorded run", {"guard", "held", "missed: fallback ran"});
+  for (const GuardLine& g : d.guards) {
+    hits += g.hits, misses += g.misses;
+    table.row({"<code>" + escape(g.step) + "</code>", count(g.hits), count(g.misses)});
+  }
+  return section("guards", "Guards",
+                 paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a fallback computes "
+                           "the right answer. " +
+                           std::string("They held ") + count(hits) + " times and missed " + count(misses) + " times.") +
+                     table.html() + paragraph(d.measured() + " Counted, " + count(d.run.batches) + " batches.", "note"));
+}
+
+std::string proof_section(const ReportData& d) {
+  const auto& v = d.figures.verified;
+  if (!v && d.decoded && !d.decoded->verified.empty())
+    return section(
+        "proof", "What was verified",
+        paragraph(escape(d.decoded->verified) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
+                                                "Nearly equal scores flip under rounding, and all tokens behind a flip differ."));
+  if (!v) return {};
+  Table table("Verification", {"", "value"});
+  table.row({"passed", v->passed ? "yes" : "no"});
+  table.row({"batches compared with the oracle", count(v->batches)});
+  table.row({"batches compared with the baseline", count(v->baseline_batches)});
+  table.row({"tolerance, of the largest value", rough(v->tolerance)});
+  table.row({"largest difference, of the largest value", rough(v->max_rel_diff)});
+  table.row({"largest difference, absolute", rough(v->max_abs_diff)});
+  table.row({"running free, of the largest value", rough(v->free_max_rel_diff)});
+  table.row({"routing choices that differ", count(v->flips)});
+  table.row({"of these explained by a near tie", count(v->explained_flips)});
+  table.row({"cells dropped by capacity", count(v->dropped)});
+  std::string body = paragraph(
+      std::string(v->passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") + escape(v->text) +
+      ". The oracle is plain reference kernels on the stored weights. Outputs are compared with the oracle's decisions replayed (the "
+      "tolerance applies) and "
+      "running free. Difference = max |y − oracle| ÷ max |oracle|.");
+  body += table.html();
+  if (!v->listed.empty()) {
+    Table flips("Routing choices that differ, the first " + count(static_cast<int64_t>(v->listed.size())),
+                {"router", "batch", "cell", "oracle", "ours", "margin", "score error", "near tie"});
+    for (const Flip& f : v->listed)
+      flips.row({"<code>" + escape(f.router) + "</code>", count(f.batch), count(f.cell), std::to_string(f.reference),
+                 std::to_string(f.ours), number(f.margin), number(f.score_error), f.explained ? "yes" : "no"});
+    body += flips.details();
+  }
+  return section(
+      "proof", "What was verified",
+      body + paragraph(d.measured() + " A choice may differ only where the oracle's margin is below 8 times the measured score error.",
+                       "note"));
+}
+
+std::string settings_section(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  const auto table_of = [](const char* caption, const std::vector<Setting>& lines) {
+    Table table(caption, {"", "value"}, 9);
+    for (const auto& [key, value] : lines) table.row({"<code>" + escape(key) + "</code>", value.empty() ? "–" : shortened(value, 400)});
+    return table.empty() ? std::string() : "<div class=\"settings\">" + table.html() + "</div>";
+  };
+  std::string machine = (d.imported() ? "Imported on: " : "The machine: ") + escape(d.origin.device);
+  if (!f.device.core_placement.empty()) machine += ", on " + escape(f.device.core_placement);
+  if (!f.device.isa.empty()) machine += ", " + escape(f.device.isa);
+  if (f.device.peak_gflops > 0)
+    machine += "; measured limits " + number(f.device.peak_gflops) + " GFLOP/s and " + number(f.device.read_gbps) + " GB/s read";
+  const auto& [peak_before, peak_after] = f.device.peak_readings;
+  const auto& [read_before, read_after] = f.device.read_readings;
+  if (peak_before > 0 && peak_after > 0)
+    machine += " (before measuring " + number(peak_before) + " and " + number(read_before) + ", after it " + number(peak_after) + " and " +
+               number(read_after) + ")";
+  std::string body = paragraph(machine + ".");
+  if (f.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
+  body += table_of("Exact settings", d.settings) + table_of("Machine", d.machine) + table_of("Data", d.dataset);
+  const std::vector<Setting> config = flat_json(d.run.config);
+  if (!config.empty()) {
+    Table table("Configuration found, for run --config", {"", "value"}, 9);
+    for (const auto& [key, value] : config) table.row({"<code>" + escape(key) + "</code>", shortened(value, 400)});
+    body += "<div class=\"settings\">" + table.details() + "</div>";
+  }
+  if (!d.origin.fingerprint.empty())
+    body += paragraph(std::string(d.imported() ? "Fingerprint of the trace's model, by its name and shape: <code>"
+                                               : "Fingerprint of the weights: <code>") +
+                          escape(d.origin.fingerprint) + "</code>",
+                      "note");
+  return section("settings", "Settings and machine", body);
+}
+
+}  // namespace stormcell::report

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/report/heatmap.h"
+#include "core/report/html.h"
+#include "core/report/sections.h"
+
+namespace stormcell::report {
+namespace {
+
+constexpr int64_t kMostColumns = 64;
+constexpr size_t kMostLabels = 20, kMostLabelMaps = 12, kMostRouters = 64;
+
+int64_t sum(const std::vector<int64_t>& values) {
+  int64_t total = 0;
+  for (const int64_t v : values) total += v;
+  return total;
+}
+
+Table load_table(const ReportData& d, size_t branches, bool several) {
+  std::vector<std::string> head = {"router",    "cells",        several ? "choices" : "kept", "of these padding", "dropped",
+                                   "imbalance", "entropy, bits"};
+  for (size_t b = 0; b < branches; ++b) head.push_back(std::to_string(b));
+  Table table("Cells by router and branch", head);
+  for (const RouterProfile& r : d.routers) {
+    std::vector<std::string> row = {
+        "<code>" + escape(r.name) + "</code>", count(r.loads.cells), count(sum(r.loads.load)), count(sum(r.loads.padding)),
+        count(sum(r.loads.dropped)),           number(r.imbalance),  number(r.entropy)};
+    for (const int64_t v : r.loads.load) row.push_back(count(v));
+    table.row(row);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string loads_section(const ReportData& d) {
+  if (d.routers.empty()) return {};
+  const bool several = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.fan_out > 1; });
+  Heatmap map;
+  map.label = "Heatmap of loads: routers in rows, branches in columns; the table below has every number";
+  map.unit = "times the even share";
+  size_t branches = 0;
+  for (const RouterProfile& r : d.routers) {
+    if (map.rows.size() < kMostRouters) {
+      map.rows.push_back(r.name);
+      const double mean = static_cast<double>(sum(r.loads.load)) / static_cast<double>(std::max<size_t>(r.loads.load.size(), 1));
+      std::vector<double> row;
+      for (const int64_t v : r.loads.load) row.push_back(mean > 0 ? static_cast<double>(v) / mean : 0);
+      map.values.push_back(std::move(row));
+    }
+    branches = std::max(branches, r.loads.load.size());
+  }
+  std::string body = paragraph(
+      "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with equally many cells." +
+      std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
+  body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
+                 d.measured() + " Every decision of " + count(d.run.batches) +
+                     (d.decoded ? " passes counted, one for the input of a batch and one for each turn;" : " batches counted;") +
+                     " padding included, table has it apart.");
+  body += paragraph(
+      "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the branches, in bits: log₂ of "
+      "the number "
+      "of branches when even, 0 when one branch gets all. Both leave padding out; the loads in the table include it.",
+      "note");
+  return section("loads", "Where the cells went", body + load_table(d, branches, several).details());
+}
+
+std::string labels_section(const ReportData& d) {
+  const bool any = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return r.labels.size() > 1; });
+  if (!any) return {};
+  std::string body = paragraph(
+      "What the branches specialise in: of the cells with one label, the share that each branch got. Shared information = mutual "
+      "information of label and "
+      "branch, I = Σ p(l,b) log₂ (p(l,b) ÷ p(l) p(b)): 0 bits when the label says nothing about the branch.");
+  Table bits("Information that label and branch share", {"router", "labels", "shared bits", "entropy of the branches, bits"});
+  std::vector<const RouterProfile*> shown;
+  for (const RouterProfile& r : d.routers) {
+    if (r.labels.size() < 2) continue;
+    bits.row(
+        {"<code>" + escape(r.name) + "</code>", count(static_cast<int64_t>(r.labels.size())), number(r.label_bits), number(r.entropy)});
+    shown.push_back(&r);
+  }
+  std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) { return a->label_bits > b->label_bits; });
+  if (shown.size() > kMostLabelMaps) {
+    body += paragraph("The " + std::to_string(kMostLabelMaps) + " routers with the most shared information are drawn, the table has all.",
+                      "note");
+    shown.resize(kMostLabelMaps);
+  }
+  std::sort(shown.begin(), shown.end());
+  for (const RouterProfile* r : shown) {
+    Heatmap map;
+    const int64_t each = grouping(static_cast<int64_t>(r->loads.load.size()), kMostColumns);
+    map.label = "Heatmap of loads by label of router " + r->name + "; the table below has the numbers";
+    map.unit = "of the label's cells";
+    map.shares = true;
+    map.top = 1;
+    map.columns = each > 1 ? "from branch" : "branch";
+    map.columns_each = each;
+    std::vector<std::string> head = {"label", "cells"};
+    for (size_t b = 0; b < r->loads.load.size(); b += static_cast<size_t>(each))
+      head.push_back(each > 1 ? fmt::format("{}–{}", b, std::min(b + static_cast<size_t>(each), r->loads.load.size()) - 1)
+                              : std::to_string(b));
+    Table table("Cells by label and branch of " + escape(r->name), head);
+    for (size_t i = 0; i < r->labels.size() && i < kMostLabels; ++i) {
+      const LabelLoads& l = r->labels[i];
+      const std::vector<int64_t> loads = grouped(l.load, each);
+      const double total = std::max<double>(1, static_cast<double>(sum(loads)));
+      std::vector<double> row;
+      std::vector<std::string> cells = {shortened(l.label, 60), count(l.cells)};
+      for (const int64_t v : loads) row.push_back(static_cast<double>(v) / total), cells.push_back(count(v));
+      map.rows.push_back(l.label);
+      map.values.push_back(std::move(row));
+      table.row(cells);
+    }
+    std::string caption = "Label and branch share " + number(r->label_bits) + " bits.";
+    if (r->labels.size() > kMostLabels)
+      caption += " The " + std::to_string(kMostLabels) + " most frequent of " + std::to_string(r->labels.size()) + " labels.";
+    body += "<h3><code>" + escape(r->name) + "</code></h3>\n" + figure(draw(map), caption, d.measured() + " Padding left out.") +
+            table.details();
+  }
+  return section("labels", "Loads by label", body + bits.details());
+}
+
+}  // namespace stormcell::report

@@ -1,0 +1,184 @@
+// What the façade returns: plain, immutable values, shared as shared_ptr<const T>. JSON names are those of the contracts.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stormcell {
+
+/// Milliseconds of one batch over `runs` executions.
+struct Latency {
+  double median = 0, p95 = 0, min = 0;
+  int64_t runs = 0;
+};
+
+/// One plan as it ran.
+struct PlanFigures {
+  Latency latency_ms;
+  double cells_per_s = 0;
+  std::optional<double> limit_share;  ///< sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time
+  int64_t peak_weight_bytes = 0;
+  int64_t peak_activation_bytes = 0;
+  int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches, each once a round
+};
+
+struct ModelFigures {
+  std::string name, family, weights;  ///< weights: trained, calibrated or seeded
+  int64_t parameters = 0, weight_bytes = 0;
+  int64_t routers = 0, branches = 0;  ///< branches: of all routers together
+  std::string fingerprint;
+  bool weights_stated = true;  ///< false: nobody said how the weights were made; they are taken as stored
+};
+struct DatasetFigures {
+  std::string name;
+  int64_t batches = 0, cells = 0, cells_without_padding = 0, sequences = 0, truncated = 0;
+};
+struct DeviceFigures {
+  std::string name, backend, core_placement, isa;
+  int threads = 1;
+  double peak_gflops = 0, peak_bf16_gflops = 0, read_gbps = 0;  ///< the larger of the two readings
+  std::array<double, 2> peak_readings{}, read_readings{};       ///< before and after measuring; 0: not taken
+};
+
+/// A routing choice that differs from the reference's.
+struct Flip {
+  std::string router;
+  int64_t batch = 0, cell = 0;
+  int32_t reference = 0, ours = 0;
+  double margin = 0, score_error = 0;
+  bool explained = false;  ///< the reference's margin is below 8 times the measured score error
+};
+struct Verification {
+  bool passed = false;
+  std::string text;  ///< "3 of 100 batches against the oracle, the rest against the baseline"
+  double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;
+  double free_max_rel_diff = 0;  ///< free-running, flips included
+  int64_t batches = 0;           ///< compared with the oracle
+  int64_t baseline_batches = 0;  ///< optimised compared with the baseline
+  int64_t flips = 0, explained_flips = 0, dropped = 0;
+  std::vector<Flip> listed;  ///< the first 100
+  double seconds = 0;
+};
+
+struct PassReport {
+  std::string name;
+  bool applied = false;
+  std::string reason;
+  std::optional<double> predicted_speedup, speedup_alone, speedup_cumulative;
+  std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
+  int64_t guard_hits = 0, fallbacks = 0;
+  std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
+  std::map<std::string, std::string> parameters;  ///< what it found
+};
+
+struct RouterFigures {
+  std::string router;
+  int32_t branches = 0, fan_out = 1;
+  int64_t cells = 0;
+  std::vector<int64_t> load;  ///< real cells and padding, kept by capacity
+  double imbalance = 0;       ///< max / mean - 1
+  double entropy = 0;         ///< bits
+  int64_t dropped = 0;
+  std::optional<double> label_information;  ///< bits that label and branch share, where the data has labels; padding left out
+  // The same without padding.
+  int64_t cells_real = 0;
+  std::vector<int64_t> load_real;
+  double imbalance_real = 0, entropy_real = 0;
+};
+
+/// Time by operator in one plan, from step events.
+struct OperatorTime {
+  std::string op;
+  int64_t steps = 0;        ///< executed over all batches
+  double milliseconds = 0;  ///< a batch
+  double limit_milliseconds = 0;
+  double limit_compute_milliseconds = 0;  ///< by FLOP alone
+  int64_t batches = 0;                    ///< recorded
+  /// Faster than memory allows though not faster than the arithmetic: the data came from a cache.
+  bool in_cache() const { return limit_milliseconds > milliseconds && limit_compute_milliseconds <= milliseconds; }
+};
+
+/// optimize, run and profile fill what applies.
+struct RunSummaryFigures {
+  std::string verb;  ///< optimize, run, profile
+  ModelFigures model;
+  DatasetFigures dataset;
+  DeviceFigures device;
+  std::string phase = "forward";
+  std::optional<PlanFigures> baseline, optimized;
+  std::optional<double> speedup;
+  std::optional<std::array<double, 2>> speedup_ci95;
+  std::optional<Verification> verified;
+  std::vector<PassReport> passes;
+  std::vector<RouterFigures> routing;
+  std::vector<OperatorTime> baseline_operators, optimized_operators;
+  std::string session;  ///< file, empty: none written
+  int64_t session_run = 0;
+  std::string config;                 ///< stormcell.config/1 as JSON text
+  std::string settings;               ///< the exact settings as JSON text
+  double load_seconds = 0;            ///< reading and packing weights
+  int64_t unloaded_weight_bytes = 0;  ///< that the plan had not needed by the end of the run (dead paths)
+  int64_t peak_resident_bytes = 0;
+  // profile
+  int64_t decisions = 0, windows = 0;
+  std::vector<std::string> labels;
+  std::optional<double> record_overhead;  ///< share of the run's time
+  std::optional<std::array<double, 2>> record_overhead_ci95;
+  std::optional<double> record_work;  ///< time that recording itself took, on the run's thread and the writer's, as a share of the run's
+  std::vector<std::string> warnings;
+};
+
+/// Decoded tokens beside the oracle's. A token whose score is nearly equal to another's may flip under rounding, and all behind it differ.
+struct DecodedVerification {
+  bool passed = false;  ///< all tokens that were compared are equal
+  int64_t batches = 0;  ///< compared, and of them
+  int64_t sequences = 0, equal = 0;
+  int64_t tokens = 0;  ///< of each sequence, at most
+  std::string text;    ///< "the first 16 tokens of 31 of 32 sequences equal the oracle's (1 of 4 batches)"
+};
+
+struct GenerateFigures {
+  ModelFigures model;
+  DatasetFigures dataset;
+  DeviceFigures device;
+  int64_t batches = 0, sequences = 0, tokens = 0;
+  double tokens_per_s = 0;
+  Latency latency_ms;
+  int64_t stopped_eos = 0, stopped_length = 0;
+  std::optional<double> accuracy;  ///< exact match, with targets
+  std::vector<RouterFigures> routing;
+  std::vector<std::vector<int32_t>> ids;  ///< by sequence, without padding
+  std::vector<std::string> texts;         ///< where there is a tokenizer
+  std::string settings;                   ///< the exact settings as JSON text
+  std::string session;                    ///< file, empty: none written
+  int64_t session_run = 0;
+  std::vector<std::string> warnings;
+  std::optional<DecodedVerification> verified;
+};
+
+struct RouterStructure {
+  std::string name;
+  int32_t branches = 0;
+  std::string cell_space, protocol;
+  std::vector<std::string> depends, mixes;
+  double hoistable_bytes = 0, hoistable_flops = 0;
+};
+struct ModelStructure {
+  std::string name, family;
+  int64_t parameters = 0, weight_bytes = 0;
+  double flops_per_cell = 0;
+  std::vector<RouterStructure> routers;
+  std::map<std::string, int64_t> operators;
+  std::vector<std::string> unsupported, warnings;
+};
+
+/// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1",
+/// "stormcell.inspect/1".
+std::string to_json(const RunSummaryFigures& figures);
+std::string to_json(const GenerateFigures& figures);
+std::string to_json(const ModelStructure& structure);
+
+}  // namespace stormcell

@@ -1,0 +1,148 @@
+// Two runs compared: which figures, which differences mean something, which conditions hold.
+#include <nlohmann/json.hpp>
+
+#include "core/comparison/compare.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+using Json = nlohmann::json;
+
+const ComparedFigure* find(const Comparison& comparison, const std::string& figure) {
+  for (const ComparedFigure& row : comparison.rows)
+    if (row.figure == figure) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+class CompareTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  std::string summary(const std::string& name, const Json& figures) {
+    Json j = figures;
+    j["schema"] = "stormcell.optimize/1";
+    return scratch_.write(name, j.dump());
+  }
+
+ private slots:
+  void an_interval_decides_whether_a_difference_is_significant() {
+    const std::string a = summary("a", {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}}),
+                      b = summary("b", {{"speedup", 1.3}, {"speedup_ci95", {1.2, 1.4}}}),
+                      c = summary("c", {{"speedup", 1.6}, {"speedup_ci95", {1.5, 1.7}}});
+    const Comparison near = compare_runs(a, b), far = compare_runs(a, c);
+    QVERIFY(!*find(near, "speedup")->significant && *find(far, "speedup")->significant);
+    // sqrt(0.1^2 + 0.1^2) on both sides of 0.4
+    QVERIFY(std::abs((*find(far, "speedup")->ci95)[0] - (0.4 - 0.141421356)) < 1e-6);
+    QVERIFY(std::abs((*find(far, "speedup")->ci95)[1] - (0.4 + 0.141421356)) < 1e-6);
+  }
+
+  void a_measured_figure_without_interval_is_neither() {
+    const std::string a = summary("a", {{"baseline", {{"latency_ms", {{"median", 3}}}, {"peak_weight_bytes", 7}}}}),
+                      b = summary("b", {{"baseline", {{"latency_ms", {{"median", 4}}}, {"peak_weight_bytes", 8}}}});
+    const Comparison comparison = compare_runs(a, b);
+    QVERIFY(!find(comparison, "baseline.latency_ms.median")->significant.has_value());
+    QVERIFY(*find(comparison, "baseline.peak_weight_bytes")->significant);
+  }
+
+  void figures_of_one_alone_have_no_difference() {
+    const Comparison comparison = compare_runs(summary("a", {{"x", 1}}), summary("b", {{"y", 2}}));
+    QVERIFY(!find(comparison, "x")->difference && !find(comparison, "x")->b && find(comparison, "y")->b && !find(comparison, "y")->a);
+  }
+
+  void members_of_lists_go_by_their_names() {
+    const Json figures = {{"passes", Json::array({{{"name", "dead-path"}, {"fallbacks", 3}}})},
+                          {"routing", Json::array({{{"router", "a.b"}, {"load", {4, 5}}}})}};
+    const Comparison comparison = compare_runs(summary("a", figures), summary("b", figures));
+    QCOMPARE(*find(comparison, "passes.dead-path.fallbacks")->a, 3.0);
+    QCOMPARE(*find(comparison, "routing.a.b.load.1")->a, 5.0);
+  }
+
+  void other_models_data_and_machines_are_warned_of() {
+    const std::string a = summary("a",
+                                  {{"model", {{"fingerprint", "1"}}}, {"dataset", {{"name", "x"}}}, {"device", {{"core_placement", "p"}}}}),
+                      b = summary("b",
+                                  {{"model", {{"fingerprint", "2"}}}, {"dataset", {{"name", "y"}}}, {"device", {{"core_placement", "q"}}}});
+    QCOMPARE(compare_runs(a, b).warnings.size(), size_t{3});
+    QVERIFY(compare_runs(a, a).warnings.empty());
+  }
+
+  void a_condition_is_a_figure_an_operator_and_a_number() {
+    const FailCondition plain = parse_fail_condition(" speedup <= 0.95 ");
+    QVERIFY(plain.figure == "speedup" && plain.compare == "<=" && plain.factor == 0.95 && !plain.of_a);
+    const FailCondition relative = parse_fail_condition("optimized.latency_ms.median>1.05 * a");
+    QVERIFY(relative.figure == "optimized.latency_ms.median" && relative.factor == 1.05 && relative.of_a);
+    QVERIFY(parse_fail_condition("x!=a").of_a);
+    for (const char* text : {"", "speedup", "speedup<", "<1", "a=1", "a!1", "a<>1", "a<1e999", "a<1*b", "a<b*a"})
+      VERIFY_BAD_INPUT(parse_fail_condition(text), "--fail-if", "");
+  }
+
+  void a_figure_that_is_null_fails_and_an_unknown_one_is_refused() {
+    const Comparison comparison = compare_runs(summary("a", {{"speedup", 1.2}}), summary("b", {{"speedup", nullptr}}));
+    QVERIFY(judge(parse_fail_condition("speedup<0.95"), comparison).fails);
+    VERIFY_BAD_INPUT(judge(parse_fail_condition("sped<0.95"), comparison), "--fail-if", "sped");
+    const Comparison neither = compare_runs(summary("a", {{"speedup", nullptr}}), summary("b", {{"speedup", nullptr}}));
+    QVERIFY(judge(parse_fail_condition("speedup<0.95"), neither).fails);
+  }
+
+  void a_condition_may_name_an_end_of_an_interval() {
+    const std::string a = summary("a", {{"speedup", 1.2}, {"speedup_ci95", {1.1, 1.3}}}),
+                      b = summary("b", {{"speedup", 1.2}, {"speedup_ci95", {0.9, 1.5}}}),
+                      none = summary("none", {{"speedup", nullptr}, {"speedup_ci95", nullptr}});
+    QVERIFY(!judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, a)).fails);
+    QVERIFY(judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, b)).fails);
+    QVERIFY(judge(parse_fail_condition("speedup_ci95[1]>1.1*a"), compare_runs(a, b)).fails);
+    QVERIFY(judge(parse_fail_condition("speedup_ci95[0]<1"), compare_runs(a, none)).fails);
+    VERIFY_BAD_INPUT(judge(parse_fail_condition("speedup_ci95[2]<1"), compare_runs(a, b)), "--fail-if", "speedup_ci95[2]");
+  }
+
+  void a_condition_may_ask_for_true_or_false() {
+    const std::string good = summary("good", {{"verified", {{"passed", true}}}}), bad = summary("bad", {{"verified", {{"passed", false}}}}),
+                      none = summary("none", {{"verified", nullptr}});
+    const FailCondition condition = parse_fail_condition("verified.passed==false");
+    QVERIFY(!judge(condition, compare_runs(good, good)).fails && judge(condition, compare_runs(good, bad)).fails);
+    QVERIFY(judge(condition, compare_runs(good, none)).fails);
+    VERIFY_BAD_INPUT(parse_fail_condition("verified.passed==maybe"), "--fail-if", "maybe");
+  }
+
+  void routings_have_a_distance() {
+    const auto routing = [](const Json& load) { return Json{{"routing", Json::array({{{"router", "r"}, {"load", load}}})}}; };
+    const std::string a = summary("a", routing({1, 1, 0, 0})), twice = summary("twice", routing({2, 2, 0, 0})),
+                      other = summary("other", routing({0, 0, 3, 5})), half = summary("half", routing({2, 0, 2, 0}));
+    QCOMPARE(compare_runs(a, twice).routing.at(0).total_variation, 0.0);
+    QCOMPARE(compare_runs(a, other).routing.at(0).total_variation, 1.0);
+    QCOMPARE(compare_runs(a, other).routing.at(0).jensen_shannon_bits, 1.0);
+    QCOMPARE(compare_runs(a, half).routing.at(0).total_variation, 0.5);
+    QCOMPARE(compare_runs(a, half).routing.at(0).jensen_shannon_bits, 0.5);
+    QVERIFY(judge(parse_fail_condition("routing.r.total_variation>0.4"), compare_runs(a, half)).fails);
+    QVERIFY(!judge(parse_fail_condition("routing.r.total_variation>0.4"), compare_runs(a, twice)).fails);
+  }
+
+  void ceilings_that_lie_far_apart_are_warned_of() {
+    const auto peak = [](double gflops) { return Json{{"device", {{"peak_gflops", gflops}, {"read_gbps", 10}}}}; };
+    const std::string a = summary("a", peak(100)), near = summary("near", peak(120)), far = summary("far", peak(130));
+    QVERIFY(compare_runs(a, near).warnings.empty());
+    QCOMPARE(compare_runs(a, far).warnings.size(), size_t{1});
+  }
+
+  void every_operator_compares() {
+    const Comparison comparison = compare_runs(summary("a", {{"x", 2}}), summary("b", {{"x", 3}}));
+    for (const auto& [text, fails] : {std::pair{"x<3", false},
+                                      {"x<=3", true},
+                                      {"x>3", false},
+                                      {"x>=3", true},
+                                      {"x==3", true},
+                                      {"x!=3", false},
+                                      {"x<2*a", true},
+                                      {"x>a", true}})
+      QVERIFY2(judge(parse_fail_condition(text), comparison).fails == fails, text);
+  }
+};
+
+STORMCELL_TEST(CompareTest)
+
+}  // namespace stormcell::testing
+
+#include "compare_test.moc"

@@ -1,0 +1,217 @@
+// The report is one well-formed page that refers to nothing, hides nothing and claims nothing that was not verified.
+#include "core/report/report.h"
+
+#include <QFile>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+
+#include "core/base/error.h"
+#include "core/experiment/experiment.h"
+#include "core/profile/recorder.h"
+#include "core/report/html.h"
+#include "core/session/session_writer.h"
+#include "core/summary/summary_json.h"
+#include "tests/core/profile/synthetic.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+namespace {
+
+const char* const kHostile = "<script>alert(\"1\")</script>&amp;'\x01\xff\xE2\x80\xAE]]>--";
+
+RunSummaryFigures some_figures() {
+  RunSummaryFigures f;
+  f.verb = "optimize";
+  f.model = {"switch-tiny", "switch_transformers", "seeded", 1000, 4000, 5, 37, "0123456789abcdef"};
+  f.dataset = {"random:4x12", 6, 288, 200, 24, 0};
+  f.device = {"some processor", "cpu", "two cores", "avx2", 2, 63.5, 63.5, 11.25};
+  f.baseline = PlanFigures{{8.25, 9, 7, 20}, 1000, 0.5, 5000, 700};
+  f.optimized = PlanFigures{{4.0625, 5, 4, 20}, 2000, 0.75, 4000, 600};
+  f.speedup = 1.9375;
+  f.speedup_ci95 = {1.8125, 2.0625};
+  f.verified = Verification{true, "6 of 6 batches against the oracle", 1e-4, 2e-6, 3e-6, 3e-6, 6};
+  f.passes = {
+      {"dead-path", true, "3 branches without load", 1.25, 1.375, 1.9375, std::array{1.3, 1.4375}, std::array{1.8125, 2.0625}, 12, 1},
+      {"vertical-fusion", false, "nothing to fuse"}};
+  f.baseline_operators = {{"linear", 12, 5.5, 2.75}};
+  f.optimized_operators = {{"linear", 12, 3.5, 2.75}, {"grouped_linear", 4, .5, .25}};
+  f.unloaded_weight_bytes = 1024;
+  f.settings = R"({"batch":8,"data":"random:4x12"})";
+  f.config = "{}";
+  return f;
+}
+
+}  // namespace
+
+class ReportTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  int made_ = 0;
+
+  // A run of `layout` with labels, in a session of its own; the page that is written from it.
+  std::string page(const RunSummaryFigures& figures, const RunLayout& layout, int batches = 6,
+                   const std::vector<std::string>& labels = {"de", "el"}) {
+    const std::string path = folder_.filePath("s" + QString::number(++made_) + ".storm").toStdString();
+    {
+      SessionWriter writer(path, {"0123456789abcdef", figures.model.name, figures.model.family, "{}"});
+      RunStart start;
+      start.kind = figures.verb;
+      start.layout = layout;
+      start.machine = R"({"name":"some processor","threads":2})";
+      auto run = writer.begin_run(start);
+      Recorder recorder({run.get()});
+      for (int64_t i = 0; i < batches; ++i) {
+        BatchRecord& batch = recorder.begin_batch();
+        testing::fill(layout, i, {}, batch);
+        batch.guards = {{0, 2, 1}};
+        for (size_t s = 0; s < 4 && !labels.empty(); ++s) batch.add_sequence(labels[(static_cast<size_t>(i) + s) % labels.size()]);
+        recorder.submit();
+      }
+      recorder.finish();
+      run->finish(RunStatus::finished, to_json(figures));
+      run.reset();
+      writer.close();
+    }
+    return written(path);
+  }
+  std::string written(const std::string& session) {
+    const QString path = folder_.filePath("page.html");
+    write_report(session, path.toStdString());
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
+  }
+  static QString flaw(const std::string& html) {
+    QXmlStreamReader xml(QByteArray::fromStdString(html));
+    while (!xml.atEnd()) xml.readNext();
+    return xml.hasError() ? xml.errorString() + " in line " + QString::number(xml.lineNumber()) : QString();
+  }
+  static bool has(const std::string& html, const std::string& what) { return html.find(what) != std::string::npos; }
+  // What stands in tables.
+  static std::string tables(const std::string& html) {
+    std::string all;
+    for (size_t at = 0; (at = html.find("<table", at)) != std::string::npos; ++at) all += html.substr(at, html.find("</table>", at) - at);
+    return all;
+  }
+
+ private slots:
+  void it_is_well_formed_and_refers_to_nothing() {
+    const std::string html = page(some_figures(), testing::two_stacks());
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(html.starts_with("<!DOCTYPE html>"));
+    const QString text = QString::fromStdString(html);
+    QVERIFY(!text.contains(QRegularExpression("https?:", QRegularExpression::CaseInsensitiveOption)));
+    QVERIFY(!text.contains(QRegularExpression("<(script|link|img|iframe|object)|\\b(src|href)=|url\\(|@import")));
+  }
+
+  void every_part_is_there() {
+    const std::string html = page(some_figures(), testing::two_stacks());
+    for (const char* id : {"passes", "loads", "labels", "transitions", "memory", "operators", "guards", "proof", "settings"})
+      QVERIFY2(has(html, std::string("<section id=\"") + id + "\""), id);
+    QVERIFY(has(html, "1.94 times as fast"));
+    QVERIFY(has(html, "<footer>") && has(html, "session ") && has(html, STORMCELL_VERSION));
+    QVERIFY(has(html, "max |y − oracle|") && has(html, "−Σ p log₂ p") && has(html, "mean load − 1"));
+  }
+
+  void what_charts_show_stands_in_tables() {
+    const std::string all = tables(page(some_figures(), testing::two_stacks()));
+    for (const char* text :
+         {"1.94 ×", "1.38 ×", "1.25 ×", "1.30 to 1.44", "1.81 to 2.06", "8.25 ms", "4.06 ms", "5.50 ms", "78.6 %", "nothing to fuse", "12"})
+      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    QVERIFY(has(all, "Cells by router and branch") && has(all, "Flows from encoder.0.mlp to encoder.1.mlp") &&
+            has(all, "Cells by label and branch of"));
+  }
+
+  void without_verification_there_is_no_speed_up() {
+    for (const bool failed : {false, true}) {
+      RunSummaryFigures f = some_figures();
+      if (failed)
+        f.verified->passed = false;
+      else
+        f.verified.reset();
+      const std::string html = page(f, testing::two_stacks());
+      QCOMPARE(flaw(html), QString());
+      QVERIFY(has(html, "Not verified"));
+      for (const char* text : {"1.94", "1.38", "1.81", "4.06 ms", "times as fast"}) QVERIFY2(!has(html, text), text);
+    }
+  }
+
+  void a_speed_up_that_cannot_be_told_from_none_is_not_called_one() {
+    RunSummaryFigures f = some_figures();
+    f.speedup = 1.0625;
+    f.speedup_ci95 = {0.9375, 1.1875};
+    QVERIFY(has(page(f, testing::two_stacks()), "No measurable difference"));
+    f.speedup = 0.8125;
+    f.speedup_ci95 = {0.75, 0.875};
+    QVERIFY(has(page(f, testing::two_stacks()), "Slower than before"));
+  }
+
+  void hostile_names_are_text() {
+    RunSummaryFigures f = some_figures();
+    f.model.name = f.model.family = f.dataset.name = f.device.name = f.passes[0].name = f.passes[0].reason = kHostile;
+    f.verified->text = kHostile;
+    f.warnings = {kHostile};
+    RunLayout layout = testing::two_stacks();
+    for (RouterInfo& r : layout.routers) r.name += kHostile;
+    for (StepInfo& s : layout.steps) s.name = kHostile;
+    const std::string html = page(f, layout, 6, {std::string(kHostile) + "a", std::string(kHostile) + "b"});
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(!has(html, "<script") && !has(html, "\xE2\x80\xAE") && has(html, "&lt;script&gt;"));
+  }
+
+  void a_huge_run_stays_small() {
+    RunLayout layout;
+    layout.spaces = {"tokens"};
+    for (int i = 0; i < 12; ++i) layout.routers.push_back({"model.layers." + std::to_string(i) + ".mlp", 256, 2, "top-k", 0, "decoder"});
+    layout.steps = {{"guard", "guard", -1, -1, 0, 0}};
+    std::vector<std::string> labels;
+    for (int i = 0; i < 60; ++i) labels.push_back("label " + std::to_string(i));
+    const std::string html = page(some_figures(), layout, 60, labels);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY2(html.size() < 3'000'000, std::to_string(html.size()).c_str());
+  }
+
+  void what_stays_in_a_cache_has_no_share_above_the_limit() {
+    RunSummaryFigures f = some_figures();
+    f.baseline->limit_share = 1.03;
+    f.baseline_operators = {{"scatter", 12, 2.0, 3.0}};
+    const std::string html = page(f, testing::two_stacks());
+    QVERIFY(has(html, "in cache") && !has(html, "103 %") && !has(html, "150 %"));
+  }
+
+  void without_a_pass_that_applied_there_is_nothing_to_compare() {
+    RunSummaryFigures f = some_figures();
+    f.optimized.reset();
+    f.speedup.reset();
+    f.speedup_ci95.reset();
+    for (PassReport& pass : f.passes) pass.applied = false;
+    QVERIFY(has(page(f, testing::two_stacks()), "No pass applied"));
+  }
+
+  void what_a_run_has_not_is_left_out_and_said_in_a_sentence() {
+    RunSummaryFigures f;
+    f.verb = "run";
+    f.model.name = "dense";
+    RunLayout layout;
+    layout.spaces = {"tokens"};
+    layout.steps = {{"head", "product", -1, -1, 0, 0}};
+    const std::string html = page(f, layout, 1, {});
+    QCOMPARE(flaw(html), QString());
+    for (const char* id : {"passes", "loads", "labels", "transitions", "memory", "operators", "proof"})
+      QVERIFY2(!has(html, std::string("<section id=\"") + id), id);
+    QVERIFY(has(html, "leaves them out: passes; routing decisions; labels"));
+  }
+
+  void no_session_is_bad_input() { QVERIFY_EXCEPTION_THROWN(write_report(folder_.filePath("none.storm").toStdString(), "-"), Error); }
+
+  void escaping_leaves_only_what_xml_allows() {
+    QCOMPARE(report::escape("a<b>&\"'\x02\xC0\x80"), std::string("a&lt;b&gt;&amp;&quot;&#39;\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"));
+    QCOMPARE(report::shortened("äöü", 2), std::string("äö…"));
+    QCOMPARE(report::number(-0.125), std::string("−0.125"));
+    QCOMPARE(report::count(-1234567), std::string("−1,234,567"));
+  }
+};
+
+STORMCELL_TEST(ReportTest)
+}  // namespace stormcell
+#include "report_test.moc"

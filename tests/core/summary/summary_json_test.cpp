@@ -1,0 +1,91 @@
+// Figures become JSON: what does not apply is null, what is not verified is no speed-up.
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/experiment/experiment.h"
+#include "core/summary/summary_json.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+
+class SummaryJsonTest : public QObject {
+  Q_OBJECT
+
+  static RunSummaryFigures optimized(bool passed) {
+    RunSummaryFigures f;
+    f.verb = "optimize";
+    f.speedup = 1.5;
+    f.speedup_ci95 = {1.4, 1.6};
+    f.verified = Verification{};
+    f.verified->passed = passed;
+    return f;
+  }
+  static nlohmann::json parsed(const std::string& text) { return nlohmann::json::parse(text, nullptr, false); }
+
+ private slots:
+  void what_does_not_apply_is_null() {
+    RunSummaryFigures f;
+    f.verb = "run";
+    const auto j = parsed(to_json(f));
+    for (const char* key : {"baseline", "optimized", "speedup", "speedup_ci95", "verified", "preload", "session", "config"})
+      QVERIFY2(j.contains(key) && j[key].is_null(), key);
+    QVERIFY(!j.contains("decisions"));
+  }
+
+  void a_speed_up_is_only_stated_where_it_was_verified() {
+    QCOMPARE(parsed(to_json(optimized(true)))["speedup"].get<double>(), 1.5);
+    QVERIFY(parsed(to_json(optimized(false)))["speedup"].is_null());
+    QVERIFY(parsed(to_json(optimized(false)))["speedup_ci95"].is_null());
+    RunSummaryFigures f = optimized(true);
+    f.verified.reset();
+    QVERIFY(parsed(to_json(f))["speedup"].is_null());
+  }
+
+  void an_operator_says_how_many_batches_its_steps_are_of() {
+    RunSummaryFigures f = optimized(true);
+    f.baseline_operators = {{"linear", 96, 2, 1, 0.5, 8}, {"scatter", 8, 1, 2, 0.25, 8}, {"norm", 8, 1, 2, 1.5, 8}};
+    const auto j = parsed(to_json(f))["operators"]["baseline"];
+    QCOMPARE(j[0]["steps"].get<int>(), 96);
+    QCOMPARE(j[0]["steps_per_batch"].get<double>(), 12.0);
+    QVERIFY(!j[0]["in_cache"].get<bool>() && j[1]["in_cache"].get<bool>());
+    // Faster than the arithmetic allows is no cache, but a ceiling that was probed too low.
+    QVERIFY(!j[2]["in_cache"].get<bool>());
+  }
+
+  void numbers_that_are_not_finite_are_null() {
+    RunSummaryFigures f = optimized(true);
+    f.verified->max_rel_diff = std::numeric_limits<double>::infinity();
+    f.speedup = std::nan("");
+    const auto j = parsed(to_json(f));
+    QVERIFY(j.is_object() && j["verified"]["max_rel_diff"].is_null() && j["speedup"].is_null());
+  }
+
+  void names_that_are_not_utf8_do_not_break_the_json() {
+    RunSummaryFigures f = optimized(true);
+    f.model.name = "model \xff\xfe";
+    QVERIFY(parsed(to_json(f)).is_object());
+  }
+
+  void arrays_of_numbers_stand_on_one_line() {
+    RunSummaryFigures f = optimized(true);
+    f.routing.push_back({});
+    f.routing[0].load = {1, 2, 3};
+    QVERIFY(to_json(f).find("\"load\": [1,2,3]") != std::string::npos);
+    QVERIFY(to_json(f).ends_with("}\n"));
+  }
+
+  void the_configuration_is_embedded_and_a_broken_one_is_null() {
+    RunSummaryFigures f = optimized(true);
+    f.config = "{\"schema\": \"stormcell.config/1\"}";
+    QCOMPARE(parsed(to_json(f))["config"]["schema"].get<std::string>(), std::string("stormcell.config/1"));
+    f.config = "{";
+    QVERIFY(parsed(to_json(f))["config"].is_null());
+  }
+};
+
+STORMCELL_TEST(SummaryJsonTest)
+
+}  // namespace stormcell::testing
+
+#include "summary_json_test.moc"
