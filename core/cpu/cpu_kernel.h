@@ -59,7 +59,6 @@ struct Making {
   const Node& node() const { return program.graph->node(step.node); }
   const TensorType& type(size_t input) const { return graph().value(node().inputs[input]).type; }
   const Value& value(size_t input) const { return graph().value(node().inputs[input]); }
-  bool is_weight(size_t input) const { return value(input).kind == ValueKind::weight; }
   /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products.
   int32_t plain_weight(size_t index) const;
   int32_t f32_weight(size_t index) const;

@@ -6,7 +6,7 @@
 #include "core/data/dataset.h"
 #include "core/models/model.h"
 #include "core/profile/record.h"
-#include "core/runtime/executor.h"
+#include "core/runtime/named_routers.h"
 
 namespace stormcell {
 

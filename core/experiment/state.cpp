@@ -11,6 +11,7 @@
 #include "core/graph/operator.h"
 #include "core/machine/memory.h"
 #include "core/profile/statistics.h"
+#include "core/runtime/lower.h"
 
 namespace stormcell {
 

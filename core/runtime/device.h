@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/runtime/program.h"
+#include "core/runtime/memory_plan.h"
 #include "core/runtime/weight_source.h"
 
 namespace stormcell {

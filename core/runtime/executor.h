@@ -43,10 +43,6 @@ struct ExecutionResult {
   int64_t late_loads = 0;  ///< times that a miss had to load weights
 };
 
-/// The decisions that stand, one for each named router and turn, in running order: where a guard missed after its first body had decided,
-/// the fallback's.
-std::vector<const ExecutedDecision*> standing_decisions(const Program& program, const NamedRouters& named, const ExecutionResult& result);
-
 struct ExecuteOptions {
   bool outputs = false, record = false, events = false;
   /// By router index, then execution: choices [cells, fan_out] to replay. Empty: free.
@@ -75,7 +71,6 @@ class Executor {
   int64_t unloaded_weight_bytes() const;
 
  private:
-  int64_t lazy_bytes(bool loaded) const;
   void check_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options) const;
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   int64_t fallback_bytes(bool missed) const;

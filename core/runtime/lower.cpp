@@ -1,166 +1,38 @@
+#include "core/runtime/lower.h"
+
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/graph/operator.h"
-#include "core/runtime/program.h"
+#include "core/runtime/liveness.h"
+#include "core/runtime/storage.h"
 
 namespace stormcell {
 namespace {
 
-constexpr int64_t kAlign = 64;
+Program program_of(std::shared_ptr<const Graph> graph) {
+  Program program;
+  program.graph = std::move(graph);
+  return program;
+}
 
+/// The steps of a graph, in the order of its nodes.
 class Lowering {
  public:
-  explicit Lowering(std::shared_ptr<const Graph> graph) : graph_(*graph), operand_of_(graph_.values.size(), -1) {
-    program_.graph = std::move(graph);
-  }
+  explicit Lowering(std::shared_ptr<const Graph> graph)
+      : program_(program_of(std::move(graph))), graph_(*program_.graph), storage_(program_) {}
 
   Program run() {
-    for (size_t i = 0; i < graph_.values.size(); ++i)
-      if (graph_.values[i].kind == ValueKind::input) program_.inputs.push_back(operand(static_cast<ValueId>(i)));
-    alias_guard_outputs();
     block(graph_.top);
     leave_branches(0);
-    for (const NamedValue& output : graph_.outputs) {
-      program_.outputs.push_back(operand(output.value));
-      outlives_.insert(program_.outputs.back());
-    }
-    liveness();
+    for (const NamedValue& output : graph_.outputs) program_.outputs.push_back(storage_.operand(output.value));
+    find_liveness(program_);
     mark_fallbacks();
     return std::move(program_);
   }
 
  private:
-  int32_t dim(const Dim& d) {
-    const auto at = std::find(program_.dims.begin(), program_.dims.end(), d);
-    if (at != program_.dims.end()) return static_cast<int32_t>(at - program_.dims.begin());
-    program_.dims.push_back(d);
-    return static_cast<int32_t>(program_.dims.size()) - 1;
-  }
-
-  int32_t add_buffer(std::string name, BufferKind kind, Dim bytes) {
-    program_.buffers.push_back({std::move(name), kind, std::move(bytes), INT32_MAX, -1});
-    return static_cast<int32_t>(program_.buffers.size()) - 1;
-  }
-
-  // A guard's outputs share memory with what its bodies yield, where a body makes the value itself.
-  void alias_guard_outputs() {
-    for (const Node& node : graph_.nodes) {
-      if (node.op->name != "guard") continue;
-      for (size_t i = 0; i < node.outputs.size(); ++i)
-        for (size_t b = 0; b < 2; ++b) {
-          const ValueId yield = node.yields[b][i];
-          if (makes(node.bodies[b], yield) && !alias_.count(yield)) alias_[yield] = node.outputs[i];
-        }
-    }
-  }
-  bool makes(const Block& body, ValueId v) const {
-    const NodeId producer = graph_.value(v).producer;
-    bool found = false;
-    auto visit = [&](NodeId id, int) { found = found || id == producer; };
-    graph_.for_each_node(body, 0, visit);
-    return found && graph_.value(v).kind == ValueKind::result;
-  }
-  ValueId storage_of(ValueId v) const {
-    for (auto at = alias_.find(v); at != alias_.end(); at = alias_.find(v)) v = at->second;
-    return v;
-  }
-
-  int32_t operand(ValueId id) {
-    if (!shadow_.empty())
-      if (const auto at = shadow_.find(id); at != shadow_.end()) return at->second;
-    if (operand_of_[static_cast<size_t>(id)] >= 0) return operand_of_[static_cast<size_t>(id)];
-    const Value& v = graph_.value(id);
-    Operand o;
-    o.value = id;
-    o.dtype = v.type.dtype;
-    if (v.kind == ValueKind::decision) {
-      decision_operand(v, o);
-    } else {
-      for (const Dim& d : v.type.content) o.width *= v.kind == ValueKind::weight || d.is_constant() ? d.constant() : 1;
-      value_operand(id, v, o);
-    }
-    program_.operands.push_back(o);
-    return operand_of_[static_cast<size_t>(id)] = static_cast<int32_t>(program_.operands.size()) - 1;
-  }
-
-  void decision_operand(const Value& v, Operand& o) {
-    o.is_decision = true;
-    o.branches = v.branches;
-    o.fan_out = v.fan_out;
-    const CellSpace& from = graph_.space(v.type.space);
-    o.decision_cells = dim(from.count);
-    rows_of(v.type.space, o);
-    // decision_bytes() as a polynomial: 5 parts of slots, 2 of cells, 3 of branches, 1 word; each part rounded up to the alignment.
-    const Dim slots = from.count * Dim(v.fan_out);
-    o.buffer = add_buffer(v.name, BufferKind::arena,
-                          slots * Dim(5 * 4) + from.count * Dim(2 * 4) + Dim(3 * 4 * (v.branches + 1) + 4 + 12 * kAlign));
-    o.kind = BufferKind::arena;
-  }
-
-  void rows_of(SpaceId space, Operand& o) {
-    if (space == kNone) return;
-    const CellSpace& s = graph_.space(space);
-    o.rows = dim(s.count);
-    if (s.kind == SpaceKind::routed) {
-      o.decision = operand(s.decision);
-      o.branch = s.branch;
-    }
-  }
-
-  void value_operand(ValueId id, const Value& v, Operand& o) {
-    rows_of(v.type.space, o);
-    Dim bytes(static_cast<int64_t>(element_size(v.type.dtype)));
-    for (const Dim& d : v.type.content) bytes = bytes * d;
-    if (v.type.space != kNone) bytes = bytes * graph_.space(v.type.space).count;
-    switch (v.kind) {
-      case ValueKind::weight:
-        o.kind = BufferKind::weight;
-        program_.weights.push_back({id, v.name});
-        o.buffer = static_cast<int32_t>(program_.weights.size()) - 1;
-        return;
-      case ValueKind::input:
-        o.kind = BufferKind::input;
-        o.buffer = add_buffer(v.name, BufferKind::input, bytes);
-        return;
-      case ValueKind::state:
-        o.kind = BufferKind::state;
-        o.buffer = add_buffer(v.name, BufferKind::state, bytes);
-        return;
-      default:
-        break;
-    }
-    const ValueId storage = storage_of(id);
-    if (storage != id) {
-      o.buffer = program_.operands[static_cast<size_t>(operand(storage))].buffer;
-      return;
-    }
-    if (v.type.space != kNone && graph_.space(v.type.space).kind == SpaceKind::routed &&
-        graph_.space(v.type.space).branch != kAllBranches) {
-      o.buffer = sibling_buffer(v);
-      return;
-    }
-    o.buffer = add_buffer(v.name, BufferKind::arena, bytes);
-  }
-
-  // Values of sibling branches at the same place in their chains share one buffer of all slots, each its branch's slice: branches may
-  // then all be alive at their gather, in no more memory than one branch that took every cell would need.
-  int32_t sibling_buffer(const Value& v) {
-    const CellSpace& space = graph_.space(v.type.space);
-    int64_t row = static_cast<int64_t>(element_size(v.type.dtype));
-    for (const Dim& d : v.type.content) row *= d.constant();
-    const int place = places_[{v.type.space, row}]++;
-    const auto key = std::make_tuple(space.decision, place, row);
-    if (const auto at = siblings_.find(key); at != siblings_.end()) return at->second;
-    const Value& d = graph_.value(space.decision);
-    const Dim slots = graph_.space(space.parent).count * Dim(d.fan_out);
-    return siblings_[key] = add_buffer(d.name + ".slots", BufferKind::arena, slots * Dim(row));
-  }
-
   int32_t emit(Step step) {
     program_.steps.push_back(std::move(step));
     return static_cast<int32_t>(program_.steps.size()) - 1;
@@ -193,7 +65,7 @@ class Lowering {
       const CellSpace& s = graph_.space(chain[i]);
       Step skip;
       skip.kind = StepKind::skip_empty;
-      skip.inputs = {operand(s.decision)};
+      skip.inputs = {storage_.operand(s.decision)};
       skip.branch = s.branch;
       open_.emplace_back(chain[i], emit(std::move(skip)));
     }
@@ -225,8 +97,8 @@ class Lowering {
     enter_branches(branches_of(place));
     Step step;
     step.node = id;
-    for (const ValueId v : node.inputs) step.inputs.push_back(operand(v));
-    for (const ValueId v : node.outputs) step.outputs.push_back(operand(v));
+    for (const ValueId v : node.inputs) step.inputs.push_back(storage_.operand(v));
+    for (const ValueId v : node.outputs) step.outputs.push_back(storage_.operand(v));
     if (node.op->name == "gather") add_chains(node, step);
     const int32_t at = emit(std::move(step));
     if (node.op->name == "route") {
@@ -235,7 +107,7 @@ class Lowering {
       router.name = node.name;
       router.decision = program_.steps[static_cast<size_t>(at)].outputs[0];
       router.dense_space = graph_.dense_ancestor(graph_.value(node.outputs[0]).type.space);
-      router.executions = repeat_ >= 0 ? program_.repeats[static_cast<size_t>(repeat_)].most : dim(Dim(1));
+      router.executions = repeat_ >= 0 ? program_.repeats[static_cast<size_t>(repeat_)].most : storage_.dim(Dim(1));
       router.repeat = repeat_;
       Step record;
       record.kind = StepKind::record;
@@ -243,7 +115,7 @@ class Lowering {
       record.inputs = {router.decision};
       // The chain of decisions up to the dense cells, so that a nested decision's cells can be named.
       for (SpaceId s = graph_.value(node.outputs[0]).type.space; s != router.dense_space; s = graph_.space(s).parent)
-        record.inputs.push_back(operand(graph_.space(s).decision));
+        record.inputs.push_back(storage_.operand(graph_.space(s).decision));
       record.index = static_cast<int32_t>(program_.routers.size());
       program_.routers.push_back(router);
       emit(std::move(record));
@@ -256,7 +128,7 @@ class Lowering {
     const size_t values = node.inputs.size() - extra_count(node);
     for (size_t i = 0; i < values; ++i)
       for (SpaceId s = graph_.value(node.inputs[i]).type.space; s != target; s = graph_.space(s).parent)
-        step.inputs.push_back(operand(graph_.space(s).decision));
+        step.inputs.push_back(storage_.operand(graph_.space(s).decision));
   }
 
   std::set<ValueId> states_written(const Block& body) const {
@@ -282,35 +154,29 @@ class Lowering {
     const bool late = node.inputs.empty();
     std::set<ValueId> written = states_written(node.bodies[0]);
     written.merge(states_written(node.bodies[1]));
-    std::map<ValueId, int32_t> shadows = shadow_;
-    for (const ValueId s : written) {
-      Operand shadow = program_.operands[static_cast<size_t>(operand(s))];
-      shadow.buffer =
-          add_buffer(graph_.value(s).name + ".shadow", BufferKind::state, program_.buffers[static_cast<size_t>(shadow.buffer)].bytes);
-      program_.operands.push_back(shadow);
-      shadows[s] = static_cast<int32_t>(program_.operands.size()) - 1;
-    }
+    std::map<ValueId, int32_t> shadows = storage_.shadows();
+    for (const ValueId s : written) shadows[s] = storage_.shadow_of(s);
     const auto fill_shadows = [&] {
-      for (const ValueId s : written) copy(operand(s), shadows[s]);
+      for (const ValueId s : written) copy(storage_.operand(s), shadows[s]);
     };
     const auto body = [&](size_t b) {
       fill_shadows();
-      std::swap(shadow_, shadows);
+      shadows = storage_.replace(std::move(shadows));
       block(node.bodies[b]);
       for (size_t i = 0; i < node.outputs.size(); ++i) {
-        const int32_t from = operand(node.yields[b][i]), to = operand(node.outputs[i]);
+        const int32_t from = storage_.operand(node.yields[b][i]), to = storage_.operand(node.outputs[i]);
         if (program_.operands[static_cast<size_t>(from)].buffer != program_.operands[static_cast<size_t>(to)].buffer ||
             program_.operands[static_cast<size_t>(from)].kind != program_.operands[static_cast<size_t>(to)].kind)
           copy(from, to);
       }
-      std::swap(shadow_, shadows);
+      shadows = storage_.replace(std::move(shadows));
     };
     const auto test = [&](ValueId predicate) {
       Step step;
       step.kind = StepKind::guard;
       step.node = id;
       step.index = index;
-      step.inputs = {operand(predicate)};
+      step.inputs = {storage_.operand(predicate)};
       return emit(std::move(step));
     };
     int32_t tested = -1;
@@ -330,13 +196,12 @@ class Lowering {
         std::find_if(fallbacks_.begin(), fallbacks_.end(), [&](const Range& r) { return r.index == index; }) - fallbacks_.begin();
     fallbacks_[mine].end = here();
     program_.steps[static_cast<size_t>(jump)].target = here();
-    for (const ValueId s : written) copy(shadows[s], operand(s));
-    regions_.push_back({tested, here(), index});
+    for (const ValueId s : written) copy(shadows[s], storage_.operand(s));
   }
 
   void repeat(NodeId id, const Node& node) {
     const auto index = static_cast<int32_t>(program_.repeats.size());
-    program_.repeats.push_back({id, dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
+    program_.repeats.push_back({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
     const int32_t outer = std::exchange(repeat_, index);
     Step begin;
     begin.kind = StepKind::repeat_begin;
@@ -349,40 +214,12 @@ class Lowering {
     end.kind = StepKind::repeat_end;
     end.node = id;
     end.index = index;
-    end.inputs = {operand(node.yields[0][0])};
+    end.inputs = {storage_.operand(node.yields[0][0])};
     end.target = first + 1;
     end.most = program_.repeats[static_cast<size_t>(index)].most;
     const int32_t last = emit(std::move(end));
     program_.steps[static_cast<size_t>(first)].target = last + 1;  // where to go when there is no turn at all
-    loops_.push_back({first, last, index});
     repeat_ = outer;
-  }
-
-  void liveness() {
-    std::vector<ProgramBuffer>& buffers = program_.buffers;
-    const auto touch = [&](int32_t operand, int32_t step) {
-      for (int32_t o = operand; o >= 0; o = program_.operands[static_cast<size_t>(o)].decision) {
-        const Operand& x = program_.operands[static_cast<size_t>(o)];
-        if (x.kind == BufferKind::weight) continue;
-        ProgramBuffer& b = buffers[static_cast<size_t>(x.buffer)];
-        b.first = std::min(b.first, step);
-        b.last = std::max(b.last, step);
-      }
-    };
-    for (int32_t s = 0; s < here(); ++s) {
-      for (const int32_t o : program_.steps[static_cast<size_t>(s)].inputs) touch(o, s);
-      for (const int32_t o : program_.steps[static_cast<size_t>(s)].outputs) touch(o, s);
-    }
-    for (const int32_t o : outlives_) touch(o, here());
-    // What a loop reads from outside must survive all its turns.
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Range& loop : loops_)
-        for (ProgramBuffer& b : buffers)
-          if (b.first < loop.begin && b.last >= loop.begin && b.last < loop.end) b.last = loop.end, changed = true;
-    }
-    for (ProgramBuffer& b : buffers)
-      if (b.last < 0) b.first = b.last = 0;
   }
 
   // Steps know the outermost fallback they belong to: weights that only one fallback reads are loaded when its guard misses.
@@ -395,50 +232,16 @@ class Lowering {
   struct Range {
     int32_t begin, end, index;
   };
-  const Graph& graph_;
   Program program_;
-  std::vector<int32_t> operand_of_;
-  std::map<ValueId, ValueId> alias_;
-  std::map<ValueId, int32_t> shadow_;
-  std::map<std::pair<SpaceId, int64_t>, int> places_;
-  std::map<std::tuple<ValueId, int, int64_t>, int32_t> siblings_;
+  const Graph& graph_;
+  Storage storage_;
   std::vector<std::pair<SpaceId, int32_t>> open_;
-  std::set<int32_t> outlives_;
-  std::vector<Range> fallbacks_, regions_, loops_;
+  std::vector<Range> fallbacks_;
   int32_t repeat_ = -1;
 };
 
 }  // namespace
 
 Program lower(std::shared_ptr<const Graph> graph) { return Lowering(std::move(graph)).run(); }
-
-std::string_view to_text(StepKind kind) {
-  static constexpr std::string_view names[] = {"kernel", "copy",         "skip_empty", "guard", "need_weights",
-                                               "jump",   "repeat_begin", "repeat_end", "record"};
-  return names[static_cast<size_t>(kind)];
-}
-
-std::string Program::to_text() const {
-  std::string text;
-  const auto names = [&](const std::vector<int32_t>& list) {
-    std::string out;
-    for (const int32_t o : list) {
-      const Operand& x = operands[static_cast<size_t>(o)];
-      out += (out.empty() ? "" : ", ") + graph->value(x.value).name;
-    }
-    return out;
-  };
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& s = steps[i];
-    text += std::to_string(i) + " " + std::string(stormcell::to_text(s.kind));
-    if (s.kind == StepKind::kernel) text += " " + std::string(graph->node(s.node).op->name);
-    text += "(" + names(s.inputs) + ")";
-    if (!s.outputs.empty()) text += " -> " + names(s.outputs);
-    if (s.branch >= 0) text += " branch " + std::to_string(s.branch);
-    if (s.target >= 0) text += " else " + std::to_string(s.target);
-    text += "\n";
-  }
-  return text;
-}
 
 }  // namespace stormcell

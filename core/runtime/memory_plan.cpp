@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <numeric>
+#include "core/runtime/memory_plan.h"
 
-#include "core/runtime/program.h"
+#include <algorithm>
 
 namespace stormcell {
 namespace {

@@ -1,7 +1,7 @@
+#include "core/runtime/named_routers.h"
+
 #include <map>
 #include <tuple>
-
-#include "core/runtime/executor.h"
 
 namespace stormcell {
 

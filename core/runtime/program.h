@@ -108,25 +108,4 @@ struct Program {
   std::string to_text() const;
 };
 
-/// Routers by name: one that stands in both bodies of a guard, or in the prompt's pass and in decoding, is one router to everybody who
-/// counts or shows.
-struct NamedRouters {
-  std::vector<int32_t> first;  ///< by named router: the first in Program::routers
-  std::vector<int32_t> of;     ///< by router of the program: which named one it is
-};
-NamedRouters name_routers(const Program& program);
-
-/// Turns a graph into steps: branches one after another on their exact rows, absent ones skipped. `recording` adds record steps.
-Program lower(std::shared_ptr<const Graph> graph);
-
-/// Where each arena and state buffer lies when every symbol is at its bound.
-struct MemoryPlan {
-  std::vector<int64_t> offset;  ///< by buffer; -1 for inputs
-  int64_t arena_bytes = 0;
-  int64_t state_bytes = 0;
-  int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
-};
-/// Best-fit by decreasing size over the live intervals; every offset is a multiple of 64.
-MemoryPlan plan_memory(const Program& program, const Bindings& bounds);
-
 }  // namespace stormcell

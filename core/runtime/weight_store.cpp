@@ -1,6 +1,5 @@
 #include "core/runtime/weight_store.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include "core/base/error.h"
@@ -29,8 +28,6 @@ void WeightStore::load(int32_t handle) {
   entry.buffer = device_.load_weight(entry.key, *source_);
   entry.address = entry.buffer->address();
   entry.bytes = entry.buffer->bytes();
-  resident_ += entry.bytes;
-  peak_ = std::max(peak_, resident_);
   load_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -45,7 +42,6 @@ void WeightStore::load(const std::vector<int32_t>& handles, const Progress& prog
 void WeightStore::evict(int32_t handle) {
   Entry& entry = entries_[static_cast<size_t>(handle)];
   if (!entry.buffer) return;
-  resident_ -= entry.bytes;
   entry.buffer.reset();
   entry.address = {};
 }

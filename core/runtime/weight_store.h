@@ -26,8 +26,6 @@ class WeightStore {
   /// Bytes it takes, or will take, on the device.
   int64_t bytes(int32_t handle) const { return entries_[static_cast<size_t>(handle)].bytes; }
 
-  int64_t resident_bytes() const { return resident_; }
-  int64_t peak_bytes() const { return peak_; }
   double load_seconds() const { return load_seconds_; }
   const WeightSource& source() const { return *source_; }
 
@@ -42,7 +40,6 @@ class WeightStore {
   std::shared_ptr<const WeightSource> source_;
   std::deque<Entry> entries_;
   std::map<WeightKey, int32_t> index_;
-  int64_t resident_ = 0, peak_ = 0;
   double load_seconds_ = 0;
 };
 

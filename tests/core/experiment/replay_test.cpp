@@ -9,6 +9,7 @@
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
+#include "core/runtime/lower.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {

@@ -5,6 +5,7 @@
 
 #include "core/cpu/cpu_device.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"

@@ -3,6 +3,7 @@
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "core/passes/pipeline.h"
+#include "core/runtime/named_routers.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"

@@ -4,6 +4,7 @@
 
 #include "core/cpu/cpu_device.h"
 #include "core/graph/operator.h"
+#include "core/runtime/lower.h"
 
 namespace stormcell::testing {
 namespace {

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"

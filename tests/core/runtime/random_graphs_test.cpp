@@ -3,6 +3,8 @@
 
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
+#include "core/runtime/memory_plan.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"

@@ -5,6 +5,7 @@
 #include "core/graph/builder.h"
 #include "core/runtime/communicator.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 

@@ -2,6 +2,7 @@
 #include "core/base/error.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"

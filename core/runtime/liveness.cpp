@@ -1,0 +1,47 @@
+#include "core/runtime/liveness.h"
+
+#include <algorithm>
+
+namespace stormcell {
+namespace {
+
+void touch(Program& program, int32_t operand, int32_t step) {
+  for (int32_t o = operand; o >= 0; o = program.operands[static_cast<size_t>(o)].decision) {
+    const Operand& x = program.operands[static_cast<size_t>(o)];
+    if (x.kind == BufferKind::weight) continue;
+    ProgramBuffer& b = program.buffers[static_cast<size_t>(x.buffer)];
+    b.first = std::min(b.first, step);
+    b.last = std::max(b.last, step);
+  }
+}
+
+/// What a loop reads from outside must survive all its turns.
+void outlive_loops(Program& program) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t s = 0; s < program.steps.size(); ++s) {
+      const Step& step = program.steps[s];
+      if (step.kind != StepKind::repeat_begin) continue;
+      const auto begin = static_cast<int32_t>(s), end = step.target - 1;
+      for (ProgramBuffer& b : program.buffers)
+        if (b.first < begin && b.last >= begin && b.last < end) b.last = end, changed = true;
+    }
+  }
+}
+
+}  // namespace
+
+void find_liveness(Program& program) {
+  for (ProgramBuffer& b : program.buffers) b.first = INT32_MAX, b.last = -1;
+  const auto steps = static_cast<int32_t>(program.steps.size());
+  for (int32_t s = 0; s < steps; ++s) {
+    for (const int32_t o : program.steps[static_cast<size_t>(s)].inputs) touch(program, o, s);
+    for (const int32_t o : program.steps[static_cast<size_t>(s)].outputs) touch(program, o, s);
+  }
+  for (const int32_t o : program.outputs) touch(program, o, steps);
+  outlive_loops(program);
+  for (ProgramBuffer& b : program.buffers)
+    if (b.last < 0) b.first = b.last = 0;
+}
+
+}  // namespace stormcell

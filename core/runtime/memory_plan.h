@@ -1,0 +1,17 @@
+// Where the buffers of a program lie.
+#pragma once
+#include "core/runtime/program.h"
+
+namespace stormcell {
+
+/// Where each arena and state buffer lies when every symbol is at its bound.
+struct MemoryPlan {
+  std::vector<int64_t> offset;  ///< by buffer; -1 for inputs
+  int64_t arena_bytes = 0;
+  int64_t state_bytes = 0;
+  int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
+};
+/// Best-fit by decreasing size over the live intervals; every offset is a multiple of 64.
+MemoryPlan plan_memory(const Program& program, const Bindings& bounds);
+
+}  // namespace stormcell
