@@ -13,6 +13,10 @@ class MemorySpace {
  public:
   virtual ~MemorySpace() = default;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
+  /// True when forget() wants to be called.
+  virtual bool watches() const { return false; }
+  /// Told of each planned buffer before the first and after the last step of its life: what lies there means nothing.
+  virtual void forget(std::byte*, int64_t) {}
 };
 
 /// Aligned to 64 bytes, in huge pages where they are large. Memory that the control group does not have is an Error, not a kill.

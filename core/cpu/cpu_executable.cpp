@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/cpu_kernel.h"
+#include "core/runtime/put_range.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -32,7 +33,7 @@ class CpuExecutable : public Executable {
  public:
   CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space,
                 ThreadTeam& team, Communicator* communicator)
-      : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator) {
+      : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator), space_(space) {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
     collect_weights();
@@ -43,6 +44,7 @@ class CpuExecutable : public Executable {
     records_ = space.allocate(layout_.record_bytes, "recorded decisions");
     status_ = space.allocate(status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)), "execution status");
     place_operands(options.bounds);
+    if (space_.watches()) note_lives(options.bounds);
     dims_.resize(program_->dims.size());
     turns_.resize(program_->repeats.size());
   }
@@ -54,6 +56,16 @@ class CpuExecutable : public Executable {
   DeviceAddress records() const override { return records_->address(); }
 
   void run(const Submission& s) {
+    try {
+      run_steps(s);
+    } catch (...) {
+      if (communicator_) communicator_->abandon();  // the other ranks must not wait for this one
+      throw;
+    }
+  }
+
+ private:
+  void run_steps(const Submission& s) {
     const Program& p = *program_;
     for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = p.dims[i].evaluate(s.bindings);
     for (size_t i = 0; i < p.inputs.size(); ++i) base_[static_cast<size_t>(p.inputs[i])] = reinterpret_cast<std::byte*>(s.inputs[i].value);
@@ -76,6 +88,7 @@ class CpuExecutable : public Executable {
       const Step& step = p.steps[static_cast<size_t>(at)];
       const uint64_t begin = s.events ? now_ns() : 0;
       int32_t next = at + 1;
+      if (!begins_.empty()) forget(begins_[static_cast<size_t>(at)]);
       switch (step.kind) {
         case StepKind::kernel: {
           const int32_t* forced = nullptr;
@@ -83,7 +96,7 @@ class CpuExecutable : public Executable {
           if (router >= 0 && static_cast<size_t>(router) < s.forced.size() && s.forced[static_cast<size_t>(router)])
             forced =
                 reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
-          run_kernel(at, s.bindings, forced);
+          run_kernel(at, s, forced);
           break;
         }
         case StepKind::copy: {
@@ -92,6 +105,12 @@ class CpuExecutable : public Executable {
           std::memmove(to.data, from.data, static_cast<size_t>(from.rows * o.row_bytes()));
           break;
         }
+        case StepKind::save_rows:
+          range_of(step, step.outputs[0]).get(resolve(step.inputs[0]).data, resolve(step.outputs[0]).data);
+          break;
+        case StepKind::restore_rows:
+          range_of(step, step.inputs[0]).put(resolve(step.outputs[0]).data, resolve(step.inputs[0]).data);
+          break;
         case StepKind::skip_empty:
           if (decision(step.inputs[0]).load(step.branch) == 0) {
             next = step.target;
@@ -144,12 +163,14 @@ class CpuExecutable : public Executable {
           ++status.lost_events;
         }
       }
+      // What a jump passes over ends, too; nothing ends where a repeat begins anew.
+      if (!ends_.empty())
+        for (int32_t passed = at; passed < next; ++passed) forget(ends_[static_cast<size_t>(passed)]);
       at = next;
     }
     if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
   }
 
- private:
   void compile_steps(const Bindings& bounds) {
     const Program& p = *program_;
     kernels_.resize(p.steps.size());
@@ -234,6 +255,25 @@ class CpuExecutable : public Executable {
     }
   }
 
+  struct Life {
+    std::byte* from;
+    int64_t bytes;
+  };
+  void note_lives(const Bindings& bounds) {
+    begins_.resize(program_->steps.size());
+    ends_.resize(program_->steps.size());
+    for (size_t i = 0; i < program_->buffers.size(); ++i) {
+      const ProgramBuffer& b = program_->buffers[i];
+      if (b.kind != BufferKind::arena) continue;
+      const Life life{reinterpret_cast<std::byte*>(arena_->address().value) + layout_.memory.offset[i], b.bytes.evaluate(bounds)};
+      if (b.first < static_cast<int32_t>(begins_.size())) begins_[static_cast<size_t>(b.first)].push_back(life);
+      if (b.last < static_cast<int32_t>(ends_.size())) ends_[static_cast<size_t>(b.last)].push_back(life);
+    }
+  }
+  void forget(const std::vector<Life>& lives) const {
+    for (const Life& life : lives) space_.forget(life.from, life.bytes);
+  }
+
   const DecisionView& decision(int32_t operand) const { return decisions_[static_cast<size_t>(operand)]; }
 
   Rows resolve(int32_t index) const {
@@ -252,13 +292,18 @@ class CpuExecutable : public Executable {
       return r;
     }
     const DecisionView& d = decision(o.decision);
-    if (o.branch == kAllBranches) {
-      r.rows = d.offsets[d.branches];
-    } else {
-      r.rows = d.load(o.branch);
-      r.data += d.offsets[o.branch] * o.row_bytes();
-    }
+    r.rows = o.branch == kAllBranches ? d.offsets[d.branches] : d.load(o.branch);
+    if (o.in_slots) r.data += d.offsets[o.branch] * o.row_bytes();
     return r;
+  }
+
+  /// Which rows of a state a save_rows or restore_rows step moves; `saved` is the operand of the saved rows.
+  PutRange range_of(const Step& step, int32_t saved) const {
+    const int64_t places = dims_[static_cast<size_t>(step.room)], rows = dims_[static_cast<size_t>(step.rows)];
+    const int64_t at = step.inputs.size() > 1 ? *resolve(step.inputs[1]).integers() : 0;
+    expect_places(program_->graph->node(step.node).name, places, rows, at);
+    const int64_t all = resolve(saved).rows;
+    return {places, rows, at, rows > 0 ? all / rows : 0, program_->operands[static_cast<size_t>(saved)].row_bytes()};
   }
 
   // Not the executions so far: of a router that stands in both bodies of a guard, each has had its own.
@@ -272,13 +317,13 @@ class CpuExecutable : public Executable {
     return dims_[static_cast<size_t>(d.decision_cells)] * d.fan_out;
   }
 
-  void run_kernel(int32_t at, const Bindings& bindings, const int32_t* forced) {
+  void run_kernel(int32_t at, const Submission& s, const int32_t* forced) {
     const Step& step = program_->steps[static_cast<size_t>(at)];
     std::vector<Rows>& in = ins_[static_cast<size_t>(at)];
     std::vector<Rows>& out = outs_[static_cast<size_t>(at)];
     for (size_t i = 0; i < in.size(); ++i) in[i] = resolve(step.inputs[i]);
     for (size_t i = 0; i < out.size(); ++i) out[i] = resolve(step.outputs[i]);
-    kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, bindings, forced, communicator_});
+    kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, s.bindings, forced, communicator_, s.cancel});
   }
 
   void record(const Step& step, int32_t execution) {
@@ -310,6 +355,7 @@ class CpuExecutable : public Executable {
   WeightStore& weights_;
   ThreadTeam& team_;
   Communicator* communicator_;
+  MemorySpace& space_;
   ExecutableLayout layout_;
   std::vector<std::vector<int32_t>> requested_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -321,6 +367,7 @@ class CpuExecutable : public Executable {
   std::vector<int64_t> dims_;
   std::vector<int64_t> turns_;
   std::byte* scratch_ = nullptr;
+  std::vector<std::vector<Life>> begins_, ends_;  // by step, where the memory watches lives
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ struct Call {
   std::span<const int64_t> bindings;
   const int32_t* forced = nullptr;       ///< route: choices to replay
   Communicator* communicator = nullptr;  ///< of a distributed plan
+  const CancellationToken* cancel = nullptr;
 };
 
 class Kernel {

@@ -110,8 +110,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
       pass.speedup_cumulative = ratio.value;
       pass.speedup_cumulative_ci95 = ratio.ci95;
     }
-    if (pass.name == "dead-path" && pass.applied)
-      for (size_t g = 0; g < optimized.guard_hits.size(); ++g)
+    for (size_t g = 0; g < optimized.guard_hits.size(); ++g)
+      if (optimized.program->guards[g].pass == pass.name)
         pass.guard_hits += optimized.guard_hits[g], pass.fallbacks += optimized.guard_misses[g];
   }
   r.baseline = s.plan_figures(*baseline, batches, rounds.batches[0]);

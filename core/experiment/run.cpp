@@ -134,9 +134,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     r.unloaded_weight_bytes = plan->executor->unloaded_weight_bytes();
     State::warn_of_misses(*plan, r.warnings);
     for (PassReport& pass : r.passes)
-      if (pass.name == "dead-path")
-        for (size_t g = 0; g < plan->guard_hits.size(); ++g)
-          pass.guard_hits += plan->guard_hits[g], pass.fallbacks += plan->guard_misses[g];
+      for (size_t g = 0; g < plan->guard_hits.size(); ++g)
+        if (plan->program->guards[g].pass == pass.name) pass.guard_hits += plan->guard_hits[g], pass.fallbacks += plan->guard_misses[g];
     r.device = s.device_figures();
     r.session = run.session;
     if (run.decisions) {

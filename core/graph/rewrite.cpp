@@ -53,11 +53,12 @@ NodeId Rewriter::make_node(std::string_view op, std::vector<ValueId> inputs, Att
   return id;
 }
 
-NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name) {
+NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name, std::string_view pass) {
   Node node;
   node.op = find_operator("guard");
   node.name = std::string(name);
   node.inputs = {predicate};
+  node.attributes.set("pass", std::string(pass));
   node.bodies = {{std::move(taken.nodes)}, {std::move(fallback.nodes)}};
   node.yields = {std::move(taken.yields), std::move(fallback.yields)};
   const auto id = static_cast<NodeId>(graph_.nodes.size());

@@ -26,12 +26,12 @@ class Rewriter {
 
   /// A node whose outputs are inferred and named after it. Throws as its operator's shape rule does.
   NodeId make_node(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name);
-  /// A guard: `taken` while the predicate is not 0, else `fallback`.
+  /// A guard of `pass`: `taken` while the predicate is not 0, else `fallback`.
   struct Body {
     std::vector<NodeId> nodes;
     std::vector<ValueId> yields;
   };
-  NodeId make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name);
+  NodeId make_guard(ValueId predicate, Body taken, Body fallback, std::string_view name, std::string_view pass);
   /// The cells that `decision` sends to `branch`, one space each.
   SpaceId routed_space(ValueId decision, int32_t branch);
 

@@ -168,7 +168,8 @@ class DeadPath {
     std::set<NodeId> inside(region.nodes.begin(), region.nodes.end());
     const NodeId predicate = rewriter_.make_node("branches_empty", {region.decision},
                                                  {{"branches", std::vector<int64_t>(dead.begin(), dead.end())}}, router + ".dead.empty");
-    const NodeId guard = rewriter_.make_guard(graph().node(predicate).outputs[0], std::move(taken), std::move(fallback), router + ".live");
+    const NodeId guard =
+        rewriter_.make_guard(graph().node(predicate).outputs[0], std::move(taken), std::move(fallback), router + ".live", "dead-path");
     ValueMap now;
     for (size_t i = 0; i < joined.size(); ++i) now[joined[i]] = graph().node(guard).outputs[i];
     rewriter_.substitute(now, inside);

@@ -1,5 +1,6 @@
 #include "core/runtime/communicator.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -16,8 +17,9 @@ class Meeting {
   int ranks() const { return ranks_; }
   void show(int rank, std::span<const std::span<const std::byte>> send) { sends_[static_cast<size_t>(rank)] = send; }
   std::span<const std::byte> from(int source, int to) const { return sends_[static_cast<size_t>(source)][static_cast<size_t>(to)]; }
-  void meet() {
+  void meet(const CancellationToken* cancel) {
     std::unique_lock lock(mutex_);
+    if (abandoned_) failed("all-to-all", kAbandoned);
     const int64_t mine = generation_;
     if (++arrived_ == ranks_) {
       arrived_ = 0;
@@ -25,11 +27,24 @@ class Meeting {
       all_.notify_all();
       return;
     }
-    all_.wait(lock, [&] { return generation_ != mine; });
+    while (!all_.wait_for(lock, std::chrono::milliseconds(20), [&] { return generation_ != mine || abandoned_; }))
+      if (cancel && cancel->cancelled()) {
+        abandoned_ = true;
+        all_.notify_all();
+        cancel->check();
+      }
+    if (generation_ == mine) failed("all-to-all", kAbandoned);
+  }
+  void abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    all_.notify_all();
   }
 
  private:
+  static constexpr const char* kAbandoned = "another rank ended before the exchange";
   int ranks_, arrived_ = 0;
+  bool abandoned_ = false;
   int64_t generation_ = 0;
   std::mutex mutex_;
   std::condition_variable all_;
@@ -42,9 +57,11 @@ class InProcess : public Communicator {
   int rank() const override { return rank_; }
   int ranks() const override { return meeting_->ranks(); }
   int64_t sent_bytes() const override { return sent_; }
-  void all_to_all(std::span<const std::span<const std::byte>> send, std::span<const std::span<std::byte>> receive) override {
+  void abandon() override { meeting_->abandon(); }
+  void all_to_all(std::span<const std::span<const std::byte>> send, std::span<const std::span<std::byte>> receive,
+                  const CancellationToken* cancel) override {
     meeting_->show(rank_, send);
-    meeting_->meet();
+    meeting_->meet(cancel);
     bool fits = true;
     for (int s = 0; s < ranks(); ++s) {
       const auto from = meeting_->from(s, rank_);
@@ -53,7 +70,7 @@ class InProcess : public Communicator {
       if (fits && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
       if (s != rank_) sent_ += static_cast<int64_t>(send[static_cast<size_t>(s)].size());
     }
-    meeting_->meet();  // before anybody reuses what it showed
+    meeting_->meet(cancel);  // before anybody reuses what it showed
     if (!fits) failed("all-to-all", "a rank sent another number of bytes than was expected");
   }
 

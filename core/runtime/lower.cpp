@@ -1,11 +1,11 @@
 #include "core/runtime/lower.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "core/graph/operator.h"
 #include "core/runtime/liveness.h"
+#include "core/runtime/slots.h"
 #include "core/runtime/storage.h"
 
 namespace stormcell {
@@ -27,6 +27,8 @@ class Lowering {
     block(graph_.top);
     leave_branches(0);
     for (const NamedValue& output : graph_.outputs) program_.outputs.push_back(storage_.operand(output.value));
+    find_liveness(program_);
+    share_slots(program_);
     find_liveness(program_);
     mark_fallbacks();
     return std::move(program_);
@@ -95,6 +97,7 @@ class Lowering {
     if (!node.outputs.empty())
       place = node.op->name == "scatter" ? graph_.value(node.inputs[0]).type.space : graph_.value(node.outputs[0]).type.space;
     enter_branches(branches_of(place));
+    save_for(id, node);
     Step step;
     step.node = id;
     for (const ValueId v : node.inputs) step.inputs.push_back(storage_.operand(v));
@@ -131,15 +134,6 @@ class Lowering {
         step.inputs.push_back(storage_.operand(graph_.space(s).decision));
   }
 
-  std::set<ValueId> states_written(const Block& body) const {
-    std::set<ValueId> states;
-    auto visit = [&](NodeId id, int) {
-      const Node& n = graph_.node(id);
-      if (n.op->name == "state_write" || n.op->name == "state_fill" || n.op->name == "state_put") states.insert(n.inputs[0]);
-    };
-    graph_.for_each_node(body, 0, visit);
-    return states;
-  }
   void copy(int32_t from, int32_t to) {
     Step step;
     step.kind = StepKind::copy;
@@ -148,29 +142,74 @@ class Lowering {
     emit(std::move(step));
   }
 
+  /// The state a node writes; kNone: it writes none.
+  ValueId state_written(const Node& node) const {
+    const bool writes = node.op->has_effect && node.outputs.empty() && !node.inputs.empty();
+    return writes && graph_.value(node.inputs[0]).kind == ValueKind::state ? node.inputs[0] : kNone;
+  }
+
+  // What the taken body of a late guard overwrites is saved before, and put back on a miss before anything else happens.
+  struct Undo {
+    std::set<ValueId> whole;     // states saved as a whole
+    std::vector<Step> restores;  // in the order of the saves
+  };
+  void save_whole(ValueId state) {
+    if (!undo_->whole.insert(state).second) return;
+    const int32_t saved = storage_.room_for(state);
+    copy(storage_.operand(state), saved);
+    Step& restore = undo_->restores.emplace_back();
+    restore.kind = StepKind::copy;
+    restore.inputs = {saved};
+    restore.outputs = {storage_.operand(state)};
+  }
+  /// Of what regions within the body write, nobody knows before which rows, or whether at all.
+  void save_for_regions(const Block& body) {
+    for (const NodeId outer : body.nodes)
+      for (const Block& inner : graph_.node(outer).bodies) {
+        auto visit = [&](NodeId id, int) {
+          if (const ValueId state = state_written(graph_.node(id)); state != kNone) save_whole(state);
+        };
+        graph_.for_each_node(inner, 0, visit);
+      }
+  }
+  /// What a value is now: a state may be another when its rows are put back.
+  int32_t kept(ValueId value) {
+    if (graph_.value(value).kind != ValueKind::state) return storage_.operand(value);
+    const int32_t now = storage_.room_for(value);
+    copy(storage_.operand(value), now);
+    return now;
+  }
+  void save_for(NodeId id, const Node& node) {
+    const ValueId state = state_written(node);
+    if (!undo_ || state == kNone || undo_->whole.contains(state)) return;
+    if (node.op->name != "state_put") return save_whole(state);
+    Step save;
+    save.kind = StepKind::save_rows;
+    save.node = id;
+    save.inputs = {storage_.operand(state)};
+    if (const int at = extra_input(node, "at", 2); at >= 0) save.inputs.push_back(kept(node.inputs[static_cast<size_t>(at)]));
+    save.outputs = {storage_.room_for(node.inputs[1])};
+    save.room = storage_.dim(graph_.space(graph_.value(state).type.space).per_parent);
+    save.rows = storage_.dim(graph_.space(graph_.value(node.inputs[1]).type.space).per_parent);
+    Step restore = save;
+    restore.kind = StepKind::restore_rows;
+    std::swap(restore.inputs[0], restore.outputs[0]);
+    undo_->restores.push_back(std::move(restore));
+    emit(std::move(save));
+  }
+
+  void body(const Node& node, size_t b) {
+    block(node.bodies[b]);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const int32_t from = storage_.operand(node.yields[b][i]), to = storage_.operand(node.outputs[i]);
+      const Operand &x = program_.operands[static_cast<size_t>(from)], &y = program_.operands[static_cast<size_t>(to)];
+      if (x.buffer != y.buffer || x.kind != y.kind) copy(from, to);
+    }
+  }
+
   void guard(NodeId id, const Node& node) {
     const auto index = static_cast<int32_t>(program_.guards.size());
-    program_.guards.push_back({id, node.name});
-    const bool late = node.inputs.empty();
-    std::set<ValueId> written = states_written(node.bodies[0]);
-    written.merge(states_written(node.bodies[1]));
-    std::map<ValueId, int32_t> shadows = storage_.shadows();
-    for (const ValueId s : written) shadows[s] = storage_.shadow_of(s);
-    const auto fill_shadows = [&] {
-      for (const ValueId s : written) copy(storage_.operand(s), shadows[s]);
-    };
-    const auto body = [&](size_t b) {
-      fill_shadows();
-      shadows = storage_.replace(std::move(shadows));
-      block(node.bodies[b]);
-      for (size_t i = 0; i < node.outputs.size(); ++i) {
-        const int32_t from = storage_.operand(node.yields[b][i]), to = storage_.operand(node.outputs[i]);
-        if (program_.operands[static_cast<size_t>(from)].buffer != program_.operands[static_cast<size_t>(to)].buffer ||
-            program_.operands[static_cast<size_t>(from)].kind != program_.operands[static_cast<size_t>(to)].kind)
-          copy(from, to);
-      }
-      shadows = storage_.replace(std::move(shadows));
-    };
+    program_.guards.push_back({id, node.name, node.attributes.word("pass", "")});
     const auto test = [&](ValueId predicate) {
       Step step;
       step.kind = StepKind::guard;
@@ -179,30 +218,41 @@ class Lowering {
       step.inputs = {storage_.operand(predicate)};
       return emit(std::move(step));
     };
+    // With an early predicate one body runs and the other does not: nothing has to be saved.
+    const bool late = node.inputs.empty();
+    Undo undo;
+    Undo* const outer = std::exchange(undo_, late ? &undo : nullptr);
     int32_t tested = -1;
-    if (!late) tested = test(node.inputs[0]);
-    body(0);
+    if (late) {
+      save_for_regions(node.bodies[0]);
+    } else {
+      tested = test(node.inputs[0]);
+    }
+    body(node, 0);
+    undo_ = nullptr;
     if (late) tested = test(node.yields[0].back());
     Step over;
     over.kind = StepKind::jump;
     const int32_t jump = emit(std::move(over));
     program_.steps[static_cast<size_t>(tested)].target = here();
+    // Before the submission may end for want of weights: states are then what they were before the guard.
+    for (auto restore = undo.restores.rbegin(); restore != undo.restores.rend(); ++restore) emit(std::move(*restore));
     Step need;
     need.kind = StepKind::need_weights;
     need.index = index;
+    const size_t mine = fallbacks_.size();
     fallbacks_.push_back({emit(std::move(need)), 0, index});
-    body(1);
-    const size_t mine =
-        std::find_if(fallbacks_.begin(), fallbacks_.end(), [&](const Range& r) { return r.index == index; }) - fallbacks_.begin();
+    body(node, 1);
     fallbacks_[mine].end = here();
     program_.steps[static_cast<size_t>(jump)].target = here();
-    for (const ValueId s : written) copy(shadows[s], storage_.operand(s));
+    undo_ = outer;
   }
 
   void repeat(NodeId id, const Node& node) {
     const auto index = static_cast<int32_t>(program_.repeats.size());
     program_.repeats.push_back({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
     const int32_t outer = std::exchange(repeat_, index);
+    Undo* const undo = std::exchange(undo_, nullptr);  // what its turns write is saved already
     Step begin;
     begin.kind = StepKind::repeat_begin;
     begin.node = id;
@@ -220,6 +270,7 @@ class Lowering {
     const int32_t last = emit(std::move(end));
     program_.steps[static_cast<size_t>(first)].target = last + 1;  // where to go when there is no turn at all
     repeat_ = outer;
+    undo_ = undo;
   }
 
   // Steps know the outermost fallback they belong to: weights that only one fallback reads are loaded when its guard misses.
@@ -238,6 +289,7 @@ class Lowering {
   std::vector<std::pair<SpaceId, int32_t>> open_;
   std::vector<Range> fallbacks_;
   int32_t repeat_ = -1;
+  Undo* undo_ = nullptr;
 };
 
 }  // namespace

@@ -1,57 +1,125 @@
 #include "core/runtime/memory_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stormcell {
 namespace {
 int64_t aligned(int64_t bytes) { return (std::max<int64_t>(bytes, 1) + 63) / 64 * 64; }
+
+/// Placed buffers by the stretches of steps they live in: most live for a few steps, and meet few of thousands.
+class PlacedBuffers {
+ public:
+  explicit PlacedBuffers(const Program& program) : program_(program), stretches_(program.steps.size() / kSteps + 1) {}
+  void add(size_t buffer) {
+    for (size_t s = stretch(buffer_of(buffer).first); s <= stretch(buffer_of(buffer).last); ++s) stretches_[s].push_back(buffer);
+  }
+  void alive_with(size_t buffer, std::vector<size_t>& alive) const {
+    const ProgramBuffer& b = buffer_of(buffer);
+    alive.clear();
+    for (size_t s = stretch(b.first); s <= stretch(b.last); ++s)
+      for (const size_t p : stretches_[s]) {
+        const ProgramBuffer& other = buffer_of(p);
+        // Once, in the first stretch that both live in.
+        const bool first = s == std::max(stretch(b.first), stretch(other.first));
+        if (first && other.first <= b.last && b.first <= other.last) alive.push_back(p);
+      }
+  }
+
+ private:
+  static constexpr size_t kSteps = 32;
+  static size_t stretch(int32_t step) { return static_cast<size_t>(step) / kSteps; }
+  const ProgramBuffer& buffer_of(size_t i) const { return program_.buffers[i]; }
+  const Program& program_;
+  std::vector<std::vector<size_t>> stretches_;
+};
+
+class Planner {
+ public:
+  Planner(const Program& program, const Bindings& bounds) : program_(program) {
+    plan_.offset.assign(program.buffers.size(), -1);
+    for (const ProgramBuffer& b : program.buffers) size_.push_back(aligned(b.bytes.evaluate(bounds)));
+    for (size_t i = 0; i < size_.size(); ++i) {
+      const BufferKind kind = program.buffers[i].kind;
+      if (kind == BufferKind::arena) order_.push_back(i);
+      if (kind == BufferKind::state) plan_.offset[i] = std::exchange(plan_.state_bytes, plan_.state_bytes + size_[i]);
+    }
+    plan_.live_set_bytes = live_set();
+  }
+
+  // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed again, a few times.
+  MemoryPlan run() {
+    plan_.arena_bytes = order_.empty() ? 0 : INT64_MAX;
+    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return size_[a] > size_[b]; });
+    improve(order_);
+    std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return life(a) > life(b); });
+    improve(order_);
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr size_t kRounds = 16, kMostPlacements = 100'000;
+
+  int32_t life(size_t i) const { return program_.buffers[i].last - program_.buffers[i].first; }
+  bool good_enough() const { return plan_.arena_bytes - plan_.live_set_bytes <= plan_.live_set_bytes / 64; }
+
+  int64_t live_set() const {
+    std::vector<int64_t> delta(program_.steps.size() + 2, 0);
+    for (const size_t i : order_) {
+      delta[static_cast<size_t>(program_.buffers[i].first)] += size_[i];
+      delta[static_cast<size_t>(program_.buffers[i].last) + 1] -= size_[i];
+    }
+    int64_t live = 0, most = 0;
+    for (const int64_t d : delta) most = std::max(most, live += d);
+    return most;
+  }
+
+  void improve(std::vector<size_t> order) {
+    const size_t rounds = std::clamp<size_t>(kMostPlacements / std::max<size_t>(order.size(), 1), 1, kRounds);
+    for (size_t round = 0; round < rounds && !good_enough(); ++round) {
+      const size_t highest = place(order);
+      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(highest),
+                  order.begin() + static_cast<std::ptrdiff_t>(highest) + 1);
+    }
+  }
+
+  /// Each buffer into the smallest gap between those that are alive with it, else above them. Keeps the plan where it is the best so far;
+  /// gives the place in `order` of the first buffer that ends at the top.
+  size_t place(const std::vector<size_t>& order) {
+    std::vector<int64_t> offset(size_.size(), 0);
+    PlacedBuffers placed(program_);
+    std::vector<size_t> alive;
+    int64_t top = 0;
+    size_t highest = 0;
+    for (size_t n = 0; n < order.size(); ++n) {
+      const size_t i = order[n];
+      placed.alive_with(i, alive);
+      std::sort(alive.begin(), alive.end(), [&](size_t x, size_t y) { return offset[x] < offset[y]; });
+      int64_t best = -1, best_gap = INT64_MAX, end = 0;
+      for (const size_t p : alive) {
+        const int64_t gap = offset[p] - end;
+        if (gap >= size_[i] && gap < best_gap) best = end, best_gap = gap;
+        end = std::max(end, offset[p] + size_[p]);
+      }
+      offset[i] = best >= 0 ? best : end;
+      if (offset[i] + size_[i] > top) top = offset[i] + size_[i], highest = n;
+      placed.add(i);
+    }
+    if (top < plan_.arena_bytes) {
+      plan_.arena_bytes = top;
+      for (const size_t i : order) plan_.offset[i] = offset[i];
+    }
+    return highest;
+  }
+
+  const Program& program_;
+  std::vector<int64_t> size_;
+  std::vector<size_t> order_;  // the buffers of the arena
+  MemoryPlan plan_;
+};
+
 }  // namespace
 
-MemoryPlan plan_memory(const Program& program, const Bindings& bounds) {
-  MemoryPlan plan;
-  const auto count = program.buffers.size();
-  plan.offset.assign(count, -1);
-  std::vector<int64_t> size(count);
-  std::vector<size_t> order;
-  for (size_t i = 0; i < count; ++i) {
-    size[i] = aligned(program.buffers[i].bytes.evaluate(bounds));
-    if (program.buffers[i].kind == BufferKind::state) {
-      plan.offset[i] = plan.state_bytes;
-      plan.state_bytes += size[i];
-    } else if (program.buffers[i].kind == BufferKind::arena) {
-      order.push_back(i);
-    }
-  }
-  // The live-set bound, by sweeping over the steps.
-  std::vector<int64_t> delta(program.steps.size() + 2, 0);
-  for (const size_t i : order) {
-    delta[static_cast<size_t>(program.buffers[i].first)] += size[i];
-    delta[static_cast<size_t>(program.buffers[i].last) + 1] -= size[i];
-  }
-  int64_t live = 0;
-  for (const int64_t d : delta) plan.live_set_bytes = std::max(plan.live_set_bytes, live += d);
-
-  // Large buffers first, each at the lowest gap between those that are alive at the same time: within a few per cent of the bound on
-  // transformer graphs, where sizes are few.
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return size[a] > size[b]; });
-  std::vector<size_t> placed, alive;
-  for (const size_t i : order) {
-    const ProgramBuffer& b = program.buffers[i];
-    alive.clear();
-    for (const size_t p : placed)
-      if (program.buffers[p].first <= b.last && b.first <= program.buffers[p].last) alive.push_back(p);
-    std::sort(alive.begin(), alive.end(), [&](size_t x, size_t y) { return plan.offset[x] < plan.offset[y]; });
-    int64_t best = -1, best_gap = INT64_MAX, end = 0;
-    for (const size_t p : alive) {
-      const int64_t gap = plan.offset[p] - end;
-      if (gap >= size[i] && gap < best_gap) best = end, best_gap = gap;
-      end = std::max(end, plan.offset[p] + size[p]);
-    }
-    plan.offset[i] = best >= 0 ? best : end;
-    plan.arena_bytes = std::max(plan.arena_bytes, plan.offset[i] + size[i]);
-    placed.push_back(i);
-  }
-  return plan;
-}
+MemoryPlan plan_memory(const Program& program, const Bindings& bounds) { return Planner(program, bounds).run(); }
 
 }  // namespace stormcell

@@ -11,7 +11,7 @@ struct MemoryPlan {
   int64_t state_bytes = 0;
   int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
 };
-/// Best-fit by decreasing size over the live intervals; every offset is a multiple of 64.
+/// Best fit over the live intervals, in several orders, of which the one that needs least counts; every offset is a multiple of 64.
 MemoryPlan plan_memory(const Program& program, const Bindings& bounds);
 
 }  // namespace stormcell

@@ -26,17 +26,19 @@ struct ProgramBuffer {
   int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
 };
 
-/// A value as steps see it: where it lies and how many rows it has. A routed value is the slice of its buffer that its branch's slots
-/// take; start and rows are read from the decision, on the device.
+/// A value as steps see it: where it lies and how many rows it has. The rows of a routed value are read from its decision, on the device;
+/// so is their start where its buffer holds all slots of the decision: the value is the slice of its branch then. Else it begins where its
+/// buffer does.
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
   int32_t buffer = -1;  ///< arena, input, state: index into buffers; weight: index into Program::weights
   DType dtype = DType::f32;
   int32_t rows = -1;      ///< index into Program::dims; -1: one row (no cells)
-  int32_t decision = -1;  ///< routed: operand of the decision that gives start and rows
+  int32_t decision = -1;  ///< routed: operand of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
-  int64_t width = 1;  ///< elements of one row
+  bool in_slots = false;  ///< the buffer holds all slots of the decision
+  int64_t width = 1;      ///< elements of one row
   bool is_decision = false;
   int32_t decision_cells = -1;  ///< a decision: index into dims of its bound on cells
   int32_t branches = 0, fan_out = 0;
@@ -46,6 +48,8 @@ struct Operand {
 enum class StepKind : uint8_t {
   kernel,        ///< an operator
   copy,          ///< operand inputs[0] to outputs[0], whole buffers
+  save_rows,     ///< the rows of state inputs[0] that put step `node` is about to write, from place inputs[1] on (0 without), to outputs[0]
+  restore_rows,  ///< and back: inputs[0] to state outputs[0]
   skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions `outputs`, made in between, become empty
   guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
   need_weights,  ///< end the submission with `needs_weights` unless the weights of guard `index` are loaded
@@ -63,7 +67,8 @@ struct Step {
   int32_t target = -1;                   ///< step to jump to
   int32_t branch = -1;                   ///< skip_empty
   int32_t index = -1;                    ///< guard, repeat, router
-  int32_t most = -1;                     ///< repeat_end: index into dims
+  int32_t most = -1;                     ///< repeat_begin, repeat_end: index into dims
+  int32_t room = -1, rows = -1;          ///< save_rows, restore_rows: places and rows of each parent, indices into dims
   int32_t fallback = -1;                 ///< the guard whose fallback it belongs to, -1: none
 };
 
@@ -84,6 +89,7 @@ struct ProgramRouter {
 struct ProgramGuard {
   NodeId node = kNone;
   std::string name;
+  std::string pass;  ///< the pass that put it there; empty: the model itself
 };
 struct ProgramRepeat {
   NodeId node = kNone;

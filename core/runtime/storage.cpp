@@ -61,8 +61,6 @@ ValueId Storage::storage_of(ValueId v) const {
 }
 
 int32_t Storage::operand(ValueId id) {
-  if (!shadows_.empty())
-    if (const auto at = shadows_.find(id); at != shadows_.end()) return at->second;
   if (operand_of_[static_cast<size_t>(id)] >= 0) return operand_of_[static_cast<size_t>(id)];
   const Value& v = graph_.value(id);
   Operand o;
@@ -78,12 +76,18 @@ int32_t Storage::operand(ValueId id) {
   return operand_of_[static_cast<size_t>(id)] = static_cast<int32_t>(program_.operands.size()) - 1;
 }
 
-int32_t Storage::shadow_of(ValueId state) {
-  Operand shadow = program_.operands[static_cast<size_t>(operand(state))];
-  shadow.buffer =
-      add_buffer(graph_.value(state).name + ".shadow", BufferKind::state, program_.buffers[static_cast<size_t>(shadow.buffer)].bytes);
-  program_.operands.push_back(shadow);
+int32_t Storage::room_for(ValueId id) {
+  Operand o = program_.operands[static_cast<size_t>(operand(id))];
+  o.kind = BufferKind::arena;
+  o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
+  program_.operands.push_back(o);
   return static_cast<int32_t>(program_.operands.size()) - 1;
+}
+
+Dim Storage::bytes_of(const Value& v) const {
+  Dim bytes(static_cast<int64_t>(element_size(v.type.dtype)));
+  for (const Dim& d : v.type.content) bytes = bytes * d;
+  return v.type.space == kNone ? bytes : bytes * graph_.space(v.type.space).count;
 }
 
 void Storage::decision_operand(const Value& v, Operand& o) {
@@ -108,9 +112,6 @@ void Storage::rows_of(SpaceId space, Operand& o) {
 
 void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
   rows_of(v.type.space, o);
-  Dim bytes(static_cast<int64_t>(element_size(v.type.dtype)));
-  for (const Dim& d : v.type.content) bytes = bytes * d;
-  if (v.type.space != kNone) bytes = bytes * graph_.space(v.type.space).count;
   switch (v.kind) {
     case ValueKind::weight:
       o.kind = BufferKind::weight;
@@ -119,11 +120,11 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
       return;
     case ValueKind::input:
       o.kind = BufferKind::input;
-      o.buffer = add_buffer(v.name, BufferKind::input, bytes);
+      o.buffer = add_buffer(v.name, BufferKind::input, bytes_of(v));
       return;
     case ValueKind::state:
       o.kind = BufferKind::state;
-      o.buffer = add_buffer(v.name, BufferKind::state, bytes);
+      o.buffer = add_buffer(v.name, BufferKind::state, bytes_of(v));
       return;
     default:
       break;
@@ -133,25 +134,7 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
     o.buffer = program_.operands[static_cast<size_t>(operand(storage))].buffer;
     return;
   }
-  if (v.type.space != kNone && graph_.space(v.type.space).kind == SpaceKind::routed && graph_.space(v.type.space).branch != kAllBranches) {
-    o.buffer = sibling_buffer(v);
-    return;
-  }
-  o.buffer = add_buffer(v.name, BufferKind::arena, bytes);
-}
-
-// Values of sibling branches at the same place in their chains share one buffer of all slots, each its branch's slice: branches may
-// then all be alive at their gather, in no more memory than one branch that took every cell would need.
-int32_t Storage::sibling_buffer(const Value& v) {
-  const CellSpace& space = graph_.space(v.type.space);
-  int64_t row = static_cast<int64_t>(element_size(v.type.dtype));
-  for (const Dim& d : v.type.content) row *= d.constant();
-  const int place = places_[{v.type.space, row}]++;
-  const auto key = std::make_tuple(space.decision, place, row);
-  if (const auto at = siblings_.find(key); at != siblings_.end()) return at->second;
-  const Value& d = graph_.value(space.decision);
-  const Dim slots = graph_.space(space.parent).count * Dim(d.fan_out);
-  return siblings_[key] = add_buffer(d.name + ".slots", BufferKind::arena, slots * Dim(row));
+  o.buffer = add_buffer(v.name, BufferKind::arena, bytes_of(v));
 }
 
 }  // namespace stormcell

@@ -2,15 +2,14 @@
 #pragma once
 #include <map>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/runtime/program.h"
 
 namespace stormcell {
 
-/// Makes the operands, buffers and extents of `program`, each at its first use.
+/// Makes the operands, buffers and extents of `program`, each at its first use. Every value has a buffer of its own, as large as the bound
+/// on its rows; only a guard's outputs share those of what its bodies yield.
 class Storage {
  public:
   /// `program` has its graph, and must outlive the storage.
@@ -20,11 +19,8 @@ class Storage {
   int32_t operand(ValueId value);
   /// An index into Program::dims.
   int32_t dim(const Dim& extent);
-  /// A new operand like that of `state`, over memory of its own.
-  int32_t shadow_of(ValueId state);
-  const std::map<ValueId, int32_t>& shadows() const { return shadows_; }
-  /// From now on operand() gives these instead, by value. Returns those that stood until now.
-  std::map<ValueId, int32_t> replace(std::map<ValueId, int32_t> shadows) { return std::exchange(shadows_, std::move(shadows)); }
+  /// A new operand like that of `value`, over memory of its own.
+  int32_t room_for(ValueId value);
 
  private:
   void alias_guard_outputs();
@@ -34,15 +30,12 @@ class Storage {
   void rows_of(SpaceId space, Operand& operand);
   void decision_operand(const Value& value, Operand& operand);
   void value_operand(ValueId id, const Value& value, Operand& operand);
-  int32_t sibling_buffer(const Value& value);
+  Dim bytes_of(const Value& value) const;
 
   Program& program_;
   const Graph& graph_;
   std::vector<int32_t> operand_of_;
   std::map<ValueId, ValueId> alias_;
-  std::map<ValueId, int32_t> shadows_;
-  std::map<std::pair<SpaceId, int64_t>, int> places_;
-  std::map<std::tuple<ValueId, int, int64_t>, int32_t> siblings_;
 };
 
 }  // namespace stormcell

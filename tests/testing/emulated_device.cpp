@@ -137,6 +137,10 @@ EmulatedDevice::~EmulatedDevice() = default;
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }
+void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
+  std::memset(from, kPoison, static_cast<size_t>(bytes));
+  ++forgotten_;
+}
 std::unique_ptr<Stream> EmulatedDevice::create_stream() { return std::make_unique<EmulatedStream>(*this); }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::load_weight(const WeightKey& key, const WeightSource& source) {
   return cpu::load_cpu_weight(key, source, *this, team_);

@@ -1,6 +1,7 @@
 // A second device for the tests: what runs on it without a host synchronisation will run so on a GPU. Its memory is its own (poisoned when
-// handed out, out of reach of plain pointers handed in by mistake), its streams run later on another thread, its synchronisations are
-// counted, and its results are bit for bit those of the CPU kernels, because it runs them.
+// handed out and, buffer by buffer, before and after the life that was planned for it, out of reach of plain pointers handed in by
+// mistake), its streams run later on another thread, its synchronisations are counted, and its results are bit for bit those of the CPU
+// kernels, because it runs them.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -27,19 +28,23 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
 
   /// Submissions put on streams so far.
   int64_t submissions() const { return submissions_; }
+  /// Buffers poisoned because their planned life began or ended.
+  int64_t forgotten() const { return forgotten_; }
   /// Throws Error when [address, address + bytes) is not inside one of this device's buffers.
   void check(DeviceAddress address, int64_t bytes, const char* what) const;
   /// True when a host pointer lies in device memory: the host must never hold one.
   bool owns(const void* pointer) const;
 
  private:
+  bool watches() const override { return true; }
+  void forget(std::byte* from, int64_t bytes) override;
   friend class EmulatedStream;
   friend class EmulatedBuffer;
   friend class EmulatedExecutable;
   ThreadTeam team_;
   mutable std::mutex mutex_;
   std::map<uint64_t, int64_t> buffers_;  // start -> bytes
-  std::atomic<int64_t> synchronizations_{0}, submissions_{0};
+  std::atomic<int64_t> synchronizations_{0}, submissions_{0}, forgotten_{0};
 };
 
 }  // namespace stormcell::testing

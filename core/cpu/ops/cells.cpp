@@ -138,10 +138,7 @@ class StatePut : public Kernel {
     const int64_t room = room_.evaluate(c.bindings), rows = rows_.evaluate(c.bindings),
                   at = at_ < 0 ? 0 : *c.in[static_cast<size_t>(at_)].integers();
     expect_places(name_, room, rows, at);
-    if (rows == 0) return;
-    for (int64_t p = 0; p < c.in[1].rows / rows; ++p)
-      std::memcpy(c.in[0].data + (p * room + at) * row_bytes_, c.in[1].data + p * rows * row_bytes_,
-                  static_cast<size_t>(rows * row_bytes_));
+    if (rows > 0) PutRange{room, rows, at, c.in[1].rows / rows, row_bytes_}.put(c.in[0].data, c.in[1].data);
   }
 
  private:

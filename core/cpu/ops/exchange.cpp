@@ -46,7 +46,7 @@ class Exchange : public Kernel {
       receive_[static_cast<size_t>(r)] = {in, static_cast<size_t>(in_rows[r] * row_bytes)};
       in += in_rows[r] * row_bytes;
     }
-    communicator(c).all_to_all(send_, receive_);
+    communicator(c).all_to_all(send_, receive_, c.cancel);
   }
   std::vector<int64_t> owners_;
   int64_t ranks_;

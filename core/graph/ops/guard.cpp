@@ -1,7 +1,7 @@
-// guard(predicate scalar i32) {taken} {fallback} -> outputs: when the predicate is not 0 the taken body runs, else the fallback, which
-// computes the same outputs for any input. The choice commits at the region's end: states that a body writes are written to shadows
-// until then, and nothing the fallback reads is overwritten before. Without an input the taken body gives the predicate itself, as its last
-// value: it has run when that is known.
+// guard(predicate scalar i32; pass) {taken} {fallback} -> outputs: when the predicate is not 0 the taken body runs, else the fallback,
+// which computes the same outputs for any input. Without an input the taken body gives the predicate itself, as its last value: it has run
+// when that is known. The choice commits then: on a miss every row of a state that the taken body wrote is what it was before the guard,
+// before the fallback begins. `pass` names the optimisation that put the guard there.
 #include "core/graph/operator.h"
 
 namespace stormcell {

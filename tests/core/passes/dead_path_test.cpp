@@ -176,6 +176,9 @@ class DeadPathTest : public QObject {
       for (size_t r = 0; r < program.routers.size(); ++r)
         QCOMPARE(program.routers[static_cast<size_t>(named.first[static_cast<size_t>(named.of[r])])].name, program.routers[r].name);
       QCOMPARE(standing_decisions(program, named, came).size(), size_t{2});
+      // Guards belong to the pass that put them there: its report counts them.
+      QVERIFY(program.guards.size() > 1);
+      for (const ProgramGuard& guard : program.guards) QCOMPARE(guard.pass, std::string("dead-path"));
     }
   }
 

@@ -1,6 +1,7 @@
 // Guards whose taken body has run before the predicate is known: a miss leaves no trace of it.
 #include "core/cpu/cpu_device.h"
 #include "core/graph/text.h"
+#include "core/runtime/lower.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"
@@ -52,6 +53,86 @@ RandomCase guarded_state(Shape shape) {
   return b.take("guarded state");
 }
 
+/// A cache of `places` rows a sequence, and a body that puts `rows` of them at place 2, which only it knows. The taken body of a late guard
+/// does that twice; the second time, with `turns`, in a repeat. With `place_in_state` the place is kept in a state that each put moves on.
+/// The fallback reads the whole cache before it puts others there.
+struct CacheCase {
+  Shape shape = Shape::late;
+  int64_t places = 8, rows = 1, turns = 0;
+  bool place_in_state = false;
+};
+RandomCase guarded_cache(const CacheCase& like) {
+  MixtureBuilder b(12);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2));
+  const SpaceId places = b.dense_space("places", sequences, like.places), rows = b.dense_space("rows", sequences, like.rows);
+  const ValueId x = b.floats("x", rows, {8}), began = b.floats("began", places, {8});
+  const ValueId cache = b.state("cache", DType::f32, places, {8});
+  const ValueId decision = b.labelled(sequences, 2, "moe");
+  const ValueId next = like.place_in_state ? b.state("next", DType::i32, kNone) : kNone;
+  b.GraphBuilder::add("state_write", {cache, began}, {}, "begin");
+  if (next != kNone) b.GraphBuilder::add("state_fill", {next}, {{"value", 1.0}}, "begin.next");
+  const auto put = [&](ValueId values, int64_t place, const std::string& name) {
+    ValueId at = next;
+    if (next != kNone) {
+      b.GraphBuilder::add("state_write", {next, b.value("add_constant", {next}, {{"value", int64_t{1}}}, name + ".next")}, {},
+                          name + ".move");
+    } else {
+      const ValueId zero = b.value("extent", {}, {{"extent", std::string("0")}}, name + ".zero");
+      at = b.value("add_constant", {zero}, {{"value", place}}, name + ".at");
+    }
+    b.GraphBuilder::add("state_put", {cache, values, at}, {{"extras", std::string("at")}}, name);
+  };
+  const auto empty = [&](const std::string& name) {
+    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
+  };
+  const auto taken = [&] {
+    put(x, 2, "put.taken");
+    const ValueId more = b.product(x, 8, "quick");
+    if (like.turns > 0) b.begin_body();
+    put(more, 3, "again.taken");
+    if (like.turns > 0) {
+      b.end_body({empty("stop")});
+      b.add_region("repeat", {}, {{"most", std::to_string(like.turns)}}, "turns");
+    }
+    return b.value("reduce", {cache}, {{"mode", std::string("mean")}}, "read.taken");
+  };
+  const auto fallback = [&] {
+    const ValueId read = b.value("reduce", {cache}, {{"mode", std::string("mean")}}, "read.fallback");
+    put(b.product(x, 8, "slow"), 2, "put.fallback");
+    return read;
+  };
+  ValueId joined = kNone;
+  if (like.shape == Shape::taken_alone) joined = taken();
+  if (like.shape == Shape::fallback_alone) joined = fallback();
+  if (like.shape == Shape::early || like.shape == Shape::late) {
+    const bool late = like.shape == Shape::late;
+    const std::vector<ValueId> inputs = late ? std::vector<ValueId>{} : std::vector<ValueId>{empty("nobody")};
+    b.begin_body();
+    std::vector<ValueId> yields{taken()};
+    if (late) yields.push_back(empty("nobody"));
+    b.end_body(std::move(yields));
+    b.begin_body();
+    b.end_body({fallback()});
+    joined = b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
+  }
+  b.output("y", joined);
+  b.output("cache", b.value("scale", {cache}, {{"factor", 1.0}}, "cache.now"));
+  return b.take("guarded cache");
+}
+
+/// Bytes that a program's steps copy at most in one execution, to undo what a miss may have to take back or to join bodies.
+int64_t copied_bytes(const RandomCase& from) {
+  const Program program = lower(std::make_shared<Graph>(from.graph));
+  int64_t bytes = 0;
+  for (const Step& step : program.steps) {
+    const bool restores = step.kind == StepKind::restore_rows;
+    if (step.kind != StepKind::copy && step.kind != StepKind::save_rows && !restores) continue;
+    const Operand& o = program.operands[static_cast<size_t>(restores ? step.inputs[0] : step.outputs[0])];
+    bytes += program.buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(from.bindings);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 class GuardTest : public QObject {
@@ -67,6 +148,7 @@ class GuardTest : public QObject {
         const RandomCase from = guarded_state(shape);
         Plan plan(*device, from.graph, weights), only_taken(*device, taken.graph, weights), only_fallback(*device, fallback.graph, weights);
         QVERIFY(plan.executor().unloaded_weight_bytes() > 0);
+        QCOMPARE(plan.executor().program().guards.at(0).pass, std::string());  // the model's own, no pass's
         CaseInputs hit = from.inputs, miss = from.inputs;
         for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
         std::get<std::vector<int32_t>>(miss.at("moe.labels"))[3] = 1;
@@ -82,6 +164,45 @@ class GuardTest : public QObject {
         check(only_fallback, miss, 1, 0);
         check(only_taken, hit, 0, 0);
       }
+  }
+
+  void rows_put_before_the_predicate_is_known_are_taken_back() {
+    cpu::CpuDevice cpu(2);
+    EmulatedDevice emulated(2);
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
+      for (const Shape shape : {Shape::early, Shape::late})
+        for (const CacheCase& like :
+             {CacheCase{.rows = 3}, CacheCase{.rows = 3, .turns = 3}, CacheCase{.rows = 3, .place_in_state = true}}) {
+          const auto alike = [&](Shape other) {
+            CacheCase c = like;
+            c.shape = other;
+            return guarded_cache(c);
+          };
+          const RandomCase from = alike(shape), taken = alike(Shape::taken_alone), fallback = alike(Shape::fallback_alone);
+          Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from), only_fallback(*device, fallback.graph, from);
+          CaseInputs hit = from.inputs, miss = from.inputs;
+          for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
+          std::get<std::vector<int32_t>>(miss.at("moe.labels"))[1] = 1;
+          for (const bool hits : {true, false, false, true}) {
+            const CaseInputs& inputs = hits ? hit : miss;
+            const std::vector<OutputValue> expected = (hits ? only_taken : only_fallback).run(inputs).outputs;
+            const ExecutionResult& came = plan.run(inputs);
+            QCOMPARE(difference(expected, came.outputs), std::string());
+            QCOMPARE(came.guard_misses, std::vector<int32_t>{hits ? 0 : 1});
+          }
+        }
+  }
+
+  void only_rows_that_may_be_taken_back_are_copied() {
+    const int64_t row = 2 * 8 * 4;  // of two sequences
+    // Two puts are saved, and put back on a miss.
+    QCOMPARE(copied_bytes(guarded_cache({.rows = 1})), 4 * row);
+    QCOMPARE(copied_bytes(guarded_cache({.rows = 3})), 4 * 3 * row);
+    QCOMPARE(copied_bytes(guarded_cache({.places = 4096, .rows = 3})), 4 * 3 * row);
+    // Where the predicate is known before a body runs, there is nothing to take back.
+    QCOMPARE(copied_bytes(guarded_cache({.shape = Shape::early, .rows = 3})), int64_t{0});
+    // How often a repeat puts rows, and where, is not known before: the whole cache, once.
+    QCOMPARE(copied_bytes(guarded_cache({.places = 16, .rows = 1, .turns = 3})), 2 * 16 * row);
   }
 
   void a_late_guard_has_a_text_form() {

@@ -1,4 +1,5 @@
 // Expert parallelism over in-process ranks gives what one rank gives.
+#include <chrono>
 #include <thread>
 
 #include "core/cpu/cpu_device.h"
@@ -124,6 +125,42 @@ class RanksTest : public QObject {
     QCOMPARE(joined.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) QCOMPARE(joined[i], expected[i]);
     if (ranks > 1) QVERIFY(ends[0]->sent_bytes() > 0 || ends[1]->sent_bytes() > 0);
+  }
+
+  void a_rank_that_waits_can_be_cancelled() {
+    auto ends = in_process_ranks(2);
+    const CancellationToken cancel;
+    std::string why;
+    std::thread waits([&] {
+      try {
+        ends[0]->all_to_all({}, {}, &cancel);
+      } catch (const Error& e) {
+        why = e.what();
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    cancel.cancel();
+    waits.join();
+    QVERIFY2(why.find("interrupted") != std::string::npos, why.c_str());
+    // Who comes later does not wait for it.
+    QVERIFY_EXCEPTION_THROWN(ends[1]->all_to_all({}, {}, nullptr), Error);
+  }
+
+  void a_rank_whose_step_fails_leaves_nobody_waiting() {
+    auto ends = in_process_ranks(2);
+    std::string why;
+    std::thread waits([&] {
+      try {
+        run(mixture(2, 0, {0, 0, 0, 1, 1, 1}), weights(), std::vector<float>(2 * 5 * kWidth, 0.5f), 2, ends[0].get());
+      } catch (const Error& e) {
+        why = e.what();
+      }
+    });
+    // Its plan is one of three ranks: the first exchange step refuses to run on two.
+    QVERIFY_EXCEPTION_THROWN(run(mixture(3, 1, {0, 0, 0, 1, 1, 2}), weights(), std::vector<float>(2 * 5 * kWidth, 0.5f), 2, ends[1].get()),
+                             Error);
+    waits.join();
+    QVERIFY2(why.find("another rank ended") != std::string::npos, why.c_str());
   }
 };
 

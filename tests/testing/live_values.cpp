@@ -1,0 +1,183 @@
+#include "tests/testing/live_values.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "core/graph/operator.h"
+
+namespace stormcell::testing {
+namespace {
+
+/// One value in memory: an operand, or several that a guard makes one of.
+struct Held {
+  std::set<int32_t> touches;
+  int32_t first = INT32_MAX, last = -1;
+  int64_t row_bytes = 0, rows = 1;
+  int32_t decision = -1, branch = kAllBranches;  // of the branch it belongs to; -1: none
+  bool survives = false;
+  int place = 0;  // which of the surviving values of its branch and size it is
+};
+
+class Counting {
+ public:
+  Counting(const Program& program, const Bindings& bounds)
+      : program_(program), graph_(*program.graph), bounds_(bounds), steps_(static_cast<int32_t>(program.steps.size())) {}
+
+  int64_t run() {
+    follow_branches();
+    unite_guards();
+    touch_all();
+    for (auto& [id, held] : held_) measure(id, held);
+    number_places();
+    std::vector<std::vector<const Held*>> begins(static_cast<size_t>(steps_) + 1), ends(static_cast<size_t>(steps_) + 1);
+    for (const auto& [id, held] : held_) {
+      begins[static_cast<size_t>(held.first)].push_back(&held);
+      ends[static_cast<size_t>(held.last)].push_back(&held);
+    }
+    std::set<const Held*> alive;
+    int64_t most = 0;
+    for (size_t s = 0; s < begins.size(); ++s) {
+      alive.insert(begins[s].begin(), begins[s].end());
+      most = std::max(most, bytes_of(alive));
+      for (const Held* held : ends[s]) alive.erase(held);
+    }
+    return most;
+  }
+
+ private:
+  const Operand& operand(int32_t o) const { return program_.operands[static_cast<size_t>(o)]; }
+
+  // Which branch of each decision a step belongs to.
+  void follow_branches() {
+    branch_at_.resize(static_cast<size_t>(steps_) + 1);
+    for (int32_t s = 0; s < steps_; ++s) {
+      const Step& step = program_.steps[static_cast<size_t>(s)];
+      if (step.kind != StepKind::skip_empty) continue;
+      for (int32_t inner = s + 1; inner < step.target; ++inner)
+        branch_at_[static_cast<size_t>(inner)][operand(step.inputs[0]).value] = step.branch;
+    }
+  }
+
+  // What a body yields is the guard's output, unless a step copies it.
+  void unite_guards() {
+    one_.resize(program_.operands.size());
+    std::iota(one_.begin(), one_.end(), 0);
+    std::map<ValueId, int32_t> of_value;
+    std::set<std::pair<ValueId, ValueId>> copies;
+    for (const Step& step : program_.steps) {
+      if (step.kind == StepKind::copy) copies.emplace(operand(step.inputs[0]).value, operand(step.outputs[0]).value);
+      if (step.kind == StepKind::copy || step.kind == StepKind::save_rows || step.kind == StepKind::restore_rows) continue;
+      for (const int32_t o : step.inputs) of_value[operand(o).value] = o;
+      for (const int32_t o : step.outputs) of_value[operand(o).value] = o;
+    }
+    for (const int32_t o : program_.outputs) of_value[operand(o).value] = o;
+    for (const Node& node : graph_.nodes)
+      for (size_t b = 0; node.op->name == "guard" && b < 2; ++b)
+        for (size_t i = 0; i < node.outputs.size(); ++i) {
+          const ValueId from = node.yields[b][i], to = node.outputs[i];
+          if (of_value.contains(from) && of_value.contains(to) && !copies.contains({from, to}))
+            one_[root(of_value[from])] = root(of_value[to]);
+        }
+    for (const auto& [value, o] : of_value)
+      if (graph_.value(value).kind == ValueKind::decision) decision_[value] = o;
+  }
+  size_t root(int32_t o) const {
+    while (one_[static_cast<size_t>(o)] != o) o = one_[static_cast<size_t>(o)];
+    return static_cast<size_t>(o);
+  }
+
+  void touch(int32_t o, int32_t step) {
+    if (operand(o).kind != BufferKind::arena) return;
+    held_[static_cast<int32_t>(root(o))].touches.insert(step);
+    const SpaceId space = graph_.value(operand(o).value).type.space;
+    if (space == kNone || graph_.space(space).kind != SpaceKind::routed || operand(o).is_decision) return;
+    held_[decision_.at(graph_.space(space).decision)].touches.insert(step);
+  }
+
+  void touch_all() {
+    for (int32_t s = 0; s < steps_; ++s) {
+      for (const int32_t o : program_.steps[static_cast<size_t>(s)].inputs) touch(o, s);
+      for (const int32_t o : program_.steps[static_cast<size_t>(s)].outputs) touch(o, s);
+    }
+    for (const int32_t o : program_.outputs) touch(o, steps_);
+    for (auto& [id, held] : held_) held.first = *held.touches.begin(), held.last = *held.touches.rbegin();
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int32_t s = 0; s < steps_; ++s) {
+        const Step& step = program_.steps[static_cast<size_t>(s)];
+        if (step.kind != StepKind::repeat_begin) continue;
+        for (auto& [id, held] : held_)
+          if (held.first < s && held.last >= s && held.last < step.target - 1) held.last = step.target - 1, changed = true;
+      }
+    }
+  }
+
+  void measure(int32_t id, Held& held) {
+    const Operand& o = operand(id);
+    const Value& v = graph_.value(o.value);
+    if (o.is_decision) {
+      held.row_bytes = static_cast<int64_t>(decision_bytes({graph_.space(v.type.space).count.evaluate(bounds_), v.fan_out, v.branches}));
+      return;
+    }
+    held.row_bytes = graph_.row_bytes(o.value);
+    if (v.type.space == kNone) return;
+    const CellSpace& space = graph_.space(v.type.space);
+    held.rows = space.count.evaluate(bounds_);
+    if (space.kind != SpaceKind::routed || space.branch == kAllBranches) return;
+    held.decision = space.decision;
+    held.branch = space.branch;
+    const auto branch_at = [&](int32_t step) {
+      const auto& here = branch_at_[static_cast<size_t>(step)];
+      const auto at = here.find(held.decision);
+      return at == here.end() ? -1 : at->second;
+    };
+    for (const int32_t step : held.touches) held.survives = held.survives || branch_at(step) != held.branch;
+    for (int32_t s = held.first; s <= held.last; ++s)
+      if (const int32_t branch = branch_at(s); branch >= 0) held.survives = held.survives || branch != held.branch;
+  }
+
+  void number_places() {
+    std::map<std::tuple<ValueId, int32_t, int64_t>, std::vector<Held*>> chains;
+    for (auto& [id, held] : held_)
+      if (held.survives) chains[{held.decision, held.branch, held.row_bytes}].push_back(&held);
+    for (auto& [key, chain] : chains) {
+      std::stable_sort(chain.begin(), chain.end(), [](const Held* a, const Held* b) { return a->first < b->first; });
+      for (size_t i = 0; i < chain.size(); ++i) chain[i]->place = static_cast<int>(i);
+    }
+  }
+
+  int64_t bytes_of(const std::set<const Held*>& alive) const {
+    int64_t bytes = 0;
+    std::map<std::tuple<ValueId, int64_t, int>, std::vector<const Held*>> surviving;  // by decision, row size and place
+    for (const Held* held : alive) {
+      if (held->survives) {
+        surviving[{held->decision, held->row_bytes, held->place}].push_back(held);
+      } else {
+        bytes += held->row_bytes * held->rows;
+      }
+    }
+    for (const auto& [key, values] : surviving) {
+      const auto most = std::min<int64_t>(static_cast<int64_t>(values.size()), graph_.value(std::get<0>(key)).fan_out);
+      bytes += most * values[0]->rows * values[0]->row_bytes;
+    }
+    return bytes;
+  }
+
+  const Program& program_;
+  const Graph& graph_;
+  const Bindings& bounds_;
+  int32_t steps_;
+  std::vector<std::map<ValueId, int32_t>> branch_at_;
+  std::vector<int32_t> one_;
+  std::map<ValueId, int32_t> decision_;
+  std::map<int32_t, Held> held_;
+};
+
+}  // namespace
+
+int64_t most_live_bytes(const Program& program, const Bindings& bounds) { return Counting(program, bounds).run(); }
+
+}  // namespace stormcell::testing
