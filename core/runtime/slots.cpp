@@ -30,15 +30,6 @@ struct Slots {
     first = std::min(first, v.first);
     last = std::max(last, v.last);
   }
-  /// Most members that are alive at one step.
-  int32_t most_alive() const {
-    std::map<int32_t, int32_t> change;
-    for (const auto& [branch, members] : of_branch)
-      for (const BranchBuffer& v : members) ++change[v.first], --change[v.last + 1];
-    int32_t alive = 0, most = 0;
-    for (const auto& [step, delta] : change) most = std::max(most, alive += delta);
-    return most;
-  }
 };
 
 /// Steps that only run where a branch got cells: [begin, end).
@@ -110,9 +101,8 @@ class SlotSharing {
       add_together(all, {at, next});
       at = next;
     }
-    // As many slots as the fan-out gives each cell are only worth it for more values than that.
     const Operand& d = program_.operands[static_cast<size_t>(decision)];
-    std::erase_if(all, [&](const Slots& s) { return s.most_alive() <= d.fan_out; });
+    dissolve(all, d.fan_out);
     for (auto v = inside; v != buffers.end(); ++v)
       for (Slots& s : all)
         if (s.first <= v->first && v->last <= s.last && s.has_room(*v)) {
@@ -139,6 +129,31 @@ class SlotSharing {
     }
     if (!best) best = &all.emplace_back();
     for (const BranchBuffer& v : values) best->add(v);
+  }
+
+  /// Most rows that are held at one step, in bounds of one branch: as many as the fan-out by slots, one by a buffer of its own.
+  static int32_t most_held(const std::vector<Slots>& all, const std::vector<bool>& shared, int32_t fan_out) {
+    std::map<int32_t, int32_t> change;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (shared[i]) change[all[i].first] += fan_out, change[all[i].last + 1] -= fan_out;
+      for (const auto& [branch, members] : all[i].of_branch)
+        for (const BranchBuffer& v : members)
+          if (!shared[i]) ++change[v.first], --change[v.last + 1];
+    }
+    int32_t held = 0, most = 0;
+    for (const auto& [step, delta] : change) most = std::max(most, held += delta);
+    return most;
+  }
+  /// Takes slots apart where buffers of their own hold no more: few branches, or a large fan-out.
+  static void dissolve(std::vector<Slots>& all, int32_t fan_out) {
+    std::vector<bool> shared(all.size(), true);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const int32_t with = most_held(all, shared, fan_out);
+      shared[i] = false;
+      shared[i] = most_held(all, shared, fan_out) > with;
+    }
+    size_t at = 0;
+    std::erase_if(all, [&](const Slots&) { return !shared[at++]; });
   }
 
   void drop_unused() {

@@ -86,7 +86,8 @@ class MemoryPlanTest : public QObject {
       qInfo("%lld branches: planned %lld, live %lld, one map of all patches %lld", static_cast<long long>(branches),
             static_cast<long long>(planned), static_cast<long long>(live), static_cast<long long>(map));
       QVERIFY(static_cast<double>(planned) <= 1.15 * static_cast<double>(live));
-      QVERIFY(planned <= 5 * map);
+      // The sum, what it is added to, a product on its way; and in slots, what other chains begin with or have left.
+      QVERIFY(static_cast<double>(planned) <= 4.1 * static_cast<double>(map));
     }
   }
 
@@ -112,6 +113,28 @@ class MemoryPlanTest : public QObject {
     look(patch_chains(4, 3, 8, 4), 1);
     qInfo("worst: %.3f (%s)", worst, where.c_str());
     QVERIFY2(worst <= 1.15, qPrintable(QString("%1: planned %2 times what is alive").arg(QString::fromStdString(where)).arg(worst)));
+  }
+
+  void buffers_that_live_together_lie_apart() {
+    for (uint64_t seed = 0; seed < 123; ++seed) {
+      const RandomCase c = seed == 120   ? patch_chains(6, 3, 8, 2)
+                           : seed == 121 ? exit_chain_toy(1)
+                           : seed == 122 ? iterated_router_toy(1)
+                                         : make_random_case(seed);
+      const Program program = lower(std::make_shared<Graph>(c.graph));
+      const MemoryPlan plan = plan_memory(program, c.bindings);
+      const auto end = [&](size_t i) { return plan.offset[i] + program.buffers[i].bytes.evaluate(c.bindings); };
+      for (size_t i = 0; i < program.buffers.size(); ++i) {
+        const ProgramBuffer& a = program.buffers[i];
+        if (a.kind != BufferKind::arena) continue;
+        QVERIFY(plan.offset[i] >= 0 && plan.offset[i] % 64 == 0 && end(i) <= plan.arena_bytes);
+        for (size_t k = 0; k < i; ++k) {
+          const ProgramBuffer& b = program.buffers[k];
+          if (b.kind != BufferKind::arena || a.last < b.first || b.last < a.first) continue;
+          QVERIFY2(end(k) <= plan.offset[i] || end(i) <= plan.offset[k], (c.name + ": " + a.name + " and " + b.name).c_str());
+        }
+      }
+    }
   }
 
   void chains_in_overlaid_memory_give_the_oracle_s_answer() {
