@@ -147,6 +147,8 @@ class SlotSharing {
   /// Takes slots apart where buffers of their own hold no more: few branches, or a large fan-out.
   static void dissolve(std::vector<Slots>& all, int32_t fan_out) {
     std::vector<bool> shared(all.size(), true);
+    const std::vector<bool> none(all.size(), false);
+    if (most_held(all, none, fan_out) <= most_held(all, shared, fan_out)) return all.clear();
     for (size_t i = 0; i < all.size(); ++i) {
       const int32_t with = most_held(all, shared, fan_out);
       shared[i] = false;

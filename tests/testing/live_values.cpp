@@ -26,7 +26,7 @@ class Counting {
   Counting(const Program& program, const Bindings& bounds)
       : program_(program), graph_(*program.graph), bounds_(bounds), steps_(static_cast<int32_t>(program.steps.size())) {}
 
-  int64_t run() {
+  LiveBytes run() {
     follow_branches();
     unite_guards();
     touch_all();
@@ -38,10 +38,12 @@ class Counting {
       ends[static_cast<size_t>(held.last)].push_back(&held);
     }
     std::set<const Held*> alive;
-    int64_t most = 0;
+    LiveBytes most;
     for (size_t s = 0; s < begins.size(); ++s) {
       alive.insert(begins[s].begin(), begins[s].end());
-      most = std::max(most, bytes_of(alive));
+      const LiveBytes now = bytes_of(alive);
+      most.by_place = std::max(most.by_place, now.by_place);
+      most.by_load = std::max(most.by_load, now.by_load);
       for (const Held* held : ends[s]) alive.erase(held);
     }
     return most;
@@ -149,19 +151,28 @@ class Counting {
     }
   }
 
-  int64_t bytes_of(const std::set<const Held*>& alive) const {
-    int64_t bytes = 0;
-    std::map<std::tuple<ValueId, int64_t, int>, std::vector<const Held*>> surviving;  // by decision, row size and place
+  LiveBytes bytes_of(const std::set<const Held*>& alive) const {
+    LiveBytes bytes;
+    // By decision and row size: how many values live on by place, and by branch.
+    std::map<std::pair<ValueId, int64_t>, std::pair<std::map<int, int64_t>, std::map<int32_t, int64_t>>> surviving;
+    std::map<ValueId, int64_t> rows;
     for (const Held* held : alive) {
       if (held->survives) {
-        surviving[{held->decision, held->row_bytes, held->place}].push_back(held);
+        auto& [places, branches] = surviving[{held->decision, held->row_bytes}];
+        ++places[held->place], ++branches[held->branch];
+        rows[held->decision] = held->rows;
       } else {
-        bytes += held->row_bytes * held->rows;
+        bytes.by_place += held->row_bytes * held->rows, bytes.by_load += held->row_bytes * held->rows;
       }
     }
-    for (const auto& [key, values] : surviving) {
-      const auto most = std::min<int64_t>(static_cast<int64_t>(values.size()), graph_.value(std::get<0>(key)).fan_out);
-      bytes += most * values[0]->rows * values[0]->row_bytes;
+    for (const auto& [key, counts] : surviving) {
+      const int64_t fan_out = graph_.value(key.first).fan_out, unit = rows[key.first] * key.second;
+      for (const auto& [place, count] : counts.first) bytes.by_place += std::min(count, fan_out) * unit;
+      std::vector<int64_t> of_branches;
+      for (const auto& [branch, count] : counts.second) of_branches.push_back(count);
+      std::sort(of_branches.rbegin(), of_branches.rend());
+      of_branches.resize(std::min(of_branches.size(), static_cast<size_t>(fan_out)));
+      bytes.by_load += std::accumulate(of_branches.begin(), of_branches.end(), int64_t{0}) * unit;
     }
     return bytes;
   }
@@ -178,6 +189,6 @@ class Counting {
 
 }  // namespace
 
-int64_t most_live_bytes(const Program& program, const Bindings& bounds) { return Counting(program, bounds).run(); }
+LiveBytes most_live_bytes(const Program& program, const Bindings& bounds) { return Counting(program, bounds).run(); }
 
 }  // namespace stormcell::testing

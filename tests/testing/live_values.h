@@ -11,6 +11,12 @@ namespace stormcell::testing {
 /// many rows as the branch can get. What lives on beside other branches shares the slots: the first such values of
 /// all branches of a decision (of one row size) together have at most as many rows as the decision has slots, so have the second ones, and
 /// so on.
-int64_t most_live_bytes(const Program& program, const Bindings& bounds);
+///
+/// `by_load` is stricter, and no static plan may reach it where the fan-out is above 1: of all values of one decision and row size that
+/// live on beside other branches, those count that are alive for the worst choice of loads, a branch's values all together.
+struct LiveBytes {
+  int64_t by_place = 0, by_load = 0;
+};
+LiveBytes most_live_bytes(const Program& program, const Bindings& bounds);
 
 }  // namespace stormcell::testing

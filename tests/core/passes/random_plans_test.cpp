@@ -66,7 +66,7 @@ void check_memory(const RandomCase& from, const Graph& graph) {
   for (int64_t& b : bounds) b *= 8;
   const Program program = lower(std::make_shared<Graph>(graph));
   const auto planned = static_cast<double>(plan_memory(program, bounds).arena_bytes),
-             alive = static_cast<double>(most_live_bytes(program, bounds));
+             alive = static_cast<double>(most_live_bytes(program, bounds).by_place);
   if (planned > 1.1 * alive) qInfo("%s: %.3f", from.name.c_str(), planned / alive);
   QVERIFY2(planned <= 1.15 * alive, message(from, "memory", std::to_string(planned / alive)).constData());
 }

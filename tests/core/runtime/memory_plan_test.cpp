@@ -69,7 +69,7 @@ std::shared_ptr<Program> program_of(const RandomCase& c) { return std::make_shar
 
 double over_bound(const Graph& graph, const Bindings& bounds) {
   const Program program = lower(std::make_shared<Graph>(graph));
-  return static_cast<double>(plan_memory(program, bounds).arena_bytes) / static_cast<double>(most_live_bytes(program, bounds));
+  return static_cast<double>(plan_memory(program, bounds).arena_bytes) / static_cast<double>(most_live_bytes(program, bounds).by_place);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ class MemoryPlanTest : public QObject {
     for (const int64_t branches : {int64_t{1}, int64_t{2}, int64_t{10}}) {
       const RandomCase c = patch_chains(branches, 16, 16);
       const Program program = lower(std::make_shared<Graph>(c.graph));
-      const int64_t planned = plan_memory(program, c.bindings).arena_bytes, live = most_live_bytes(program, c.bindings);
+      const int64_t planned = plan_memory(program, c.bindings).arena_bytes, live = most_live_bytes(program, c.bindings).by_load;
       const int64_t map = c.bindings[0] * 6 * 16 * 16 * 8 * 4;
       qInfo("%lld branches: planned %lld, live %lld, one map of all patches %lld", static_cast<long long>(branches),
             static_cast<long long>(planned), static_cast<long long>(live), static_cast<long long>(map));
