@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
-#include "core/cost/graph_cost.h"
+#include "core/experiment/physical_limit.h"
 #include "core/graph/operator.h"
 #include "core/machine/memory.h"
 #include "core/profile/statistics.h"
@@ -264,48 +264,17 @@ LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t
 
 double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings,
                                              std::map<std::string, OperatorTime>* by_operator) const {
-  // Rows that really came, from the decisions of the last run; without them, even loads.
   const Graph& g = *plan.graph;
-  std::map<ValueId, const ExecutedDecision*> decided;
-  for (const ExecutedDecision& d : plan.result.decisions)
-    if (d.turn == 0) decided[g.node(plan.program->routers[static_cast<size_t>(d.router)].node).outputs[0]] = &d;
-  std::function<double(SpaceId)> rows = [&](SpaceId id) -> double {
-    const CellSpace& s = g.space(id);
-    if (s.kind != SpaceKind::routed) return static_cast<double>(s.count.evaluate(bindings));
-    const auto at = decided.find(s.decision);
-    if (at == decided.end()) {
-      const Value& d = g.value(s.decision);
-      const double slots = rows(s.parent) * d.fan_out;
-      return s.branch == kAllBranches ? slots : slots / d.branches;
-    }
-    int64_t count = 0;
-    for (const int32_t c : at->second->choice) count += s.branch == kAllBranches ? is_kept(c) : c == s.branch;
-    return static_cast<double>(count);
-  };
-  const CostContext context{g, rows, bindings};
+  const MachineCeilings machine{ceilings.f32_gflops * 1e9, ceilings.bf16_gflops * 1e9, ceilings.read_gbs * 1e9};
   double total = 0;
-  const auto add = [&](const Node& n) {
-    const Cost cost = n.op->cost(context, n);
-    const bool low = !n.inputs.empty() && n.inputs.size() > 1 && g.value(n.inputs[1]).type.dtype == DType::bf16 &&
-                     n.attributes.integer("precise", 0) == 0;
-    const double peak =
-        (low || n.op->name == "grouped_linear" ? (dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops) : ceilings.f32_gflops);
-    const double compute = cost.flops / (peak * 1e6), ms = std::max(cost.bytes() / (ceilings.read_gbs * 1e6), compute);
+  for (const NodeCost& n : cost_of(g, executed_case(*plan.program, plan.result, bindings)).nodes) {
+    const double ms = n.seconds(machine) * 1e3;
     total += ms;
-    if (!by_operator) return;
-    OperatorTime& limit = (*by_operator)[std::string(n.op->name)];
+    if (!by_operator) continue;
+    OperatorTime& limit = (*by_operator)[std::string(g.node(n.node).op->name)];
     limit.limit_milliseconds += ms;
-    limit.limit_compute_milliseconds += compute;
-  };
-  std::function<void(const Block&)> walk = [&](const Block& block) {
-    for (const NodeId id : block.nodes) {
-      const Node& n = g.node(id);
-      add(n);
-      if (n.op->name == "guard") walk(n.bodies[0]);
-      if (n.op->name == "repeat") walk(n.bodies[0]);
-    }
-  };
-  walk(g.top);
+    limit.limit_compute_milliseconds += n.cost.flops / (n.is_bf16 ? machine.bf16_flops : machine.f32_flops) * 1e3;
+  }
   return total;
 }
 

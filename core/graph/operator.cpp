@@ -160,8 +160,13 @@ double value_bytes(const CostContext& context, ValueId id) {
 
 Cost cost_of_traffic(const CostContext& context, const Node& node) {
   Cost cost;
+  const ValueId over = !node.outputs.empty() ? node.outputs[0] : !node.inputs.empty() ? node.inputs[0] : kNone;
+  const SpaceId space = over == kNone ? kNone : context.graph.value(over).type.space;
+  // A mean below one cell: in the other batches the branch is absent and its weights are not read.
+  const double present = space == kNone ? 1 : std::min(1.0, context.rows(space));
   for (const ValueId v : node.inputs)
-    (context.graph.value(v).kind == ValueKind::weight ? cost.weight_bytes : cost.activation_bytes) += value_bytes(context, v);
+    (context.graph.value(v).kind == ValueKind::weight ? cost.weight_bytes : cost.activation_bytes) +=
+        value_bytes(context, v) * (context.graph.value(v).kind == ValueKind::weight ? present : 1);
   for (const ValueId v : node.outputs) cost.activation_bytes += value_bytes(context, v);
   return cost;
 }

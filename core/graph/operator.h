@@ -43,6 +43,7 @@ struct CostContext {
   const Graph& graph;
   std::function<double(SpaceId)> rows;
   Bindings bindings;
+  std::function<double(ValueId decision, int32_t branch)> load = {};  ///< cells that a branch gets; may be a mean below 1
 };
 
 struct Operator {
@@ -81,11 +82,11 @@ void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId sp
 void expect_weight(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is a weight, the same for all cells, and has this content.
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
-void expect_integer(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is an activation in i32.
-void expect_decision(const Graph& graph, const Node& node, size_t index);
+void expect_integer(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is one i32 for each cell, or one for the batch.
 void expect_one_integer(const Graph& graph, const Node& node, size_t index);
+void expect_decision(const Graph& graph, const Node& node, size_t index);
 
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
 /// Index of the input that carries `extra`, or -1. `fixed` is the number of inputs before the extras.

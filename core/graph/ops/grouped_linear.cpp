@@ -40,13 +40,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   return {{{DType::f32, slots, {first.content[0]}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {
-  // Only branches with rows are read; rows of a branch come from its space, where one exists, else the mean is assumed.
+  // Only branches with rows are read.
   Cost cost;
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
   const TensorType& w = c.graph.value(n.inputs[2]).type;
   const double rows = c.rows(slots), k = static_cast<double>(w.content[1].evaluate(c.bindings)),
                out = static_cast<double>(w.content[0].evaluate(c.bindings));
-  const double present = std::min(rows, static_cast<double>(n.attributes.list("branches").size()));
+  double present = 0;
+  for (const int64_t b : n.attributes.list("branches")) present += std::min(1.0, c.load(n.inputs[1], static_cast<int32_t>(b)));
   cost.flops = 2 * rows * k * out;
   cost.weight_bytes = present * k * out * static_cast<double>(element_size(w.dtype));
   cost.activation_bytes = rows * (k + out) * 4;
