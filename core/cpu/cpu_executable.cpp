@@ -30,14 +30,18 @@ struct PollingTeam {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space,
-                ThreadTeam& team, Communicator* communicator)
+  /// Lays everything out; allocate() makes it ready to run.
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, ThreadTeam& team,
+                Communicator* communicator)
       : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator) {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
     collect_weights();
     lay_out_records(options.bounds);
     count_events(options.bounds);
+  }
+
+  void allocate(const CompileOptions& options, MemorySpace& space) {
     arena_ = space.allocate(layout_.memory.arena_bytes + layout_.scratch_bytes, "activations");
     states_ = space.allocate(layout_.memory.state_bytes, "states");
     records_ = space.allocate(layout_.record_bytes, "recorded decisions");
@@ -327,7 +331,14 @@ class CpuExecutable : public Executable {
 
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                             MemorySpace& space, ThreadTeam& team, Communicator* communicator) {
-  return std::make_unique<CpuExecutable>(std::move(program), weights, options, space, team, communicator);
+  auto executable = std::make_unique<CpuExecutable>(std::move(program), weights, options, team, communicator);
+  executable->allocate(options, space);
+  return executable;
+}
+
+ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
+                                ThreadTeam& team) {
+  return CpuExecutable(std::move(program), weights, options, team, nullptr).layout();
 }
 
 void run_on_cpu(Executable& executable, const Submission& submission) { static_cast<CpuExecutable&>(executable).run(submission); }

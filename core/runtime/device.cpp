@@ -15,6 +15,11 @@ RecordParts record_parts(const DecisionShape& bound) {
 }
 
 int64_t Executable::status_bytes() const {
+int64_t ExecutableLayout::bytes() const {
+  return memory.arena_bytes + memory.state_bytes + scratch_bytes + record_bytes +
+         int64_t{most_events} * static_cast<int64_t>(sizeof(DeviceEvent));
+}
+
   const auto counters = static_cast<int64_t>(2 * program_->guards.size() + program_->routers.size());
   // The events that follow hold 8-byte numbers.
   return (static_cast<int64_t>(sizeof(ExecutionStatus)) + counters * 4 + 7) / 8 * 8;
