@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -126,44 +125,11 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
 }
 
 std::string Experiment::State::settings_json() const {
-  const nlohmann::json j = {{"model", options.model},
-                            {"data", options.data},
-                            {"batch", options.batch},
-                            {"batches", options.batches},
-                            {"length", options.length},
-                            {"truncate", options.truncate},
-                            {"threads", device->info().threads},
-                            {"device", options.device},
-                            {"dtype", std::string(to_text(dtype))},
-                            {"seed", options.seed},
-                            {"field", options.field},
-                            {"target_field", options.target_field},
-                            {"label_field", options.label_field},
-                            {"verify_seconds", options.verify_seconds},
-                            {"most_new_tokens", options.most_new_tokens},
-                            {"record_inputs", options.record_inputs},
-                            {"record_scores", options.record_scores},
-                            {"version", STORMCELL_VERSION}};
-  return j.dump();
-}
-
-void Experiment::State::check_memory(const Graph& g, const Bindings& bounds, const std::string& what) const {
-  Program program = lower(std::make_shared<Graph>(g));
-  const MemoryPlan plan = plan_memory(program, bounds);
-  int64_t weights_bytes = 0;
-  for (const ProgramWeight& w : program.weights)
-    if (const WeightInfo* info = weights->find(w.name)) weights_bytes += info->bytes();
-  // Beside the plan's memory: outputs as they are read back and as the oracle has them, and the oracle's values, about an arena.
-  int64_t compared = plan.arena_bytes;
-  for (const int32_t output : program.outputs)
-    compared += 2 * program.buffers[static_cast<size_t>(program.operands[static_cast<size_t>(output)].buffer)].bytes.evaluate(bounds);
-  const int64_t rest = plan.arena_bytes + plan.state_bytes + compared, need = weights_bytes + rest, have = available_memory();
-  if (need <= have) return;
-  // Half the bytes where bf16 would do; nothing smaller exists in this version.
-  const bool fits = dtype == DType::f32 && weights_bytes / 2 + rest <= have;
-  bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(have)) + " are available",
-            fits ? "use --dtype bf16, which fits"
-                 : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
+  // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
+  ExperimentOptions ran = options;
+  ran.threads = device->info().threads;
+  if (dtype == DType::f32 || dtype == DType::bf16) ran.dtype = std::string(to_text(dtype));
+  return stormcell::settings_json(ran);
 }
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
