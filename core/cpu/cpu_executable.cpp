@@ -37,7 +37,7 @@ class CpuExecutable : public Executable {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
     collect_weights();
-    lay_out_records(options.bounds);
+    lay_out_records(options);
     count_events(options.bounds);
   }
 
@@ -88,6 +88,8 @@ class CpuExecutable : public Executable {
             forced =
                 reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
           run_kernel(at, s.bindings, forced);
+          // Here, and not in the record step: the scores' memory is free for others as soon as this step is done.
+          if (s.record && router >= 0) record_scores(router, ins_[static_cast<size_t>(at)][0], executions[router]);
           break;
         }
         case StepKind::copy: {
@@ -195,12 +197,23 @@ class CpuExecutable : public Executable {
     }
   }
 
-  void lay_out_records(const Bindings& bounds) {
+  /// Columns of the scores that a router reads: none of one that goes by labels.
+  int32_t score_columns(const ProgramRouter& router) const {
+    const Graph& g = *program_->graph;
+    const Node& node = g.node(router.node);
+    const TensorType& scores = g.value(node.inputs[0]).type;
+    if (node.op->name != "route" || scores.dtype != DType::f32) return 0;
+    return static_cast<int32_t>(scores.content.at(0).constant());
+  }
+
+  void lay_out_records(const CompileOptions& options) {
     const Program& p = *program_;
+    const Bindings& bounds = options.bounds;
     for (const ProgramRouter& r : p.routers) {
+      layout_.score_columns.push_back(options.scores ? score_columns(r) : 0);
       const Operand& d = p.operands[static_cast<size_t>(r.decision)];
       const int64_t cells = p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds);
-      const int64_t bytes = record_parts({cells, d.fan_out, d.branches}).bytes;
+      const int64_t bytes = record_parts({cells, d.fan_out, d.branches}, layout_.score_columns.back()).bytes;
       layout_.record_offset.push_back(layout_.record_bytes);
       layout_.record_size.push_back(bytes);
       layout_.record_cells.push_back(cells);
@@ -285,14 +298,29 @@ class CpuExecutable : public Executable {
     kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, bindings, forced, communicator_});
   }
 
+  /// Where an execution's record lies; nullptr where there is no room for it.
+  std::byte* record_at(size_t router, int32_t execution) const {
+    if (execution >= dims_[static_cast<size_t>(program_->routers[router].executions)]) return nullptr;
+    return reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] +
+           execution * layout_.record_size[router];
+  }
+  RecordParts parts_of(size_t router) const {
+    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[router].decision)];
+    return record_parts({layout_.record_cells[router], d.fan_out, d.branches}, layout_.score_columns[router]);
+  }
+
+  void record_scores(int32_t index, const Rows& scores, int32_t execution) {
+    const auto router = static_cast<size_t>(index);
+    std::byte* to = layout_.score_columns[router] > 0 ? record_at(router, execution) : nullptr;
+    if (to) std::memcpy(to + parts_of(router).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);
+  }
+
   void record(const Step& step, int32_t execution) {
     const auto router = static_cast<size_t>(step.index);
-    const int64_t most = dims_[static_cast<size_t>(program_->routers[router].executions)];
-    if (execution >= most) return;
-    auto* to =
-        reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] + execution * layout_.record_size[router];
+    std::byte* to = record_at(router, execution);
+    if (!to) return;
     const DecisionView& d = decision(step.inputs[0]);
-    const RecordParts parts = record_parts({layout_.record_cells[router], d.fan_out, d.branches});
+    const RecordParts parts = parts_of(router);
     const auto cells = static_cast<size_t>(*d.cells);
     *reinterpret_cast<RecordHeader*>(to) = {*d.cells, turn_of(step.index)};
     std::memcpy(to + parts.choice, d.choice, cells * static_cast<size_t>(d.fan_out) * 4);

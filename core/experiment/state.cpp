@@ -150,7 +150,7 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
       plan->records.layout.steps[i].flops = at->second->cost.flops / at->second->times;
       plan->records.layout.steps[i].bytes = at->second->cost.bytes() / at->second->times;
     }
-  plan->executor = std::make_unique<Executor>(*device, *store, program, bounds, progress);
+  plan->executor = std::make_unique<Executor>(*device, *store, program, CompileOptions{bounds, options.record_scores}, progress);
   plan->guard_hits.assign(program->guards.size(), 0);
   plan->guard_misses.assign(program->guards.size(), 0);
   return plan;

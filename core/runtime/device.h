@@ -113,11 +113,12 @@ inline constexpr int32_t kMostEvents = 1 << 18;
 struct RecordHeader {
   int32_t cells = 0, turn = 0;
 };
-/// Byte offsets of the parts of one record: choice i32, weight f32, margin f32 [cells], ancestor i32 [cells], padded i32 [branches].
+/// Byte offsets of the parts of one record: choice i32, weight f32, margin f32 [cells], ancestor i32 [cells], padded i32 [branches],
+/// scores f32 [cells, columns].
 struct RecordParts {
-  int64_t choice, weight, margin, ancestor, padded, bytes;
+  int64_t choice, weight, margin, ancestor, padded, scores, bytes;
 };
-RecordParts record_parts(const DecisionShape& bound);
+RecordParts record_parts(const DecisionShape& bound, int32_t score_columns = 0);
 
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
