@@ -12,8 +12,6 @@ namespace stormcell::studio {
 QString shell_quoted(const QString& word);
 /// `stormcell optimize MODEL --data ...` that does what the run's settings say. Empty settings: empty.
 QString command_of(const std::string& settings, const QString& session, const PlanChoice& passes = {});
-/// The settings of a run as options for another one; nothing where it has none.
-std::optional<ExperimentOptions> options_of(const std::string& settings);
 /// `other`: the session that views compare with, empty: none; `how`: further options, quoted.
 QString export_command(const QString& view, const QString& file, const QString& session, const QString& other = {},
                        const QStringList& how = {});

@@ -62,7 +62,7 @@ int64_t MainWindow::newest_result() const {
 
 void MainWindow::run_again(const Again& again) {
   if (!document_.run()) return say(tr("Open a session first"));
-  if (!options_of(document_.run()->settings)) return say(tr("How this run was made is not known"));
+  if (!parse_settings(document_.run()->settings)) return say(tr("How this run was made is not known"));
   background_.start(
       run_list_,
       [this, again, main = document_.context().main, writable = writable_](const Progress&) -> views::View::Deliver {
@@ -84,7 +84,7 @@ PlanChoice MainWindow::passes_of_run() const {
 void MainWindow::run_into_session(const Again& again) {
   const PlanChoice passes = again.passes.value_or(passes_of_run());
   const auto options = [&] {
-    auto o = options_of(document_.run()->settings);
+    auto o = parse_settings(document_.run()->settings);
     o->record_inputs |= again.inputs;
     return *o;
   }();

@@ -1,9 +1,8 @@
-// Types for numbers that must not be swapped: branches, bytes, milliseconds.
+// Types for numbers that must not be swapped.
 #pragma once
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace stormcell {
 
@@ -16,11 +15,8 @@ struct Strong {
 };
 
 using Bytes = Strong<struct BytesTag, int64_t>;
-using Milliseconds = Strong<struct MillisecondsTag, double>;
 
 /// "1.5 MiB" and the like, for people.
 std::string to_text(Bytes bytes);
-/// Parses "4000MiB", "16 GB", "123"; `where` names the option in the error.
-Bytes parse_bytes(std::string_view text, std::string_view where);
 
 }  // namespace stormcell

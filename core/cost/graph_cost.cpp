@@ -8,7 +8,11 @@ namespace {
 
 class Costing {
  public:
-  Costing(const Graph& graph, const CostCase& of) : g_(graph), case_(of) {}
+  Costing(const Graph& graph, const CostCase& of)
+      : g_(graph),
+        case_(of),
+        context_{graph, [this](SpaceId s) { return rows(s); }, of.bindings,
+                 [this](ValueId d, int32_t branch) { return rows(g_.value(d).type.space) * case_.shares.of(g_, d, branch); }} {}
 
   GraphCost run() {
     block(g_.top, 1);
@@ -41,15 +45,14 @@ class Costing {
     const ValueId over = !n.outputs.empty() ? n.outputs[0] : !n.inputs.empty() ? n.inputs[0] : kNone;
     const SpaceId space = over == kNone ? kNone : g_.value(over).type.space;
     node.rows = over == kNone ? 0 : rows(space);
-    if (n.op->cost && times > 0) node.cost = n.op->cost({g_, [this](SpaceId s) { return rows(s); }, case_.bindings}, n);
-    // A mean below one cell: in the other batches the branch is absent and its weights are not read.
-    if (space != kNone && n.op->name != "grouped_linear") node.cost.weight_bytes *= std::min(1.0, node.rows);
+    if (n.op->cost && times > 0) node.cost = n.op->cost(context_, n);
     node.cost.flops *= times;
     node.cost.weight_bytes *= times;
     node.cost.activation_bytes *= times;
     for (const ValueId v : n.inputs) {
       const Value& w = g_.value(v);
-      node.is_bf16 = node.is_bf16 || (w.kind == ValueKind::weight && w.type.dtype == DType::bf16 && w.type.content.size() > 1);
+      node.is_bf16 = node.is_bf16 || (w.kind == ValueKind::weight && w.type.dtype == DType::bf16 && w.type.content.size() > 1 &&
+                                      n.attributes.integer("precise", 0) == 0);
     }
     cost_.total.flops += node.cost.flops;
     cost_.total.weight_bytes += node.cost.weight_bytes;
@@ -76,6 +79,7 @@ class Costing {
 
   const Graph& g_;
   const CostCase& case_;
+  CostContext context_;
   GraphCost cost_;
 };
 

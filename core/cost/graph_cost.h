@@ -28,7 +28,7 @@ struct NodeCost {
   double times = 1;      ///< how often it runs: turns of its repeats, chance of its guard's body
   double rows = 0;       ///< of its output (or, without one, of its first input), once
   Cost cost;             ///< of all times together
-  bool is_bf16 = false;  ///< its product's weights are bf16
+  bool is_bf16 = false;  ///< its product's weights are bf16, and it may round its input to them
   double seconds(const MachineCeilings& machine) const;
 };
 

@@ -83,51 +83,59 @@ std::vector<std::byte> channels_first(const std::byte* from, const std::vector<i
   return to;
 }
 
+// conv_panels/GROUPS/CHANNELS of a weight [O, kh, kw, c].
+constexpr std::string_view kConvPanels = "conv_panels/";
+Conv2dShape conv_shape(const WeightKey& key, const WeightInfo& info) {
+  const size_t slash = key.layout.find('/', kConvPanels.size());
+  Conv2dShape shape;
+  shape.groups = std::stoll(key.layout.substr(kConvPanels.size(), slash - kConvPanels.size()));
+  shape.in_channels = std::stoll(key.layout.substr(slash + 1));
+  shape.out_channels = info.shape.at(0);
+  shape.kernel_height = info.shape.at(1);
+  shape.kernel_width = info.shape.at(2);
+  return shape;
+}
+
 }  // namespace
 
 std::unique_ptr<MemorySpace> process_memory() { return std::make_unique<ProcessMemory>(); }
 
+int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info) {
+  if (key.layout == "plain") return info.bytes();
+  if (key.layout == "plain_f32") return info.elements() * 4;
+  if (key.layout == "panels") return static_cast<int64_t>(packed_bytes(info.shape.at(0), info.shape.at(1), key.dtype));
+  if (key.layout.starts_with(kConvPanels)) return static_cast<int64_t>(packed_conv2d_bytes(conv_shape(key, info), key.dtype));
+  failed("weights", "no layout \"" + key.layout + "\" on the CPU");
+}
+
 std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team) {
   const WeightInfo* info = source.find(key.tensor);
   if (!info) failed("weights", "no tensor " + key.tensor);
+  auto buffer = space.allocate(cpu_weight_bytes(key, *info), key.tensor);
   const std::shared_ptr<const std::byte> bytes = source.bytes(key.tensor);
+  auto* out = reinterpret_cast<std::byte*>(buffer->address().value);
   if (key.layout == "plain") {
-    auto buffer = space.allocate(info->bytes(), key.tensor);
-    std::memcpy(reinterpret_cast<void*>(buffer->address().value), bytes.get(), static_cast<size_t>(info->bytes()));
-    return buffer;
-  }
-  if (key.layout == "plain_f32") {
-    auto buffer = space.allocate(info->elements() * 4, key.tensor);
-    to_f32(bytes.get(), info->dtype, reinterpret_cast<float*>(buffer->address().value), static_cast<size_t>(info->elements()));
-    return buffer;
-  }
-  if (key.layout == "panels") {
+    std::memcpy(out, bytes.get(), static_cast<size_t>(info->bytes()));
+  } else if (key.layout == "plain_f32") {
+    to_f32(bytes.get(), info->dtype, reinterpret_cast<float*>(out), static_cast<size_t>(info->elements()));
+  } else if (key.layout == "panels") {
     const StoredWeight from{bytes.get(), info->dtype, info->shape.at(0), info->shape.at(1), false, nullptr};
-    auto buffer = space.allocate(static_cast<int64_t>(packed_bytes(from.n, from.k, key.dtype)), key.tensor);
-    auto* out = reinterpret_cast<std::byte*>(buffer->address().value);
     team.split(panel_count(from.n), 1, [&](int64_t begin, int64_t end, int) { pack(from, key.dtype, out, begin, end); });
-    return buffer;
-  }
-  if (key.layout.starts_with("conv_panels/")) {
-    const size_t slash = key.layout.find('/', 12);
-    Conv2dShape shape;
-    shape.groups = std::stoll(key.layout.substr(12, slash - 12));
-    shape.in_channels = std::stoll(key.layout.substr(slash + 1));
-    shape.out_channels = info->shape.at(0);
-    shape.kernel_height = info->shape.at(1);
-    shape.kernel_width = info->shape.at(2);
+  } else {
     const std::vector<std::byte> turned = channels_first(bytes.get(), info->shape, element_size(info->dtype));
-    auto buffer = space.allocate(static_cast<int64_t>(packed_conv2d_bytes(shape, key.dtype)), key.tensor);
-    pack_conv2d(shape, turned.data(), info->dtype, nullptr, key.dtype, reinterpret_cast<std::byte*>(buffer->address().value));
-    return buffer;
+    pack_conv2d(conv_shape(key, *info), turned.data(), info->dtype, nullptr, key.dtype, out);
   }
-  failed("weights", "no layout \"" + key.layout + "\" on the CPU");
+  return buffer;
 }
 
 CpuDevice::CpuDevice(int threads, Communicator* communicator) : team_(threads), communicator_(communicator), memory_(process_memory()) {}
 DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size()}; }
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
 std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<CpuStream>(synchronizations_); }
+int64_t CpuDevice::weight_bytes(const WeightKey& key, const WeightInfo& info) const { return cpu_weight_bytes(key, info); }
+ExecutableLayout CpuDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
+  return layout_for_cpu(std::move(program), weights, options, team_);
+}
 std::unique_ptr<DeviceBuffer> CpuDevice::load_weight(const WeightKey& key, const WeightSource& source) {
   return load_cpu_weight(key, source, *memory_, team_);
 }

@@ -22,12 +22,18 @@ class MemorySpace {
 /// Aligned to 64 bytes, in huge pages where they are large. Memory that the control group does not have is an Error, not a kill.
 std::unique_ptr<MemorySpace> process_memory();
 
+/// Bytes that load_cpu_weight() takes for a weight in the layout and format of the key.
+int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info);
 /// Packs or converts a weight into memory of `space`: layouts plain, plain_f32, panels, conv_panels/GROUPS/CHANNELS.
 std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team);
 
 /// Compiles a program for the CPU kernels, all its memory from `space`.
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                             MemorySpace& space, ThreadTeam& team, Communicator* communicator = nullptr);
+
+/// The layout that compile_for_cpu() would make, with nothing allocated.
+ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
+                                ThreadTeam& team);
 
 /// Runs an executable made by compile_for_cpu now, on this thread.
 void run_on_cpu(Executable& executable, const Submission& submission);
@@ -39,6 +45,8 @@ class CpuDevice : public Device {
   DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
+  int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override;
+  ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }

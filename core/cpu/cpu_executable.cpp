@@ -31,20 +31,25 @@ struct PollingTeam {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, MemorySpace& space,
-                ThreadTeam& team, Communicator* communicator)
-      : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator), space_(space) {
+  /// Lays everything out; allocate() makes it ready to run.
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, ThreadTeam& team,
+                Communicator* communicator)
+      : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator) {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
     collect_weights();
-    lay_out_records(options.bounds);
+    lay_out_records(options);
     count_events(options.bounds);
+  }
+
+  void allocate(const CompileOptions& options, MemorySpace& space) {
+    space_ = &space;
     arena_ = space.allocate(layout_.memory.arena_bytes + layout_.scratch_bytes, "activations");
     states_ = space.allocate(layout_.memory.state_bytes, "states");
     records_ = space.allocate(layout_.record_bytes, "recorded decisions");
     status_ = space.allocate(status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)), "execution status");
     place_operands(options.bounds);
-    if (space_.watches()) note_lives(options.bounds);
+    if (space.watches()) note_lives(options.bounds);
     dims_.resize(program_->dims.size());
     turns_.resize(program_->repeats.size());
   }
@@ -97,6 +102,8 @@ class CpuExecutable : public Executable {
             forced =
                 reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
           run_kernel(at, s, forced);
+          // Here, and not in the record step: the scores' memory is free for others as soon as this step is done.
+          if (s.record && router >= 0) record_scores(router, ins_[static_cast<size_t>(at)][0], executions[router]);
           break;
         }
         case StepKind::copy: {
@@ -212,12 +219,23 @@ class CpuExecutable : public Executable {
     }
   }
 
-  void lay_out_records(const Bindings& bounds) {
+  /// Columns of the scores that a router reads: none of one that goes by labels.
+  int32_t score_columns(const ProgramRouter& router) const {
+    const Graph& g = *program_->graph;
+    const Node& node = g.node(router.node);
+    const TensorType& scores = g.value(node.inputs[0]).type;
+    if (node.op->name != "route" || scores.dtype != DType::f32) return 0;
+    return static_cast<int32_t>(scores.content.at(0).constant());
+  }
+
+  void lay_out_records(const CompileOptions& options) {
     const Program& p = *program_;
+    const Bindings& bounds = options.bounds;
     for (const ProgramRouter& r : p.routers) {
+      layout_.score_columns.push_back(options.scores ? score_columns(r) : 0);
       const Operand& d = p.operands[static_cast<size_t>(r.decision)];
       const int64_t cells = p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds);
-      const int64_t bytes = record_parts({cells, d.fan_out, d.branches}).bytes;
+      const int64_t bytes = record_parts({cells, d.fan_out, d.branches}, layout_.score_columns.back()).bytes;
       layout_.record_offset.push_back(layout_.record_bytes);
       layout_.record_size.push_back(bytes);
       layout_.record_cells.push_back(cells);
@@ -271,7 +289,7 @@ class CpuExecutable : public Executable {
     }
   }
   void forget(const std::vector<Life>& lives) const {
-    for (const Life& life : lives) space_.forget(life.from, life.bytes);
+    for (const Life& life : lives) space_->forget(life.from, life.bytes);
   }
 
   const DecisionView& decision(int32_t operand) const { return decisions_[static_cast<size_t>(operand)]; }
@@ -326,14 +344,29 @@ class CpuExecutable : public Executable {
     kernels_[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, s.bindings, forced, communicator_, s.cancel});
   }
 
+  /// Where an execution's record lies; nullptr where there is no room for it.
+  std::byte* record_at(size_t router, int32_t execution) const {
+    if (execution >= dims_[static_cast<size_t>(program_->routers[router].executions)]) return nullptr;
+    return reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] +
+           execution * layout_.record_size[router];
+  }
+  RecordParts parts_of(size_t router) const {
+    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[router].decision)];
+    return record_parts({layout_.record_cells[router], d.fan_out, d.branches}, layout_.score_columns[router]);
+  }
+
+  void record_scores(int32_t index, const Rows& scores, int32_t execution) {
+    const auto router = static_cast<size_t>(index);
+    std::byte* to = layout_.score_columns[router] > 0 ? record_at(router, execution) : nullptr;
+    if (to) std::memcpy(to + parts_of(router).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);
+  }
+
   void record(const Step& step, int32_t execution) {
     const auto router = static_cast<size_t>(step.index);
-    const int64_t most = dims_[static_cast<size_t>(program_->routers[router].executions)];
-    if (execution >= most) return;
-    auto* to =
-        reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] + execution * layout_.record_size[router];
+    std::byte* to = record_at(router, execution);
+    if (!to) return;
     const DecisionView& d = decision(step.inputs[0]);
-    const RecordParts parts = record_parts({layout_.record_cells[router], d.fan_out, d.branches});
+    const RecordParts parts = parts_of(router);
     const auto cells = static_cast<size_t>(*d.cells);
     *reinterpret_cast<RecordHeader*>(to) = {*d.cells, turn_of(step.index)};
     std::memcpy(to + parts.choice, d.choice, cells * static_cast<size_t>(d.fan_out) * 4);
@@ -355,7 +388,7 @@ class CpuExecutable : public Executable {
   WeightStore& weights_;
   ThreadTeam& team_;
   Communicator* communicator_;
-  MemorySpace& space_;
+  MemorySpace* space_ = nullptr;
   ExecutableLayout layout_;
   std::vector<std::vector<int32_t>> requested_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -374,7 +407,14 @@ class CpuExecutable : public Executable {
 
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                             MemorySpace& space, ThreadTeam& team, Communicator* communicator) {
-  return std::make_unique<CpuExecutable>(std::move(program), weights, options, space, team, communicator);
+  auto executable = std::make_unique<CpuExecutable>(std::move(program), weights, options, team, communicator);
+  executable->allocate(options, space);
+  return executable;
+}
+
+ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
+                                ThreadTeam& team) {
+  return CpuExecutable(std::move(program), weights, options, team, nullptr).layout();
 }
 
 void run_on_cpu(Executable& executable, const Submission& submission) { static_cast<CpuExecutable&>(executable).run(submission); }

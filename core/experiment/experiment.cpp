@@ -3,7 +3,9 @@
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
+#include "core/experiment/memory_check.h"
 #include "core/experiment/state.h"
+#include "core/machine/memory.h"
 
 namespace stormcell {
 
@@ -63,8 +65,8 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
     s.dtype = *asked;
   }
   s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
-  s.check_memory(*s.graph, bounds_of(*s.graph, *s.data, 0), options.model);
   s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+  check_memory(*s.device, *s.store, s.graph, {bounds_of(*s.graph, *s.data, 0), options.record_scores}, available_memory(), options.model);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }

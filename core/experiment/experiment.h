@@ -8,23 +8,9 @@
 
 #include "core/base/progress.h"
 #include "core/summary/results.h"
+#include "core/summary/settings.h"
 
 namespace stormcell {
-
-struct ExperimentOptions {
-  std::string model, data;
-  int64_t batch = 8, batches = -1, length = 0;
-  bool truncate = false, allow_nonfinite = false;
-  std::string field = "text", target_field, label_field;
-  uint64_t seed = 0;
-  int threads = 0;  ///< 0: all cores this process may use
-  std::string device = "cpu";
-  std::string dtype;  ///< empty: as stored
-  double verify_seconds = 10;
-  bool record_inputs = false, record_scores = false;
-  int64_t most_new_tokens = 64;  ///< generate
-  bool operator==(const ExperimentOptions&) const = default;
-};
 
 /// Which passes a plan has, and what is set of them: by pass, then by option.
 struct PlanChoice {

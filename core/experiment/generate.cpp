@@ -3,9 +3,11 @@
 
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
+#include "core/experiment/memory_check.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/state.h"
 #include "core/formats/tokenizer.h"
+#include "core/machine/memory.h"
 
 namespace stormcell {
 namespace {
@@ -87,7 +89,8 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
                   (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   " are more than the model's " + std::to_string(s.model->max_length) + " positions",
               "choose fewer, or a smaller --length with --truncate");
-  s.check_memory(*graph, bounds_of(*graph, *s.data, most), s.options.model);
+  check_memory(*s.device, *s.store, graph, {bounds_of(*graph, *s.data, most), s.options.record_scores}, available_memory(),
+               s.options.model);
   std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
   RoutingTotals totals;
   const std::vector<int32_t>& ends = s.model->tokens.ends;

@@ -102,7 +102,9 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   r.weight = d.weight;
   r.padded = d.padded;
   if (g.space(g.value(decision_of(program, d.router)).type.space).kind == SpaceKind::routed) r.ancestor = d.ancestor;
-  if (options.margins) r.margin = d.margin;
+  if (options.scores) r.margin = d.margin;
+  // Sessions keep a score a branch; what a threshold compares is none.
+  if (options.scores && d.score_columns == d.shape.branches) r.scores = d.scores;
   record.add_decision(r);
 }
 

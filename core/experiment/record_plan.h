@@ -22,7 +22,8 @@ struct RecordPlan {
 RecordPlan record_plan(const Program& program);
 
 struct RecordOptions {
-  bool decisions = false, inputs = false, margins = false;
+  bool decisions = false, inputs = false;
+  bool scores = false;  ///< and the margins between them
 };
 
 /// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with turns: all but what its

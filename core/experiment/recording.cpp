@@ -14,6 +14,7 @@ namespace {
 ModelSummary summary_of(const Experiment::State& state) {
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
+  model.is_older_fingerprint = [of = state.model](std::string_view known) { return of->is_known_as(known); };
   model.name = state.model->name;
   model.family = state.model->family;
   model.json = nlohmann::json{{"parameters", state.model->parameters},

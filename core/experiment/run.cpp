@@ -30,7 +30,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   config.dtype = std::string(to_text(s.dtype));
   if (!run.config.empty()) {
     const PlanConfig wanted = parse_plan_config(run.config, "--config");
-    if (!wanted.fingerprint.empty() && wanted.fingerprint != r.model.fingerprint)
+    if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
       r.warnings.push_back("the configuration was made for another model (" + wanted.model + "): only what fits is taken over");
     PipelineResult replayed =
         replay_passes({*graph, {}, s.machine_model(), bounds_of(*graph, *s.data, 0)}, {wanted.passes.begin(), wanted.passes.end()});

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
-#include "core/cost/graph_cost.h"
+#include "core/experiment/physical_limit.h"
 #include "core/graph/operator.h"
 #include "core/machine/memory.h"
 #include "core/profile/statistics.h"
@@ -126,44 +125,11 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
 }
 
 std::string Experiment::State::settings_json() const {
-  const nlohmann::json j = {{"model", options.model},
-                            {"data", options.data},
-                            {"batch", options.batch},
-                            {"batches", options.batches},
-                            {"length", options.length},
-                            {"truncate", options.truncate},
-                            {"threads", device->info().threads},
-                            {"device", options.device},
-                            {"dtype", std::string(to_text(dtype))},
-                            {"seed", options.seed},
-                            {"field", options.field},
-                            {"target_field", options.target_field},
-                            {"label_field", options.label_field},
-                            {"verify_seconds", options.verify_seconds},
-                            {"most_new_tokens", options.most_new_tokens},
-                            {"record_inputs", options.record_inputs},
-                            {"record_scores", options.record_scores},
-                            {"version", STORMCELL_VERSION}};
-  return j.dump();
-}
-
-void Experiment::State::check_memory(const Graph& g, const Bindings& bounds, const std::string& what) const {
-  Program program = lower(std::make_shared<Graph>(g));
-  const MemoryPlan plan = plan_memory(program, bounds);
-  int64_t weights_bytes = 0;
-  for (const ProgramWeight& w : program.weights)
-    if (const WeightInfo* info = weights->find(w.name)) weights_bytes += info->bytes();
-  // Beside the plan's memory: outputs as they are read back and as the oracle has them, and the oracle's values, about an arena.
-  int64_t compared = plan.arena_bytes;
-  for (const int32_t output : program.outputs)
-    compared += 2 * program.buffers[static_cast<size_t>(program.operands[static_cast<size_t>(output)].buffer)].bytes.evaluate(bounds);
-  const int64_t rest = plan.arena_bytes + plan.state_bytes + compared, need = weights_bytes + rest, have = available_memory();
-  if (need <= have) return;
-  // Half the bytes where bf16 would do; nothing smaller exists in this version.
-  const bool fits = dtype == DType::f32 && weights_bytes / 2 + rest <= have;
-  bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(have)) + " are available",
-            fits ? "use --dtype bf16, which fits"
-                 : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
+  // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
+  ExperimentOptions ran = options;
+  ran.threads = device->info().threads;
+  if (dtype == DType::f32 || dtype == DType::bf16) ran.dtype = std::string(to_text(dtype));
+  return stormcell::settings_json(ran);
 }
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
@@ -184,7 +150,7 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
       plan->records.layout.steps[i].flops = at->second->cost.flops / at->second->times;
       plan->records.layout.steps[i].bytes = at->second->cost.bytes() / at->second->times;
     }
-  plan->executor = std::make_unique<Executor>(*device, *store, program, bounds, progress);
+  plan->executor = std::make_unique<Executor>(*device, *store, program, CompileOptions{bounds, options.record_scores}, progress);
   plan->guard_hits.assign(program->guards.size(), 0);
   plan->guard_misses.assign(program->guards.size(), 0);
   return plan;
@@ -264,48 +230,17 @@ LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t
 
 double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings,
                                              std::map<std::string, OperatorTime>* by_operator) const {
-  // Rows that really came, from the decisions of the last run; without them, even loads.
   const Graph& g = *plan.graph;
-  std::map<ValueId, const ExecutedDecision*> decided;
-  for (const ExecutedDecision& d : plan.result.decisions)
-    if (d.turn == 0) decided[g.node(plan.program->routers[static_cast<size_t>(d.router)].node).outputs[0]] = &d;
-  std::function<double(SpaceId)> rows = [&](SpaceId id) -> double {
-    const CellSpace& s = g.space(id);
-    if (s.kind != SpaceKind::routed) return static_cast<double>(s.count.evaluate(bindings));
-    const auto at = decided.find(s.decision);
-    if (at == decided.end()) {
-      const Value& d = g.value(s.decision);
-      const double slots = rows(s.parent) * d.fan_out;
-      return s.branch == kAllBranches ? slots : slots / d.branches;
-    }
-    int64_t count = 0;
-    for (const int32_t c : at->second->choice) count += s.branch == kAllBranches ? is_kept(c) : c == s.branch;
-    return static_cast<double>(count);
-  };
-  const CostContext context{g, rows, bindings};
+  const MachineCeilings machine{ceilings.f32_gflops * 1e9, ceilings.bf16_gflops * 1e9, ceilings.read_gbs * 1e9};
   double total = 0;
-  const auto add = [&](const Node& n) {
-    const Cost cost = n.op->cost(context, n);
-    const bool low = !n.inputs.empty() && n.inputs.size() > 1 && g.value(n.inputs[1]).type.dtype == DType::bf16 &&
-                     n.attributes.integer("precise", 0) == 0;
-    const double peak =
-        (low || n.op->name == "grouped_linear" ? (dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops) : ceilings.f32_gflops);
-    const double compute = cost.flops / (peak * 1e6), ms = std::max(cost.bytes() / (ceilings.read_gbs * 1e6), compute);
+  for (const NodeCost& n : cost_of(g, executed_case(*plan.program, plan.result, bindings)).nodes) {
+    const double ms = n.seconds(machine) * 1e3;
     total += ms;
-    if (!by_operator) return;
-    OperatorTime& limit = (*by_operator)[std::string(n.op->name)];
+    if (!by_operator) continue;
+    OperatorTime& limit = (*by_operator)[std::string(g.node(n.node).op->name)];
     limit.limit_milliseconds += ms;
-    limit.limit_compute_milliseconds += compute;
-  };
-  std::function<void(const Block&)> walk = [&](const Block& block) {
-    for (const NodeId id : block.nodes) {
-      const Node& n = g.node(id);
-      add(n);
-      if (n.op->name == "guard") walk(n.bodies[0]);
-      if (n.op->name == "repeat") walk(n.bodies[0]);
-    }
-  };
-  walk(g.top);
+    limit.limit_compute_milliseconds += n.cost.flops / (n.is_bf16 ? machine.bf16_flops : machine.f32_flops) * 1e3;
+  }
   return total;
 }
 

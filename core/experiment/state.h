@@ -55,8 +55,6 @@ struct Experiment::State {
   /// Guards that miss more often than they hold.
   static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 
-  /// Refuses before allocation what does not fit.
-  void check_memory(const Graph& graph, const Bindings& bounds, const std::string& what) const;
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
   /// Runs one batch; the result stays in plan.result.

@@ -86,13 +86,21 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
   }
 }
 
+struct CellPlaced {
+  CellId id;
+  bool real = true;
+};
+CellPlaced place_of(const StoredDecision& d, int64_t cell, const BatchSpace& space) {
+  const int64_t row = d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)];
+  return {space.cells.per_sequence > 0 ? space.cells.id(row) : CellId{},
+          space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0)};
+}
+
 // A choice that a capacity dropped names the branch that it was dropped from.
 void put_decision(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
   const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
   for (int64_t c = 0; c < d.cells; ++c) {
-    const int64_t row = d.ancestor.empty() ? c : d.ancestor[static_cast<size_t>(c)];
-    const CellId id = space.cells.per_sequence > 0 ? space.cells.id(row) : CellId{};
-    const bool real = space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0);
+    const auto [id, real] = place_of(d, c, space);
     for (int32_t k = 0; k < d.fan_out; ++k) {
       const auto slot = static_cast<size_t>(c * d.fan_out + k);
       const int32_t choice = d.choice[slot];
@@ -103,10 +111,9 @@ void put_decision(const Source& from, int32_t router, int64_t batch, const Store
   }
 }
 
-void write_decisions(const Source& from, TextOutput& out, const Progress& progress) {
-  if (!from.session.has_decisions(from.run.id))
-    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no decisions", "record them with profile");
-  out.write("batch,router,sequence,position,step,real,choice,branch,dropped,weight\n");
+/// visit(router, batch, decision, space) for every decision of the run.
+template <class Visit>
+void for_each_decision(const Source& from, const Progress& progress, Visit visit) {
   for (int64_t b = 0; b < from.run.batches; ++b) {
     progress.report("decisions", b, from.run.batches);
     const std::vector<BatchSpace> spaces = from.session.spaces(from.run.id, b);
@@ -114,9 +121,39 @@ void write_decisions(const Source& from, TextOutput& out, const Progress& progre
       const auto d = from.session.decision(from.run.id, static_cast<int32_t>(r), b);
       const auto space =
           std::find_if(spaces.begin(), spaces.end(), [&](const BatchSpace& s) { return s.space == from.layout.routers[r].space; });
-      if (d && space != spaces.end()) put_decision(from, static_cast<int32_t>(r), b, *d, *space, out);
+      if (d && space != spaces.end()) visit(static_cast<int32_t>(r), b, *d, *space);
     }
   }
+}
+
+void write_decisions(const Source& from, TextOutput& out, const Progress& progress) {
+  if (!from.session.has_decisions(from.run.id))
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no decisions", "record them with profile");
+  out.write("batch,router,sequence,position,step,real,choice,branch,dropped,weight\n");
+  for_each_decision(from, progress, [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
+    put_decision(from, router, batch, d, space, out);
+  });
+}
+
+void put_scores(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
+  const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
+  for (int64_t c = 0; c < d.cells && !d.scores.empty(); ++c) {
+    const auto [id, real] = place_of(d, c, space);
+    for (int32_t b = 0; b < d.branches; ++b)
+      put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, b,
+              cell_text(d.scores[static_cast<size_t>(c * d.branches + b)]));
+  }
+}
+
+void write_scores(const Source& from, TextOutput& out, const Progress& progress) {
+  out.write("batch,router,sequence,position,step,real,branch,score\n");
+  bool scored = false;
+  for_each_decision(from, progress, [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
+    scored |= !d.scores.empty();
+    put_scores(from, router, batch, d, space, out);
+  });
+  if (!scored)
+    bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no scores", "record them with profile --record-scores");
 }
 
 // One row a batch with the whole time, one for each of its steps where step events were recorded.
@@ -149,6 +186,7 @@ constexpr std::array kTables = {
     Table{{"labels", "cells of each branch by label"}, write_labels},
     Table{{"transitions", "cells from branch to branch of the next router"}, write_transitions},
     Table{{"decisions", "every choice of every cell"}, write_decisions},
+    Table{{"scores", "every score of every cell"}, write_scores},
     Table{{"timings", "every batch and its steps"}, write_timings},
 };
 constexpr auto kAbout = [] {

@@ -74,7 +74,8 @@ class TraceWriter {
         parts_[r].weights = parts_[r].weights || !d->weight.empty();
         parts_[r].residency = !d->residency.empty();
         parts_[r].bytes = !d->bytes_read.empty();
-        if (!parts_[r].residency && !parts_[r].bytes) break;
+        parts_[r].scores = parts_[r].scores || !d->scores.empty();
+        if (!parts_[r].residency && !parts_[r].bytes && d->cells > 0) break;
       }
     }
   }
@@ -89,6 +90,7 @@ class TraceWriter {
       if (parts_[r].dropped) list.push_back({layer + ".dropped", DType::i32, shape});
       if (parts_[r].residency) list.push_back({layer + ".residency", DType::u8, shape});
       if (parts_[r].bytes) list.push_back({layer + ".bytes_read", DType::i64, shape});
+      if (parts_[r].scores) list.push_back({layer + ".scores", DType::f32, {cells_, layout_.routers[r].branches}});
     }
     for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack", "cell.batch"})
       list.push_back({name, DType::i32, {cells_}});
@@ -168,6 +170,8 @@ class TraceWriter {
     dropped_.assign(parts.dropped ? indices_.size() : 0, kDropped);
     residency_.assign(parts.residency ? indices_.size() : 0, 0);
     bytes_.assign(parts.bytes ? indices_.size() : 0, 0);
+    const auto branches = static_cast<size_t>(router.branches);
+    scores_.assign(parts.scores ? request_.size() * branches : 0, 0.0f);
     size_t first = 0;  // row of the router's space among the batch's cells
     for (const int32_t stack : stacks_) {
       if (stack == router.space) break;
@@ -178,6 +182,9 @@ class TraceWriter {
         const size_t row = first + (d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]));
         if ((row + 1) * k > indices_.size())
           bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells");
+        if (parts.scores && !d->scores.empty())
+          std::copy_n(d->scores.begin() + static_cast<std::ptrdiff_t>(c * branches), branches,
+                      scores_.begin() + static_cast<std::ptrdiff_t>(row * branches));
         for (size_t i = 0; i < k; ++i) {
           const int32_t choice = d->choice[c * k + i];
           const size_t from = c * k + i, to = row * k + i;
@@ -198,6 +205,7 @@ class TraceWriter {
     append(".dropped", dropped_);
     append(".residency", residency_);
     append(".bytes_read", bytes_);
+    append(".scores", scores_);
   }
 
   /// Decisions without bytes read follow the rule: a miss reads the branch.
@@ -210,13 +218,13 @@ class TraceWriter {
   const RunLayout layout_;
   const std::vector<int32_t> stacks_;
   struct Parts {
-    bool weights = false, dropped = false, residency = false, bytes = false;
+    bool weights = false, dropped = false, residency = false, bytes = false, scores = false;
   };
   std::vector<Parts> parts_;
   bool padding_ = false, forward_ = false;
   int64_t cells_ = 0;
   std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, indices_, dropped_;
-  std::vector<float> weights_;
+  std::vector<float> weights_, scores_;
   std::vector<uint8_t> residency_;
   std::vector<int64_t> bytes_;
 };

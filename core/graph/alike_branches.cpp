@@ -51,7 +51,7 @@ class Signature {
   }
   std::string attribute(std::string_view key, const Attribute& a) {
     if (const auto* i = std::get_if<int64_t>(&a)) return is_space_attribute(key) ? space(static_cast<SpaceId>(*i)) : std::to_string(*i);
-    if (const auto* r = std::get_if<double>(&a)) return std::to_string(*r);
+    if (const auto* r = std::get_if<double>(&a)) return real_text(*r);
     if (const auto* w = std::get_if<std::string>(&a)) return *w;
     std::string text;
     for (const int64_t i : std::get<std::vector<int64_t>>(a))

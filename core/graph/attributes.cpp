@@ -1,5 +1,8 @@
 #include "core/graph/attributes.h"
 
+#include <charconv>
+#include <cmath>
+
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -25,6 +28,16 @@ double Attributes::real(std::string_view name) const {
 const std::string& Attributes::word(std::string_view name) const { return expect<std::string>(at(name, "a word"), name, "a word"); }
 const std::vector<int64_t>& Attributes::list(std::string_view name) const {
   return expect<std::vector<int64_t>>(at(name, "a list"), name, "a list of integers");
+}
+
+std::string real_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  std::string text(buffer, end);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
 }
 
 }  // namespace stormcell

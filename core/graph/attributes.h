@@ -39,4 +39,7 @@ class Attributes {
   std::map<std::string, Attribute, std::less<>> map_;
 };
 
+/// The shortest text that reads back as the same number, with a point or an exponent: "1e-07", "2.0".
+std::string real_text(double value);
+
 }  // namespace stormcell

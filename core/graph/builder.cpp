@@ -8,7 +8,14 @@
 namespace stormcell {
 
 GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
-  for (const Value& v : graph_.values) names_.emplace(v.name, 0);
+  for (size_t i = 0; i < graph_.values.size(); ++i) {
+    const Value& v = graph_.values[i];
+    names_.emplace(v.name, 0);
+    if (v.kind == ValueKind::weight) weights_.emplace(v.name, static_cast<ValueId>(i));
+  }
+  for (size_t i = 0; i < graph_.spaces.size(); ++i)
+    if (graph_.spaces[i].kind == SpaceKind::routed)
+      routed_.emplace(std::pair(graph_.spaces[i].decision, graph_.spaces[i].branch), static_cast<SpaceId>(i));
 }
 
 SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
@@ -21,8 +28,8 @@ SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
 SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
-  for (size_t i = 0; i < graph_.spaces.size(); ++i)
-    if (graph_.spaces[i].decision == decision && graph_.spaces[i].branch == branch) return static_cast<SpaceId>(i);
+  const auto [known, fresh] = routed_.emplace(std::pair(decision, branch), static_cast<SpaceId>(graph_.spaces.size()));
+  if (!fresh) return known->second;
   const Value& d = graph_.value(decision);
   const CellSpace& from = graph_.space(d.type.space);
   // One branch gets a cell at most once, so its bound is the cells; all slots together are cells x fan-out.
@@ -62,8 +69,11 @@ ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, s
   return add_value(name, ValueKind::input, {dtype, space, std::move(content)});
 }
 ValueId GraphBuilder::weight(std::string_view name, DType dtype, std::vector<int64_t> shape) {
-  if (const ValueId known = graph_.find_value(name); known != kNone && graph_.value(known).kind == ValueKind::weight) return known;
-  return add_value(name, ValueKind::weight, {dtype, kNone, {shape.begin(), shape.end()}});
+  // A model asks for tens of thousands of weights: a look through the values for each would be quadratic.
+  if (const auto known = weights_.find(name); known != weights_.end()) return known->second;
+  const ValueId made = add_value(name, ValueKind::weight, {dtype, kNone, {shape.begin(), shape.end()}});
+  weights_.emplace(graph_.value(made).name, made);
+  return made;
 }
 ValueId GraphBuilder::state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {
   return add_value(name, ValueKind::state, {dtype, space, std::move(content)});

@@ -55,6 +55,8 @@ class GraphBuilder {
   std::vector<Block> open_, closed_;
   std::vector<std::vector<ValueId>> yields_;
   std::map<std::string, int, std::less<>> names_;
+  std::map<std::string, ValueId, std::less<>> weights_;    // by name
+  std::map<std::pair<ValueId, int32_t>, SpaceId> routed_;  // by decision and branch
 };
 
 }  // namespace stormcell

@@ -66,7 +66,7 @@ class Search {
       const double saved = 1 - shares_.of_any(g_, hoist.decision, w->second);
       constexpr double kNothing = 1e-9;
       if (saved < kNothing) continue;
-      const CostContext one{g_, [&](SpaceId s) { return s == space ? 1.0 : 0.0; }, bindings_};
+      const CostContext one{g_, [&](SpaceId s) { return s == space ? 1.0 : 0.0; }, bindings_, [](ValueId, int32_t) { return 0.0; }};
       const Cost cost = g_.node(id).op->cost(one, g_.node(id));
       hoist.nodes.push_back(id);
       hoist.flops += saved * cost.flops;

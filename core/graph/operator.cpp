@@ -34,12 +34,34 @@ void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t mo
                    std::to_string(node.inputs.size()));
 }
 
-void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank) {
+namespace {
+/// The type of a value, and what it is where that is the fault.
+std::string value_text(const Graph& graph, const Value& v) {
+  const std::string type = type_text(graph, v.type);
+  return v.kind == ValueKind::weight ? "weight " + type : v.kind == ValueKind::decision ? "decision " + type : type;
+}
+}  // namespace
+
+void expect_activation(const Graph& graph, const Node& node, size_t index) {
+  input_type(graph, node, index);
+  const Value& v = graph.value(node.inputs[index]);
+  if (v.kind == ValueKind::weight || v.kind == ValueKind::decision)
+    operator_error(graph, node, "an activation as input " + std::to_string(index), value_text(graph, v));
+}
+
+void expect_real(const Graph& graph, const Node& node, size_t index) {
+  expect_activation(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
-  if (type.space == kNone || type.content.size() != rank || !is_engine_float(type.dtype) ||
-      graph.value(node.inputs[index]).kind == ValueKind::decision)
+  if (type.dtype != DType::f32) operator_error(graph, node, "input " + std::to_string(index) + " as f32", type_text(graph, type));
+}
+
+void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank) {
+  expect_activation(graph, node, index);
+  const TensorType& type = input_type(graph, node, index);
+  if (type.space == kNone || type.content.size() != rank)
     operator_error(graph, node, "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
                    type_text(graph, type));
+  expect_real(graph, node, index);
 }
 
 void expect_content(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {
@@ -59,14 +81,30 @@ void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId sp
                    type_text(graph, type));
 }
 
+void expect_weight(const Graph& graph, const Node& node, size_t index) {
+  const TensorType& type = input_type(graph, node, index);
+  const Value& v = graph.value(node.inputs[index]);
+  if (v.kind != ValueKind::weight || !is_engine_float(type.dtype))
+    operator_error(graph, node, "a weight in f32, f16 or bf16 as input " + std::to_string(index), value_text(graph, v));
+}
+
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {
   expect_space(graph, node, index, kNone);
   expect_content(graph, node, index, content);
+  expect_weight(graph, node, index);
 }
 
 void expect_integer(const Graph& graph, const Node& node, size_t index) {
+  expect_activation(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
   if (type.dtype != DType::i32) operator_error(graph, node, "input " + std::to_string(index) + " as i32", type_text(graph, type));
+}
+
+void expect_one_integer(const Graph& graph, const Node& node, size_t index) {
+  expect_integer(graph, node, index);
+  const TensorType& type = input_type(graph, node, index);
+  if (!type.content.empty())
+    operator_error(graph, node, "input " + std::to_string(index) + " with one number a cell", type_text(graph, type));
 }
 
 void expect_decision(const Graph& graph, const Node& node, size_t index) {
@@ -122,8 +160,13 @@ double value_bytes(const CostContext& context, ValueId id) {
 
 Cost cost_of_traffic(const CostContext& context, const Node& node) {
   Cost cost;
+  const ValueId over = !node.outputs.empty() ? node.outputs[0] : !node.inputs.empty() ? node.inputs[0] : kNone;
+  const SpaceId space = over == kNone ? kNone : context.graph.value(over).type.space;
+  // A mean below one cell: in the other batches the branch is absent and its weights are not read.
+  const double present = space == kNone ? 1 : std::min(1.0, context.rows(space));
   for (const ValueId v : node.inputs)
-    (context.graph.value(v).kind == ValueKind::weight ? cost.weight_bytes : cost.activation_bytes) += value_bytes(context, v);
+    (context.graph.value(v).kind == ValueKind::weight ? cost.weight_bytes : cost.activation_bytes) +=
+        value_bytes(context, v) * (context.graph.value(v).kind == ValueKind::weight ? present : 1);
   for (const ValueId v : node.outputs) cost.activation_bytes += value_bytes(context, v);
   return cost;
 }

@@ -43,6 +43,7 @@ struct CostContext {
   const Graph& graph;
   std::function<double(SpaceId)> rows;
   Bindings bindings;
+  std::function<double(ValueId decision, int32_t branch)> load = {};  ///< cells that a branch gets; may be a mean below 1
 };
 
 struct Operator {
@@ -69,13 +70,22 @@ std::string type_text(const Graph& graph, const TensorType& type);
 /// Type of an input, which must exist.
 const TensorType& input_type(const Graph& graph, const Node& node, size_t index);
 void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t most);
-/// Input `index` is over cells, floating, and its content has `rank` extents.
+/// Input `index` is computed, given or kept: neither a weight nor a decision. Activations are f32 or i32.
+void expect_activation(const Graph& graph, const Node& node, size_t index);
+/// Input `index` is an activation in f32: what is computed with is never rounded to less.
+void expect_real(const Graph& graph, const Node& node, size_t index);
+/// Input `index` is an f32 activation over cells, and its content has `rank` extents.
 void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank);
 void expect_content(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space);
-/// Input `index` is the same for all cells (a weight) and has this content.
+/// Input `index` is a weight in f32, f16 or bf16.
+void expect_weight(const Graph& graph, const Node& node, size_t index);
+/// Input `index` is a weight, the same for all cells, and has this content.
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
+/// Input `index` is an activation in i32.
 void expect_integer(const Graph& graph, const Node& node, size_t index);
+/// Input `index` is one i32 for each cell, or one for the batch.
+void expect_one_integer(const Graph& graph, const Node& node, size_t index);
 void expect_decision(const Graph& graph, const Node& node, size_t index);
 
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").

@@ -1,7 +1,5 @@
 #include "core/graph/text.h"
 
-#include <charconv>
-#include <cmath>
 #include <set>
 
 #include "core/graph/operator.h"
@@ -9,16 +7,6 @@
 
 namespace stormcell {
 namespace {
-
-std::string real_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  std::string text(buffer, end);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text;
-}
 
 /// Gives every name once; a second owner of a name gets ~2 behind it.
 class Names {

@@ -21,9 +21,15 @@ class Verifier {
       if (v.type.space < kNone || v.type.space >= static_cast<SpaceId>(graph_.spaces.size()))
         fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
       content(v);
+      if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
     }
     block(graph_.top);
-    for (const NamedValue& output : graph_.outputs) use(output.value, "output " + output.name);
+    for (const NamedValue& output : graph_.outputs) {
+      use(output.value, "output " + output.name);
+      if (const Value& v = graph_.value(output.value); v.kind == ValueKind::weight || v.kind == ValueKind::decision)
+        fail("output " + output.name,
+             std::string("expected an activation, got ") + (v.kind == ValueKind::weight ? "a weight" : "a decision"));
+    }
   }
 
  private:
@@ -40,6 +46,15 @@ class Verifier {
           elements > kMostElements)
         fail("value %" + v.name, "expected content extents of 1 or more and at most 2^46 elements, got " + type_text(graph_, v.type));
     }
+  }
+
+  /// Devices hold activations in four bytes an element: a shorter buffer would be written past its end.
+  void format(const Value& v) const {
+    const DType t = v.type.dtype;
+    if (v.kind == ValueKind::weight ? !is_engine_float(t) : t != DType::f32 && t != DType::i32)
+      fail("value %" + v.name,
+           std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16" : "expected an activation in f32 or i32") +
+               ", got " + type_text(graph_, v.type));
   }
 
   void spaces() {

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/thread_team.h"
 #include "core/cpu/kernels/isa.h"
 #include "core/cpu/machine.h"
+#include "core/machine/control_group.h"
 #include "core/machine/memory.h"
 #include "core/models/model.h"
 #include "core/session/sqlite.h"
@@ -23,47 +22,6 @@
 namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
-
-constexpr int64_t kNoLimit = INT64_MAX;
-
-// This process's control group and those above it: the tightest limit holds.
-std::vector<std::string> control_groups() {
-  std::vector<std::string> folders = {"/sys/fs/cgroup"};
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::/")) continue;
-    std::istringstream parts(line.substr(4));
-    for (std::string part; std::getline(parts, part, '/');)
-      if (!part.empty() && part != "..") folders.push_back(folders.back() + "/" + part);
-  }
-  return folders;
-}
-
-int64_t memory_limit() {
-  int64_t limit = kNoLimit;
-  for (const std::string& folder : control_groups()) {
-    std::ifstream file(folder + "/memory.max");
-    if (int64_t bytes = 0; file >> bytes) limit = std::min(limit, bytes);
-  }
-  return limit == kNoLimit ? 0 : limit;
-}
-
-double cpu_limit() {
-  double limit = 0;
-  for (const std::string& folder : control_groups()) {
-    std::ifstream file(folder + "/cpu.max");
-    double quota = 0, period = 0;
-    if (file >> quota >> period && period > 0 && (limit == 0 || quota / period < limit)) limit = quota / period;
-  }
-  return limit;
-}
-
-int64_t total_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  int64_t kilobytes = 0;
-  return file >> key >> kilobytes ? kilobytes * 1024 : 0;
-}
 
 std::string sqlite_version() {
   try {

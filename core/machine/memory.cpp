@@ -4,11 +4,13 @@
 #include <fstream>
 #include <string>
 
+#include "core/machine/control_group.h"
+
 namespace stormcell {
 namespace {
 
 // "key: 123 kB" lines of /proc files, in bytes; -1 when absent.
-int64_t proc_value(const char* file, const std::string& key) {
+int64_t proc_value(const std::string& file, const std::string& key) {
   std::ifstream in(file);
   for (std::string word; in >> word;)
     if (word == key) {
@@ -18,19 +20,16 @@ int64_t proc_value(const char* file, const std::string& key) {
     }
   return -1;
 }
-int64_t number_in(const char* file) {
-  std::ifstream in(file);
-  int64_t value = -1;
-  return in >> value ? value : -1;
-}
 
 }  // namespace
 
-int64_t available_memory() {
-  int64_t bytes = proc_value("/proc/meminfo", "MemAvailable:");
-  const int64_t limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit > 0 && used >= 0) bytes = bytes < 0 ? limit - used : std::min(bytes, limit - used);
-  return bytes < 0 ? INT64_MAX : bytes;
+int64_t total_memory(const std::string& root) { return std::max<int64_t>(0, proc_value(root + "/proc/meminfo", "MemTotal:")); }
+
+int64_t available_memory(const std::string& root) {
+  const int64_t of_machine = proc_value(root + "/proc/meminfo", "MemAvailable:");
+  int64_t bytes = of_machine < 0 ? INT64_MAX : of_machine;
+  for (const GroupMemory& group : memory_groups(root)) bytes = std::min(bytes, group.rest());
+  return bytes;
 }
 
 int64_t peak_resident_memory() { return proc_value("/proc/self/status", "VmHWM:"); }

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "core/base/checkout.h"
 #include "core/base/error.h"
@@ -49,35 +51,54 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
   count_weights(model);
 }
 
-/// A list of the model ends earlier by config.json than the files have it: "encoder.block.5", where the graph reads blocks 0 to 3. A model
-/// cut short so would run, and say nothing.
-void refuse_surplus(const Model& model, const std::string& stranger, const std::string& config_path) {
+/// visit(begin, end) for each number in a name that begins behind a point or an underscore.
+template <class Visit>
+void for_each_number(const std::string& name, Visit visit) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (size_t begin = 1; begin < stranger.size(); ++begin) {
-    if (!digit(stranger[begin]) || (stranger[begin - 1] != '.' && stranger[begin - 1] != '_')) continue;
+  for (size_t begin = 1; begin < name.size(); ++begin) {
+    if (!digit(name[begin]) || (name[begin - 1] != '.' && name[begin - 1] != '_')) continue;
     size_t end = begin;
-    while (end < stranger.size() && digit(stranger[end])) ++end;
-    if (end == stranger.size() || stranger[end] != '.' || end - begin > 6) continue;
-    const std::string base = stranger.substr(0, begin);
-    int64_t most = -1;
-    for (const Value& v : model.forward->values) {
-      if (v.kind != ValueKind::weight || !v.name.starts_with(base) || v.name.size() <= begin || !digit(v.name[begin])) continue;
-      most = std::max<int64_t>(most, std::strtoll(v.name.c_str() + begin, nullptr, 10));
-    }
-    if (most >= 0 && std::strtoll(stranger.c_str() + begin, nullptr, 10) > most)
-      bad_input(config_path,
-                "the weights hold " + in_quotes(stranger.substr(0, end)) + ", by config.json " + in_quotes(base + std::to_string(most)) +
-                    " is the last one",
-                "correct config.json: the number of layers or experts");
+    while (end < name.size() && digit(name[end])) ++end;
+    visit(begin, end);
   }
 }
 
+/// "encoder.block." -> 3: the last number that the graph's weights have behind a prefix.
+std::map<std::string, int64_t, std::less<>> last_numbers(const Model& model) {
+  std::map<std::string, int64_t, std::less<>> last;
+  for (const Value& v : model.forward->values)
+    if (v.kind == ValueKind::weight)
+      for_each_number(v.name, [&](size_t begin, size_t) {
+        int64_t& most = last.try_emplace(v.name.substr(0, begin), -1).first->second;
+        most = std::max<int64_t>(most, std::strtoll(v.name.c_str() + begin, nullptr, 10));
+      });
+  return last;
+}
+
+/// A list of the model ends earlier by config.json than the files have it: "encoder.block.5", where the graph reads blocks 0 to 3. A model
+/// cut short so would run, and say nothing.
+void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, const std::string& stranger, const std::string& config_path) {
+  for_each_number(stranger, [&](size_t begin, size_t end) {
+    if (end == stranger.size() || stranger[end] != '.' || end - begin > 6) return;
+    const std::string base = stranger.substr(0, begin);
+    const auto known = last.find(base);
+    if (known != last.end() && std::strtoll(stranger.c_str() + begin, nullptr, 10) > known->second)
+      bad_input(config_path,
+                "the weights hold " + in_quotes(stranger.substr(0, end)) + ", by config.json " +
+                    in_quotes(base + std::to_string(known->second)) + " is the last one",
+                "correct config.json: the number of layers or experts");
+  });
+}
+
 void warn_of_strangers(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path) {
+  std::unordered_set<std::string_view> known;
+  for (const Value& v : model.forward->values) known.insert(v.name);
   std::vector<std::string> strangers;
   for (const StoredTensor& t : files.tensors())
-    if (!architecture.is_spare(t.name) && model.forward->find_value(t.name) == kNone) strangers.push_back(t.name);
+    if (!architecture.is_spare(t.name) && !known.contains(t.name)) strangers.push_back(t.name);
   if (strangers.empty()) return;
-  for (const std::string& name : strangers) refuse_surplus(model, name, config_path);
+  const auto last = last_numbers(model);
+  for (const std::string& name : strangers) refuse_surplus(last, name, config_path);
   std::string text = std::to_string(strangers.size()) + " tensors that this family does not know are not used: ";
   for (size_t i = 0; i < std::min<size_t>(3, strangers.size()); ++i) text += (i ? ", " : "") + in_quotes(strangers[i]);
   model.warnings.push_back(text + (strangers.size() > 3 ? ", ..." : ""));
@@ -98,6 +119,12 @@ Json read_object(const std::string& path) {
   if (!object.is_object()) bad_input(path, "expected a JSON object", "config.json of a Hugging Face model is one");
   return object;
 }
+
+/// A text that is computed when it is asked for first.
+struct Once {
+  std::once_flag flag;
+  std::string text;
+};
 
 std::shared_ptr<Model> open_files(const std::string& path) {
   const bool folder = fs::is_directory(path);
@@ -127,6 +154,11 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   model->origin = origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
   model->origin_stated = config.has("stormcell_weights");
   model->fingerprint = fingerprint_of(model->config, *files);
+  if (files->tensors().size() > kSampledTensors)
+    model->older_fingerprint = [config = model->config, files, once = std::make_shared<Once>()] {
+      std::call_once(once->flag, [&] { once->text = fingerprint_of_all(config, *files); });
+      return once->text;
+    };
   model->tokenizer = Tokenizer::open_if_present(place.empty() ? "." : place.string());
   return model;
 }

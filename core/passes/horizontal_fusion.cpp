@@ -20,10 +20,25 @@ std::string attribute_text(const Node& node, const std::string& key) {
     if (name != key) continue;
     if (const auto* word = std::get_if<std::string>(&value)) return *word;
     if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
-    if (const auto* real = std::get_if<double>(&value)) return std::to_string(*real);
-    return "a list";
+    if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
+    return "another list";
   }
   return "none";
+}
+
+/// The first attribute that is not exactly the same in both; empty where all are.
+std::string unlike_attribute(const Node& x, const Node& y) {
+  const auto value_of = [](const Node& node, const std::string& key) -> const Attribute* {
+    for (const auto& [name, value] : node.attributes)
+      if (name == key) return &value;
+    return nullptr;
+  };
+  for (const Node* node : {&x, &y})
+    for (const auto& [key, value] : node->attributes) {
+      const Attribute *a = value_of(x, key), *b = value_of(y, key);
+      if (!a || !b || *a != *b) return key;
+    }
+  return {};
 }
 
 /// "expert.*.up" of "expert.0.up" and "expert.7.up".
@@ -129,10 +144,8 @@ class BranchFusion {
       if (i >= a.size()) return here + " has one more, " + named(graph().node(b[i])) + ", than " + there;
       const Node &x = graph().node(a[i]), &y = graph().node(b[i]);
       if (x.op != y.op) return here + " has " + named(y) + " where " + there + " has " + named(x);
-      for (const Node* node : {&x, &y})
-        for (const auto& [key, value] : node->attributes)
-          if (const std::string mine = attribute_text(y, key), model_text = attribute_text(x, key); mine != model_text)
-            return here + " has " + named(y) + " with " + key + " " + mine + ", " + there + " " + model_text;
+      if (const std::string key = unlike_attribute(x, y); !key.empty())
+        return here + " has " + named(y) + " with " + key + " " + attribute_text(y, key) + ", " + there + " " + attribute_text(x, key);
       if (std::string why = match_inputs(x, y, same, here, there); !why.empty()) return why;
       same[x.outputs[0]] = y.outputs[0];
     }

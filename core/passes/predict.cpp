@@ -38,19 +38,10 @@ double predict_milliseconds(const Graph& graph, const LoadProfile& profile, cons
   of.shares = shares_of(graph, profile);
   const MachineCeilings ceilings{machine.peak_f32_gflops * 1e9, machine.peak_bf16_gflops * 1e9, machine.read_gbps * 1e9};
   double seconds = 0;
-  GraphCost cost = cost_of(graph, of);
-  for (NodeCost& n : cost.nodes) {
+  const GraphCost cost = cost_of(graph, of);
+  for (const NodeCost& n : cost.nodes) {
     const Node& node = graph.node(n.node);
     if (n.times <= 0 || (n.cost.bytes() <= 0 && n.cost.flops <= 0)) continue;  // a look at a counter is no step
-    if (node.op->name == "grouped_linear") {
-      // Only the weights of branches that came are read.
-      const double cells = of.shares.rows(graph, graph.value(node.inputs[1]).type.space, of.bindings);
-      const std::vector<int64_t>& branches = node.attributes.list("branches");
-      n.cost.weight_bytes = 0;
-      for (size_t i = 0; i < branches.size(); ++i)
-        n.cost.weight_bytes += n.times * std::min(1.0, cells * of.shares.of(graph, node.inputs[1], static_cast<int32_t>(branches[i]))) *
-                               static_cast<double>(graph.row_bytes(node.inputs[2 + i]));
-    }
     // As the plan places it: a scatter runs where its flow lives, everything else where its result lives.
     SpaceId place = kNone;
     if (!node.outputs.empty()) place = graph.value(node.op->name == "scatter" ? node.inputs[0] : node.outputs[0]).type.space;

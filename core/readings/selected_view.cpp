@@ -30,8 +30,9 @@ void add_batches(const SessionReader& reader, int64_t run, int32_t number, const
         const auto w = static_cast<size_t>(window);
         to.cells[w] += loads[i].cells;
         // What a trace lacks has no values to add to.
-        const auto add = [&](std::vector<float>& values, const auto& more) {
-          for (size_t b = 0; b < branches && !values.empty(); ++b) values[w * branches + b] += static_cast<float>(more[b]);
+        const auto add = [&](auto& values, const auto& more) {
+          using Element = std::decay_t<decltype(values[0])>;
+          for (size_t b = 0; b < branches && !values.empty(); ++b) values[w * branches + b] += static_cast<Element>(more[b]);
         };
         add(to.load, loads[i].load);
         add(to.padding, loads[i].padding);
@@ -96,7 +97,8 @@ std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, i
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(result->routers.size()));
     LoadWindows::Router& router = result->routers[r];
     std::fill(router.cells.begin(), router.cells.end(), 0);
-    for (auto* values : {&router.load, &router.padding, &router.dropped, &router.weight}) std::fill(values->begin(), values->end(), 0.0f);
+    for (auto* values : {&router.load, &router.padding, &router.dropped}) std::fill(values->begin(), values->end(), 0);
+    std::fill(router.weight.begin(), router.weight.end(), 0.0f);
     add_batches(reader, result->run, static_cast<int32_t>(r), ranges[static_cast<size_t>(layout.routers[r].space)], *result, router);
   }
   return result;
@@ -123,7 +125,7 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
       for (const LabelLoads& l : reader.label_loads(summary.id, static_cast<int32_t>(r))) {
         if (l.label != label) continue;
         router.cells[0] = l.cells;
-        for (size_t b = 0; b < router.load.size(); ++b) router.load[b] = static_cast<float>(l.load[b]);
+        for (size_t b = 0; b < router.load.size(); ++b) router.load[b] = l.load[b];
       }
     result->routers.push_back(std::move(router));
   }

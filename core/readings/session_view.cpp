@@ -18,7 +18,7 @@ namespace {
 void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
   if (run.kind != "import") return;
   const bool drops = std::any_of(loads.routers.begin(), loads.routers.end(), [](const LoadWindows::Router& router) {
-    return std::any_of(router.dropped.begin(), router.dropped.end(), [](float cells) { return cells > 0; });
+    return std::any_of(router.dropped.begin(), router.dropped.end(), [](int64_t cells) { return cells > 0; });
   });
   for (LoadWindows::Router& router : loads.routers)
     if (!drops) router.dropped.clear();
@@ -124,14 +124,15 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
     const auto windows = reader.loads(summary.id, static_cast<int32_t>(r), level, result->first_window, result->windows);
     const auto branches = static_cast<size_t>(router.line.branches), size = static_cast<size_t>(result->windows) * branches;
     router.cells.resize(static_cast<size_t>(result->windows));
-    for (auto* values : {&router.load, &router.padding, &router.dropped, &router.weight}) values->resize(size);
+    for (auto* values : {&router.load, &router.padding, &router.dropped}) values->resize(size);
+    router.weight.resize(size);
     for (size_t w = 0; w < windows.size(); ++w) {
       router.cells[w] = windows[w].cells;
       for (size_t b = 0; b < branches; ++b) {
         const size_t at = w * branches + b;
-        router.load[at] = static_cast<float>(windows[w].load[b]);
-        router.padding[at] = static_cast<float>(windows[w].padding[b]);
-        router.dropped[at] = static_cast<float>(windows[w].dropped[b]);
+        router.load[at] = windows[w].load[b];
+        router.padding[at] = windows[w].padding[b];
+        router.dropped[at] = windows[w].dropped[b];
         router.weight[at] = static_cast<float>(windows[w].weight[b]);
       }
     }

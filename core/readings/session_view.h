@@ -62,8 +62,9 @@ struct LoadWindows {
   struct Router {
     RouterLine line;
     std::vector<int64_t> cells;  ///< [windows] cells that came, padding included
-    /// [windows, branches]: cells a branch got, of these padding, cells that a capacity kept out, sum of the weights.
-    std::vector<float> load, padding, dropped, weight;
+    /// [windows, branches]: cells a branch got, of these padding, cells that a capacity kept out. Exact: views show them as counts.
+    std::vector<int64_t> load, padding, dropped;
+    std::vector<float> weight;  ///< [windows, branches]: sum of the weights
   };
   std::vector<Router> routers;
   int64_t first_batch() const { return first_window * batches_per_window; }

@@ -2,7 +2,7 @@
 
 namespace stormcell {
 
-RecordParts record_parts(const DecisionShape& bound) {
+RecordParts record_parts(const DecisionShape& bound, int32_t score_columns) {
   const auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
   RecordParts p{};
   p.choice = 64;
@@ -10,8 +10,14 @@ RecordParts record_parts(const DecisionShape& bound) {
   p.margin = p.weight + aligned(bound.slot_count() * 4);
   p.ancestor = p.margin + aligned(bound.cells * 4);
   p.padded = p.ancestor + aligned(bound.cells * 4);
-  p.bytes = p.padded + aligned(int64_t{bound.branches} * 4);
+  p.scores = p.padded + aligned(int64_t{bound.branches} * 4);
+  p.bytes = p.scores + aligned(bound.cells * score_columns * 4);
   return p;
+}
+
+int64_t ExecutableLayout::bytes() const {
+  return memory.arena_bytes + memory.state_bytes + scratch_bytes + record_bytes +
+         int64_t{most_events} * static_cast<int64_t>(sizeof(DeviceEvent));
 }
 
 int64_t Executable::status_bytes() const {

@@ -49,27 +49,13 @@ class WeightStore;
 class Executable;
 
 struct CompileOptions {
-  Bindings bounds;  ///< largest value of each symbol: memory is planned for it
+  Bindings bounds;      ///< largest value of each symbol: memory is planned for it
+  bool scores = false;  ///< records also keep the scores that routers decide by
 };
 
 struct DeviceInfo {
   std::string name, backend;
   int threads = 1;
-};
-
-class Device {
- public:
-  virtual ~Device() = default;
-  virtual DeviceInfo info() const = 0;
-  virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
-  virtual std::unique_ptr<Stream> create_stream() = 0;
-  /// Brings one weight into the device's memory in the layout the key names.
-  virtual std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) = 0;
-  /// Turns a program into something to submit; requests its weights from the store, loading none.
-  virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
-                                              const CompileOptions& options) = 0;
-  /// Synchronisations since the device was made.
-  virtual int64_t synchronizations() const = 0;
 };
 
 /// Where a submission's results lie in a device's memory, at planned places.
@@ -82,6 +68,28 @@ struct ExecutableLayout {
   std::vector<int64_t> record_offset;      ///< by router: its first record
   std::vector<int64_t> record_size;        ///< by router: bytes of one record
   std::vector<int64_t> record_cells;       ///< by router: the bound on cells its parts are laid out for
+  std::vector<int32_t> score_columns;      ///< by router: scores that a record keeps of a cell; 0: none
+  /// Bytes that an executable of this layout takes beside its weights and inputs.
+  int64_t bytes() const;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceInfo info() const = 0;
+  virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
+  virtual std::unique_ptr<Stream> create_stream() = 0;
+  /// Bytes that load_weight() will take for a weight of this source: in the layout and number format of the key, padding included.
+  virtual int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const = 0;
+  /// Brings one weight into the device's memory in the layout the key names.
+  virtual std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) = 0;
+  /// Turns a program into something to submit; requests its weights from the store, loading none.
+  virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
+                                              const CompileOptions& options) = 0;
+  /// What compile() would lay out, with nothing allocated; requests the program's weights from the store as compile() does.
+  virtual ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) = 0;
+  /// Synchronisations since the device was made.
+  virtual int64_t synchronizations() const = 0;
 };
 
 /// What the device leaves at status(): read back together with the results.
@@ -105,11 +113,12 @@ inline constexpr int32_t kMostEvents = 1 << 18;
 struct RecordHeader {
   int32_t cells = 0, turn = 0;
 };
-/// Byte offsets of the parts of one record: choice i32, weight f32, margin f32 [cells], ancestor i32 [cells], padded i32 [branches].
+/// Byte offsets of the parts of one record: choice i32, weight f32, margin f32 [cells], ancestor i32 [cells], padded i32 [branches],
+/// scores f32 [cells, columns].
 struct RecordParts {
-  int64_t choice, weight, margin, ancestor, padded, bytes;
+  int64_t choice, weight, margin, ancestor, padded, scores, bytes;
 };
-RecordParts record_parts(const DecisionShape& bound);
+RecordParts record_parts(const DecisionShape& bound, int32_t score_columns = 0);
 
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound

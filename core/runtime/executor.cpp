@@ -9,17 +9,15 @@
 
 namespace stormcell {
 
-Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds,
+Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
                    const Progress& progress)
     : device_(device), weights_(weights), program_(std::move(program)), cancel_(progress.cancel) {
-  CompileOptions options;
-  options.bounds = bounds;
   executable_ = device_.compile(program_, weights_, options);
   stream_ = device_.create_stream();
   weights_.load(executable_->layout().always, progress);
   for (const int32_t input : program_->inputs) {
     const Operand& o = program_->operands[static_cast<size_t>(input)];
-    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(bounds);
+    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds);
     input_buffers_.push_back(device_.allocate(bytes, "input " + program_->graph->value(o.value).name));
     submission_.inputs.push_back(input_buffers_.back()->address());
   }
@@ -195,7 +193,8 @@ void Executor::read_records(ExecutionResult& result) {
       RecordHeader header;
       std::memcpy(&header, record, sizeof header);
       const int64_t bound = layout.record_cells[r];
-      const RecordParts parts = record_parts({bound, d.fan_out, d.branches});
+      const int32_t columns = layout.score_columns[r];
+      const RecordParts parts = record_parts({bound, d.fan_out, d.branches}, columns);
       ExecutedDecision& out = result.decisions.emplace_back();
       out.router = static_cast<int32_t>(r);
       out.turn = header.turn;
@@ -214,6 +213,8 @@ void Executor::read_records(ExecutionResult& result) {
       out.margin = floats(parts.margin, header.cells);
       out.ancestor = ints(parts.ancestor, header.cells);
       out.padded = ints(parts.padded, d.branches);
+      out.score_columns = columns;
+      out.scores = floats(parts.scores, int64_t{header.cells} * columns);
     }
   }
 }

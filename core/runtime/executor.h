@@ -32,6 +32,8 @@ struct ExecutedDecision {
   DecisionShape shape;  ///< cells that came, fan-out, branches
   std::vector<int32_t> choice, ancestor, padded;
   std::vector<float> weight, margin;
+  std::vector<float> scores;  ///< [cells, score_columns] as the router read them; empty unless the executor keeps scores
+  int32_t score_columns = 0;
 };
 
 struct ExecutionResult {
@@ -54,6 +56,9 @@ class Executor {
  public:
   /// Compiles the program for `bounds` and loads what it needs at once. run() polls the token of `progress` too.
   Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const Bindings& bounds,
+           const Progress& progress = {})
+      : Executor(device, weights, std::move(program), CompileOptions{bounds}, progress) {}
+  Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
            const Progress& progress = {});
   ~Executor();
 

@@ -14,7 +14,7 @@ int32_t WeightStore::request(const WeightKey& key) {
   if (!info) failed("weights", "no tensor " + key.tensor);
   Entry entry;
   entry.key = key;
-  entry.bytes = info->elements() * static_cast<int64_t>(element_size(key.dtype));
+  entry.bytes = device_.weight_bytes(key, *info);
   entries_.push_back(std::move(entry));
   const auto handle = static_cast<int32_t>(entries_.size()) - 1;
   index_.emplace(key, handle);

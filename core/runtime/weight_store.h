@@ -23,7 +23,7 @@ class WeightStore {
   bool loaded(int32_t handle) const { return entries_[static_cast<size_t>(handle)].buffer != nullptr; }
   DeviceAddress address(int32_t handle) const { return entries_[static_cast<size_t>(handle)].address; }
   const WeightKey& key(int32_t handle) const { return entries_[static_cast<size_t>(handle)].key; }
-  /// Bytes it takes, or will take, on the device.
+  /// Bytes it takes, or will take, on the device: exact before it is loaded, too.
   int64_t bytes(int32_t handle) const { return entries_[static_cast<size_t>(handle)].bytes; }
 
   double load_seconds() const { return load_seconds_; }

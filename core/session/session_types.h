@@ -19,6 +19,9 @@ struct ModelSummary {
   std::string name;
   std::string family;
   std::string json = "{}";  ///< whatever else the writer knows: parameters, bytes, sizes
+  /// True if an existing session's fingerprint, which is another than the above, is one that an earlier version computed for this model.
+  /// Asked only then: computing it may take seconds. Empty: never.
+  std::function<bool(std::string_view)> is_older_fingerprint = {};
 };
 
 enum class RunStatus : uint8_t {

@@ -61,7 +61,7 @@ bool SessionWriterState::find_model(const ModelSummary& summary) {
   Statement known(db, "SELECT id, fingerprint, name FROM model");
   if (!known.step()) return false;
   model = known.integer(0);
-  if (known.text(1) != summary.fingerprint)
+  if (known.text(1) != summary.fingerprint && !(summary.is_older_fingerprint && summary.is_older_fingerprint(known.text(1))))
     bad_input(path,
               "holds runs of another model, " + std::string(known.text(2)) + " (" + short_print(std::string(known.text(1))) + ") and not " +
                   summary.name + " (" + short_print(summary.fingerprint) + ")",

@@ -1,4 +1,6 @@
 // What a session is exported as.
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <sstream>
@@ -127,6 +129,53 @@ class ExportTest : public QObject {
     }
     QCOMPARE(cells["encoder.block.1.layer.1.mlp"], int64_t{3 * 13});
     QCOMPARE(cells["decoder.block.1.layer.2.mlp"], int64_t{3 * 11});
+  }
+
+  void recorded_scores_are_those_that_the_choices_were_made_by() {
+    const std::string session = scratch_.path("scores.storm"), native = scratch_.path("scores.safetensors");
+    const Arguments profile = short_run("profile", switch_model(), switch_data(), {"--batch", "1", "--record-scores", "-o", session});
+    VERIFY_DONE(run_program(profile), profile);
+    const Arguments table = {"export", session, "--format", "csv", "--what", "scores"};
+    const Ended ended = run_program(table);
+    VERIFY_DONE(ended, table);
+    const std::vector<std::string> lines = lines_of(ended.out);
+    QCOMPARE(lines.at(1), std::string("batch,router,sequence,position,step,real,branch,score"));
+    using Cell = std::array<std::string, 4>;  // batch, router, sequence, position
+    std::map<Cell, std::vector<double>> scores;
+    for (size_t i = 2; i < lines.size(); ++i) {
+      const auto row = cells_of(lines[i]);
+      std::vector<double>& of = scores[{row[0], row[1], row[2], row[3]}];
+      QCOMPARE(std::stoul(row[6]), of.size());
+      of.push_back(std::stod(row[7]));
+    }
+    QCOMPARE(scores.size(), size_t{3 * (2 * 13 + 11)});
+    // The margin is kept, too: the largest score less the second; and the largest is the one that was chosen, or dropped.
+    const SessionReader reader(session);
+    const RunLayout layout = reader.layout(1);
+    int64_t chosen = 0;
+    for (int64_t batch = 0; batch < 3; ++batch)
+      for (size_t r = 0; r < layout.routers.size(); ++r) {
+        const auto d = reader.decision(1, static_cast<int32_t>(r), batch);
+        QVERIFY(d && d->scores.size() == static_cast<size_t>(d->cells * d->branches) && d->margin.size() == static_cast<size_t>(d->cells));
+        for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
+          const float* of = d->scores.data() + c * static_cast<size_t>(d->branches);
+          const auto best = static_cast<int32_t>(std::max_element(of, of + d->branches) - of);
+          QCOMPARE(is_kept(d->choice[c]) ? d->choice[c] : ~d->choice[c], best);
+          QVERIFY(d->margin[c] >= 0);
+          ++chosen;
+        }
+      }
+    QCOMPARE(chosen, static_cast<int64_t>(scores.size()));
+    const Arguments trace = {"export", session, "--format", "native", "-o", native};
+    VERIFY_DONE(run_program(trace), trace);
+    const auto file = SafetensorsFile::open(native);
+    const StoredTensor* layer = file->find("layer.0.scores");
+    QVERIFY(layer && layer->dtype == DType::f32 && layer->shape == (std::vector<int64_t>{file->find("layer.0.indices")->shape[0], 8}));
+    // What this export writes, the import takes.
+    const Arguments import = {"import", native, "-o", scratch_.path("again.storm")};
+    VERIFY_DONE(run_program(import), import);
+    const Arguments none = {"export", session_, "--format", "csv", "--what", "scores"};
+    VERIFY_REFUSED(none, session_, "--record-scores");
   }
 
   void timings_have_every_batch_and_its_steps() {

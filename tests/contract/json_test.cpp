@@ -1,6 +1,7 @@
 // The JSON of every verb: its schema, and the keys that users depend on.
 #include <algorithm>
 
+#include "core/summary/settings.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -176,6 +177,32 @@ class JsonTest : public QObject {
     for (const Json& pass : without["passes"]) QVERIFY(pass["name"] != "dead-path" && pass["name"] != "vertical-fusion");
   }
 
+  void every_setting_is_an_option_that_comes_back() {
+    // The command line that the settings of a run give does the run again, with the same settings.
+    for (const char* verb : {"run", "generate"}) {
+      ExperimentOptions asked;
+      asked.model = switch_model();
+      asked.data = "random:6x7x5";
+      asked.batch = 2, asked.batches = 2, asked.length = 6, asked.truncate = asked.allow_nonfinite = true;
+      asked.field = "words", asked.target_field = "target", asked.label_field = "label";
+      asked.seed = (uint64_t{1} << 62) + 1, asked.threads = 1, asked.dtype = "bf16", asked.verify_seconds = 0.125;
+      asked.record_inputs = asked.record_scores = true;
+      if (std::string_view(verb) == "generate") asked.most_new_tokens = 3;
+      Arguments arguments = {verb};
+      for (std::string& word : command_words(asked, verb)) arguments.push_back(std::move(word));
+      arguments.insert(arguments.end(), {"--json", "-"});
+      if (std::string_view(verb) == "run") arguments.insert(arguments.end(), {"--measure-seconds", "0"});
+      const Ended ended = run_program(arguments);
+      const Json settings = ended.json().value("settings", Json());
+      const auto kept = parse_settings(settings.dump());
+      QVERIFY2(kept.has_value(), told(arguments, ended).c_str());
+      QVERIFY2(*kept == asked, settings.dump().c_str());
+    }
+    for (const Setting& s : kSettings) {
+      const Arguments help = {s.verb.empty() ? "optimize" : std::string(s.verb), "--help"};
+      QVERIFY2(run_program(help).out.find(std::string(s.option)) != std::string::npos, std::string(s.key).c_str());
+    }
+  }
   void options_of_passes_are_kept_and_replayed() {
     const std::string config = scratch_.path("options.json");
     const Json written = json_of(short_run("optimize", switch_model(), switch_data(),

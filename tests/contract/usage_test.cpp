@@ -19,7 +19,7 @@ class UsageTest : public QObject {
     VERIFY_REFUSED((Arguments{"inspect"}), "MODEL", "is missing");
     VERIFY_REFUSED((Arguments{"compare", "a"}), "B", "is missing");
     VERIFY_REFUSED((Arguments{"export", "s.storm"}), "--format", "is missing");
-    VERIFY_REFUSED((Arguments{"export", "s.storm", "--format", "csv"}), "--what", "loads, labels, transitions, decisions, timings");
+    VERIFY_REFUSED((Arguments{"export", "s.storm", "--format", "csv"}), "--what", "loads, labels, transitions, decisions, scores, timings");
     VERIFY_REFUSED((Arguments{"report", "s.storm"}), "-o", "is missing");
     VERIFY_REFUSED((Arguments{"batch"}), "JOBS.json", "is missing");
   }

@@ -120,10 +120,15 @@ class DocumentTest : public QObject {
     const std::string settings = R"({"model":"my model","data":"random:8x8","batch":4,"batches":-1,"seed":7})";
     QCOMPARE(command_of(settings, "s.storm", {{}, {"dead-path"}, {}}),
              QString("stormcell optimize 'my model' --data random:8x8 --batch 4 --seed 7 --disable dead-path -o s.storm"));
+    // What the run was asked for is in the command, all of it.
+    QCOMPARE(
+        command_of(
+            R"({"model":"m","data":"d","dtype":"bf16","threads":2,"verify_seconds":0.5,"allow_nonfinite":true,"record_scores":true})", ""),
+        QString("stormcell optimize m --data d --threads 2 --dtype bf16 --verify-seconds 0.5 --allow-nonfinite --record-scores"));
     QVERIFY(command_of("", "s.storm").isEmpty());
     QCOMPARE(export_command("compare", "c.png", "b c.storm#2", "a.storm#1"),
              QString("stormcell-studio --export compare -o c.png --compare-with a.storm#1 'b c.storm#2'"));
-    QCOMPARE(options_of(settings)->batch, int64_t{4});
+    QCOMPARE(parse_settings(settings)->batch, int64_t{4});
   }
 
   void the_palette_finds_by_first_letters() {

@@ -150,6 +150,9 @@ std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Progra
   auto inner = cpu::compile_for_cpu(program, weights, options, *this, team_);
   return std::make_unique<EmulatedExecutable>(*this, std::move(program), std::move(inner));
 }
+ExecutableLayout EmulatedDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
+  return cpu::layout_for_cpu(std::move(program), weights, options, team_);
+}
 void EmulatedDevice::check(DeviceAddress address, int64_t bytes, const char* what) const {
   std::lock_guard lock(mutex_);
   auto at = buffers_.upper_bound(address.value);

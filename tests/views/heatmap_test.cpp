@@ -68,6 +68,20 @@ class HeatmapTest : public QObject {
     QVERIFY(make_matrix(data, {0, 0}, {HeatMetric::share}).rows[0].value[0] == 0);  // no window, no division by nothing
   }
 
+  void counts_are_exact_beyond_what_a_float_holds() {
+    constexpr int64_t kMany = (int64_t{1} << 24) + 1;
+    LoadWindows data = small();
+    data.routers[0].load = {kMany, 6, 0, 2, kMany + 6, 0};
+    data.routers[0].dropped = {kMany + 2, 0, 0, 0, 0, 0};
+    QCOMPARE(make_matrix(data, {0, 1}, {HeatMetric::load}).rows[0].value, (std::vector<double>{kMany, 6, 0}));
+    const Table table = make_table(data, {0, 2});
+    QCOMPARE(std::get<qlonglong>(table.rows[0][2]), qlonglong{kMany + 2});
+    QCOMPARE(std::get<qlonglong>(table.rows[1][2]), qlonglong{kMany + 12});
+    QCOMPARE(std::get<qlonglong>(table.rows[0][5]), qlonglong{kMany + 2});
+    const QString text = describe(make_matrix(data, {0, 1}, {HeatMetric::load}), data, {0, 1}, 0, 0);
+    QVERIFY2(text.contains("16,777,217 cells") && text.contains("16,777,219 dropped"), qPrintable(text));
+  }
+
   void scales_and_orders_do_what_they_say() {
     const LoadWindows data = small();
     const HeatMatrix common = make_matrix(data, {0, 2}, {HeatMetric::load, HeatScale::common}, 28);
@@ -85,7 +99,7 @@ class HeatmapTest : public QObject {
                       {10, 10},
                       {5, 0, 4, 0, 0, 6, 0, 3},
                       {},
-                      std::vector<float>(8),
+                      std::vector<int64_t>(8),
                       std::vector<float>(8)}};
     QCOMPARE(cluster_branches(pairs.routers[0], 2), (std::vector<int>{1, 3, 0, 2}));
   }

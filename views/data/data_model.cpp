@@ -110,8 +110,7 @@ KeptText text_of(Kept kept) {
     case Kept::margins:
       return {tr("margins"), tr("how near each decision was to another one: near ties"), tr("--record-scores")};
     case Kept::scores:
-      return {tr("scores"), tr("every branch's score for every cell"),
-              tr("no run of this version keeps them; margins come with --record-scores")};
+      return {tr("scores"), tr("every branch's score for every cell: export --what scores"), tr("--record-scores")};
     case Kept::events:
       return {tr("events"), tr("begin and end of every executed step"), tr("stormcell profile, or optimize")};
     case Kept::guards:

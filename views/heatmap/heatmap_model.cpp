@@ -96,12 +96,12 @@ double BranchSums::entropy() const {
 
 BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding) {
   const auto branches = static_cast<size_t>(router.line.branches);
-  const auto as_many = [&](const std::vector<float>& values) { return std::vector<double>(values.empty() ? 0 : branches); };
+  const auto as_many = [&](const auto& values) { return std::vector<double>(values.empty() ? 0 : branches); };
   BranchSums sums{std::vector<double>(branches), as_many(router.dropped), as_many(router.weight), 0};
   for (auto w = static_cast<size_t>(from); w < static_cast<size_t>(to); ++w)
     for (size_t b = 0; b < branches; ++b) {
       sums.load[b] += load_of(router, w * branches + b, padding);
-      if (!sums.dropped.empty()) sums.dropped[b] += router.dropped[w * branches + b];
+      if (!sums.dropped.empty()) sums.dropped[b] += static_cast<double>(router.dropped[w * branches + b]);
       if (!sums.weight.empty()) sums.weight[b] += router.weight[w * branches + b];
     }
   sums.total = std::accumulate(sums.load.begin(), sums.load.end(), 0.0);
@@ -194,9 +194,10 @@ std::vector<int> cluster_branches(const LoadWindows::Router& router, int64_t win
   for (size_t b = 0; b < branches; ++b) {
     double squares = 0;
     for (size_t w = 0; w < times; ++w) {
-      const double share = router.cells[w] > 0 ? router.load[w * branches + b] / static_cast<double>(router.cells[w]) : 0;
+      const double share =
+          router.cells[w] > 0 ? static_cast<double>(router.load[w * branches + b]) / static_cast<double>(router.cells[w]) : 0;
       profile[b][w] = share;
-      total[b] += router.load[w * branches + b];
+      total[b] += static_cast<double>(router.load[w * branches + b]);
       squares += share * share;
     }
     if (squares > 0)

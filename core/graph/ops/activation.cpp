@@ -5,6 +5,7 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
+  expect_real(g, n, 0);
   const std::string& kind = n.attributes.word("kind");
   if (kind != "relu" && kind != "gelu" && kind != "gelu_tanh" && kind != "silu")
     operator_error(g, n, "kind relu, gelu, gelu_tanh or silu", kind);

@@ -1,10 +1,12 @@
-// add(a, b) -> elementwise, of one type.
+// add(a, b) -> elementwise, in f32.
 #include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 2, 2);
+  expect_real(g, n, 0);
+  expect_real(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
   expect_content(g, n, 1, input_type(g, n, 0).content);
   return {{input_type(g, n, 0)}};

@@ -25,11 +25,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (const int i = extra_input(n, "bias", 3); i >= 0)
     expect_shared(g, n, static_cast<size_t>(i), {n.attributes.integer("buckets"), heads});
   if (const int i = extra_input(n, "mask", 3); i >= 0) {
-    expect_integer(g, n, static_cast<size_t>(i));
+    expect_one_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), k.space);
   }
   if (const int i = extra_input(n, "step", 3); i >= 0) {
-    expect_integer(g, n, static_cast<size_t>(i));
+    expect_one_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), kNone);
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};

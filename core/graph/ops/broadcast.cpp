@@ -5,6 +5,7 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
+  expect_activation(g, n, 0);
   const TensorType& x = input_type(g, n, 0);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
   if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || g.space(space).kind != SpaceKind::dense ||

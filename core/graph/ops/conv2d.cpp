@@ -17,6 +17,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (stride < 1 || padding < 0 || padding > kMostPadding || groups < 1 || c % groups != 0 || o % groups != 0 ||
       w.content[3].constant() != c / groups || h + 2 * padding < kh || width + 2 * padding < kw)
     operator_error(g, n, "a kernel that fits " + type_text(g, x), type_text(g, w));
+  expect_weight(g, n, 1);
   if (const int i = extra_input(n, "bias", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {o});
   return {{{DType::f32, x.space, {(h + 2 * padding - kh) / stride + 1, (width + 2 * padding - kw) / stride + 1, o}}}};
 }

@@ -9,6 +9,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType &ids = input_type(g, n, 0), &table = input_type(g, n, 1);
   if (ids.space == kNone || !ids.content.empty()) operator_error(g, n, "one id a cell", type_text(g, ids));
   if (table.space != kNone || table.content.size() != 2) operator_error(g, n, "a table [V, d]", type_text(g, table));
+  expect_weight(g, n, 1);
   return {{{DType::f32, ids.space, {table.content[1]}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {

@@ -6,8 +6,8 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 2, 2);
-  expect_integer(g, n, 0);
-  expect_integer(g, n, 1);
+  expect_one_integer(g, n, 0);
+  expect_one_integer(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
   n.attributes.integer("end");
   n.attributes.integer("pad");

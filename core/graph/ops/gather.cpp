@@ -1,7 +1,8 @@
 // gather(y_0, y_1, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of several routers in the space
 // `space`, an ancestor of all of them. mode: sum; weighted (each row times its choice's weight; direct children only); place (later inputs
-// win). Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its row. `residual`
-// is added at the end. attribute branches, where y_0 lives over all slots of a decision: the branches whose slots count (not with place).
+// win; integers too). Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its
+// row. `residual` is added at the end. attribute branches, where y_0 lives over all slots of a decision: the branches whose slots count
+// (not with place).
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -16,6 +17,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& first = input_type(g, n, 0);
   for (size_t i = 0; i + extra < n.inputs.size(); ++i) {
     const TensorType& y = input_type(g, n, i);
+    expect_activation(g, n, i);
+    if (mode != "place") expect_real(g, n, i);
     if (y.content != first.content || y.dtype != first.dtype) operator_error(g, n, "rows alike, " + type_text(g, first), type_text(g, y));
     if (!g.is_within(y.space, space)) operator_error(g, n, "cells below " + g.space(space).name, type_text(g, y));
     for (SpaceId s = y.space; s != space; s = g.space(s).parent)
@@ -27,8 +30,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     if (const int i = extra_input(n, name, n.inputs.size() - extra); i >= 0) {
       expect_space(g, n, static_cast<size_t>(i), space);
       expect_content(g, n, static_cast<size_t>(i), first.content);
-      if (name[0] == 'r' && (first.dtype != DType::f32 || input_type(g, n, static_cast<size_t>(i)).dtype != DType::f32))
-        operator_error(g, n, "a residual and rows in f32", type_text(g, first));
+      expect_activation(g, n, static_cast<size_t>(i));
+      const TensorType& extra_type = input_type(g, n, static_cast<size_t>(i));
+      if (extra_type.dtype != first.dtype || (name[0] == 'r' && first.dtype != DType::f32))
+        operator_error(g, n, std::string(name) + " and rows in " + (name[0] == 'r' ? "f32" : "one format"),
+                       type_text(g, first) + " and " + type_text(g, extra_type));
     }
   if (n.attributes.has("branches")) {
     const CellSpace* slots = first.space == kNone ? nullptr : &g.space(first.space);

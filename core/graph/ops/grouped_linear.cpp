@@ -27,24 +27,27 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       operator_error(g, n, "branches below " + std::to_string(decision.branches), std::to_string(branches[i]));
     if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0] || w.content != first.content)
       operator_error(g, n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
+    expect_weight(g, n, 2 + i);
+    if (w.dtype != first.dtype) operator_error(g, n, "weights of one format, " + type_text(g, first), type_text(g, w));
   }
   if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
-  if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) expect_content(g, n, static_cast<size_t>(i), {x.content[0]});
   for (const char* extra : {"multiply", "residual"})
     if (const int i = extra_input(n, extra, 2 + weights); i >= 0) {
       expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
       expect_space(g, n, static_cast<size_t>(i), slots);
+      expect_real(g, n, static_cast<size_t>(i));
     }
   return {{{DType::f32, slots, {first.content[0]}}}};
 }
 Cost cost(const CostContext& c, const Node& n) {
-  // Only branches with rows are read; rows of a branch come from its space, where one exists, else the mean is assumed.
+  // Only branches with rows are read.
   Cost cost;
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
   const TensorType& w = c.graph.value(n.inputs[2]).type;
   const double rows = c.rows(slots), k = static_cast<double>(w.content[1].evaluate(c.bindings)),
                out = static_cast<double>(w.content[0].evaluate(c.bindings));
-  const double present = std::min(rows, static_cast<double>(n.attributes.list("branches").size()));
+  double present = 0;
+  for (const int64_t b : n.attributes.list("branches")) present += std::min(1.0, c.load(n.inputs[1], static_cast<int32_t>(b)));
   cost.flops = 2 * rows * k * out;
   cost.weight_bytes = present * k * out * static_cast<double>(element_size(w.dtype));
   cost.activation_bytes = rows * (k + out) * 4;

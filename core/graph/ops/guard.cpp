@@ -15,6 +15,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (predicate != TensorType{DType::i32, kNone, {}}) operator_error(g, n, "a scalar i32 as predicate", type_text(g, predicate));
   std::vector<Result> results;
   for (size_t i = 0; i < n.yields[1].size(); ++i) {
+    for (const size_t body : {size_t{0}, size_t{1}})
+      if (const ValueKind kind = g.value(n.yields[body][i]).kind; kind == ValueKind::weight || kind == ValueKind::decision)
+        operator_error(g, n, "bodies that give activations", kind == ValueKind::weight ? "a weight" : "a decision");
     const TensorType &a = g.value(n.yields[0][i]).type, &b = g.value(n.yields[1][i]).type;
     if (a != b) operator_error(g, n, "bodies that give the same types, " + type_text(g, a), type_text(g, b));
     results.push_back({a});

@@ -11,12 +11,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, 1);
   if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0])
     operator_error(g, n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
+  expect_weight(g, n, 1);
   if (const int i = extra_input(n, "gain", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
   if (const int i = extra_input(n, "bias", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {w.content[0]});
   for (const char* extra : {"multiply", "residual"})
     if (const int i = extra_input(n, extra, 2); i >= 0) {
       expect_content(g, n, static_cast<size_t>(i), {w.content[0]});
       expect_space(g, n, static_cast<size_t>(i), x.space);
+      expect_real(g, n, static_cast<size_t>(i));
     }
   return {{{DType::f32, x.space, {w.content[0]}}}};
 }
@@ -25,7 +27,6 @@ Cost cost(const CostContext& c, const Node& n) {
   const TensorType& w = c.graph.value(n.inputs[1]).type;
   cost.flops = 2 * c.rows(c.graph.value(n.inputs[0]).type.space) * static_cast<double>(w.content[0].evaluate(c.bindings)) *
                static_cast<double>(w.content[1].evaluate(c.bindings));
-  if (c.rows(c.graph.value(n.inputs[0]).type.space) == 0) cost = {};
   return cost;
 }
 }  // namespace

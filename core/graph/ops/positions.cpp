@@ -6,7 +6,7 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
-  expect_integer(g, n, 0);
+  expect_one_integer(g, n, 0);
   if (input_type(g, n, 0).space == kNone || g.space(input_type(g, n, 0).space).kind != SpaceKind::dense)
     operator_error(g, n, "flags over cells of a dense space", type_text(g, input_type(g, n, 0)));
   return {{input_type(g, n, 0)}};

@@ -7,6 +7,7 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   const TensorType& x = input_type(g, n, 0);
+  expect_activation(g, n, 0);
   const std::string& mode = n.attributes.word("mode");
   if (mode == "mean") expect_cells(g, n, 0, 1);
   if (mode != "mean" && mode != "last") operator_error(g, n, "mode mean or last", mode);

@@ -6,7 +6,7 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 2, 2);
   expect_cells(g, n, 0, 1);
-  expect_integer(g, n, 1);
+  expect_one_integer(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
   const int64_t heads = n.attributes.integer("heads"), width = input_type(g, n, 0).content[0].constant();
   n.attributes.real("theta");

@@ -9,7 +9,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const Protocol protocol = protocol_of(n.attributes);
   const bool by_label = protocol.kind == ProtocolKind::label || protocol.kind == ProtocolKind::hash;
   if (by_label) {
-    expect_integer(g, n, 0);
+    expect_one_integer(g, n, 0);
   } else {
     expect_cells(g, n, 0, 1);
   }
@@ -18,7 +18,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content[0].constant();
   if (const int i = extra_input(n, "bias", 1); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {columns});
   if (const int i = extra_input(n, "label", 1); i >= 0) {
-    expect_integer(g, n, static_cast<size_t>(i));
+    expect_one_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), scores.space);
   }
   const bool two_way = protocol.kind == ProtocolKind::exit_threshold || protocol.kind == ProtocolKind::residual_threshold;

@@ -5,6 +5,7 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
+  expect_real(g, n, 0);
   n.attributes.real("factor");
   return {{input_type(g, n, 0)}};
 }

@@ -6,6 +6,7 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 2, 2);
+  expect_activation(g, n, 0);
   expect_decision(g, n, 1);
   const TensorType& x = input_type(g, n, 0);
   const Value& decision = g.value(n.inputs[1]);

@@ -81,6 +81,72 @@ class CostTest : public QObject {
     for (const NodeCost& n : cost.nodes)
       if (g.node(n.node).name == "up0") QCOMPARE(n.cost.weight_bytes, 0.25 * 8 * 16 * 4);
   }
+  void branches_without_cells_cost_nothing_whatever_they_hold() {
+    // Of four branches one gets all cells; the others' products, convolutions, norms and biases are not read.
+    const auto weights_of = [](bool alone) {
+      CaseBuilder b(2);
+      const SpaceId images = b.root_space("images", b.bound_symbol("N", 6));
+      const ValueId x = b.floats("x", images, {8}), maps = b.floats("maps", images, {6, 6, 4});
+      const ValueId d = b.route(b.linear(x, 4, "router", "none", false), {}, "paths");
+      const std::vector<ValueId> rows = b.scatter(x, d, {0, 1, 2, 3}), pictures = b.scatter(maps, d, {0, 1, 2, 3});
+      for (size_t i = 0; i < (alone ? 1u : 4u); ++i) {
+        const std::string name = "branch." + std::to_string(i);
+        b.output("rows" + name, b.linear(b.norm(rows[i], name + ".norm"), 8, name + ".product"));
+        b.output("maps" + name, b.conv(pictures[i], 5, 3, 1, name + ".conv"));
+      }
+      const Graph g = b.finish();
+      CostCase of{.bindings = {6}};
+      of.shares.set(d, {1, 0, 0, 0});
+      return cost_of(g, of).total.weight_bytes;
+    };
+    QCOMPARE(weights_of(false), weights_of(true));
+  }
+  void a_node_asked_directly_charges_no_weights_without_rows() {
+    CaseBuilder b(2);
+    const SpaceId images = b.root_space("images", b.bound_symbol("N", 6));
+    const ValueId y = b.conv(b.floats("maps", images, {6, 6, 4}), 5, 3, 1, "conv");
+    const Graph g = b.graph();
+    const Node& conv = g.node(g.value(y).producer);
+    const auto cost_with = [&](double rows) {
+      return conv.op->cost(CostContext{.graph = g, .rows = [=](SpaceId) { return rows; }, .bindings = {6}}, conv);
+    };
+    QCOMPARE(cost_with(0).weight_bytes, 0.0);
+    QCOMPARE(cost_with(0).flops, 0.0);
+    QCOMPARE(cost_with(3).weight_bytes, 4.0 * (5 * 3 * 3 * 4 + 5));
+  }
+  void a_grouped_product_reads_the_weights_of_the_branches_that_came() {
+    CaseBuilder b(3);
+    const SpaceId tokens = b.root_space("tokens", b.bound_symbol("N", 40));
+    const ValueId x = b.floats("x", tokens, {8}), d = b.route(b.linear(x, 4, "router", "none", false), {}, "moe");
+    std::vector<ValueId> inputs{x, d};
+    for (int i = 0; i < 4; ++i) inputs.push_back(b.drawn("w" + std::to_string(i), {16, 8}, 1));
+    const SpaceId all = b.routed_space(d, kAllBranches);
+    const ValueId y = b.value("grouped_linear", inputs, {{"branches", std::vector<int64_t>{0, 1, 2, 3}}, {"slots", int64_t{all}}}, "up");
+    b.output("y", b.gather({y}, tokens, "sum"));
+    const Graph g = b.finish();
+    const auto weights_with = [&](std::vector<double> shares) {
+      CostCase of{.bindings = {40}};
+      of.shares.set(d, std::move(shares));
+      for (const NodeCost& n : cost_of(g, of).nodes)
+        if (g.node(n.node).name == "up") return n.cost.weight_bytes;
+      return -1.0;
+    };
+    const double one = 16 * 8 * 4;
+    QCOMPARE(weights_with({1, 0, 0, 0}), one);
+    QCOMPARE(weights_with({0.5, 0.5, 0, 0}), 2 * one);
+    QCOMPARE(weights_with({0.25, 0.25, 0.25, 0.25}), 4 * one);
+  }
+  void precise_products_have_the_peak_of_f32() {
+    for (const int64_t precise : {0, 1}) {
+      CaseBuilder b(4);
+      b.weight_dtype = DType::bf16;
+      const ValueId x = b.floats("x", b.root_space("rows", b.bound_symbol("N", 2)), {8});
+      const ValueId y = b.value("linear", {x, b.drawn("w", {4, 8}, 1)}, {{"precise", precise}}, "y");
+      b.output("y", y);
+      const Graph g = b.finish();
+      QCOMPARE(cost_of(g, {.bindings = {2}}).nodes.at(0).is_bf16, precise == 0);
+    }
+  }
   void repeats_count_their_turns_and_guards_their_taken_body() {
     const RandomCase toy = iterated_router_toy();
     const GraphCost most = cost_of(toy.graph, {.bindings = toy.bindings}), two = cost_of(toy.graph, {.bindings = toy.bindings, .turns = 2});

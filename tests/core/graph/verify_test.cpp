@@ -35,7 +35,11 @@ const std::string kCommon =
     "%d : decision tokens 4x1 = route(%scores) protocol=\"top-k\"\n"
     "space d/0 = tokens by %d branch 0 at most N*T\n"
     "space d/s = tokens by %d slots at most N*T\n"
-    "%b : f32 d/0 [8] = scatter(%x, %d) spaces=[@d/0]\n";
+    "%b : f32 d/0 [8] = scatter(%x, %d) spaces=[@d/0]\n"
+    "input %levels : f32 tokens\n"
+    "input %pairs : i32 tokens [2]\n"
+    "weight %low : bf16 [4,8]\n"
+    "%part : i32 d/0 = scatter(%ids, %d) spaces=[@d/0]\n";
 
 std::string complaint(const std::function<void()>& act) {
   try {
@@ -164,6 +168,33 @@ class VerifyTest : public QObject {
         "exchange_decision \"z\": expected an owner for each of 4 branches, got 1");
     row("rows that are no slots", "%z : f32 d/s [8] = exchange_rows(%b, %d, %d) slots=@d/s",
         "exchange_rows \"z\": expected rows over the slots of %d, got f32 d/0 [8]");
+    row("integers added", "%z : i32 tokens = add(%ids, %ids)", "add \"z\": expected input 0 as f32, got i32 tokens");
+    row("reals and integers added", "%z : f32 tokens = add(%levels, %ids)", "add \"z\": expected input 1 as f32, got i32 tokens");
+    row("integers multiplied", "%z : i32 tokens = multiply(%ids, %ids)", "multiply \"z\": expected input 0 as f32, got i32 tokens");
+    row("integers scaled", "%z : i32 tokens = scale(%ids) factor=2.0", "scale \"z\": expected input 0 as f32, got i32 tokens");
+    row("integers activated", "%z : i32 tokens = activation(%ids) kind=\"relu\"",
+        "activation \"z\": expected input 0 as f32, got i32 tokens");
+    row("integers summed", "%z : i32 tokens = gather(%part) mode=\"sum\" space=@tokens",
+        "gather \"z\": expected input 0 as f32, got i32 d/0");
+    row("integers weighed", "%z : i32 tokens = gather(%part) mode=\"weighted\" space=@tokens",
+        "gather \"z\": expected input 0 as f32, got i32 d/0");
+    row("reals where no integer came", "%z : i32 tokens = gather(%part, %levels) extras=\"otherwise\" mode=\"place\" space=@tokens",
+        "gather \"z\": expected otherwise and rows in one format, got i32 d/0 and f32 tokens");
+    row("a weight as an activation", "%z : f32 [4,8] = scale(%w) factor=2.0",
+        "scale \"z\": expected an activation as input 0, got weight f32 [4,8]");
+    row("an activation as a weight", "%z : f32 tokens [4] = linear(%x, %p)", "linear \"z\": expected weights [n, 8], got i32 []");
+    row("a decision as numbers", "%z : i32 tokens = add_constant(%d) value=1",
+        "add_constant \"z\": expected an activation as input 0, got decision i32 tokens");
+    row("a decision scattered", "%z : i32 d/0 = scatter(%d, %d) spaces=[@d/0]",
+        "scatter \"z\": expected an activation as input 0, got decision i32 tokens");
+    row("several numbers a cell as positions", "%z : f32 tokens [8] = rotary(%x, %pairs) heads=2 theta=100.0",
+        "rotary \"z\": expected input 1 with one number a cell, got i32 tokens [2]");
+    row("several numbers a cell as a mask", "%z : f32 tokens [8] = attention(%x, %x, %x, %pairs) heads=2 kv_heads=2 extras=\"mask\"",
+        "attention \"z\": expected input 3 with one number a cell, got i32 tokens [2]");
+    row("grouped weights of two formats", "%z : f32 d/s [4] = grouped_linear(%x, %d, %w, %low) branches=[0,1] slots=@d/s",
+        "grouped_linear \"z\": expected weights of one format, f32 [4,8], got bf16 [4,8]");
+    row("a guard that gives a decision", "%z : i32 tokens = guard(%p) {\n yield %d\n} {\n yield %d\n}",
+        "guard \"z\": expected bodies that give activations, got a decision");
     row("a stop that is no scalar", "repeat() most=\"3\" as \"r\" {\n yield %ids\n}",
         "repeat \"r\": expected a scalar i32 as stop, got i32 tokens");
   }
@@ -173,6 +204,15 @@ class VerifyTest : public QObject {
     const std::string text = complaint([&] { parse_graph(kCommon + line.toStdString() + "\n", "g"); });
     const int lines = static_cast<int>(std::count(kCommon.begin(), kCommon.end(), '\n')) + 1;
     QCOMPARE(QString::fromStdString(text), "g:" + QString::number(lines) + ": " + expected);
+  }
+  void activations_of_less_than_four_bytes_are_refused_wherever_they_come_from() {
+    for (const char* dtype : {"bf16", "f16", "i64", "u8"}) {
+      const std::string head = "stormcell.graph/1\nsymbols N\nspace rows = root N\n", type = std::string(dtype) + " rows [8]";
+      for (const std::string& body :
+           {"input %x : " + type + "\n%z : " + type + " = scale(%x) factor=2.0\noutput z = %z\n",
+            "input %x : " + type + "\noutput z = %x\n", "input %x : f32 rows [8]\nstate %h : " + type + "\nstate_write(%h, %x)\n"})
+        QVERIFY2(complaint([&] { parse_graph(head + body, "g"); }) != "none", (dtype + (": " + body)).c_str());
+    }
   }
   void the_common_lines_are_right() {
     QCOMPARE(complaint([] { parse_graph(kCommon, "g"); }), std::string("none"));
@@ -212,6 +252,15 @@ class VerifyTest : public QObject {
     row(
         "symbolic content", [](Graph& g) { g.value(g.find_value("y")).type.content = {Dim::symbol(0)}; },
         "value %y: expected constant content extents, got N");
+    row(
+        "an activation of two bytes", [](Graph& g) { g.value(g.find_value("x")).type.dtype = DType::bf16; },
+        "value %x: expected an activation in f32 or i32, got bf16 tokens [4]");
+    row(
+        "an activation of eight bytes", [](Graph& g) { g.value(g.find_value("x")).type.dtype = DType::i64; },
+        "value %x: expected an activation in f32 or i32, got i64 tokens [4]");
+    row(
+        "an output that is a decision", [](Graph& g) { g.outputs[0].value = g.find_value("router"); },
+        "output y: expected an activation, got a decision");
     row(
         "empty content",
         [](Graph& g) {

@@ -158,6 +158,20 @@ class HorizontalFusionTest : public QObject {
         std::string("1 router: 8 products of branches became 2 grouped, 1 scatter disappeared; not moe: branch 1 holds route \"inner\""));
   }
 
+  void reals_are_compared_exactly() {
+    const auto reason = [](double of_two) {
+      const PassResult result = fuse(three_branches([&](auto& b, ValueId x, int i) {
+        const ValueId gain = b.drawn("gain", {8}, 0.1, 1);
+        const ValueId y = b.value("rms_norm", {x, gain}, {{"eps", i == 2 ? of_two : 1e-7}}, product_name(i, ".norm"));
+        return b.product(y, 8, product_name(i));
+      }));
+      return result.applied ? std::string("applied") : result.reason;
+    };
+    QCOMPARE(reason(1e-7), std::string("applied"));
+    QCOMPARE(reason(1e-8), std::string("not moe: branch 2 has rms_norm \"expert.2.norm\" with eps 1e-08, branch 0 1e-07"));
+    QVERIFY(reason(std::nextafter(1e-7, 1.0)) != "applied");
+  }
+
   void it_says_which_branch_differs_in_what() {
     const auto reason = [](const RandomCase& from) {
       const PassResult result = fuse(from);

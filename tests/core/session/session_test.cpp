@@ -29,6 +29,32 @@ class SessionTest : public QObject {
   std::string at(const char* name) const { return folder_.filePath(name).toStdString(); }
 
  private slots:
+  void a_fingerprint_of_an_earlier_version_is_the_same_model() {
+    const std::string path = make_session(at("older.storm"), 2);
+    int asked = 0;
+    ModelSummary now = some_model("a new form of it");
+    now.is_older_fingerprint = [&](std::string_view known) {
+      ++asked;
+      return known == some_model().fingerprint;
+    };
+    for (int run = 2; run <= 3; ++run) {
+      SessionWriter writer(path, now);
+      auto recorded = writer.begin_run(some_run("again"));
+      record_batches(*recorded, two_stacks(), 0, 2);
+      recorded->finish(RunStatus::finished, "{}");
+      recorded.reset();
+      writer.close();
+      QCOMPARE(SessionReader(path).runs().size(), static_cast<size_t>(run));
+    }
+    QVERIFY(asked > 0);
+    asked = 0;
+    // Of a session with the new form nobody asks for the old one, which may take seconds.
+    const std::string fresh = at("fresh.storm");
+    for (int run = 0; run < 2; ++run) SessionWriter(fresh, now).close();
+    QCOMPARE(asked, 0);
+    now.is_older_fingerprint = [](std::string_view) { return false; };
+    QVERIFY(message_of([&] { SessionWriter(path, now); }).find("another model") != std::string::npos);
+  }
   void a_session_knows_itself_its_model_and_its_runs() {
     const std::string path = make_session(at("known.storm"), 3);
     const SessionReader reader(path);

@@ -1,0 +1,20 @@
+// Whether a graph fits into memory, asked before anything is allocated.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/runtime/device.h"
+#include "core/runtime/weight_store.h"
+
+namespace stormcell {
+
+/// Bytes that running and verifying `graph` will take beyond what is held already: weights in the layouts and formats in which the device
+/// will hold them, those that `store` has loaded left out; activations, states, scratch and records at the bounds of `options`; inputs;
+/// outputs and values as the oracle has them beside them; the largest tensor once more while it is read.
+int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options);
+
+/// Throws Error(bad_input) that names `what` where more is needed than the `available` bytes; it advises --dtype bf16 where that would fit.
+void check_memory(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options, int64_t available,
+                  const std::string& what);
+
+}  // namespace stormcell

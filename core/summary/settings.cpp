@@ -1,0 +1,75 @@
+#include "core/summary/settings.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::json;
+
+/// The value in the type of the field, if it fits there.
+template <class T>
+std::optional<T> read(const Json& j) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return j.is_string() ? std::optional(j.get<std::string>()) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return j.is_boolean() ? std::optional(j.get<bool>()) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return j.is_number() ? std::optional(j.get<double>()) : std::nullopt;
+  } else {
+    if (!j.is_number_integer()) return {};
+    const bool fits = j.is_number_unsigned() ? std::in_range<T>(j.get<uint64_t>()) : std::in_range<T>(j.get<int64_t>());
+    return fits ? std::optional(j.get<T>()) : std::nullopt;
+  }
+}
+
+template <class T>
+std::string word(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return value;
+  else
+    return fmt::format("{}", value);  // reals: the shortest text that reads back as the same number
+}
+
+}  // namespace
+
+std::string settings_json(const ExperimentOptions& options) {
+  Json j = {{"version", STORMCELL_VERSION}};
+  for (const Setting& s : kSettings) std::visit([&](auto field) { j[std::string(s.key)] = options.*field; }, s.field);
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<ExperimentOptions> parse_settings(const std::string& json) {
+  const Json j = Json::parse(json, nullptr, false);
+  if (!j.is_object()) return {};
+  ExperimentOptions options;
+  for (const Setting& s : kSettings)
+    if (const auto at = j.find(s.key); at != j.end())
+      std::visit(
+          [&](auto field) {
+            using T = std::decay_t<decltype(options.*field)>;
+            if (auto value = read<T>(*at)) options.*field = std::move(*value);
+          },
+          s.field);
+  if (options.model.empty()) return {};
+  return options;
+}
+
+std::vector<std::string> command_words(const ExperimentOptions& options, std::string_view verb) {
+  const ExperimentOptions standard;
+  std::vector<std::string> words;
+  for (const Setting& s : kSettings)
+    std::visit(
+        [&](auto field) {
+          if ((!s.verb.empty() && s.verb != verb) || options.*field == standard.*field) return;
+          if (!s.option.empty()) words.emplace_back(s.option);
+          if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(word(options.*field));
+        },
+        s.field);
+  return words;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,65 @@
+// What an experiment was asked for: the one place that knows its options, as JSON in summaries and sessions and as a command line.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace stormcell {
+
+/// A field more here is a row more in kSettings below.
+struct ExperimentOptions {
+  std::string model, data;
+  int64_t batch = 8, batches = -1, length = 0;
+  bool truncate = false, allow_nonfinite = false;
+  std::string field = "text", target_field, label_field;
+  uint64_t seed = 0;
+  int threads = 0;  ///< 0: all cores this process may use
+  std::string device = "cpu";
+  std::string dtype;  ///< empty: as stored
+  double verify_seconds = 10;
+  bool record_inputs = false, record_scores = false;
+  int64_t most_new_tokens = 64;  ///< generate
+  bool operator==(const ExperimentOptions&) const = default;
+};
+
+/// One option: its key in JSON, its name on the command line (empty: the argument without a name), its field.
+struct Setting {
+  std::string_view key, option;
+  std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*, int ExperimentOptions::*,
+               double ExperimentOptions::*, bool ExperimentOptions::*>
+      field;
+  std::string_view verb = {};  ///< the only verb that has it, empty: all have
+};
+inline constexpr std::array kSettings = {
+    Setting{"model", "", &ExperimentOptions::model},
+    Setting{"data", "--data", &ExperimentOptions::data},
+    Setting{"batch", "--batch", &ExperimentOptions::batch},
+    Setting{"batches", "--batches", &ExperimentOptions::batches},
+    Setting{"length", "--length", &ExperimentOptions::length},
+    Setting{"truncate", "--truncate", &ExperimentOptions::truncate},
+    Setting{"field", "--field", &ExperimentOptions::field},
+    Setting{"target_field", "--target-field", &ExperimentOptions::target_field},
+    Setting{"label_field", "--label-field", &ExperimentOptions::label_field},
+    Setting{"seed", "--seed", &ExperimentOptions::seed},
+    Setting{"threads", "--threads", &ExperimentOptions::threads},
+    Setting{"device", "--device", &ExperimentOptions::device},
+    Setting{"dtype", "--dtype", &ExperimentOptions::dtype},
+    Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds},
+    Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite},
+    Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs},
+    Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores},
+    Setting{"most_new_tokens", "--max-new-tokens", &ExperimentOptions::most_new_tokens, "generate"},
+};
+
+/// A JSON object of all settings, and the program's version.
+std::string settings_json(const ExperimentOptions& options);
+/// Reads one; what is missing, or of another type, has its default. Nothing where there is no object that names a model.
+std::optional<ExperimentOptions> parse_settings(const std::string& json);
+/// The words of a command line behind `stormcell VERB`: the model, and every option that differs from its default.
+std::vector<std::string> command_words(const ExperimentOptions& options, std::string_view verb);
+
+}  // namespace stormcell

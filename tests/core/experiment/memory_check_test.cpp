@@ -1,0 +1,106 @@
+// What does not fit is refused before it is loaded: the check counts what the device will hold, not what the files have.
+#include "core/experiment/memory_check.h"
+
+#include "core/base/error.h"
+#include "core/cpu/cpu_device.h"
+#include "core/experiment/converted_weights.h"
+#include "core/graph/builder.h"
+#include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+
+namespace {
+
+/// Zeros of any shape.
+class Zeros : public WeightSource {
+ public:
+  explicit Zeros(const Graph& graph) {
+    for (const Value& v : graph.values)
+      if (v.kind == ValueKind::weight) {
+        std::vector<int64_t> shape;
+        for (const Dim& d : v.type.content) shape.push_back(d.constant());
+        infos_.emplace(v.name, WeightInfo{v.name, v.type.dtype, shape});
+      }
+  }
+  const WeightInfo* find(std::string_view name) const override {
+    const auto at = infos_.find(name);
+    return at == infos_.end() ? nullptr : &at->second;
+  }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
+    auto memory = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(find(name)->bytes()));
+    return {memory, memory->data()};
+  }
+
+ private:
+  std::map<std::string, WeightInfo, std::less<>> infos_;
+};
+
+std::shared_ptr<const Graph> two_products(DType dtype) {
+  GraphBuilder b;
+  const ValueId x = b.input("x", DType::f32, b.root_space("rows", b.symbol("N")), {1000});
+  ValueId y = b.value("linear", {x, b.weight("up", dtype, {3000, 1000})}, {}, "up");
+  y = b.value("linear", {y, b.weight("down", dtype, {1000, 3000})}, {}, "down");
+  b.output("y", y);
+  return std::make_shared<Graph>(b.finish());
+}
+
+std::string refusal(Device& device, DType dtype, int64_t available) {
+  const auto graph = two_products(dtype);
+  WeightStore store(device, std::make_shared<Zeros>(*graph));
+  try {
+    check_memory(device, store, graph, CompileOptions{{4}}, available, "MODEL");
+  } catch (const Error& e) {
+    return e.kind() == ErrorKind::bad_input ? e.what() : "another kind";
+  }
+  return "none";
+}
+
+}  // namespace
+
+class MemoryCheckTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void f16_weights_are_counted_as_the_f32_panels_they_become() {
+    cpu::CpuDevice device(1);
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+      const auto graph = two_products(dtype);
+      const auto weights = std::make_shared<Zeros>(*graph);
+      WeightStore store(device, weights);
+      const int64_t need = memory_needed(device, store, graph, CompileOptions{{4}});
+      const Executor executor(device, store, std::make_shared<Program>(lower(graph)), CompileOptions{{4}});
+      const int64_t panels = (47 * 64 * 1000 + 16 * 64 * 3000) * (dtype == DType::bf16 ? 2 : 4);
+      QCOMPARE(executor.weight_bytes(), panels);
+      // Beside the panels: the larger tensor while it is read, and little activations.
+      const int64_t beside = need - panels - weights->find("up")->bytes();
+      QVERIFY2(beside >= executor.activation_bytes() && beside < 8 << 20, std::to_string(beside).c_str());
+      // What is loaded is not needed again.
+      QVERIFY(memory_needed(device, store, graph, CompileOptions{{4}}) < need - panels);
+    }
+  }
+  void what_just_fits_is_taken_and_one_byte_less_refused_with_what_to_do() {
+    cpu::CpuDevice device(1);
+    for (const DType dtype : {DType::f32, DType::f16}) {
+      const auto graph = two_products(dtype);
+      WeightStore store(device, std::make_shared<Zeros>(*graph));
+      const int64_t need = memory_needed(device, store, graph, CompileOptions{{4}});
+      QCOMPARE(refusal(device, dtype, need), std::string("none"));
+      const std::string text = refusal(device, dtype, need - 1);
+      QVERIFY2(text.starts_with("MODEL: needs ") && text.ends_with("(use --dtype bf16, which fits)"), text.c_str());
+    }
+    const std::string text = refusal(device, DType::bf16, 4 << 20);
+    QVERIFY2(text.find("no --dtype of this version fits") != std::string::npos, text.c_str());
+  }
+  void the_advice_holds() {
+    cpu::CpuDevice device(1);
+    const auto graph = two_products(DType::f32);
+    const ConvertedModel smaller = convert_weights(graph, std::make_shared<Zeros>(*graph), DType::bf16);
+    WeightStore store(device, smaller.weights);
+    const int64_t need = memory_needed(device, store, smaller.graph, CompileOptions{{4}});
+    QVERIFY(refusal(device, DType::f32, need).ends_with("which fits)"));
+    QVERIFY(refusal(device, DType::f32, need - 1).find("no --dtype") != std::string::npos);
+  }
+};
+STORMCELL_TEST(MemoryCheckTest)
+#include "memory_check_test.moc"

@@ -1,0 +1,116 @@
+// Where scores are asked for, a decision's record keeps what the router was given for each branch: the oracle's, on every device.
+#include <cmath>
+
+#include "core/cpu/cpu_device.h"
+#include "core/oracle/oracle.h"
+#include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/random_graph.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+namespace stormcell::testing {
+namespace {
+
+InputValues values_of(const RandomCase& c) {
+  InputValues v;
+  for (const auto& [name, values] : c.inputs) {
+    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
+  }
+  return v;
+}
+
+OracleResult<float> oracle_of(const RandomCase& c) {
+  OracleInputs<float> inputs;
+  for (const auto& [name, values] : c.inputs) {
+    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
+  }
+  OracleOptions options;
+  options.keep_scores = true;
+  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings, options);
+}
+
+/// All decisions of one run, those of the oracle replayed, so that nested routers see the same cells.
+std::vector<ExecutedDecision> run_on(Device& device, const RandomCase& c, const OracleResult<float>& reference, bool scores) {
+  WeightStore store(device, c.weights);
+  const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
+  Bindings larger = c.bindings;
+  for (int64_t& b : larger) ++b;
+  Executor executor(device, store, program, CompileOptions{larger, scores});
+  std::vector<std::vector<std::vector<int32_t>>> forced(program->routers.size());
+  for (size_t r = 0; r < forced.size(); ++r)
+    for (const OracleDecision& d : reference.decisions)
+      if (d.router == program->routers[r].name) forced[r].push_back(d.choice);
+  ExecuteOptions options;
+  options.record = true;
+  options.forced = &forced;
+  ExecutionResult result;
+  for (int i = 0; i < 2; ++i) executor.run(values_of(c), c.bindings, options, result);
+  for (ExecutedDecision& d : result.decisions) d.router = program->routers[static_cast<size_t>(d.router)].node;
+  return result.decisions;
+}
+
+double largest(const std::vector<float>& values) {
+  double most = 1e-30;
+  for (const float v : values) most = std::max(most, std::fabs(static_cast<double>(v)));
+  return most;
+}
+
+}  // namespace
+
+class ScoresTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void recorded_scores_are_the_oracle_s_data() {
+    QTest::addColumn<int>("seed");
+    for (int seed = 0; seed < 40; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
+    QTest::newRow("exit chain toy") << -1;
+    QTest::newRow("iterated router toy") << -2;
+  }
+  void recorded_scores_are_the_oracle_s() {
+    QFETCH(int, seed);
+    const RandomCase c = seed == -1 ? exit_chain_toy() : seed == -2 ? iterated_router_toy() : make_random_case(static_cast<uint64_t>(seed));
+    const OracleResult<float> reference = oracle_of(c);
+    cpu::CpuDevice here(2);
+    EmulatedDevice emulated(2);
+    const double tolerance = c.weight_dtype == DType::bf16 ? 2e-2 : 1e-4;
+    for (Device* device : {static_cast<Device*>(&here), static_cast<Device*>(&emulated)}) {
+      const std::vector<ExecutedDecision> decisions = run_on(*device, c, reference, true);
+      QCOMPARE(decisions.size(), reference.decisions.size());
+      for (const ExecutedDecision& d : decisions) {
+        const auto r = std::find_if(reference.decisions.begin(), reference.decisions.end(), [&](const OracleDecision& o) {
+          return o.router == c.graph.node(d.router).name && o.execution == d.turn;
+        });
+        QVERIFY(r != reference.decisions.end());
+        const bool by_label = c.graph.value(c.graph.node(d.router).inputs[0]).type.dtype == DType::i32;
+        QCOMPARE(d.score_columns, by_label ? 0 : r->score_columns);
+        QCOMPARE(d.scores.size(), static_cast<size_t>(d.shape.cells * d.score_columns));
+        QCOMPARE(d.margin.size(), static_cast<size_t>(d.shape.cells));
+        const double scale = largest(r->scores);
+        for (size_t i = 0; i < d.scores.size(); ++i)
+          QVERIFY2(std::fabs(static_cast<double>(d.scores[i]) - r->scores[i]) <= tolerance * scale,
+                   qPrintable(QString::fromStdString(c.name + ": " + r->router + ", score %1 is %2, the oracle's %3")
+                                  .arg(i)
+                                  .arg(d.scores[i])
+                                  .arg(r->scores[i])));
+      }
+    }
+  }
+  void nobody_pays_for_scores_that_were_not_asked_for() {
+    const RandomCase c = exit_chain_toy();
+    cpu::CpuDevice device(1);
+    for (const ExecutedDecision& d : run_on(device, c, oracle_of(c), false)) QVERIFY(d.scores.empty() && d.score_columns == 0);
+    const auto record_bytes = [&](bool scores) {
+      WeightStore store(device, c.weights);
+      return device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings, scores}).record_bytes;
+    };
+    QVERIFY(record_bytes(true) > record_bytes(false));
+  }
+};
+STORMCELL_TEST(ScoresTest)
+
+}  // namespace stormcell::testing
+#include "scores_test.moc"

@@ -1,0 +1,97 @@
+// Every option of an experiment comes back from JSON, and stands on the command line that repeats it.
+#include "core/summary/settings.h"
+
+#include <set>
+
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+
+namespace {
+
+/// How many fields there are. A field more does not compile here: give it a row in kSettings, then a name here.
+size_t field_count() {
+  const ExperimentOptions o;
+  const auto& [model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
+               dtype, verify_seconds, record_inputs, record_scores, most_new_tokens] = o;
+  const auto count = [](const auto&... fields) { return sizeof...(fields); };
+  return count(model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
+               dtype, verify_seconds, record_inputs, record_scores, most_new_tokens);
+}
+
+/// All fields other than their defaults.
+ExperimentOptions all_changed() {
+  ExperimentOptions o;
+  int n = 3;
+  for (const Setting& s : kSettings)
+    std::visit(
+        [&](auto field) {
+          using T = std::decay_t<decltype(o.*field)>;
+          if constexpr (std::is_same_v<T, std::string>)
+            o.*field = "it's \"" + std::string(s.key) + "\"";
+          else if constexpr (std::is_same_v<T, bool>)
+            o.*field = !(o.*field);
+          else if constexpr (std::is_same_v<T, double>)
+            o.*field = 0.1 + n++;
+          else
+            o.*field = static_cast<T>(1000 + n++);
+        },
+        s.field);
+  o.seed = (uint64_t{1} << 63) + 1;
+  return o;
+}
+
+}  // namespace
+
+class SettingsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void every_field_has_its_own_row() {
+    QCOMPARE(kSettings.size(), field_count());
+    std::set<std::string_view> keys, options;
+    for (const Setting& s : kSettings) keys.insert(s.key), options.insert(s.option);
+    QCOMPARE(keys.size(), kSettings.size());
+    QCOMPARE(options.size(), kSettings.size());
+    // No two rows are of one field: changed one by one, each alone comes back.
+    std::set<std::string> texts;
+    for (const Setting& s : kSettings) {
+      ExperimentOptions one;
+      const ExperimentOptions all = all_changed();
+      std::visit([&](auto field) { one.*field = all.*field; }, s.field);
+      QVERIFY(texts.insert(settings_json(one)).second);
+    }
+  }
+  void json_brings_every_field_back() {
+    QCOMPARE(parse_settings(settings_json(all_changed())), std::optional(all_changed()));
+    ExperimentOptions plain;
+    plain.model = "demo:x";
+    QCOMPARE(parse_settings(settings_json(plain)), std::optional(plain));
+  }
+  void the_command_line_names_every_field_that_was_changed() {
+    for (const Setting& s : kSettings) {
+      ExperimentOptions one;
+      one.model = "m";
+      const ExperimentOptions all = all_changed();
+      std::visit([&](auto field) { one.*field = all.*field; }, s.field);
+      const std::vector<std::string> words = command_words(one, s.verb.empty() ? "optimize" : s.verb);
+      const bool flag = std::holds_alternative<bool ExperimentOptions::*>(s.field);
+      QCOMPARE(words.size(), s.option.empty() ? size_t{1} : flag ? size_t{2} : size_t{3});
+      if (!s.option.empty()) QCOMPARE(words[1], std::string(s.option));
+    }
+    ExperimentOptions o;
+    o.model = "m", o.dtype = "bf16", o.threads = 3, o.verify_seconds = 0.1, o.allow_nonfinite = true, o.most_new_tokens = 7;
+    QCOMPARE(command_words(o, "optimize"),
+             (std::vector<std::string>{"m", "--threads", "3", "--dtype", "bf16", "--verify-seconds", "0.1", "--allow-nonfinite"}));
+    QCOMPARE(command_words(o, "generate").back(), std::string("7"));
+  }
+  void what_is_missing_or_does_not_fit_has_its_default() {
+    const auto o = parse_settings(R"({"model":"m","batch":"many","threads":1e30,"seed":-1,"length":16,"unknown":[]})");
+    QVERIFY(o.has_value());
+    ExperimentOptions expected;
+    expected.model = "m", expected.length = 16;
+    QCOMPARE(*o, expected);
+    for (const char* text : {"", "{}", "[]", "null", "{\"model\":7}", "{\"data\":\"d\"}", "{"}) QVERIFY(!parse_settings(text));
+  }
+};
+STORMCELL_TEST(SettingsTest)
+#include "settings_test.moc"
