@@ -31,6 +31,7 @@ std::optional<ExperimentOptions> options_of(const std::string& settings) {
   o.threads = s["threads"].toInt(0);
   o.record_inputs = s["record_inputs"].toBool();
   o.record_scores = s["record_scores"].toBool();
+  if (s["tolerance"].isDouble()) o.tolerance = s["tolerance"].toDouble();
   return o;
 }
 
@@ -56,6 +57,7 @@ QString command_of(const std::string& settings, const QString& session, const Pl
   number("--seed", static_cast<int64_t>(options->seed), 0);
   if (options->record_inputs) words << "--record-inputs";
   if (options->record_scores) words << "--record-scores";
+  if (options->tolerance) words << "--tolerance" << QString::number(*options->tolerance);
   const auto list = [&](const char* name, const std::vector<std::string>& passes_of) {
     QStringList names;
     for (const std::string& p : passes_of) names << QString::fromStdString(p);

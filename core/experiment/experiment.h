@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ExperimentOptions {
   std::string device = "cpu";
   std::string dtype;  ///< empty: as stored
   double verify_seconds = 10;
+  std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;
   int64_t most_new_tokens = 64;  ///< generate
   bool operator==(const ExperimentOptions&) const = default;

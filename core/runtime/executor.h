@@ -32,6 +32,7 @@ struct ExecutedDecision {
   DecisionShape shape;  ///< cells that came, fan-out, branches
   std::vector<int32_t> choice, ancestor, padded;
   std::vector<float> weight, margin;
+  std::vector<int32_t> free_choice;  ///< of a replayed decision: what the router would have chosen, drops included; else empty
 };
 
 struct ExecutionResult {
@@ -87,6 +88,7 @@ class Executor {
   Submission submission_;
   std::vector<bool> missed_;  // by guard: its fallback has run
   std::vector<std::byte> status_, records_;
+  std::vector<std::vector<int32_t>> staged_;  // by router: choices as they go to the device and as it leaves them
 };
 
 }  // namespace stormcell
