@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace stormcell {
 
-Observed observed(const Graph& graph, const Bindings& bindings, const OracleResult<float>& result) {
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result) {
   Observed o;
-  o.decisions = decisions_of(graph, bindings, result);
-  for (const auto& [name, tensor] : result.outputs)
-    o.outputs.push_back({name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, tensor.reals, tensor.integers});
+  for (auto& [name, tensor] : result.outputs)
+    o.outputs.push_back(
+        {name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, std::move(tensor.reals), std::move(tensor.integers)});
+  o.decisions = decisions_of(graph, bindings, std::move(result));
   return o;
 }
 
-Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, const ExecutionResult& result) {
-  return {decisions_of(program, named, bindings, result), result.outputs};
+Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result) {
+  return {decisions_of(program, named, bindings, result), std::move(result.outputs)};
 }
 
 void Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {

@@ -12,8 +12,9 @@ struct Observed {
   std::vector<JudgedDecision> decisions;
   std::vector<OutputValue> outputs;
 };
-Observed observed(const Graph& graph, const Bindings& bindings, const OracleResult<float>& result);
-Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, const ExecutionResult& result);
+/// Both take outputs out of the result: they may be large.
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result);
+Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result);
 
 /// Judges one plan over the batches that it is shown.
 class Judge {

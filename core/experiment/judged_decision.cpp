@@ -2,6 +2,7 @@
 
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/protocol_attributes.h"
@@ -73,19 +74,19 @@ class Places {
 
 }  // namespace
 
-std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, const OracleResult<float>& result) {
+std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result) {
   std::vector<JudgedDecision> all;
   Places places(graph);
-  for (const OracleDecision& o : result.decisions) {
+  for (OracleDecision& o : result.decisions) {
     JudgedDecision d;
     d.router = o.router;
     d.execution = o.execution;
     d.shape = o.shape;
-    d.choice = o.choice;
-    d.weight = o.weight;
-    d.margin = o.margin;
-    d.scores = o.scores;
-    d.bias = o.bias;
+    d.choice = std::move(o.choice);
+    d.weight = std::move(o.weight);
+    d.margin = std::move(o.margin);
+    d.scores = std::move(o.scores);
+    d.bias = std::move(o.bias);
     d.score_columns = o.score_columns;
     places.fill(o.node, bindings, d);
     places.add(o.node, all, std::move(d));

@@ -7,6 +7,7 @@
 #include "core/cell/protocol.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/named_routers.h"
 
 namespace stormcell {
 
@@ -33,7 +34,7 @@ struct JudgedDecision {
 
 /// Decisions of an oracle's run with their scores, and those that stand of a device's execution. Throws Error(failed) where records
 /// contradict each other: a nested decision without the one above it, or over other cells than that sent.
-std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, const OracleResult<float>& result);
+std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result);
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
                                          const ExecutionResult& result);
 

@@ -156,10 +156,11 @@ void Experiment::State::check_memory(const Graph& g, const Bindings& bounds, con
   int64_t weights_bytes = 0;
   for (const ProgramWeight& w : program.weights)
     if (const WeightInfo* info = weights->find(w.name)) weights_bytes += info->bytes();
-  // Beside the plan's memory: outputs as they are read back and as the oracle has them, and the oracle's values, about an arena.
+  // Beside the plan's memory: outputs as the oracle has them, and of the plan replaying and running freely; and the oracle's values, about
+  // an arena.
   int64_t compared = plan.arena_bytes;
   for (const int32_t output : program.outputs)
-    compared += 2 * program.buffers[static_cast<size_t>(program.operands[static_cast<size_t>(output)].buffer)].bytes.evaluate(bounds);
+    compared += 3 * program.buffers[static_cast<size_t>(program.operands[static_cast<size_t>(output)].buffer)].bytes.evaluate(bounds);
   const int64_t rest = plan.arena_bytes + plan.state_bytes + compared, need = weights_bytes + rest, have = available_memory();
   if (need <= have) return;
   // Half the bytes where bf16 would do; nothing smaller exists in this version.

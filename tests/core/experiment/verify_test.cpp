@@ -8,6 +8,7 @@
 #include "core/cpu/kernels/isa.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/judge.h"
+#include "core/runtime/lower.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
