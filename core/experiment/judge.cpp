@@ -6,12 +6,13 @@
 
 namespace stormcell {
 
-Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result) {
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                  const std::map<std::string, CellRelation>& reach) {
   Observed o;
   for (auto& [name, tensor] : result.outputs)
     o.outputs.push_back(
         {name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, std::move(tensor.reals), std::move(tensor.integers)});
-  o.decisions = decisions_of(graph, bindings, std::move(result));
+  o.decisions = decisions_of(graph, bindings, std::move(result), reach);
   return o;
 }
 

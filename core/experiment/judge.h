@@ -13,7 +13,8 @@ struct Observed {
   std::vector<OutputValue> outputs;
 };
 /// Both take outputs out of the result: they may be large.
-Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result);
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                  const std::map<std::string, CellRelation>& reach = {});
 Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result);
 
 /// Judges one plan over the batches that it is shown.

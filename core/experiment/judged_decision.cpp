@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/relation_algebra.h"
 
 namespace stormcell {
 namespace {
@@ -20,6 +21,18 @@ std::vector<std::pair<int64_t, int32_t>> sent_rows(const JudgedDecision& above, 
   return rows;
 }
 
+/// Rows of the dense space `space` that lie in one cell of the relation's meet; 0: all of the batch.
+int64_t rows_together(const Graph& graph, const Bindings& bindings, SpaceId space, const CellRelation& relation) {
+  if (relation.reach == CellRelation::Reach::none) return 1;
+  if (relation.reach == CellRelation::Reach::batch) return 0;
+  int64_t rows = 1;
+  for (; space != kNone && space != relation.meet; space = graph.space(space).parent) {
+    if (graph.space(space).kind != SpaceKind::dense) return 0;
+    rows *= graph.space(space).per_parent.evaluate(bindings);
+  }
+  return space == kNone ? 0 : rows;
+}
+
 /// Decisions of one execution under construction: by node, in the order they were made.
 class Places {
  public:
@@ -30,6 +43,7 @@ class Places {
     const Node& n = graph_.node(node);
     d.protocol = protocol_of(n.attributes);
     const SpaceId space = graph_.value(n.outputs[0]).type.space;
+    d.dense_space = graph_.dense_ancestor(space);
     const CellSpace& s = graph_.space(space);
     if (s.kind == SpaceKind::dense) d.per_parent = s.per_parent.evaluate(bindings);
     if (s.kind != SpaceKind::routed) {
@@ -74,7 +88,20 @@ class Places {
 
 }  // namespace
 
-std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result) {
+std::map<std::string, CellRelation> router_reach(const Graph& graph) {
+  std::map<std::string, CellRelation> reach;
+  const CellFlow flow = analyze_cell_flow(graph);
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& node = graph.node(id);
+    if (graph.value(node.outputs.empty() ? 0 : node.outputs[0]).kind != ValueKind::decision || node.inputs.empty()) return;
+    CellRelation& widest = reach[node.name];
+    for (const ValueId source : flow.sources()) widest = join(graph, widest, flow.relation(node.inputs[0], source).full);
+  });
+  return reach;
+}
+
+std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                                         const std::map<std::string, CellRelation>& reach) {
   std::vector<JudgedDecision> all;
   Places places(graph);
   for (OracleDecision& o : result.decisions) {
@@ -89,6 +116,7 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
     d.bias = std::move(o.bias);
     d.score_columns = o.score_columns;
     places.fill(o.node, bindings, d);
+    if (const auto at = reach.find(o.router); at != reach.end()) d.together = rows_together(graph, bindings, d.dense_space, at->second);
     places.add(o.node, all, std::move(d));
   }
   return all;

@@ -1,10 +1,12 @@
 // Routing decisions of the oracle and of a device in one form, every cell with its identity (design 5.2).
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "core/cell/protocol.h"
+#include "core/graph/cell_flow.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/named_routers.h"
@@ -29,12 +31,22 @@ struct JudgedDecision {
   std::vector<std::string> above;
   std::vector<int32_t> place;
 
+  SpaceId dense_space = kNone;
+  /// Of a reference: how many rows of the dense space its inputs may depend on together (those of one sequence, say). 1: a cell's decision
+  /// depends on that cell alone; 0: on any of the batch.
+  int64_t together = 0;
+
   size_t depth() const { return 1 + above.size(); }
+  int32_t row(int64_t cell) const { return place[static_cast<size_t>(cell) * depth()]; }
 };
+
+/// By router: within what its cells depend on each other (core/graph/cell_flow.h), running freely.
+std::map<std::string, CellRelation> router_reach(const Graph& graph);
 
 /// Decisions of an oracle's run with their scores, and those that stand of a device's execution. Throws Error(failed) where records
 /// contradict each other: a nested decision without the one above it, or over other cells than that sent.
-std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result);
+std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                                         const std::map<std::string, CellRelation>& reach = {});
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
                                          const ExecutionResult& result);
 

@@ -159,63 +159,75 @@ std::vector<bool> RoutingJudge::compare_replayed(int64_t batch, const JudgedDeci
   return flipped;
 }
 
+bool RoutingJudge::Disturbed::reaches(const JudgedDecision& r, int32_t row) const {
+  for (const auto& [space, disturbed] : rows) {
+    if (space != r.dense_space || r.together == 0) return true;  // how cells of other spaces reach it is not looked at
+    const auto first = static_cast<int32_t>(row / r.together * r.together);
+    const auto at = disturbed.lower_bound(first);
+    if (at != disturbed.end() && *at < first + r.together) return true;
+  }
+  return false;
+}
+
 void RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
                                 const std::vector<std::vector<bool>>& flipped) {
-  bool disturbed = false;
+  Disturbed disturbed;
   for (size_t i = 0; i < reference.size(); ++i) {
     const JudgedDecision& r = reference[i];
     if (const JudgedDecision* f = find(free, r)) {
-      disturbed |= compare_free(batch, r, *f, flipped[i], disturbed);
+      compare_free(batch, r, *f, flipped[i], disturbed);
       continue;
     }
     // A repeat that ends earlier, because its cells left.
-    if (!disturbed) wrong(r.router, "did not decide where the reference did");
+    if (disturbed.rows.empty()) wrong(r.router, "did not decide where the reference did");
     for (int64_t c = 0; c < r.shape.cells; ++c) add_follower(one_sided(batch, r, c, &Flip::reference));
   }
   for (const JudgedDecision& f : free) {
     if (find(reference, f)) continue;
-    if (!disturbed) wrong(f.router, "decided where the reference did not");
+    if (disturbed.rows.empty()) wrong(f.router, "decided where the reference did not");
     for (int64_t c = 0; c < f.shape.cells; ++c) add_follower(one_sided(batch, f, c, &Flip::ours));
   }
 }
 
-bool RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const std::vector<bool>& flipped,
-                                bool disturbed) {
+void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const std::vector<bool>& flipped,
+                                Disturbed& disturbed) {
   if (r.shape.fan_out != f.shape.fan_out || r.shape.branches != f.shape.branches || r.above != f.above) {
     wrong(r.router, "is another router than the reference's");
-    return true;
+    return;
   }
   Router& sum = router(r.router);
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
-  bool any = false;
+  const Disturbed before = disturbed;
   for (const CellPair& pair : pair_cells(r, f)) {
     if (pair.a < 0 || pair.b < 0) {
-      any = true;
-      if (!disturbed) wrong(r.router, "decided over other cells than the reference");
-      add_follower(pair.b < 0 ? one_sided(batch, r, pair.a, &Flip::reference) : one_sided(batch, f, pair.b, &Flip::ours));
+      const JudgedDecision& side = pair.b < 0 ? r : f;
+      const int64_t cell = pair.b < 0 ? pair.a : pair.b;
+      if (!before.reaches(r, side.row(cell))) wrong(r.router, "decided over other cells than the reference");
+      disturbed.add(r.dense_space, side.row(cell));
+      add_follower(one_sided(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
       continue;
     }
+    const bool other_inputs = before.reaches(r, r.row(pair.a));
     const int32_t *theirs = choices_of(r, r.choice, pair.a), *ours = choices_of(f, f.choice, pair.b);
     const ChoiceDifference difference = difference_of(theirs, ours, r.shape.fan_out);
     if (!difference.none()) {
-      any = true;
+      disturbed.add(r.dense_space, r.row(pair.a));
       if (flipped[static_cast<size_t>(pair.a)]) continue;  // judged already
       Flip flip = flip_of(batch, r, pair.a, difference);
-      if (disturbed) {
+      if (other_inputs) {
         add_follower(std::move(flip));
       } else {
         add_flip(std::move(flip), sum);
       }
     } else if (const int32_t branch = dropped_otherwise(theirs, ours, r.shape.fan_out); branch != kNoBranch) {
-      any = true;
+      disturbed.add(r.dense_space, r.row(pair.a));
       Flip flip = flip_of(batch, r, pair.a);
       (std::count(theirs, theirs + r.shape.fan_out, branch) > 0 ? flip.reference : flip.ours) = branch;
       add_follower(std::move(flip));
-    } else if (!disturbed) {
+    } else if (!other_inputs) {
       compare_weights(r, pair.a, f, pair.b, sum.weight_error, sum.weight_scale);
     }
   }
-  return any;
 }
 
 double RoutingJudge::score_error(const Router& r) const {

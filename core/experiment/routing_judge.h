@@ -5,6 +5,7 @@
 // follows from flips; there only what nothing before it can explain is judged.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,13 +42,21 @@ class RoutingJudge {
     std::vector<Flip> flips;      ///< the first of them
   };
 
+  /// Cells that decided otherwise in one batch so far: rows by the reference's dense space.
+  struct Disturbed {
+    std::map<SpaceId, std::set<int32_t>> rows;
+    void add(SpaceId space, int32_t row) { rows[space].insert(row); }
+    /// Whether a cell of this router, in `row`, may have got other inputs than the reference's.
+    bool reaches(const JudgedDecision& reference, int32_t row) const;
+  };
+
   /// Which cells of the reference's decision the replaying plan would have decided otherwise.
   std::vector<bool> compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
   void compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
                     const std::vector<std::vector<bool>>& flipped);
-  /// True where anything differs. `disturbed`: a router before it decided otherwise, so that the inputs are others.
-  bool compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const std::vector<bool>& flipped,
-                    bool disturbed);
+  /// Adds to `disturbed` what differs here.
+  void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const std::vector<bool>& flipped,
+                    Disturbed& disturbed);
   void add_flip(Flip flip, Router& router);
   void add_follower(Flip flip);
   void wrong(const std::string& router, const std::string& what);

@@ -24,8 +24,8 @@ OracleInputs<float> oracle_inputs(const Graph& graph, const InputValues& inputs)
 }
 
 /// A plan under judgement: how it runs, what is known of it so far.
-struct Defendant {
-  Defendant(Experiment::State& state, ReadyPlan& plan) : state(state), plan(plan), judge(state.tolerance, state.arithmetic()) {}
+struct JudgedPlan {
+  JudgedPlan(Experiment::State& state, ReadyPlan& plan) : state(state), plan(plan), judge(state.tolerance, state.arithmetic()) {}
   Experiment::State& state;
   ReadyPlan& plan;
   Judge judge;
@@ -42,7 +42,7 @@ struct Defendant {
     return observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);
   }
   /// With the oracle's answer.
-  void face(int64_t number, const Batch& batch, const Observed& reference) {
+  void compare(int64_t number, const Batch& batch, const Observed& reference) {
     const Observed free = run(batch, nullptr);
     judge.add(number, reference, run(batch, &reference), &free);
   }
@@ -52,7 +52,11 @@ struct Defendant {
 class References {
  public:
   References(const Experiment::State& s, const Progress& progress)
-      : state_(s), progress_(progress), running_(*s.graph, *s.model->weights), stored_(*s.model->forward, *s.model->weights) {}
+      : state_(s),
+        progress_(progress),
+        running_(*s.graph, *s.model->weights),
+        stored_(*s.model->forward, *s.model->weights),
+        reach_(router_reach(*s.graph)) {}
 
   /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
   Observed running(const Batch& batch) const {
@@ -73,11 +77,12 @@ class References {
     options.keep_scores = true;
     options.round_inputs = round_inputs;
     const Bindings bindings = bindings_of(graph, batch, 0);
-    return observed(graph, bindings, oracle.run(oracle_inputs(graph, inputs_of(batch)), bindings, options));
+    return observed(graph, bindings, oracle.run(oracle_inputs(graph, inputs_of(batch)), bindings, options), reach_);
   }
   const Experiment::State& state_;
   const Progress& progress_;
   Oracle<float> running_, stored_;
+  std::map<std::string, CellRelation> reach_;
 };
 
 FormatCost cost_of(const Experiment::State& s, std::vector<OutputDifference> outputs) {
@@ -91,7 +96,7 @@ FormatCost cost_of(const Experiment::State& s, std::vector<OutputDifference> out
 }
 
 /// Batches from 0 on until the time is up, at least one. `others` are plans that the same reference judges. Returns how many.
-int64_t verify_with_oracle(const References& references, std::vector<Defendant>& plans, OutputJudge& format, double until,
+int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>& plans, OutputJudge& format, double until,
                            const Progress& progress) {
   const Experiment::State& s = plans[0].state;
   const int64_t batches = s.data->batch_count();
@@ -100,7 +105,7 @@ int64_t verify_with_oracle(const References& references, std::vector<Defendant>&
     progress.report("verifying against the oracle", checked, batches);
     const Batch batch = s.data->batch(checked);
     const Observed reference = references.running(batch);
-    for (Defendant& plan : plans) plan.face(checked, batch, reference);
+    for (JudgedPlan& plan : plans) plan.compare(checked, batch, reference);
     if (!references.differ()) continue;
     const Observed stored = references.stored(batch);
     format.add(plans[0].run(batch, &stored).outputs, stored.outputs);
@@ -109,7 +114,7 @@ int64_t verify_with_oracle(const References& references, std::vector<Defendant>&
 }
 
 /// The batches from `first` on compare `plan` with the baseline, whose decisions it replays. Returns how many.
-int64_t verify_with_baseline(Defendant& plan, Defendant& baseline, int64_t first, double until, const Progress& progress) {
+int64_t verify_with_baseline(JudgedPlan& plan, JudgedPlan& baseline, int64_t first, double until, const Progress& progress) {
   const int64_t batches = plan.state.data->batch_count();
   int64_t b = first;
   for (; b < batches && seconds_now() < until; ++b) {
@@ -135,7 +140,7 @@ double Experiment::State::format_tolerance() const {
 Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
   const double begin = seconds_now();
   const References references(*this, progress);
-  std::vector<Defendant> plans;
+  std::vector<JudgedPlan> plans;
   plans.emplace_back(*this, plan);
   if (baseline && baseline != &plan) plans.emplace_back(*this, *baseline);
   OutputJudge format;

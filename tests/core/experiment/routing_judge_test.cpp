@@ -172,6 +172,7 @@ class RoutingJudgeTest : public QObject {
     f_outer.choice[1] = 0;
     std::vector<int32_t> inner_choice = alternating(20);
     JudgedDecision inner = below(outer, "exit.1", exit_rule(), inner_choice), p_inner = replayed(inner);
+    inner.together = p_inner.together = 1;
     inner_choice.erase(inner_choice.begin());
     const JudgedDecision f_inner = below(f_outer, "exit.1", exit_rule(), inner_choice);
     const Verification v = judged({outer, inner}, {p_outer, p_inner}, {f_outer, f_inner});
@@ -293,6 +294,24 @@ class RoutingJudgeTest : public QObject {
     QCOMPARE(wrong_drops(d, d.choice, nullptr), int64_t{0});  // unknown weights: only the number counts
     d.choice[2] = 0;
     QVERIFY(wrong_drops(d, d.choice, nullptr) > 0);
+  }
+
+  void a_cell_follows_only_from_flips_that_its_inputs_depend_on() {
+    // Cell 4 flips at a near tie; further on cell 5 decides otherwise, though no router mixes cells. Within sequences of ten it may.
+    JudgedDecision first = decision("layer.0", top(1), 2, alternating(30)), p_first = replayed(first), f_first = first;
+    flip(first, p_first, 4, 1);
+    f_first.choice[4] = 1;
+    JudgedDecision second = decision("layer.1", top(1), 2, alternating(30)), f_second = second;
+    f_second.choice[5] ^= 1;
+    const auto judge_with = [&](int64_t together) {
+      JudgedDecision r = second;
+      r.together = together;
+      return judged({first, r}, {p_first, replayed(r)}, {f_first, f_second});
+    };
+    QCOMPARE(judge_with(1).flips - judge_with(1).explained_flips, int64_t{1});
+    QVERIFY2(judge_with(10).reasons.empty(), qPrintable(said(judge_with(10))));
+    QVERIFY(judge_with(0).reasons.empty());
+    QCOMPARE(judge_with(5).flips - judge_with(5).explained_flips, int64_t{1});  // 4 is of the first five, 5 of the next
   }
 
   void a_choice_that_differs_only_when_running_freely_needs_a_cause() {

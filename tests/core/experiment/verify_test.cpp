@@ -272,6 +272,17 @@ class VerifyTest : public QObject {
     QVERIFY2(said(v).contains("router moe"), qPrintable(said(v)));
   }
 
+  void how_far_a_flip_reaches_is_known_of_every_router() {
+    // In the exit chain every image goes its own way.
+    const RandomCase c = exit_chain_toy();
+    const auto reach = router_reach(c.graph);
+    OracleInputs<float> inputs;
+    for (const auto& [name, values] : c.inputs) inputs[name].reals = std::get<std::vector<float>>(values);
+    const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings), reach);
+    QVERIFY(!decisions.empty());
+    for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
+  }
+
   void two_experts_exchanged_are_found() {
     const RandomCase c = mixture(best(2), "weighted");
     auto ours = std::make_shared<Tampered>(c.weights);
