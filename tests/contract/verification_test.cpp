@@ -20,15 +20,14 @@ class VerificationTest : public QObject {
  private slots:
   void small_random_models_are_verified_in_bf16_data() {
     QTest::addColumn<QString>("model");
-    for (const char* name : {"all-of-2-one-token", "top-1-of-4-right-padding-tied", "top-2-of-4-left-padding", "top-2-of-8-grouped-heads",
-                             "top-3-of-8-sliding-window"})
+    for (const char* name : {"top-2-of-4-left-padding", "top-2-of-8-grouped-heads", "top-3-of-8-sliding-window"})
       QTest::newRow(name) << QString::fromStdString(mixtral_model(name));
-    for (const char* name : {"encoder-decoder-8-experts", "64-experts-capacity-2", "capacity-drops-tokens", "router-bias"})
+    for (const char* name : {"64-experts-capacity-2", "capacity-drops-tokens"})
       QTest::newRow(name) << QString::fromStdString(switch_model(name));
   }
   void small_random_models_are_verified_in_bf16() {
     QFETCH(QString, model);
-    for (const char* seed : {"0", "1", "2", "3"}) {
+    for (const char* seed : {"0", "3"}) {
       const Arguments arguments = converted(model.toStdString(), "bf16", {"--seed", seed, "--tolerance", "1", "--batch", "3"});
       const Ended ended = run_program(arguments);
       QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
