@@ -41,7 +41,7 @@ struct JudgedPlan {
     state.run_batch(plan, batch, execute);
     return observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);
   }
-  /// With the oracle's answer.
+  /// One batch beside the oracle's: freely, and replaying its decisions.
   void compare(int64_t number, const Batch& batch, const Observed& reference) {
     const Observed free = run(batch, nullptr);
     judge.add(number, reference, run(batch, &reference), &free);
@@ -95,7 +95,8 @@ FormatCost cost_of(const Experiment::State& s, std::vector<OutputDifference> out
   return cost;
 }
 
-/// Batches from 0 on until the time is up, at least one. `others` are plans that the same reference judges. Returns how many.
+/// Batches from 0 on until the time is up, at least one: all plans beside the same reference, and for `format` the first beside the stored
+/// weights. Returns how many.
 int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>& plans, OutputJudge& format, double until,
                            const Progress& progress) {
   const Experiment::State& s = plans[0].state;
