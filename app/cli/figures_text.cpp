@@ -77,9 +77,12 @@ void add_flips(Rows& rows, const std::vector<Flip>& flips) {
   constexpr size_t kShown = 10;
   for (size_t i = 0; i < std::min(kShown, flips.size()); ++i) {
     const Flip& f = flips[i];
-    rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) + ", cell " + count_text(f.cell) + ": " +
-                            std::to_string(f.reference) + " became " + std::to_string(f.ours) + ", margin " + number_text(f.margin, 2) +
-                            ", score error " + number_text(f.score_error, 2) + (f.explained ? " (a near tie)" : "")});
+    const auto branch = [](int32_t b) { return b < 0 ? std::string("no branch") : "branch " + std::to_string(b); };
+    rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) + ", cell " + count_text(f.cell) + ": " + branch(f.reference) +
+                            " became " + branch(f.ours) +
+                            (f.follows ? ", a consequence"
+                                       : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
+                                             (f.explained ? ", a near tie" : ", no near tie"))});
   }
 }
 
@@ -89,13 +92,17 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"verified", "not verified"});
   } else {
     const Verification& v = *f.verified;
-    rows.push_back({"verified", std::string(v.passed ? "yes" : "NO: the results differ") + "; largest difference " +
-                                    number_text(v.max_rel_diff, 2) + " of the largest value (tolerance " + number_text(v.tolerance, 1) +
-                                    ")"});
+    rows.push_back({"verified", std::string(v.passed ? "yes" : "NO") + "; largest difference " + number_text(v.max_rel_diff, 2) +
+                                    " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
     rows.push_back({"", v.text});
-    rows.push_back({"", plural(v.flips, "routing choice") + " differ from the oracle's" +
-                            (v.flips > 0 ? ", " + count_text(v.explained_flips) + " of them near ties" : "") +
-                            (v.dropped > 0 ? "; the oracle dropped " + plural(v.dropped, "cell") + " for capacity" : "")});
+    rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + plural(v.dropped, "cell") + " for capacity" : "")});
+    for (const std::string& reason : v.reasons) rows.push_back({"", "wrong: " + reason});
+    if (const auto& f = v.format)
+      rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
+                                               " of the largest value, beside the oracle on the stored weights (--tolerance " +
+                                               number_text(f->tolerance, 1) + ")"});
+    for (const OutputDifference& o : v.outputs)
+      if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});
   }
   if (verbose && f.verified) add_flips(rows, f.verified->listed);
   if (f.verb == "optimize") {

@@ -146,6 +146,15 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   app.add_flag("--record-inputs", o.record_inputs, "keep texts and token ids in the session");
   app.add_flag("--record-scores", o.record_scores, "keep the routers' scores in the session");
   add_number(app, "--verify-seconds", o.verify_seconds, "for the comparison with the oracle; at least one batch");
+  app.add_option_function<std::string>(
+         "--tolerance",
+         [&o](const std::string& text) {
+           o.tolerance = parsed<double>(text, "--tolerance", "a number from 0 on");
+           if (!std::isfinite(*o.tolerance) || *o.tolerance < 0)
+             bad_input("--tolerance", "\"" + text + "\" does not fit", "give a number from 0 on");
+         },
+         "what --dtype may change, as a share of each output's largest value (0.05 for bf16); beyond it exit 1")
+      ->type_name("SHARE");
 }
 
 }  // namespace stormcell::cli

@@ -26,13 +26,13 @@ void RunResult::print(const RunSummaryFigures& figures) {
 }
 
 int RunResult::verdict(const RunSummaryFigures& figures) {
-  if (figures.verified && !figures.verified->passed)
-    failed(figures.model.name,
-           "could not be verified: the largest difference is " + number_text(figures.verified->max_rel_diff) +
-               " of the largest value, the tolerance " + number_text(figures.verified->tolerance, 1) + "; " +
-               count_text(figures.verified->flips - figures.verified->explained_flips) + " routing choices differ without a near tie",
-           "run it again with --dtype f32, or report this");
-  return 0;
+  if (!figures.verified || figures.verified->passed) return 0;
+  const Verification& v = *figures.verified;
+  std::string why = v.reasons.empty() ? "the results differ" : v.reasons[0];
+  if (v.reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(v.reasons.size()) - 1) + " more, which --json lists";
+  const bool format_alone = v.reasons.size() == 1 && v.format && !v.format->passed;
+  failed(figures.model.name, "could not be verified: " + why,
+         format_alone ? "leave out --dtype, or allow more with --tolerance" : "this is an error of the program: report it");
 }
 
 void check_session_option(const std::string& session) {

@@ -63,9 +63,13 @@ void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out)
   finish(protocol, scores.cells, out);
 }
 
-void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out) {
+void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices) {
   row(protocol.kind).choose(scores, protocol, out);  // for the margins
-  for (int64_t i = 0; i < scores.cells * out.fan_out; ++i) out.choice[i] = choices[i];
+  for (int64_t i = 0; i < scores.cells * out.fan_out; ++i) {
+    const int32_t chosen = out.choice[i];
+    out.choice[i] = choices[i];
+    if (free_choices) free_choices[i] = chosen;
+  }
   weigh_choices(scores, protocol, out);
   finish(protocol, scores.cells, out);
 }

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/packed_weight.h"
 
 namespace stormcell::cpu {
@@ -129,7 +130,7 @@ std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const Weight
 }
 
 CpuDevice::CpuDevice(int threads, Communicator* communicator) : team_(threads), communicator_(communicator), memory_(process_memory()) {}
-DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size()}; }
+DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size(), kernels().product_bf16_rounds_x}; }
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
 std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<CpuStream>(synchronizations_); }
 int64_t CpuDevice::weight_bytes(const WeightKey& key, const WeightInfo& info) const { return cpu_weight_bytes(key, info); }

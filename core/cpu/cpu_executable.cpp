@@ -96,11 +96,10 @@ class CpuExecutable : public Executable {
       if (!begins_.empty()) forget(begins_[static_cast<size_t>(at)]);
       switch (step.kind) {
         case StepKind::kernel: {
-          const int32_t* forced = nullptr;
+          int32_t* forced = nullptr;
           const int32_t router = router_of_[static_cast<size_t>(at)];
           if (router >= 0 && static_cast<size_t>(router) < s.forced.size() && s.forced[static_cast<size_t>(router)])
-            forced =
-                reinterpret_cast<const int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
+            forced = reinterpret_cast<int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
           run_kernel(at, s, forced);
           // Here, and not in the record step: the scores' memory is free for others as soon as this step is done.
           if (s.record && router >= 0) record_scores(router, ins_[static_cast<size_t>(at)][0], executions[router]);
@@ -335,7 +334,7 @@ class CpuExecutable : public Executable {
     return dims_[static_cast<size_t>(d.decision_cells)] * d.fan_out;
   }
 
-  void run_kernel(int32_t at, const Submission& s, const int32_t* forced) {
+  void run_kernel(int32_t at, const Submission& s, int32_t* forced) {
     const Step& step = program_->steps[static_cast<size_t>(at)];
     std::vector<Rows>& in = ins_[static_cast<size_t>(at)];
     std::vector<Rows>& out = outs_[static_cast<size_t>(at)];

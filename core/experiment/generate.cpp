@@ -41,6 +41,7 @@ DecodedVerification verify_decoded(const Experiment::State& s, const std::vector
     OracleOptions options;
     options.threads = s.device->info().threads;
     options.cancel = progress.cancel;
+    options.round_inputs = s.arithmetic() == Arithmetic::rounds_to_bf16;
     const OracleResult<float> reference = oracle.run(inputs, bindings_of(*graph, batch, v.tokens), options);
     const std::vector<int32_t>& expected = reference.output(kGenerated).integers;
     for (int64_t i = 0; i < batch.sequences; ++i) {
@@ -73,6 +74,8 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.settings = s.settings_json();
   r.session = session;
   r.warnings = s.warnings();
+  if (s.options.tolerance && s.dtype != s.model->dtype)
+    r.warnings.push_back("--tolerance has no effect on generate: tokens are equal to the oracle's or not");
   std::shared_ptr<const Graph> graph = s.model->generate();
   if (s.dtype != s.model->dtype) {
     // The same conversion as the forward graph's, on the decoding graph.

@@ -13,6 +13,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/measure.h"
 #include "core/experiment/ready_plan.h"
+#include "core/experiment/routing_judge.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/profile/loads.h"
@@ -37,7 +38,7 @@ struct Experiment::State {
   std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
   cpu::PlacementProbe placement;
   DType dtype = DType::f32;
-  double tolerance = 1e-4;
+  double tolerance = 1e-4;  ///< of the execution
 
   ModelFigures model_figures() const;
   DatasetFigures dataset_figures() const;
@@ -66,6 +67,10 @@ struct Experiment::State {
   void add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals, const std::vector<DecodedTurn>& turns = {}) const;
   LoadProfile load_profile(const RoutingTotals& totals, int64_t batches) const;
 
+  /// How the device's products compute in the format that runs.
+  Arithmetic arithmetic() const;
+  /// Of what the format may cost against the stored weights.
+  double format_tolerance() const;
   /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.
   Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
   /// Figures of a plan from the times of `batches`, measured round after round.

@@ -1,32 +1,19 @@
 // Design 5.1 and 5.2: the oracle on the first batches, decisions replayed and free; the rest against the baseline.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <cstdio>
+#include <optional>
 
 #include "core/base/error.h"
+#include "core/experiment/judge.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
 namespace {
 
-constexpr size_t kListedFlips = 100;
-constexpr double kMarginFactor = 8;  // design 5.2
-
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-struct Difference {
-  double most = 0, scale = 0;
-  void add(const std::vector<float>& ours, const std::vector<float>& reference) {
-    for (size_t i = 0; i < reference.size(); ++i) {
-      const double d = std::fabs(static_cast<double>(ours[i]) - reference[i]);
-      most = std::isnan(d) ? INFINITY : std::max(most, d);
-      scale = std::max(scale, std::fabs(static_cast<double>(reference[i])));
-    }
-  }
-  double relative() const { return scale > 0 ? most / scale : most; }
-};
-
-OracleInputs<float> oracle_inputs(const InputValues& inputs, const Graph& graph) {
+OracleInputs<float> oracle_inputs(const Graph& graph, const InputValues& inputs) {
   OracleInputs<float> list;
   for (const Value& v : graph.values)
     if (v.kind == ValueKind::input) {
@@ -36,111 +23,149 @@ OracleInputs<float> oracle_inputs(const InputValues& inputs, const Graph& graph)
   return list;
 }
 
-}  // namespace
+/// A plan under judgement: how it runs, what is known of it so far.
+struct JudgedPlan {
+  JudgedPlan(Experiment::State& state, ReadyPlan& plan) : state(state), plan(plan), judge(state.tolerance, state.arithmetic()) {}
+  Experiment::State& state;
+  ReadyPlan& plan;
+  Judge judge;
 
-Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
-  Verification v;
-  v.tolerance = tolerance;
-  const double begin = seconds_now();
-  // The oracle reads the weights as they are stored, whatever format the plan runs in.
-  const Oracle<float> oracle(*model->forward, *model->weights);
-  Difference replayed, free_running;
-  const int64_t batches = data->batch_count();
-  int64_t checked = 0;
-  for (; checked < batches && (checked == 0 || seconds_now() - begin < options.verify_seconds); ++checked) {
-    progress.report("verifying against the oracle", checked, batches);
-    const Batch batch = data->batch(checked);
-    const InputValues inputs = inputs_of(batch);
-    OracleOptions oracle_options;
-    oracle_options.threads = device->info().threads;
-    oracle_options.cancel = progress.cancel;
-    oracle_options.keep_scores = true;
-    const OracleResult<float> reference =
-        oracle.run(oracle_inputs(inputs, *model->forward), bindings_of(*model->forward, batch, 0), oracle_options);
-
+  Observed run(const Batch& batch, const Observed* replay) {
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
-    run_batch(plan, batch, execute);
-    // Flips: choices that differ from the reference's, explained where its margin is smaller than 8 score errors.
-    for (const ExecutedDecision* standing : standing_decisions(*plan.program, plan.records.routers, plan.result)) {
-      const ExecutedDecision& d = *standing;
-      const std::string& name = plan.program->routers[static_cast<size_t>(d.router)].name;
-      for (const OracleDecision& r : reference.decisions) {
-        if (r.router != name || r.execution != d.turn) continue;
-        double score_error = 0;
-        const size_t n = std::min(d.choice.size(), r.choice.size());
-        for (size_t c = 0; c < std::min(d.margin.size(), r.margin.size()); ++c)
-          if (d.choice[c * static_cast<size_t>(d.shape.fan_out)] == r.choice[c * static_cast<size_t>(d.shape.fan_out)] &&
-              std::isfinite(r.margin[c]))
-            score_error = std::max(score_error, std::fabs(static_cast<double>(d.margin[c]) - r.margin[c]));
-        for (size_t i = 0; i < n; ++i) {
-          if (is_dropped(r.choice[i])) ++v.dropped;
-          if (d.choice[i] == r.choice[i]) continue;
-          Flip flip;
-          flip.router = name;
-          flip.batch = checked;
-          flip.cell = static_cast<int64_t>(i) / d.shape.fan_out;
-          flip.reference = r.choice[i];
-          flip.ours = d.choice[i];
-          flip.margin = r.margin[static_cast<size_t>(flip.cell)];
-          flip.score_error = score_error;
-          flip.explained = flip.margin < kMarginFactor * score_error;
-          ++v.flips;
-          v.explained_flips += flip.explained;
-          if (v.listed.size() < kListedFlips) v.listed.push_back(flip);
-        }
-      }
+    std::vector<std::vector<std::vector<int32_t>>> forced;
+    if (replay) {
+      forced = forced_choices(*plan.program, replay->decisions);
+      execute.forced = &forced;
     }
-    for (const OutputValue& out : plan.result.outputs)
-      if (out.dtype != DType::i32) free_running.add(out.reals, reference.output(out.name).reals);
-
-    // With the reference's decisions replayed the tolerance applies.
-    std::vector<std::vector<std::vector<int32_t>>> forced(plan.program->routers.size());
-    for (size_t r = 0; r < forced.size(); ++r)
-      for (const OracleDecision& d : reference.decisions)
-        if (d.router == plan.program->routers[r].name) forced[r].push_back(d.choice);
-    execute.forced = &forced;
-    execute.record = false;
-    run_batch(plan, batch, execute);
-    for (const OutputValue& out : plan.result.outputs)
-      if (out.dtype != DType::i32) replayed.add(out.reals, reference.output(out.name).reals);
+    state.run_batch(plan, batch, execute);
+    return observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);
   }
+  /// One batch beside the oracle's: freely, and replaying its decisions.
+  void compare(int64_t number, const Batch& batch, const Observed& reference) {
+    const Observed free = run(batch, nullptr);
+    judge.add(number, reference, run(batch, &reference), &free);
+  }
+};
+
+/// The two questions about a format (design 5.1): is it executed rightly, and what does it cost?
+class References {
+ public:
+  References(const Experiment::State& s, const Progress& progress)
+      : state_(s),
+        progress_(progress),
+        running_(*s.graph, *s.model->weights),
+        stored_(*s.model->forward, *s.model->weights),
+        reach_(router_reach(*s.graph)) {}
+
+  /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
+  Observed running(const Batch& batch) const {
+    return run(running_, *state_.graph, batch, state_.arithmetic() == Arithmetic::rounds_to_bf16);
+  }
+  /// By one that holds them as they are stored.
+  Observed stored(const Batch& batch) const { return run(stored_, *state_.model->forward, batch, false); }
+
+  bool converts() const { return state_.dtype != state_.model->dtype; }
+  /// Of two references only then: f32 holds every number that a model may store.
+  bool differ() const { return converts() && state_.dtype != DType::f32; }
+
+ private:
+  Observed run(const Oracle<float>& oracle, const Graph& graph, const Batch& batch, bool round_inputs) const {
+    OracleOptions options;
+    options.threads = state_.device->info().threads;
+    options.cancel = progress_.cancel;
+    options.keep_scores = true;
+    options.round_inputs = round_inputs;
+    const Bindings bindings = bindings_of(graph, batch, 0);
+    return observed(graph, bindings, oracle.run(oracle_inputs(graph, inputs_of(batch)), bindings, options), reach_);
+  }
+  const Experiment::State& state_;
+  const Progress& progress_;
+  Oracle<float> running_, stored_;
+  std::map<std::string, CellRelation> reach_;
+};
+
+FormatCost cost_of(const Experiment::State& s, std::vector<OutputDifference> outputs) {
+  FormatCost cost;
+  cost.dtype = std::string(to_text(s.dtype));
+  cost.outputs = std::move(outputs);
+  cost.max_rel_diff = largest(cost.outputs);
+  cost.tolerance = s.format_tolerance();
+  cost.passed = cost.max_rel_diff <= cost.tolerance;
+  return cost;
+}
+
+/// Batches from 0 on until the time is up, at least one: all plans beside the same reference, and for `format` the first beside the stored
+/// weights. Returns how many.
+int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>& plans, OutputJudge& format, double until,
+                           const Progress& progress) {
+  const Experiment::State& s = plans[0].state;
+  const int64_t batches = s.data->batch_count();
+  int64_t checked = 0;
+  for (; checked < batches && (checked == 0 || seconds_now() < until); ++checked) {
+    progress.report("verifying against the oracle", checked, batches);
+    const Batch batch = s.data->batch(checked);
+    const Observed reference = references.running(batch);
+    for (JudgedPlan& plan : plans) plan.compare(checked, batch, reference);
+    if (!references.differ()) continue;
+    const Observed stored = references.stored(batch);
+    format.add(plans[0].run(batch, &stored).outputs, stored.outputs);
+  }
+  return checked;
+}
+
+/// The batches from `first` on compare `plan` with the baseline, whose decisions it replays. Returns how many.
+int64_t verify_with_baseline(JudgedPlan& plan, JudgedPlan& baseline, int64_t first, double until, const Progress& progress) {
+  const int64_t batches = plan.state.data->batch_count();
+  int64_t b = first;
+  for (; b < batches && seconds_now() < until; ++b) {
+    progress.report("verifying against the baseline", b, batches);
+    const Batch batch = plan.state.data->batch(b);
+    const Observed reference = baseline.run(batch, nullptr);
+    plan.judge.add(b, reference, plan.run(batch, &reference), nullptr);
+  }
+  return b - first;
+}
+
+}  // namespace
+
+Arithmetic Experiment::State::arithmetic() const {
+  return dtype == DType::bf16 && device->info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
+}
+
+double Experiment::State::format_tolerance() const {
+  if (options.tolerance) return *options.tolerance;
+  return dtype == DType::bf16 ? 5e-2 : 1e-4;
+}
+
+Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
+  const double begin = seconds_now();
+  const References references(*this, progress);
+  std::vector<JudgedPlan> plans;
+  plans.emplace_back(*this, plan);
+  if (baseline && baseline != &plan) plans.emplace_back(*this, *baseline);
+  OutputJudge format;
+  const int64_t checked = verify_with_oracle(references, plans, format, begin + options.verify_seconds, progress);
+  int64_t more = 0;
+  if (plans.size() > 1) more = verify_with_baseline(plans[0], plans[1], checked, begin + 2 * options.verify_seconds, progress);
+
+  Verification v = plans[0].judge.verdict();
+  if (plans.size() > 1)
+    for (const std::string& reason : plans[1].judge.verdict().reasons) v.reasons.push_back("the baseline: " + reason);
+  if (references.converts()) {
+    v.format = cost_of(*this, references.differ() ? format.differences() : v.outputs);
+    if (!v.format->passed) {
+      char text[128];
+      std::snprintf(text, sizeof text, " changes the outputs by %.2g of their largest value, --tolerance is %.2g", v.format->max_rel_diff,
+                    v.format->tolerance);
+      v.reasons.push_back(v.format->dtype + text);
+    }
+  }
+  v.passed = v.reasons.empty();
   v.batches = checked;
-  v.max_abs_diff = replayed.most;
-  v.max_rel_diff = replayed.relative();
-  v.free_max_rel_diff = free_running.relative();
-  v.passed = v.max_rel_diff <= tolerance && v.flips == v.explained_flips;
-
-  // The rest compares with the baseline, which the oracle has judged on the same kernels.
-  if (baseline && baseline != &plan) {
-    Difference rest;
-    for (int64_t b = checked; b < batches && seconds_now() - begin < 2 * options.verify_seconds; ++b) {
-      progress.report("verifying against the baseline", b, batches);
-      const Batch batch = data->batch(b);
-      ExecuteOptions execute;
-      execute.outputs = execute.record = true;
-      run_batch(*baseline, batch, execute);
-      // The baseline's own decisions are replayed, so that near ties that fusion may flip are not counted as errors of values.
-      std::vector<std::vector<std::vector<int32_t>>> forced(plan.program->routers.size());
-      for (const ExecutedDecision* d : standing_decisions(*baseline->program, baseline->records.routers, baseline->result))
-        for (size_t r = 0; r < forced.size(); ++r)
-          if (plan.program->routers[r].name == baseline->program->routers[static_cast<size_t>(d->router)].name)
-            forced[r].push_back(d->choice);
-      ExecuteOptions replay;
-      replay.outputs = true;
-      replay.forced = &forced;
-      run_batch(plan, batch, replay);
-      for (const OutputValue& out : plan.result.outputs)
-        for (const OutputValue& base : baseline->result.outputs)
-          if (out.name == base.name && out.dtype != DType::i32) rest.add(out.reals, base.reals);
-      ++v.baseline_batches;
-    }
-    v.max_abs_diff = std::max(v.max_abs_diff, rest.most);
-    v.max_rel_diff = std::max(v.max_rel_diff, rest.relative());
-    v.passed = v.passed && rest.relative() <= tolerance;
-  }
-  v.text = std::to_string(v.batches) + " of " + std::to_string(batches) + " batches against the oracle";
-  if (v.baseline_batches > 0) v.text += ", " + std::to_string(v.baseline_batches) + " more against the baseline";
+  v.baseline_batches = more;
+  v.text = std::to_string(checked) + " of " + std::to_string(data->batch_count()) + " batches against the oracle";
+  if (more > 0) v.text += ", " + std::to_string(more) + " more against the baseline";
   v.seconds = seconds_now() - begin;
   return v;
 }

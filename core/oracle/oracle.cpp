@@ -17,7 +17,7 @@ class Walk {
   Walk(const Graph& graph, const WeightSource& weights, const Bindings& bindings, const OracleOptions& options)
       : graph_(graph),
         options_(options),
-        frame_(graph, weights, bindings),
+        frame_(graph, weights, bindings, options.round_inputs),
         team_(std::max(1, options.threads)),
         last_use_(graph.values.size(), kNone) {
     find_last_uses(graph_.top);
@@ -178,13 +178,14 @@ class Walk {
       forced = choices.data();
     }
     const Call<Scalar> call{frame_, node, team_, options_.cancel};
-    std::vector<float> scores = decide(call, forced, held);
+    Scores scores = decide(call, forced, held);
     made.choice.assign(view.choice, view.choice + slots);
     made.weight.assign(view.choice_weight, view.choice_weight + slots);
     made.margin.assign(view.margin, view.margin + held.cells);
     if (options_.keep_scores) {
-      made.score_columns = static_cast<int32_t>(scores.empty() && held.cells > 0 ? 0 : call.width(0));
-      made.scores = std::move(scores);
+      made.score_columns = static_cast<int32_t>(scores.values.empty() && held.cells > 0 ? 0 : call.width(0));
+      made.scores = std::move(scores.values);
+      made.bias = std::move(scores.bias);
     }
     const SpaceId space = graph_.value(node.outputs[0]).type.space;
     made.dense_space = graph_.dense_ancestor(space);

@@ -1,8 +1,9 @@
 // The oracle: a model computed the plain way, by which every device and every optimised plan is judged.
 //
 // It walks the graph node by node in fresh memory with the reference kernels (core/oracle/reference) and shares nothing with the runtime:
-// no lowering, no memory plan, no packed weights. Scatters copy rows, gathers follow each row up its chain of decisions, a guard runs
-// the body that its predicate asks for, a repeat loops. Weights are converted to the scalar block by block as they are used.
+// no lowering, no memory plan, no packed weights, no conversion. Scatters copy rows, gathers follow each row up its chain of decisions, a
+// guard runs the body that its predicate asks for, a repeat loops. Weights come as they are stored and are converted to the scalar block by
+// block as they are used; one that the graph declares bf16 and that is stored wider is rounded by the oracle itself on the way.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -35,6 +36,7 @@ struct OracleDecision {
   std::vector<float> weight;    ///< [cells, fan_out]
   std::vector<float> margin;    ///< [cells]
   std::vector<float> scores;    ///< [cells, columns], with keep_scores
+  std::vector<float> bias;      ///< [branches] that corrects the scores of sigmoid groups, with keep_scores; empty where there is none
   int32_t score_columns = 0;
   SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
   int64_t dense_cells = 0;
@@ -52,6 +54,7 @@ struct OracleOptions {
   int threads = 1;
   bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
   bool keep_scores = false;
+  bool round_inputs = false;  ///< inputs of products with bf16 weights are rounded to bf16, but of those that ask to be precise
   CancellationToken cancel;
 };
 

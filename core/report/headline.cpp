@@ -44,8 +44,11 @@ std::string lead(const ReportData& d) {
     return text + "Compared with the oracle: " + (d.decoded->verified.empty() ? "nothing." : escape(d.decoded->verified) + ".");
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)
-    return text + "<strong class=\"bad\">Verification failed</strong>: the largest difference is " + rough(f.verified->max_rel_diff) +
-           " of the largest value, the tolerance " + rough(f.verified->tolerance) + ". No speed-up is reported.";
+    return text + "<strong class=\"bad\">Verification failed</strong>: " +
+           (f.verified->reasons.empty() ? "the largest difference is " + rough(f.verified->max_rel_diff) +
+                                              " of the largest value, the tolerance " + rough(f.verified->tolerance)
+                                        : escape(f.verified->reasons[0])) +
+           ". No speed-up is reported.";
   text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
           rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
   if (f.speedup && f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1)

@@ -5,6 +5,62 @@
 
 namespace stormcell::report {
 
+namespace {
+
+std::string proof_text(const Verification& v) {
+  std::string text = std::string(v.passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") +
+                     escape(v.text) + "; " + escape(flips_text(v)) + ".";
+  for (const std::string& reason : v.reasons) text += " <strong class=\"bad\">Wrong:</strong> " + escape(reason) + ".";
+  text += " The oracle is plain reference kernels";
+  if (const auto& f = v.format) {
+    const std::string format = escape(f->dtype);
+    text += " on the weights in " + format + ", rounded by the oracle itself. What " + format +
+            " costs beside the oracle on the stored weights is a figure of its own: " + rough(f->max_rel_diff) +
+            " of the largest value (allowed: " + rough(f->tolerance) + ").";
+  } else {
+    text += " on the stored weights.";
+  }
+  return paragraph(text +
+                   " Outputs are compared with the oracle's decisions replayed (the tolerance applies) and running free. Difference "
+                   "= max |y − oracle| ÷ max |oracle|, each output on its own scale.");
+}
+
+std::string outputs_table(const Verification& v) {
+  Table table("Verification", {"", "value"});
+  table.row({"passed", v.passed ? "yes" : "no"});
+  table.row({"batches compared with the oracle", count(v.batches)});
+  table.row({"batches compared with the baseline", count(v.baseline_batches)});
+  table.row({"tolerance, of the largest value", rough(v.tolerance)});
+  table.row({"largest difference, of the largest value", rough(v.max_rel_diff)});
+  if (v.outputs.size() > 1)
+    for (const OutputDifference& o : v.outputs) table.row({"of it <code>" + escape(o.name) + "</code>", rough(o.max_rel_diff)});
+  table.row({"largest difference, absolute", rough(v.max_abs_diff)});
+  table.row({"running free, of the largest value", rough(v.free_max_rel_diff)});
+  if (v.format) table.row({escape(v.format->dtype) + " beside the stored format, of the largest value", rough(v.format->max_rel_diff)});
+  table.row({"routing choices that differ", count(v.flips)});
+  table.row({"of these explained by a near tie", count(v.explained_flips)});
+  table.row({"consequences of these further on", count(v.consequences)});
+  table.row({"cells dropped by capacity", count(v.dropped)});
+  return table.html();
+}
+
+std::string flips_table(const Verification& v) {
+  if (v.listed.empty()) return {};
+  const auto branch = [](int32_t b) { return b < 0 ? std::string("–") : std::to_string(b); };
+  Table flips("Routing choices that differ, " + count(static_cast<int64_t>(v.listed.size())) + " of them",
+              {"router", "batch", "cell", "oracle", "ours", "margin", "score error", "why"});
+  for (const Flip& f : v.listed)
+    flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)), count(f.batch),
+               count(f.cell), branch(f.reference), branch(f.ours), f.follows ? "–" : number(f.margin),
+               f.follows ? "–" : number(f.score_error),
+               f.follows     ? "consequence"
+               : f.explained ? "near tie"
+                             : "unexplained"});
+  return flips.details();
+}
+
+}  // namespace
+
 std::string guards_section(const ReportData& d) {
   if (d.guards.empty() && d.figures.passes.empty()) return {};
   if (d.guards.empty())
@@ -31,37 +87,13 @@ std::string proof_section(const ReportData& d) {
         paragraph(escape(d.decoded->verified) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
                                                 "Nearly equal scores flip under rounding, and all tokens behind a flip differ."));
   if (!v) return {};
-  Table table("Verification", {"", "value"});
-  table.row({"passed", v->passed ? "yes" : "no"});
-  table.row({"batches compared with the oracle", count(v->batches)});
-  table.row({"batches compared with the baseline", count(v->baseline_batches)});
-  table.row({"tolerance, of the largest value", rough(v->tolerance)});
-  table.row({"largest difference, of the largest value", rough(v->max_rel_diff)});
-  table.row({"largest difference, absolute", rough(v->max_abs_diff)});
-  table.row({"running free, of the largest value", rough(v->free_max_rel_diff)});
-  table.row({"routing choices that differ", count(v->flips)});
-  table.row({"of these explained by a near tie", count(v->explained_flips)});
-  table.row({"cells dropped by capacity", count(v->dropped)});
-  std::string body = paragraph(
-      std::string(v->passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") + escape(v->text) +
-      ". The oracle is plain reference kernels on the stored weights. Outputs are compared with the oracle's decisions replayed (the "
-      "tolerance applies) and "
-      "running free. Difference = max |y − oracle| ÷ max |oracle|.");
-  body += table.html();
-  if (!v->listed.empty()) {
-    Table flips("Routing choices that differ, the first " + count(static_cast<int64_t>(v->listed.size())),
-                {"router", "batch", "cell", "oracle", "ours", "margin", "score error", "near tie"});
-    for (const Flip& f : v->listed)
-      flips.row({"<code>" + escape(f.router) + "</code>", count(f.batch), count(f.cell), std::to_string(f.reference),
-                 std::to_string(f.ours), number(f.margin), number(f.score_error), f.explained ? "yes" : "no"});
-    body += flips.details();
-  }
   return section(
       "proof", "What was verified",
-      body + paragraph(d.measured() + " A choice may differ only where the oracle's margin is below 8 times the measured score error.",
-                       "note"));
+      proof_text(*v) + outputs_table(*v) + flips_table(*v) +
+          paragraph(d.measured() + " Every router is asked on the oracle's inputs, with the oracle's decisions replayed. A choice may "
+                                   "differ only where its own margin there is below 8 times the measured score error of its router.",
+                    "note"));
 }
-
 std::string settings_section(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   const auto table_of = [](const char* caption, const std::vector<Setting>& lines) {

@@ -56,6 +56,7 @@ struct CompileOptions {
 struct DeviceInfo {
   std::string name, backend;
   int threads = 1;
+  bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
 };
 
 /// Where a submission's results lie in a device's memory, at planned places.
@@ -123,7 +124,9 @@ RecordParts record_parts(const DecisionShape& bound, int32_t score_columns = 0);
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
-  std::vector<DeviceAddress> forced;  ///< by router: choices [executions][cells, fan_out] to replay, none where 0; may be empty
+  /// By router: choices [executions][cells, fan_out] to replay, none where 0; may be empty. Where a router decides, the device leaves what
+  /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
+  std::vector<DeviceAddress> forced;
   bool record = false, events = false;
   int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.

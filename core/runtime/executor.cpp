@@ -94,7 +94,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
-  std::vector<std::vector<int32_t>> staged;
+  staged_.resize(program_->routers.size());
   for (size_t r = 0; r < program_->routers.size(); ++r) {
     submission_.forced[r] = {};
     if (!options.forced || r >= options.forced->size() || (*options.forced)[r].empty()) continue;
@@ -105,7 +105,8 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
     check_forced(r, bindings, options);
     // Room for every execution: what runs more often than it was recorded is told afterwards.
     const int64_t most = program_->dims[static_cast<size_t>(program_->routers[r].executions)].evaluate(bindings);
-    std::vector<int32_t>& all = staged.emplace_back(static_cast<size_t>(stride * most), kNoBranch);
+    std::vector<int32_t>& all = staged_[r];
+    all.assign(static_cast<size_t>(stride * most), kNoBranch);
     for (size_t t = 0; t < turns.size(); ++t) std::copy(turns[t].begin(), turns[t].end(), all.begin() + static_cast<int64_t>(t) * stride);
     const auto bytes = static_cast<int64_t>(all.size() * 4);
     if (!forced_buffers_[r] || forced_buffers_[r]->bytes() < bytes) forced_buffers_[r] = device_.allocate(bytes, "replayed decisions");
@@ -150,6 +151,9 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   if (options.record) {
     records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
     stream_->copy_to_host(records_.data(), executable_->records(), executable_->layout().record_bytes);
+    for (size_t r = 0; r < submission_.forced.size(); ++r)
+      if (submission_.forced[r])
+        stream_->copy_to_host(staged_[r].data(), submission_.forced[r], static_cast<int64_t>(staged_[r].size() * 4));
     more = true;
   }
   if (options.outputs) {
@@ -215,6 +219,10 @@ void Executor::read_records(ExecutionResult& result) {
       out.padded = ints(parts.padded, d.branches);
       out.score_columns = columns;
       out.scores = floats(parts.scores, int64_t{header.cells} * columns);
+      if (!submission_.forced[r]) continue;
+      const int64_t stride = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(submission_.bindings) * d.fan_out;
+      const auto first = staged_[r].begin() + header.turn * stride;
+      out.free_choice.assign(first, first + n);
     }
   }
 }

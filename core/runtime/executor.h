@@ -34,6 +34,7 @@ struct ExecutedDecision {
   std::vector<float> weight, margin;
   std::vector<float> scores;  ///< [cells, score_columns] as the router read them; empty unless the executor keeps scores
   int32_t score_columns = 0;
+  std::vector<int32_t> free_choice;  ///< of a replayed decision: what the router would have chosen, drops included; else empty
 };
 
 struct ExecutionResult {
@@ -92,6 +93,7 @@ class Executor {
   Submission submission_;
   std::vector<bool> missed_;  // by guard: its fallback has run
   std::vector<std::byte> status_, records_;
+  std::vector<std::vector<int32_t>> staged_;  // by router: choices as they go to the device and as it leaves them
 };
 
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 #include "core/summary/parse.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/formats/json_file.h"
@@ -44,24 +45,67 @@ std::optional<PlanFigures> plan_of(const Json& j) {
                      whole(j, "rounds")};
 }
 
+/// What is infinite was written as null.
+double difference(const Json& j, const char* key) {
+  return at(j, key).is_null() && j.is_object() && j.contains(key) ? std::numeric_limits<double>::infinity() : real(j, key);
+}
+
+std::vector<OutputDifference> outputs_of(const Json& j) {
+  std::vector<OutputDifference> outputs;
+  for (const Json& o : list(j, "outputs"))
+    outputs.push_back({text(o, "name"), difference(o, "max_abs_diff"), difference(o, "max_rel_diff"), difference(o, "free_max_rel_diff")});
+  return outputs;
+}
+
+std::optional<FormatCost> format_of(const Json& j) {
+  if (!j.is_object()) return std::nullopt;
+  return FormatCost{text(j, "dtype"), difference(j, "max_rel_diff"), real(j, "tolerance"), flag(j, "passed"), outputs_of(j)};
+}
+
+std::vector<Flip> flips_of(const Json& listed) {
+  std::vector<Flip> flips;
+  for (const Json& f : listed) {
+    if (flips.size() == 100) break;
+    Flip flip;
+    flip.router = text(f, "router");
+    flip.batch = whole(f, "batch");
+    flip.execution = whole(f, "execution");
+    flip.cell = whole(f, "cell");
+    flip.above = text(f, "above");
+    flip.reference = static_cast<int32_t>(whole(f, "reference"));
+    flip.ours = static_cast<int32_t>(whole(f, "ours"));
+    flip.margin = difference(f, "margin");
+    flip.score_error = real(f, "score_error");
+    flip.explained = flag(f, "explained");
+    flip.follows = flag(f, "follows");
+    flips.push_back(std::move(flip));
+  }
+  return flips;
+}
+
 std::optional<Verification> verification_of(const Json& j) {
   if (!j.is_object()) return std::nullopt;
   Verification v;
   v.passed = flag(j, "passed");
   v.text = text(j, "text");
   v.tolerance = real(j, "tolerance");
-  v.max_abs_diff = real(j, "max_abs_diff");
-  v.max_rel_diff = real(j, "max_rel_diff");
-  v.free_max_rel_diff = real(j, "free_max_rel_diff");
+  for (const Json& reason : list(j, "reasons"))
+    if (reason.is_string()) v.reasons.push_back(reason.get<std::string>());
+  v.max_abs_diff = difference(j, "max_abs_diff");
+  v.max_rel_diff = difference(j, "max_rel_diff");
+  v.free_max_rel_diff = difference(j, "free_max_rel_diff");
   v.batches = whole(j, "batches");
   v.baseline_batches = whole(j, "baseline_batches");
   v.flips = whole(j, "flips");
   v.explained_flips = whole(j, "explained_flips");
+  v.consequences = whole(j, "consequences");
   v.dropped = whole(j, "dropped");
-  for (const Json& f : list(j, "listed_flips"))
-    if (v.listed.size() < 100)
-      v.listed.push_back({text(f, "router"), whole(f, "batch"), whole(f, "cell"), static_cast<int32_t>(whole(f, "reference")),
-                          static_cast<int32_t>(whole(f, "ours")), real(f, "margin"), real(f, "score_error"), flag(f, "explained")});
+  v.outputs = outputs_of(j);
+  for (const Json& r : list(j, "routers"))
+    v.routers.push_back({text(r, "router"), difference(r, "score_error"), real(r, "score_scale"), difference(r, "weight_error"),
+                         whole(r, "flips"), whole(r, "explained_flips")});
+  v.format = format_of(at(j, "format"));
+  v.listed = flips_of(list(j, "listed_flips"));
   return v;
 }
 

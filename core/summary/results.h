@@ -43,25 +43,63 @@ struct DeviceFigures {
   std::array<double, 2> peak_readings{}, read_readings{};       ///< before and after measuring; 0: not taken
 };
 
-/// A routing choice that differs from the reference's.
+/// A cell whose branches differ from the reference's.
 struct Flip {
   std::string router;
-  int64_t batch = 0, cell = 0;
-  int32_t reference = 0, ours = 0;
+  int64_t batch = 0, execution = 0;  ///< execution: which turn of a repeated router
+  int64_t cell = 0;                  ///< its row in the batch's dense space
+  std::string above;                 ///< the branches that led there, of nested routers: "stage.0=1, stage.1=0"; else empty
+  int32_t reference = 0, ours = 0;   ///< branches, -1: none
   double margin = 0, score_error = 0;
-  bool explained = false;  ///< the reference's margin is below 8 times the measured score error
+  bool explained = false;  ///< its own margin in the reference is below 8 times the router's score error
+  bool follows = false;    ///< a consequence of a flip before it, seen where the plan runs freely: not judged by its margin
 };
+
+/// One output of the graph beside the reference's, on its own scale.
+struct OutputDifference {
+  std::string name;
+  double max_abs_diff = 0, max_rel_diff = 0;  ///< with the reference's decisions replayed
+  double free_max_rel_diff = 0;               ///< free-running, flips included
+};
+
+/// One router beside the reference's, asked on the reference's inputs.
+struct RouterDifference {
+  std::string router;
+  double score_error = 0;   ///< largest difference of a margin
+  double score_scale = 0;   ///< largest score of the reference
+  double weight_error = 0;  ///< largest difference of a weight
+  int64_t flips = 0, explained_flips = 0;
+};
+
+/// What another number format than the stored one costs: the plan beside the oracle on the stored weights, whose decisions it replays.
+struct FormatCost {
+  std::string dtype;
+  double max_rel_diff = 0, tolerance = 0;
+  bool passed = false;
+  std::vector<OutputDifference> outputs;
+};
+
+/// The execution is judged by an oracle that holds the weights of the format that runs.
 struct Verification {
   bool passed = false;
-  std::string text;  ///< "3 of 100 batches against the oracle, the rest against the baseline"
-  double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;
-  double free_max_rel_diff = 0;  ///< free-running, flips included
-  int64_t batches = 0;           ///< compared with the oracle
-  int64_t baseline_batches = 0;  ///< optimised compared with the baseline
-  int64_t flips = 0, explained_flips = 0, dropped = 0;
-  std::vector<Flip> listed;  ///< the first 100
+  std::string text;                                          ///< "3 of 100 batches against the oracle, 97 more against the baseline"
+  std::vector<std::string> reasons;                          ///< why it did not pass, a sentence each
+  double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;  ///< the largest of all outputs, each on its own scale
+  double free_max_rel_diff = 0;                              ///< free-running, flips included
+  int64_t batches = 0;                                       ///< compared with the oracle
+  int64_t baseline_batches = 0;                              ///< optimised compared with the baseline
+  int64_t flips = 0, explained_flips = 0;
+  int64_t consequences = 0;  ///< of flips: cells that decide otherwise, are dropped or kept, or are there on one side only, further on
+  int64_t dropped = 0;       ///< by the reference, for capacity
+  std::vector<OutputDifference> outputs;
+  std::vector<RouterDifference> routers;
+  std::optional<FormatCost> format;  ///< where the plan does not run in the stored format
+  std::vector<Flip> listed;          ///< 100 at most: unexplained ones first, consequences last
   double seconds = 0;
 };
+
+/// "no routing choice differs", "2 routing choices differ, all of them near ties; 5 more follow from them", ...
+std::string flips_text(const Verification& verification);
 
 struct PassReport {
   std::string name;

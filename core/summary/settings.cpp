@@ -17,6 +17,8 @@ std::optional<T> read(const Json& j) {
     return j.is_string() ? std::optional(j.get<std::string>()) : std::nullopt;
   } else if constexpr (std::is_same_v<T, bool>) {
     return j.is_boolean() ? std::optional(j.get<bool>()) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    return j.is_number() ? std::optional(T(j.get<double>())) : std::nullopt;
   } else if constexpr (std::is_same_v<T, double>) {
     return j.is_number() ? std::optional(j.get<double>()) : std::nullopt;
   } else {
@@ -27,8 +29,16 @@ std::optional<T> read(const Json& j) {
 }
 
 template <class T>
+Json json_of(const T& value) {
+  return value;
+}
+Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+template <class T>
 std::string word(const T& value) {
-  if constexpr (std::is_same_v<T, std::string>)
+  if constexpr (std::is_same_v<T, std::optional<double>>)
+    return value ? fmt::format("{}", *value) : std::string();
+  else if constexpr (std::is_same_v<T, std::string>)
     return value;
   else
     return fmt::format("{}", value);  // reals: the shortest text that reads back as the same number
@@ -38,7 +48,7 @@ std::string word(const T& value) {
 
 std::string settings_json(const ExperimentOptions& options) {
   Json j = {{"version", STORMCELL_VERSION}};
-  for (const Setting& s : kSettings) std::visit([&](auto field) { j[std::string(s.key)] = options.*field; }, s.field);
+  for (const Setting& s : kSettings) std::visit([&](auto field) { j[std::string(s.key)] = json_of(options.*field); }, s.field);
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -21,6 +21,7 @@ struct ExperimentOptions {
   std::string device = "cpu";
   std::string dtype;  ///< empty: as stored
   double verify_seconds = 10;
+  std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;
   int64_t most_new_tokens = 64;  ///< generate
   bool operator==(const ExperimentOptions&) const = default;
@@ -30,7 +31,7 @@ struct ExperimentOptions {
 struct Setting {
   std::string_view key, option;
   std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*, int ExperimentOptions::*,
-               double ExperimentOptions::*, bool ExperimentOptions::*>
+               double ExperimentOptions::*, std::optional<double> ExperimentOptions::*, bool ExperimentOptions::*>
       field;
   std::string_view verb = {};  ///< the only verb that has it, empty: all have
 };
@@ -49,6 +50,7 @@ inline constexpr std::array kSettings = {
     Setting{"device", "--device", &ExperimentOptions::device},
     Setting{"dtype", "--dtype", &ExperimentOptions::dtype},
     Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds},
+    Setting{"tolerance", "--tolerance", &ExperimentOptions::tolerance},
     Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite},
     Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs},
     Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores},

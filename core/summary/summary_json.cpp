@@ -85,20 +85,55 @@ Json json_of(const DeviceFigures& d) {
           {"read_gbps_before_and_after", d.read_readings}};
 }
 
-Json json_of(const std::optional<Verification>& v) {
-  if (!v) return {};
+Json json_of(const std::vector<Flip>& listed) {
   Json flips = Json::array();
-  for (const Flip& f : v->listed)
+  for (const Flip& f : listed)
     flips.push_back({{"router", f.router},
                      {"batch", f.batch},
+                     {"execution", f.execution},
                      {"cell", f.cell},
+                     {"above", f.above},
                      {"reference", f.reference},
                      {"ours", f.ours},
                      {"margin", f.margin},
                      {"score_error", f.score_error},
-                     {"explained", f.explained}});
+                     {"explained", f.explained},
+                     {"follows", f.follows}});
+  return flips;
+}
+
+Json json_of(const std::vector<OutputDifference>& outputs) {
+  Json list = Json::array();
+  for (const OutputDifference& o : outputs)
+    list.push_back(
+        {{"name", o.name}, {"max_abs_diff", o.max_abs_diff}, {"max_rel_diff", o.max_rel_diff}, {"free_max_rel_diff", o.free_max_rel_diff}});
+  return list;
+}
+
+Json json_of(const std::vector<RouterDifference>& routers) {
+  Json list = Json::array();
+  for (const RouterDifference& r : routers)
+    list.push_back({{"router", r.router},
+                    {"score_error", r.score_error},
+                    {"score_scale", r.score_scale},
+                    {"weight_error", r.weight_error},
+                    {"flips", r.flips},
+                    {"explained_flips", r.explained_flips}});
+  return list;
+}
+
+Json json_of(const std::optional<FormatCost>& f) {
+  if (!f) return {};
+  Json outputs = Json::array();
+  for (const OutputDifference& o : f->outputs) outputs.push_back({{"name", o.name}, {"max_rel_diff", o.max_rel_diff}});
+  return {{"dtype", f->dtype}, {"max_rel_diff", f->max_rel_diff}, {"tolerance", f->tolerance}, {"passed", f->passed}, {"outputs", outputs}};
+}
+
+Json json_of(const std::optional<Verification>& v) {
+  if (!v) return {};
   return {{"passed", v->passed},
           {"text", v->text},
+          {"reasons", v->reasons},
           {"tolerance", v->tolerance},
           {"max_abs_diff", v->max_abs_diff},
           {"max_rel_diff", v->max_rel_diff},
@@ -107,9 +142,13 @@ Json json_of(const std::optional<Verification>& v) {
           {"baseline_batches", v->baseline_batches},
           {"flips", v->flips},
           {"explained_flips", v->explained_flips},
+          {"consequences", v->consequences},
           {"dropped", v->dropped},
+          {"outputs", json_of(v->outputs)},
+          {"routers", json_of(v->routers)},
+          {"format", json_of(v->format)},
           {"seconds", v->seconds},
-          {"listed_flips", flips}};
+          {"listed_flips", json_of(v->listed)}};
 }
 
 Json json_of(const std::vector<PassReport>& passes) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/cpu/kernels/kernel_table.h"
 
 namespace stormcell::testing {
 
@@ -134,6 +135,7 @@ class EmulatedExecutable : public Executable {
 EmulatedDevice::EmulatedDevice(int threads) : team_(threads) {}
 EmulatedDevice::~EmulatedDevice() = default;
 
+DeviceInfo EmulatedDevice::info() const { return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x}; }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }

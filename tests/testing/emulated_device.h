@@ -19,7 +19,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
  public:
   explicit EmulatedDevice(int threads);
   ~EmulatedDevice() override;
-  DeviceInfo info() const override { return {"emulated", "emulated", team_.size()}; }
+  DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override { return cpu::cpu_weight_bytes(key, info); }

@@ -145,6 +145,26 @@ class OverviewTest : public QObject {
     QVERIFY(rules_of(situation(none)).constFirst() == "not-compared");
   }
 
+  void the_proof_says_why_it_failed_what_follows_and_what_the_format_costs() {
+    QJsonObject failed = optimised();
+    failed["verified"] =
+        QJsonObject{{"passed", false},
+                    {"text", "1 of 210"},
+                    {"reasons", QJsonArray{"the scores of router moe differ by 0.004 of the largest score"}},
+                    {"tolerance", 0.0001},
+                    {"max_rel_diff", 2e-6},
+                    {"flips", 2},
+                    {"explained_flips", 2},
+                    {"consequences", 5},
+                    {"format", QJsonObject{{"dtype", "bf16"}, {"max_rel_diff", 0.007}, {"tolerance", 0.05}, {"passed", true}}}};
+    const Situation s = situation(failed);
+    const QString said = proof_of(s).text;
+    QVERIFY2(
+        said.contains("Wrong: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
+        qPrintable(said));
+    QVERIFY(next_steps(s, 1).at(0).sentence.contains("the scores of router moe differ"));
+  }
+
   void the_page_says_what_the_figures_say() {
     const OverviewPageModel page = make_page(situation(optimised()));
     QVERIFY(page.headline.startsWith(QString::fromUtf8("1.25×")));

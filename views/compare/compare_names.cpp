@@ -86,6 +86,12 @@ void set_section(const QString& path, const QString& key, FigureName& name) {
     return in(4, tr("Routing: %1").arg(name.router));
   }
   if (path.startsWith("passes.")) return in(2, tr("Pass: %1").arg(path.mid(7, path.size() - key.size() - 8)));
+  if (path.startsWith("verified.routers.")) {
+    name.router = path.mid(17, path.size() - key.size() - 18);
+    return in(3, tr("Verification: %1").arg(name.router));
+  }
+  if (path.startsWith("verified.outputs.")) return in(3, tr("Verification: output %1").arg(path.mid(17, path.size() - key.size() - 18)));
+  if (path.startsWith("verified.format.")) return in(3, tr("Verification: cost of the number format"));
   if (path.startsWith("verified.")) return in(3, tr("Verification"));
   if (path.startsWith("operators.baseline.")) return in(5, tr("Operators of the baseline"));
   if (path.startsWith("operators.optimized.")) return in(6, tr("Operators of the optimised plan"));

@@ -220,9 +220,14 @@ ProofText proof_of(const Situation& s) {
   QString text =
       proof->text + ". " +
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->largest), number_text(proof->tolerance));
+  for (const QString& reason : proof->reasons) text += " " + tr("Wrong: %1.").arg(reason);
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
                                    : tr("%1 routing decisions differ, %2 of them explained by rounding at a near tie.")
                                          .arg(count_text(proof->flips), count_text(proof->explained_flips)));
+  if (proof->consequences > 0) text += " " + tr("%1 more follow from that.").arg(count_text(proof->consequences));
+  if (!proof->format.isEmpty())
+    text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value; allowed are %3.")
+                      .arg(proof->format, number_text(proof->format_cost), number_text(proof->format_tolerance));
   if (proof->dropped > 0) text += " " + tr("%1 cells were dropped by capacity, as in the reference.").arg(count_text(proof->dropped));
   return {proof->passed ? Tone::good : Tone::bad, proof->passed ? tr("Verified") : tr("Verification failed"), text};
 }

@@ -60,9 +60,11 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
     {"not-verified", [](const Situation& s) { return has_result(s) && s.summary->proof && !s.summary->proof->passed; },
      [](const Situation& s) {
-       return tr("The outputs differ by %1 of the largest value, more than the tolerance %2: do not use this configuration. The table says "
-                 "which passes applied.")
-           .arg(number_text(s.summary->proof->largest), number_text(s.summary->proof->tolerance));
+       const ProofSummary& proof = *s.summary->proof;
+       const QString why = proof.reasons.isEmpty() ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
+                                                         .arg(number_text(proof.largest), number_text(proof.tolerance))
+                                                   : proof.reasons[0];
+       return tr("Do not use this configuration: %1. The table says which passes applied.").arg(why);
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
     {"not-compared", [](const Situation& s) { return has_result(s) && !s.summary->proof && s.summary->verb != "generate" && s.repeatable; },

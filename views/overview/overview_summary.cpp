@@ -37,8 +37,12 @@ std::optional<PlanSummary> plan(const QJsonValue& value) {
 std::optional<ProofSummary> proof(const QJsonValue& value) {
   if (!value.isObject()) return {};
   const QJsonObject j = value.toObject();
-  return ProofSummary{j["passed"].toBool(), j["text"].toString(),        j["tolerance"].toDouble(), j["max_rel_diff"].toDouble(),
-                      count(j["flips"]),    count(j["explained_flips"]), count(j["dropped"])};
+  ProofSummary p{j["passed"].toBool(), j["text"].toString(),        j["tolerance"].toDouble(), j["max_rel_diff"].toDouble(),
+                 count(j["flips"]),    count(j["explained_flips"]), count(j["consequences"]),  count(j["dropped"])};
+  for (const QJsonValue& reason : j["reasons"].toArray()) p.reasons << reason.toString();
+  if (const QJsonObject f = j["format"].toObject(); !f.isEmpty())
+    p.format = f["dtype"].toString(), p.format_cost = f["max_rel_diff"].toDouble(), p.format_tolerance = f["tolerance"].toDouble();
+  return p;
 }
 
 PassSummary pass(const QJsonObject& j, bool verified) {

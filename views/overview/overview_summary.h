@@ -26,7 +26,10 @@ struct ProofSummary {
   bool passed = false;
   QString text;
   double tolerance = 0, largest = 0;  ///< relative to the largest value
-  qint64 flips = 0, explained_flips = 0, dropped = 0;
+  qint64 flips = 0, explained_flips = 0, consequences = 0, dropped = 0;
+  QStringList reasons;  ///< why it did not pass
+  QString format;       ///< the number format where it is not the stored one, and what it costs
+  double format_cost = 0, format_tolerance = 0;
 };
 
 struct PassSummary {

@@ -29,7 +29,7 @@ class Route : public Kernel {
     if (dense_) scores.parents.per_parent = per_parent_.evaluate(c.bindings);
     DecisionView d = *c.out[0].decision;
     if (c.forced) {
-      replay(scores, protocol_, c.forced, d);
+      replay(scores, protocol_, c.forced, d, c.forced);
     } else {
       stormcell::route(scores, protocol_, d);
     }

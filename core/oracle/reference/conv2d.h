@@ -22,6 +22,11 @@ void conv2d(const Call<Scalar>& c) {
     for (int64_t t = 0; t < taps; ++t) turned[static_cast<size_t>(t * outputs + o)] = stored[static_cast<size_t>(o * taps + t)];
   std::vector<Scalar> bias;
   if (const int i = extra_input(c.node, "bias", 2); i >= 0) bias = c.whole(static_cast<size_t>(i));
+  // Depthwise is no product: each channel has a weight of its own, in f32.
+  const bool depthwise = groups > 1 && groups == channels && groups == outputs;
+  std::vector<Scalar> held;
+  const Scalar* all = c.in(0).reals.data();
+  if (!depthwise) all = c.product_input(1, all, rows * height * width * channels, held);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j) {
@@ -31,7 +36,7 @@ void conv2d(const Call<Scalar>& c) {
           for (int64_t b = 0; b < kernel_w; ++b) {
             const int64_t from_i = i * stride + a - padding, from_j = j * stride + b - padding;
             if (from_i < 0 || from_i >= height || from_j < 0 || from_j >= width) continue;
-            const Scalar* from = c.in(0).reals.data() + ((r * height + from_i) * width + from_j) * channels;
+            const Scalar* from = all + ((r * height + from_i) * width + from_j) * channels;
             for (int64_t g = 0; g < groups; ++g)
               for (int64_t d = 0; d < depth; ++d) {
                 const Scalar value = from[g * depth + d];

@@ -1,6 +1,8 @@
 // What the reference kernels see: the values of one run, each in memory of its own.
 #pragma once
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -25,6 +27,18 @@ struct HeldDecision {
   int64_t cells = 0;
 };
 
+/// To the nearest bf16, ties to even; NaN and infinity stay. The oracle's own, so that it does not share a mistake with what it judges.
+inline float to_bf16(float x) {
+  if (!std::isfinite(x)) return x;
+  const uint32_t bits = std::bit_cast<uint32_t>(x), rest = bits & 0xffffu, kept = bits - rest;
+  const bool up = rest > 0x8000u || (rest == 0x8000u && (kept & 0x10000u) != 0);
+  return std::bit_cast<float>(up ? kept + 0x10000u : kept);
+}
+template <class Scalar>
+void round_to_bf16(Scalar* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] = static_cast<Scalar>(to_bf16(static_cast<float>(x[i])));
+}
+
 /// Elements [first, first + n) of stored floats as scalars.
 inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, float* to) {
   to_f32(stored + first * static_cast<int64_t>(element_size(type)), type, to, static_cast<size_t>(n));
@@ -42,17 +56,24 @@ inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, 
 struct HeldWeight {
   std::shared_ptr<const std::byte> bytes;
   const WeightInfo* info = nullptr;
+  bool rounded = false;  ///< the graph declares bf16, and wider numbers are stored
   template <class Scalar>
   void read(int64_t first, int64_t n, Scalar* to) const {
     load(bytes.get(), info->dtype, first, n, to);
+    if (rounded) round_to_bf16(to, n);
   }
 };
 
 template <class Scalar>
 class Frame {
  public:
-  Frame(const Graph& graph, const WeightSource& weights, const Bindings& bindings)
-      : graph_(graph), weights_(weights), bindings_(bindings), tensors_(graph.values.size()), decisions_(graph.values.size()) {}
+  Frame(const Graph& graph, const WeightSource& weights, const Bindings& bindings, bool round_inputs)
+      : graph_(graph),
+        weights_(weights),
+        bindings_(bindings),
+        round_inputs_(round_inputs),
+        tensors_(graph.values.size()),
+        decisions_(graph.values.size()) {}
 
   const Graph& graph() const { return graph_; }
   const Bindings& bindings() const { return bindings_; }
@@ -134,8 +155,11 @@ class Frame {
     held.info = weights_.find(name);
     if (!held.info) bad_input(name, "no such weight");
     held.bytes = weights_.bytes(name);
+    held.rounded = graph_.value(id).type.dtype == DType::bf16 && held.info->dtype != DType::bf16;
     return held;
   }
+  /// Whether inputs of products with bf16 weights are rounded.
+  bool round_inputs() const { return round_inputs_; }
 
  private:
   std::optional<OracleTensor<Scalar>>& slot(ValueId id) { return tensors_[static_cast<size_t>(id)]; }
@@ -143,6 +167,7 @@ class Frame {
   const Graph& graph_;
   const WeightSource& weights_;
   const Bindings& bindings_;
+  bool round_inputs_;
   std::vector<std::optional<OracleTensor<Scalar>>> tensors_;
   std::vector<std::unique_ptr<HeldDecision>> decisions_;
 };
@@ -167,6 +192,13 @@ struct Call {
   int64_t out_width(size_t output = 0) const { return frame.width(node.outputs[output]); }
   const DecisionView& decision(size_t input) const { return frame.decision(node.inputs[input]); }
   HeldWeight weight(size_t input) const { return frame.weight(node.inputs[input]); }
+  /// `x` [n], or a copy in `held` rounded to bf16 where the product with weight `input` reads its rows so.
+  const Scalar* product_input(size_t input, const Scalar* x, int64_t n, std::vector<Scalar>& held) const {
+    if (!frame.round_inputs() || type(input).dtype != DType::bf16 || attributes().integer("precise", 0) != 0) return x;
+    if (held.empty() || x != held.data()) held.assign(x, x + n);
+    round_to_bf16(held.data(), n);
+    return held.data();
+  }
   /// A small operand whole: a weight converted, or a value copied.
   std::vector<Scalar> whole(size_t input) const {
     if (graph().value(node.inputs[input]).kind != ValueKind::weight) return in(input).reals;

@@ -63,7 +63,7 @@ void linear(const Call<Scalar>& c) {
   const int64_t rows = c.rows(0), k = c.width(0), n = c.out_width();
   if (rows == 0) return;  // an absent branch's weights are not read
   std::vector<Scalar> held;
-  const Scalar* x = normed(c, 2, c.in(0).reals.data(), rows, k, held);
+  const Scalar* x = c.product_input(1, normed(c, 2, c.in(0).reals.data(), rows, k, held), rows * k, held);
   product(c, x, rows, k, c.weight(1), n, static_cast<Scalar>(c.attributes().real("scale", 1)), c.out().reals.data());
   epilogue(c, 2, c.out().reals, n);
 }
@@ -82,7 +82,7 @@ void grouped_linear(const Call<Scalar>& c) {
     for (int64_t s = 0; s < slots; ++s) std::copy_n(x + d.cell[s] * k, k, rows.data() + s * k);
     x = rows.data();
   }
-  x = normed(c, fixed, x, slots, k, held);
+  x = c.product_input(2, normed(c, fixed, x, slots, k, held), slots * k, held);
   for (size_t i = 0; i < branches.size(); ++i) {
     const auto branch = static_cast<int32_t>(branches[i]);
     const int64_t first = d.offsets[branch], load = d.load(branch);

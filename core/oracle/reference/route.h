@@ -5,26 +5,31 @@
 
 namespace stormcell::reference {
 
-/// Decides freely, or replays `forced` [cells, fan_out]. Returns the scores that were used (empty for labels).
+/// What a decision was made from; empty for labels.
+struct Scores {
+  std::vector<float> values, bias;
+};
+
+/// Decides freely, or replays `forced` [cells, fan_out]. Returns the scores that were used.
 /// Capacity is counted over the parents of a dense space, and over all cells of any other space.
 template <class Scalar>
-std::vector<float> decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
+Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
   const Protocol protocol = protocol_of(c.attributes());
   const bool by_label = protocol.kind == ProtocolKind::label || protocol.kind == ProtocolKind::hash;
   ScoreView view;
   view.cells = decision.cells;
   view.branches = static_cast<int32_t>(by_label ? decision.view.branches : c.width(0));
-  std::vector<float> scores, bias;
+  Scores scores;
   if (by_label) {
     view.label = c.in(0).integers.data();
   } else {
-    scores.assign(c.in(0).reals.begin(), c.in(0).reals.end());
-    view.data = scores.data();
+    scores.values.assign(c.in(0).reals.begin(), c.in(0).reals.end());
+    view.data = scores.values.data();
   }
   if (const int i = extra_input(c.node, "bias", 1); i >= 0) {
     const std::vector<Scalar> whole = c.whole(static_cast<size_t>(i));
-    bias.assign(whole.begin(), whole.end());
-    view.bias = bias.data();
+    scores.bias.assign(whole.begin(), whole.end());
+    view.bias = scores.bias.data();
   }
   const CellSpace& space = c.graph().space(c.type(0).space);
   if (space.kind == SpaceKind::dense) view.parents.per_parent = space.per_parent.evaluate(c.frame.bindings());

@@ -202,8 +202,12 @@ class RoutingPropertiesTest : public QObject {
     std::vector<int32_t> others(static_cast<size_t>(in.cells));
     for (auto& c : others) c = static_cast<int32_t>(random() % static_cast<uint32_t>(in.branches));
     others[0] = dropped_from(0);
-    Decision d(in.shape());
-    replay(in.view(), in.protocol, others.data(), *d);
+    Decision free(in.shape()), d(in.shape());
+    route(in.view(), in.protocol, *free);
+    // What it would have chosen is told on the side, in place of what it was told too.
+    std::vector<int32_t> told = others;
+    replay(in.view(), in.protocol, told.data(), *d, told.data());
+    QCOMPARE(told, free.choices(in.cells));
     QCOMPARE(d.choices(in.cells), others);
     QCOMPARE(broken_invariant(*d, in.cells), std::string());
     for (int64_t c = 0; c < in.cells; ++c) {

@@ -30,7 +30,7 @@ RunSummaryFigures some_figures() {
   f.optimized = PlanFigures{{4.0625, 5, 4, 20}, 2000, 0.75, 4000, 600};
   f.speedup = 1.9375;
   f.speedup_ci95 = {1.8125, 2.0625};
-  f.verified = Verification{true, "6 of 6 batches against the oracle", 1e-4, 2e-6, 3e-6, 3e-6, 6};
+  f.verified = Verification{true, "6 of 6 batches against the oracle", {}, 1e-4, 2e-6, 3e-6, 3e-6, 6};
   f.passes = {
       {"dead-path", true, "3 branches without load", 1.25, 1.375, 1.9375, std::array{1.3, 1.4375}, std::array{1.8125, 2.0625}, 12, 1},
       {"vertical-fusion", false, "nothing to fuse"}};
@@ -120,6 +120,22 @@ class ReportTest : public QObject {
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     QVERIFY(has(all, "Cells by router and branch") && has(all, "Flows from encoder.0.mlp to encoder.1.mlp") &&
             has(all, "Cells by label and branch of"));
+  }
+
+  void a_proof_says_why_it_failed_what_follows_from_a_flip_and_what_the_format_costs() {
+    RunSummaryFigures f = some_figures();
+    Verification& v = *f.verified;
+    v.passed = false;
+    v.reasons = {"the scores of router moe differ by 0.004 of the largest score, the tolerance is 0.0001"};
+    v.flips = v.explained_flips = 1, v.consequences = 3;
+    v.format = FormatCost{"bf16", 7e-3, 5e-2, true, {}};
+    Flip near, later;
+    near.router = later.router = "moe", near.explained = true, later.follows = true, later.ours = -1, later.above = "exit=1";
+    v.listed = {near, later};
+    const std::string html = page(f, testing::two_stacks());
+    for (const char* words : {"the scores of router moe differ", "1 routing choice differs, a near tie; 3 more follow from that",
+                              "What bf16 costs", "consequence", "below exit=1"})
+      QVERIFY2(has(html, words), words);
   }
 
   void without_verification_there_is_no_speed_up() {

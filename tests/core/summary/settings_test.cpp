@@ -13,10 +13,10 @@ namespace {
 size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
-               dtype, verify_seconds, record_inputs, record_scores, most_new_tokens] = o;
+               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
-               dtype, verify_seconds, record_inputs, record_scores, most_new_tokens);
+               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens);
 }
 
 /// All fields other than their defaults.
@@ -31,7 +31,7 @@ ExperimentOptions all_changed() {
             o.*field = "it's \"" + std::string(s.key) + "\"";
           else if constexpr (std::is_same_v<T, bool>)
             o.*field = !(o.*field);
-          else if constexpr (std::is_same_v<T, double>)
+          else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
             o.*field = 0.1 + n++;
           else
             o.*field = static_cast<T>(1000 + n++);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/experiment/experiment.h"
+#include "core/summary/parse.h"
 #include "core/summary/summary_json.h"
 #include "tests/testing/testing.h"
 
@@ -59,6 +60,36 @@ class SummaryJsonTest : public QObject {
     f.speedup = std::nan("");
     const auto j = parsed(to_json(f));
     QVERIFY(j.is_object() && j["verified"]["max_rel_diff"].is_null() && j["speedup"].is_null());
+  }
+
+  void a_verification_is_read_as_it_was_written() {
+    RunSummaryFigures f = optimized(true);
+    Verification& v = *f.verified;
+    v.reasons = {"output small differs"};
+    v.tolerance = 1e-4, v.max_rel_diff = std::numeric_limits<double>::infinity();
+    v.flips = 3, v.explained_flips = 1, v.consequences = 7, v.dropped = 2;
+    v.outputs = {{"small", 0.5, 0.25, 0.125}, {"logits", 4, 2, 1}};
+    v.routers = {{"moe", 1e-6, 3, 2e-6, 3, 1}};
+    v.format = FormatCost{"bf16", 0.01, 0.05, true, {{"small", 0, 0.01, 0}}};
+    Flip flip;
+    flip.router = "moe", flip.batch = 1, flip.execution = 2, flip.cell = 3, flip.above = "exit=1", flip.reference = 4, flip.ours = -1;
+    flip.follows = true;
+    v.listed = {flip};
+    RunSummaryFigures back;
+    QVERIFY(parse_summary(to_json(f), back));
+    const Verification read = *back.verified;
+    QCOMPARE(read.reasons, v.reasons);
+    QCOMPARE(read.max_rel_diff, v.max_rel_diff);
+    QCOMPARE(read.consequences, v.consequences);
+    QCOMPARE(read.outputs.size(), size_t{2});
+    QCOMPARE(read.outputs[1].max_rel_diff, 2.0);
+    QCOMPARE(read.outputs[0].free_max_rel_diff, 0.125);
+    QCOMPARE(read.routers[0].score_error, 1e-6);
+    QCOMPARE(read.routers[0].explained_flips, int64_t{1});
+    QVERIFY(read.format && read.format->dtype == "bf16" && read.format->passed && read.format->outputs.size() == 1);
+    QVERIFY(read.listed[0].follows && read.listed[0].above == "exit=1" && read.listed[0].ours == -1 && read.listed[0].execution == 2);
+    QCOMPARE(QString::fromStdString(flips_text(read)),
+             QString("3 routing choices differ, 2 of them without a near tie; 7 more follow from that"));
   }
 
   void names_that_are_not_utf8_do_not_break_the_json() {

@@ -1,0 +1,192 @@
+#include "core/experiment/compare_decisions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace stormcell {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+int32_t branch_of(int32_t choice) { return is_dropped(choice) ? ~choice : choice; }
+
+// As the protocols compare: what is no number is below everything.
+double usable(float score) { return std::isnan(score) ? -kNever : static_cast<double>(score); }
+double distance(double a, double b) {
+  const double d = a - b;
+  return std::isnan(d) ? 0 : std::max(0.0, d);
+}
+
+/// Lost and gained branches of a rule that takes the largest: each gained one has to overtake each lost one.
+template <class Score>
+double overtaking(const ChoiceDifference& difference, Score score) {
+  double margin = 0;
+  for (const int32_t l : difference.lost)
+    for (const int32_t g : difference.gained) margin = std::max(margin, distance(score(l), score(g)));
+  return margin;
+}
+
+double threshold_margin(const Protocol& protocol, const float* scores, const ChoiceDifference& difference) {
+  double margin = 0;
+  const size_t changed = difference.lost.size() + difference.gained.size();
+  for (const auto* side : {&difference.lost, &difference.gained})
+    for (const int32_t b : *side) {
+      if (b == protocol.residual && changed > 1) continue;  // it stands in for the branches that did not reach the threshold
+      margin = std::max(margin, std::fabs(static_cast<double>(scores[b]) - static_cast<double>(protocol.threshold)));
+    }
+  return margin;
+}
+
+double groups_margin(const JudgedDecision& r, const float* scores, const ChoiceDifference& difference) {
+  const Protocol& p = r.protocol;
+  const int32_t per_group = r.shape.branches / p.groups;
+  const auto corrected = [&](int32_t b) {
+    const double s = 1 / (1 + std::exp(-static_cast<double>(scores[b])));
+    return std::isnan(s) ? -kNever : s + (r.bias.empty() ? 0.0 : static_cast<double>(r.bias[static_cast<size_t>(b)]));
+  };
+  std::vector<double> group(static_cast<size_t>(p.groups));
+  for (int32_t g = 0; g < p.groups; ++g) {
+    double first = -kNever, second = -kNever;
+    for (int32_t b = g * per_group; b < (g + 1) * per_group; ++b) {
+      const double s = corrected(b);
+      second = std::max(second, std::min(first, s));
+      first = std::max(first, s);
+    }
+    group[static_cast<size_t>(g)] = per_group > 1 ? first + second : first;
+  }
+  std::vector<double> sorted = group;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const double last_kept = sorted[static_cast<size_t>(std::clamp(p.groups_kept, 1, p.groups) - 1)];
+  double margin = 0;
+  for (const int32_t l : difference.lost)
+    for (const int32_t g : difference.gained) {
+      const double of_lost = group[static_cast<size_t>(l / per_group)], of_gained = group[static_cast<size_t>(g / per_group)];
+      // Either branch overtakes branch, or the group of the lost one fell out. A group's score moves by twice what a branch's does.
+      const double by_branch = distance(corrected(l), corrected(g)), by_group = distance(of_lost, of_gained) / 2;
+      margin = std::max({margin, distance(last_kept, of_gained) / 2, std::min(by_branch, by_group > 0 ? by_group : by_branch)});
+    }
+  return margin;
+}
+
+}  // namespace
+
+std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& b) {
+  std::vector<CellPair> pairs;
+  if (a.above == b.above && a.place == b.place) {
+    for (int64_t c = 0; c < a.shape.cells; ++c) pairs.push_back({c, c});
+    return pairs;
+  }
+  std::map<std::vector<int32_t>, int64_t> known;
+  const auto place = [](const JudgedDecision& d, int64_t cell) {
+    const auto from = d.place.begin() + cell * static_cast<int64_t>(d.depth());
+    return std::vector<int32_t>(from, from + static_cast<int64_t>(d.depth()));
+  };
+  // Branches of other routers are other branches.
+  if (a.above == b.above)
+    for (int64_t c = 0; c < b.shape.cells; ++c) known.emplace(place(b, c), c);
+  std::vector<bool> taken(static_cast<size_t>(b.shape.cells));
+  for (int64_t c = 0; c < a.shape.cells; ++c) {
+    const auto at = known.find(place(a, c));
+    pairs.push_back({c, at == known.end() ? -1 : at->second});
+    if (at != known.end()) taken[static_cast<size_t>(at->second)] = true;
+  }
+  for (int64_t c = 0; c < b.shape.cells; ++c)
+    if (!taken[static_cast<size_t>(c)]) pairs.push_back({-1, c});
+  return pairs;
+}
+
+ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out) {
+  const auto missing_from = [fan_out](const int32_t* from, const int32_t* in) {
+    std::vector<int32_t> missing;
+    for (int32_t j = 0; j < fan_out; ++j) {
+      if (from[j] == kNoBranch) continue;
+      const int32_t b = branch_of(from[j]);
+      bool found = false;
+      for (int32_t i = 0; i < fan_out; ++i) found |= in[i] != kNoBranch && branch_of(in[i]) == b;
+      if (!found) missing.push_back(b);
+    }
+    return missing;
+  };
+  return {missing_from(reference, other), missing_from(other, reference)};
+}
+
+double flip_margin(const JudgedDecision& r, int64_t cell, const ChoiceDifference& difference) {
+  const double cut = static_cast<double>(r.margin[static_cast<size_t>(cell)]);
+  if (r.scores.empty()) return cut;
+  const float* scores = r.scores.data() + cell * r.score_columns;
+  switch (r.protocol.kind) {
+    case ProtocolKind::top_k:
+    case ProtocolKind::switch_top1:
+    case ProtocolKind::batch_prioritized:
+      return overtaking(difference, [&](int32_t b) { return usable(scores[b]); });
+    case ProtocolKind::sigmoid_groups:
+      return groups_margin(r, scores, difference);
+    case ProtocolKind::threshold:
+      return threshold_margin(r.protocol, scores, difference);
+    case ProtocolKind::residual_threshold:
+    case ProtocolKind::exit_threshold:
+      return cut;
+    case ProtocolKind::hash:
+    case ProtocolKind::label:
+      return kNever;
+  }
+  return cut;
+}
+
+double score_scale(const JudgedDecision& r) {
+  double scale = 0;
+  for (int64_t c = 0; r.score_columns > 0 && c < r.shape.cells; ++c) {
+    double most = 0, sum = 0;
+    for (int32_t b = 0; b < r.score_columns; ++b) {
+      const double s = std::fabs(static_cast<double>(r.scores[static_cast<size_t>(c * r.score_columns + b)]));
+      if (!std::isfinite(s)) continue;
+      most = std::max(most, s);
+      sum += s;
+    }
+    scale = std::max(scale, r.protocol.kind == ProtocolKind::residual_threshold ? sum : most);
+  }
+  return scale;
+}
+
+int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {
+  const Protocol& p = d.protocol;
+  const int64_t cells = d.shape.cells, slots = d.shape.slot_count();
+  const auto branches = static_cast<size_t>(d.shape.branches);
+  int64_t wrong = 0;
+  if (p.kind == ProtocolKind::batch_prioritized && p.capacity_factor > 0) {
+    const int64_t per_branch = (cells + d.shape.branches - 1) / d.shape.branches;
+    const auto capacity = static_cast<int64_t>(p.capacity_factor * static_cast<double>(per_branch));
+    // Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies closer than
+    // rounding may stand either way.
+    std::vector<int64_t> wanted(branches), dropped(branches);
+    std::vector<double> least_kept(branches, kNever), most_dropped(branches, -kNever);
+    for (int64_t i = 0; i < slots; ++i) {
+      const int32_t c = choice[static_cast<size_t>(i)];
+      if (c == kNoBranch) continue;
+      const auto b = static_cast<size_t>(branch_of(c));
+      const double w = weight ? static_cast<double>((*weight)[static_cast<size_t>(i)]) : 0;
+      ++wanted[b];
+      dropped[b] += is_dropped(c);
+      if (is_dropped(c)) most_dropped[b] = std::max(most_dropped[b], w);
+      if (is_kept(c)) least_kept[b] = std::min(least_kept[b], w);
+    }
+    for (size_t b = 0; b < branches; ++b) {
+      wrong += std::abs(dropped[b] - std::max<int64_t>(0, wanted[b] - capacity));
+      wrong += weight && !p.renormalize && most_dropped[b] > least_kept[b] * (1 + 1e-6);
+    }
+    return wrong;
+  }
+  const int64_t capacity = p.kind == ProtocolKind::switch_top1 && p.capacity > 0 ? p.capacity : std::numeric_limits<int64_t>::max();
+  const int64_t per_parent = d.per_parent > 0 ? d.per_parent : std::max<int64_t>(cells, 1);
+  std::vector<int64_t> counts(branches);
+  for (int64_t i = 0; i < slots; ++i) {
+    if (i % (per_parent * d.shape.fan_out) == 0) std::fill(counts.begin(), counts.end(), 0);
+    const int32_t c = choice[static_cast<size_t>(i)];
+    if (c != kNoBranch) wrong += (++counts[static_cast<size_t>(branch_of(c))] > capacity) != is_dropped(c);
+  }
+  return wrong;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,33 @@
+// Routing decisions of two executions beside each other (design 5.2). Cells are found by their identity, choices are compared as sets, a
+// flip is judged by its own margin, a drop by the rule of capacity.
+#pragma once
+#include "core/experiment/judged_decision.h"
+
+namespace stormcell {
+
+/// Pairs of cells with the same identity; -1 where one side has no such cell. In the order of `a`, then what only `b` has.
+struct CellPair {
+  int64_t a = -1, b = -1;
+};
+std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& b);
+
+/// How the branches of one cell differ, drops left aside: what the reference chose and the other did not, and the reverse.
+struct ChoiceDifference {
+  std::vector<int32_t> lost, gained;
+  bool none() const { return lost.empty() && gained.empty(); }
+};
+/// Of `fan_out` choices each.
+ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out);
+
+/// By how much the reference's scores would have to change for this difference, in the unit of its margins: of the branches that changed
+/// places, the pair that is farthest apart. Without scores the margin at the cut. Infinite where no score decides.
+double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference);
+
+/// The largest score of a decision with scores, in the unit of its margins; 0 without.
+double score_scale(const JudgedDecision& reference);
+
+/// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices alone. `weight` [cells,
+/// fan_out] ranks them where the most confident are served first; without it only how many were dropped can be judged there.
+int64_t wrong_drops(const JudgedDecision& decision, const std::vector<int32_t>& choice, const std::vector<float>* weight);
+
+}  // namespace stormcell

@@ -1,0 +1,50 @@
+#include "core/experiment/judge.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace stormcell {
+
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                  const std::map<std::string, CellRelation>& reach) {
+  Observed o;
+  for (auto& [name, tensor] : result.outputs)
+    o.outputs.push_back(
+        {name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, std::move(tensor.reals), std::move(tensor.integers)});
+  o.decisions = decisions_of(graph, bindings, std::move(result), reach);
+  return o;
+}
+
+Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result) {
+  return {decisions_of(program, named, bindings, result), std::move(result.outputs)};
+}
+
+void Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {
+  routing_.add(batch, reference.decisions, replayed.decisions, free ? &free->decisions : nullptr);
+  replayed_.add(replayed.outputs, reference.outputs);
+  if (free) free_.add(free->outputs, reference.outputs);
+}
+
+Verification Judge::verdict() const {
+  Verification v;
+  v.tolerance = tolerance_;
+  v.outputs = replayed_.differences();
+  const std::vector<OutputDifference> free = free_.differences();
+  for (OutputDifference& output : v.outputs) {
+    for (const OutputDifference& f : free)
+      if (f.name == output.name) output.free_max_rel_diff = f.max_rel_diff;
+    v.max_abs_diff = std::max(v.max_abs_diff, output.max_abs_diff);
+    v.max_rel_diff = std::max(v.max_rel_diff, output.max_rel_diff);
+    v.free_max_rel_diff = std::max(v.free_max_rel_diff, output.free_max_rel_diff);
+    if (output.max_rel_diff <= tolerance_) continue;
+    char text[96];
+    std::snprintf(text, sizeof text, " differs by %.2g of its largest value, the tolerance is %.2g", output.max_rel_diff, tolerance_);
+    v.reasons.push_back("output " + output.name + text);
+  }
+  routing_.judge(v);
+  v.passed = v.reasons.empty();
+  return v;
+}
+
+}  // namespace stormcell

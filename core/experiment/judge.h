@@ -1,0 +1,38 @@
+// The judge: does a plan compute what the reference computes (design 5.1, 5.2)? It is shown executions and decides; it runs nothing.
+#pragma once
+#include <vector>
+
+#include "core/experiment/output_judge.h"
+#include "core/experiment/routing_judge.h"
+
+namespace stormcell {
+
+/// What one execution of one batch gave.
+struct Observed {
+  std::vector<JudgedDecision> decisions;
+  std::vector<OutputValue> outputs;
+};
+/// Both take outputs out of the result: they may be large.
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                  const std::map<std::string, CellRelation>& reach = {});
+Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result);
+
+/// Judges one plan over the batches that it is shown.
+class Judge {
+ public:
+  /// `tolerance`: of every output on its own scale.
+  Judge(double tolerance, Arithmetic arithmetic) : tolerance_(tolerance), routing_(arithmetic) {}
+
+  /// One batch. `replayed`: the plan with the reference's decisions forced and recorded; `free`: as it runs, nullptr where it was not run.
+  void add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
+
+  /// Outputs, flips, drops, and what is wrong with them; `passed` where nothing is.
+  Verification verdict() const;
+
+ private:
+  double tolerance_;
+  RoutingJudge routing_;
+  OutputJudge replayed_, free_;
+};
+
+}  // namespace stormcell

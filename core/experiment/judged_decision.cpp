@@ -1,0 +1,158 @@
+#include "core/experiment/judged_decision.h"
+
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/protocol_attributes.h"
+#include "core/graph/relation_algebra.h"
+
+namespace stormcell {
+namespace {
+
+/// What a decision above sends to `branch` (or to all), as rows: each row's cell there and its branch.
+std::vector<std::pair<int64_t, int32_t>> sent_rows(const JudgedDecision& above, int32_t branch) {
+  std::vector<std::pair<int64_t, int32_t>> rows;
+  const int32_t first = branch == kAllBranches ? 0 : branch, last = branch == kAllBranches ? above.shape.branches - 1 : branch;
+  for (int32_t b = first; b <= last; ++b)
+    for (int64_t i = 0; i < above.shape.slot_count(); ++i)
+      if (above.choice[static_cast<size_t>(i)] == b) rows.emplace_back(i / above.shape.fan_out, b);
+  return rows;
+}
+
+/// Rows of the dense space `space` that lie in one cell of the relation's meet; 0: all of the batch.
+int64_t rows_together(const Graph& graph, const Bindings& bindings, SpaceId space, const CellRelation& relation) {
+  if (relation.reach == CellRelation::Reach::none) return 1;
+  if (relation.reach == CellRelation::Reach::batch) return 0;
+  int64_t rows = 1;
+  for (; space != kNone && space != relation.meet; space = graph.space(space).parent) {
+    if (graph.space(space).kind != SpaceKind::dense) return 0;
+    rows *= graph.space(space).per_parent.evaluate(bindings);
+  }
+  return space == kNone ? 0 : rows;
+}
+
+/// Decisions of one execution under construction: by node, in the order they were made.
+class Places {
+ public:
+  explicit Places(const Graph& graph) : graph_(graph) {}
+
+  /// Fills identity, rule and parents of `d`, which the route node `node` made.
+  void fill(NodeId node, const Bindings& bindings, JudgedDecision& d) {
+    const Node& n = graph_.node(node);
+    d.protocol = protocol_of(n.attributes);
+    const SpaceId space = graph_.value(n.outputs[0]).type.space;
+    d.dense_space = graph_.dense_ancestor(space);
+    const CellSpace& s = graph_.space(space);
+    if (s.kind == SpaceKind::dense) d.per_parent = s.per_parent.evaluate(bindings);
+    if (s.kind != SpaceKind::routed) {
+      d.place.resize(static_cast<size_t>(d.shape.cells));
+      std::iota(d.place.begin(), d.place.end(), 0);
+      return;
+    }
+    const JudgedDecision& above = decision_above(graph_.value(s.decision).producer, d);
+    d.above = above.above;
+    d.above.push_back(above.router);
+    const auto rows = sent_rows(above, s.branch);
+    if (static_cast<int64_t>(rows.size()) != d.shape.cells)
+      failed(d.router,
+             "decided over " + std::to_string(d.shape.cells) + " cells, " + std::to_string(rows.size()) + " were sent by " + above.router);
+    const size_t depth = above.depth();
+    for (const auto& [cell, branch] : rows) {
+      const auto from = above.place.begin() + cell * static_cast<int64_t>(depth);
+      d.place.insert(d.place.end(), from, from + static_cast<int64_t>(depth));
+      d.place.push_back(branch);
+    }
+  }
+  void add(NodeId node, std::vector<JudgedDecision>& all, JudgedDecision decision) {
+    all.push_back(std::move(decision));
+    made_[node].push_back(all.size() - 1);
+    all_ = &all;
+  }
+
+ private:
+  // Of the same execution; of a router outside of the repeat that this one stands in, its last.
+  const JudgedDecision& decision_above(NodeId node, const JudgedDecision& d) const {
+    const auto at = made_.find(node);
+    if (at == made_.end()) failed(d.router, "decided without the router above it");
+    for (const size_t i : at->second)
+      if ((*all_)[i].execution == d.execution) return (*all_)[i];
+    return (*all_)[at->second.back()];
+  }
+
+  const Graph& graph_;
+  std::map<NodeId, std::vector<size_t>> made_;
+  const std::vector<JudgedDecision>* all_ = nullptr;
+};
+
+}  // namespace
+
+std::map<std::string, CellRelation> router_reach(const Graph& graph) {
+  std::map<std::string, CellRelation> reach;
+  const CellFlow flow = analyze_cell_flow(graph);
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& node = graph.node(id);
+    if (graph.value(node.outputs.empty() ? 0 : node.outputs[0]).kind != ValueKind::decision || node.inputs.empty()) return;
+    CellRelation& widest = reach[node.name];
+    for (const ValueId source : flow.sources()) widest = join(graph, widest, flow.relation(node.inputs[0], source).full);
+  });
+  return reach;
+}
+
+std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                                         const std::map<std::string, CellRelation>& reach) {
+  std::vector<JudgedDecision> all;
+  Places places(graph);
+  for (OracleDecision& o : result.decisions) {
+    JudgedDecision d;
+    d.router = o.router;
+    d.execution = o.execution;
+    d.shape = o.shape;
+    d.choice = std::move(o.choice);
+    d.weight = std::move(o.weight);
+    d.margin = std::move(o.margin);
+    d.scores = std::move(o.scores);
+    d.bias = std::move(o.bias);
+    d.score_columns = o.score_columns;
+    places.fill(o.node, bindings, d);
+    if (const auto at = reach.find(o.router); at != reach.end()) d.together = rows_together(graph, bindings, d.dense_space, at->second);
+    places.add(o.node, all, std::move(d));
+  }
+  return all;
+}
+
+std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
+                                         const ExecutionResult& result) {
+  std::vector<JudgedDecision> all;
+  Places places(*program.graph);
+  std::map<int32_t, int64_t> executions;  // by named router
+  for (const ExecutedDecision* e : standing_decisions(program, named, result)) {
+    const ProgramRouter& router = program.routers[static_cast<size_t>(e->router)];
+    JudgedDecision d;
+    d.router = router.name;
+    d.execution = executions[named.of[static_cast<size_t>(e->router)]]++;
+    d.shape = e->shape;
+    d.choice = e->choice;
+    d.free_choice = e->free_choice;
+    d.weight = e->weight;
+    d.margin = e->margin;
+    places.fill(router.node, bindings, d);
+    for (size_t c = 0; c < e->ancestor.size(); ++c)
+      if (e->ancestor[c] != d.place[c * d.depth()])
+        failed(d.router, "recorded cell " + std::to_string(e->ancestor[c]) + " where the routers above sent cell " +
+                             std::to_string(d.place[c * d.depth()]));
+    places.add(router.node, all, std::move(d));
+  }
+  return all;
+}
+
+std::vector<std::vector<std::vector<int32_t>>> forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions) {
+  std::vector<std::vector<std::vector<int32_t>>> forced(program.routers.size());
+  for (size_t r = 0; r < forced.size(); ++r)
+    for (const JudgedDecision& d : decisions)
+      if (d.router == program.routers[r].name) forced[r].push_back(d.choice);
+  return forced;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,56 @@
+// Routing decisions of the oracle and of a device in one form, every cell with its identity (design 5.2).
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/cell/protocol.h"
+#include "core/graph/cell_flow.h"
+#include "core/oracle/oracle.h"
+#include "core/runtime/executor.h"
+#include "core/runtime/named_routers.h"
+
+namespace stormcell {
+
+/// One decision of one execution, in the form in which the oracle's and a device's are compared.
+struct JudgedDecision {
+  std::string router;     ///< its name
+  int64_t execution = 0;  ///< how often a router of this name decided before
+  Protocol protocol;
+  DecisionShape shape;               ///< cells: those that came
+  std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
+  std::vector<int32_t> free_choice;  ///< [cells, fan_out] of a replayed decision: what it would have chosen; else empty
+  std::vector<float> weight;         ///< [cells, fan_out] of `choice`
+  std::vector<float> margin;         ///< [cells] of the free choice
+  std::vector<float> scores, bias;   ///< of a reference: [cells, score_columns] and [branches]; empty where they are not known
+  int32_t score_columns = 0;
+  int64_t per_parent = 0;  ///< cells of each parent that capacity is counted over; 0: all cells have one
+  /// The cells' identity within the batch: the routers between the dense space and these cells, outermost first, and [cells, 1 +
+  /// above.size()] the row in the dense space and the branch at each of them.
+  std::vector<std::string> above;
+  std::vector<int32_t> place;
+
+  SpaceId dense_space = kNone;
+  /// Of a reference: how many rows of the dense space its inputs may depend on together (those of one sequence, say). 1: a cell's decision
+  /// depends on that cell alone; 0: on any of the batch.
+  int64_t together = 0;
+
+  size_t depth() const { return 1 + above.size(); }
+  int32_t row(int64_t cell) const { return place[static_cast<size_t>(cell) * depth()]; }
+};
+
+/// By router: within what its cells depend on each other (core/graph/cell_flow.h), running freely.
+std::map<std::string, CellRelation> router_reach(const Graph& graph);
+
+/// Decisions of an oracle's run with their scores, and those that stand of a device's execution. Throws Error(failed) where records
+/// contradict each other: a nested decision without the one above it, or over other cells than that sent.
+std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
+                                         const std::map<std::string, CellRelation>& reach = {});
+std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
+                                         const ExecutionResult& result);
+
+/// What makes a device replay them: by router of the program, then execution.
+std::vector<std::vector<std::vector<int32_t>>> forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions);
+
+}  // namespace stormcell

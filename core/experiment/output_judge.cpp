@@ -1,0 +1,49 @@
+#include "core/experiment/output_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stormcell {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Where the reference itself is no number, the same is no error: such models run with --allow-nonfinite.
+double difference(float ours, float reference) {
+  if (ours == reference || (std::isnan(ours) && std::isnan(reference))) return 0;
+  const double d = std::fabs(static_cast<double>(ours) - static_cast<double>(reference));
+  return std::isnan(d) ? kInfinite : d;
+}
+
+}  // namespace
+
+void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference) {
+  for (const OutputValue& r : reference) {
+    auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.name == r.name; });
+    if (sum == sums_.end()) sum = sums_.insert(sum, Sum{r.name});
+    const auto o = std::find_if(ours.begin(), ours.end(), [&](const OutputValue& v) { return v.name == r.name; });
+    if (o == ours.end() || o->reals.size() != r.reals.size() || o->integers != r.integers) {
+      sum->most = kInfinite;
+      continue;
+    }
+    for (size_t i = 0; i < r.reals.size(); ++i) {
+      sum->most = std::max(sum->most, difference(o->reals[i], r.reals[i]));
+      if (std::isfinite(r.reals[i])) sum->scale = std::max(sum->scale, std::fabs(static_cast<double>(r.reals[i])));
+    }
+  }
+}
+
+std::vector<OutputDifference> OutputJudge::differences() const {
+  std::vector<OutputDifference> list;
+  for (const Sum& s : sums_) list.push_back({s.name, s.most, s.scale > 0 ? s.most / s.scale : s.most, 0});
+  return list;
+}
+
+double largest(const std::vector<OutputDifference>& outputs) {
+  double most = 0;
+  for (const OutputDifference& o : outputs) most = std::max(most, o.max_rel_diff);
+  return most;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,282 @@
+#include "core/experiment/routing_judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+namespace stormcell {
+namespace {
+
+constexpr double kMarginFactor = 8;  // design 5.2
+constexpr size_t kListedFlips = 100;
+// With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit of the format.
+constexpr int64_t kEnoughCells = 16;
+// Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
+double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
+
+const JudgedDecision* find(const std::vector<JudgedDecision>& all, const JudgedDecision& like) {
+  for (const JudgedDecision& d : all)
+    if (d.execution == like.execution && d.router == like.router) return &d;
+  return nullptr;
+}
+
+const int32_t* choices_of(const JudgedDecision& d, const std::vector<int32_t>& choice, int64_t cell) {
+  return choice.data() + cell * d.shape.fan_out;
+}
+
+bool same_cells(const JudgedDecision& a, const JudgedDecision& b) { return a.shape == b.shape && a.above == b.above && a.place == b.place; }
+
+/// Largest difference of the weights that two decisions give the same branches of a cell, and the largest weight.
+void compare_weights(const JudgedDecision& r, int64_t a, const JudgedDecision& ours, int64_t b, double& error, double& scale) {
+  const int32_t k = r.shape.fan_out;
+  const int32_t *theirs = choices_of(r, r.choice, a), *mine = choices_of(ours, ours.choice, b);
+  const auto branch = [](int32_t choice) { return is_dropped(choice) ? ~choice : choice; };
+  for (int32_t i = 0; i < k; ++i)
+    for (int32_t j = 0; j < k; ++j) {
+      if (theirs[i] == kNoBranch || mine[j] == kNoBranch || branch(theirs[i]) != branch(mine[j])) continue;
+      const double w = static_cast<double>(r.weight[static_cast<size_t>(a * k + i)]),
+                   d = std::fabs(static_cast<double>(ours.weight[static_cast<size_t>(b * k + j)]) - w);
+      if (std::isfinite(w)) scale = std::max(scale, std::fabs(w));
+      // The reference's own NaN is no error of the plan.
+      if (!std::isnan(w)) error = std::max(error, std::isnan(d) ? std::numeric_limits<double>::infinity() : d);
+    }
+}
+
+std::string path_of(const JudgedDecision& d, int64_t cell) {
+  std::string path;
+  for (size_t i = 0; i < d.above.size(); ++i)
+    path += (i ? ", " : "") + d.above[i] + "=" + std::to_string(d.place[static_cast<size_t>(cell) * d.depth() + 1 + i]);
+  return path;
+}
+
+Flip flip_of(int64_t batch, const JudgedDecision& d, int64_t cell) {
+  Flip flip;
+  flip.router = d.router;
+  flip.batch = batch;
+  flip.execution = d.execution;
+  flip.cell = d.place[static_cast<size_t>(cell) * d.depth()];
+  flip.above = path_of(d, cell);
+  flip.reference = flip.ours = -1;
+  return flip;
+}
+
+Flip flip_of(int64_t batch, const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference) {
+  Flip flip = flip_of(batch, reference, cell);
+  if (!difference.lost.empty()) flip.reference = difference.lost[0];
+  if (!difference.gained.empty()) flip.ours = difference.gained[0];
+  flip.margin = flip_margin(reference, cell, difference);
+  return flip;
+}
+
+/// A follower that is there on one side only: its first branch there.
+Flip one_sided(int64_t batch, const JudgedDecision& d, int64_t cell, int32_t Flip::*side) {
+  Flip flip = flip_of(batch, d, cell);
+  const int32_t choice = *choices_of(d, d.choice, cell);
+  if (choice != kNoBranch) flip.*side = is_dropped(choice) ? ~choice : choice;
+  return flip;
+}
+
+/// The first branch that one side dropped and the other kept; kNoBranch: none.
+int32_t dropped_otherwise(const int32_t* a, const int32_t* b, int32_t fan_out) {
+  for (int32_t i = 0; i < fan_out; ++i)
+    for (int32_t j = 0; j < fan_out; ++j)
+      if (a[i] != kNoBranch && b[j] == ~a[i]) return is_dropped(a[i]) ? b[j] : a[i];
+  return kNoBranch;
+}
+
+std::string rough(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+std::string plural(int64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+}  // namespace
+
+double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 1e-4 : 2e-2; }
+
+RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
+  for (Router& r : routers_)
+    if (r.name == name) return r;
+  routers_.emplace_back().name = name;
+  return routers_.back();
+}
+
+void RoutingJudge::add_flip(Flip flip, Router& router) {
+  router.margins.push_back(flip.margin);
+  if (router.flips.size() < kListedFlips) router.flips.push_back(std::move(flip));
+}
+
+void RoutingJudge::add_follower(Flip flip) {
+  ++follower_count_;
+  flip.follows = true;
+  if (followers_.size() < kListedFlips) followers_.push_back(std::move(flip));
+}
+
+void RoutingJudge::wrong(const std::string& router, const std::string& what) { wrong_.try_emplace(router, what); }
+
+void RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
+                       const std::vector<JudgedDecision>* free) {
+  std::vector<std::vector<bool>> flipped;
+  for (const JudgedDecision& r : reference) {
+    for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
+    const JudgedDecision* p = find(replayed, r);
+    if (!p) wrong(r.router, "did not decide where the reference did");
+    flipped.push_back(p ? compare_replayed(batch, r, *p) : std::vector<bool>(static_cast<size_t>(r.shape.cells)));
+  }
+  for (const JudgedDecision& p : replayed)
+    if (!find(reference, p)) wrong(p.router, "decided where the reference did not");
+  if (free) compare_free(batch, reference, *free, flipped);
+}
+
+std::vector<bool> RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
+  std::vector<bool> flipped(static_cast<size_t>(r.shape.cells));
+  if (!same_cells(r, p) || p.choice != r.choice || p.free_choice.size() != p.choice.size()) {
+    wrong(r.router, "did not replay the reference's decisions");
+    return flipped;
+  }
+  Router& sum = router(r.router);
+  double scale = score_scale(r);
+  for (int64_t c = 0; c < r.shape.cells; ++c) {
+    compare_weights(r, c, p, c, sum.weight_error, sum.weight_scale);
+    const ChoiceDifference difference = difference_of(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
+    const auto cell = static_cast<size_t>(c);
+    const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
+    if (r.scores.empty() && std::isfinite(theirs)) scale = std::max(scale, theirs);
+    if (!difference.none()) {
+      flipped[cell] = true;
+      add_flip(flip_of(batch, r, c, difference), sum);
+    } else if (std::isfinite(theirs) || std::isfinite(ours)) {
+      // A flipped cell measures nothing: it would explain itself.
+      sum.score_error = std::max(sum.score_error, std::fabs(theirs - ours));
+      ++sum.measured;
+    }
+  }
+  sum.score_scale = std::max(sum.score_scale, scale);
+  if (p.protocol.kind != ProtocolKind::batch_prioritized) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  return flipped;
+}
+
+bool RoutingJudge::Disturbed::reaches(const JudgedDecision& r, int32_t row) const {
+  for (const auto& [space, disturbed] : rows) {
+    if (space != r.dense_space || r.together == 0) return true;  // how cells of other spaces reach it is not looked at
+    const auto first = static_cast<int32_t>(row / r.together * r.together);
+    const auto at = disturbed.lower_bound(first);
+    if (at != disturbed.end() && *at < first + r.together) return true;
+  }
+  return false;
+}
+
+void RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                                const std::vector<std::vector<bool>>& flipped) {
+  Disturbed disturbed;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const JudgedDecision& r = reference[i];
+    if (const JudgedDecision* f = find(free, r)) {
+      compare_free(batch, r, *f, flipped[i], disturbed);
+      continue;
+    }
+    // A repeat that ends earlier, because its cells left.
+    if (disturbed.rows.empty()) wrong(r.router, "did not decide where the reference did");
+    for (int64_t c = 0; c < r.shape.cells; ++c) add_follower(one_sided(batch, r, c, &Flip::reference));
+  }
+  for (const JudgedDecision& f : free) {
+    if (find(reference, f)) continue;
+    if (disturbed.rows.empty()) wrong(f.router, "decided where the reference did not");
+    for (int64_t c = 0; c < f.shape.cells; ++c) add_follower(one_sided(batch, f, c, &Flip::ours));
+  }
+}
+
+void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const std::vector<bool>& flipped,
+                                Disturbed& disturbed) {
+  if (r.shape.fan_out != f.shape.fan_out || r.shape.branches != f.shape.branches || r.above != f.above) {
+    wrong(r.router, "is another router than the reference's");
+    return;
+  }
+  Router& sum = router(r.router);
+  sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
+  const Disturbed before = disturbed;
+  for (const CellPair& pair : pair_cells(r, f)) {
+    if (pair.a < 0 || pair.b < 0) {
+      const JudgedDecision& side = pair.b < 0 ? r : f;
+      const int64_t cell = pair.b < 0 ? pair.a : pair.b;
+      if (!before.reaches(r, side.row(cell))) wrong(r.router, "decided over other cells than the reference");
+      disturbed.add(r.dense_space, side.row(cell));
+      add_follower(one_sided(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
+      continue;
+    }
+    const bool other_inputs = before.reaches(r, r.row(pair.a));
+    const int32_t *theirs = choices_of(r, r.choice, pair.a), *ours = choices_of(f, f.choice, pair.b);
+    const ChoiceDifference difference = difference_of(theirs, ours, r.shape.fan_out);
+    if (!difference.none()) {
+      disturbed.add(r.dense_space, r.row(pair.a));
+      if (flipped[static_cast<size_t>(pair.a)]) continue;  // judged already
+      Flip flip = flip_of(batch, r, pair.a, difference);
+      if (other_inputs) {
+        add_follower(std::move(flip));
+      } else {
+        add_flip(std::move(flip), sum);
+      }
+    } else if (const int32_t branch = dropped_otherwise(theirs, ours, r.shape.fan_out); branch != kNoBranch) {
+      disturbed.add(r.dense_space, r.row(pair.a));
+      Flip flip = flip_of(batch, r, pair.a);
+      (std::count(theirs, theirs + r.shape.fan_out, branch) > 0 ? flip.reference : flip.ours) = branch;
+      add_follower(std::move(flip));
+    } else if (!other_inputs) {
+      compare_weights(r, pair.a, f, pair.b, sum.weight_error, sum.weight_scale);
+    }
+  }
+}
+
+double RoutingJudge::score_error(const Router& r) const {
+  return r.measured < kEnoughCells ? std::max(r.score_error, rounding_unit(arithmetic_) * r.score_scale) : r.score_error;
+}
+
+void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const {
+  const double error = score_error(r);
+  RouterDifference d{r.name, error, r.score_scale, r.weight_error, static_cast<int64_t>(r.margins.size()), 0};
+  double farthest = 0;
+  for (const double margin : r.margins) {
+    if (margin < kMarginFactor * error) {
+      ++d.explained_flips;
+    } else {
+      farthest = std::max(farthest, margin);
+    }
+  }
+  for (Flip flip : r.flips) {
+    flip.score_error = error;
+    flip.explained = flip.margin < kMarginFactor * error;
+    (flip.explained ? explained : unexplained).push_back(std::move(flip));
+  }
+  if (const int64_t bad = d.flips - d.explained_flips; bad > 0)
+    v.reasons.push_back(plural(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
+                        " without a near tie (margin up to " + rough(farthest) + ", score error " + rough(error) + ")");
+  // A margin is the distance of two scores, so it moves by twice what each of them does.
+  const double tolerance = score_tolerance(arithmetic_);
+  if (error / 2 > tolerance * r.score_scale)
+    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(error / 2 / r.score_scale) +
+                        " of the largest score, the tolerance is " + rough(tolerance));
+  if (r.weight_error > std::max(tolerance * r.weight_scale, kMarginFactor * error))
+    v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) + ", more than its scores explain");
+  if (r.wrong_drops > 0)
+    v.reasons.push_back(plural(r.wrong_drops, "drop") + " of router " + r.name + " do" + (r.wrong_drops == 1 ? "es" : "") +
+                        " not follow its capacity");
+  v.flips += d.flips;
+  v.explained_flips += d.explained_flips;
+  v.routers.push_back(std::move(d));
+}
+
+void RoutingJudge::judge(Verification& v) const {
+  v.dropped = dropped_;
+  v.consequences = follower_count_;
+  std::vector<Flip> unexplained, explained;
+  for (const Router& r : routers_) judge(r, v, unexplained, explained);
+  for (const auto& [router, what] : wrong_) v.reasons.push_back("router " + router + " " + what);
+  for (const std::vector<Flip>* flips : {&std::as_const(unexplained), &std::as_const(explained), &followers_})
+    for (const Flip& flip : *flips)
+      if (v.listed.size() < kListedFlips) v.listed.push_back(flip);
+}
+
+}  // namespace stormcell

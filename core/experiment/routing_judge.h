@@ -1,0 +1,74 @@
+// Routing decisions of a plan judged over the batches that it is shown (design 5.2).
+//
+// Every router is judged on the reference's inputs: the plan replays the reference's decisions and records what each router would have
+// chosen itself. So a flip anywhere, behind other flips too, is explained by its own margin or not at all. The free execution shows what
+// follows from flips; there only what nothing before it can explain is judged.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/experiment/compare_decisions.h"
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// How the plan's products compute, whatever the weights are stored in.
+enum class Arithmetic : uint8_t {
+  f32,
+  rounds_to_bf16,  ///< inputs of products are rounded to bf16
+};
+/// How far scores, on the scale of the largest, may lie from the reference's.
+double score_tolerance(Arithmetic arithmetic);
+
+class RoutingJudge {
+ public:
+  explicit RoutingJudge(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
+
+  /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr: it was not run).
+  void add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
+           const std::vector<JudgedDecision>* free);
+  /// Fills what is about routing, and adds what is wrong to the reasons.
+  void judge(Verification& verification) const;
+
+ private:
+  struct Router {
+    std::string name;
+    double score_error = 0, score_scale = 0, weight_error = 0, weight_scale = 0;
+    int64_t measured = 0;  ///< cells whose margins were compared
+    int64_t wrong_drops = 0;
+    std::vector<double> margins;  ///< of its flips
+    std::vector<Flip> flips;      ///< the first of them
+  };
+
+  /// Cells that decided otherwise in one batch so far: rows by the reference's dense space.
+  struct Disturbed {
+    std::map<SpaceId, std::set<int32_t>> rows;
+    void add(SpaceId space, int32_t row) { rows[space].insert(row); }
+    /// Whether a cell of this router, in `row`, may have got other inputs than the reference's.
+    bool reaches(const JudgedDecision& reference, int32_t row) const;
+  };
+
+  /// Which cells of the reference's decision the replaying plan would have decided otherwise.
+  std::vector<bool> compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
+  void compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                    const std::vector<std::vector<bool>>& flipped);
+  /// Adds to `disturbed` what differs here.
+  void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const std::vector<bool>& flipped,
+                    Disturbed& disturbed);
+  void add_flip(Flip flip, Router& router);
+  void add_follower(Flip flip);
+  void wrong(const std::string& router, const std::string& what);
+  Router& router(const std::string& name);
+  double score_error(const Router& router) const;
+  void judge(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
+
+  Arithmetic arithmetic_;
+  std::vector<Router> routers_;
+  std::vector<Flip> followers_;
+  int64_t follower_count_ = 0, dropped_ = 0;
+  std::map<std::string, std::string> wrong_;  ///< by router: what is wrong whatever the numbers say
+};
+
+}  // namespace stormcell

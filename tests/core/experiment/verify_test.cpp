@@ -1,0 +1,431 @@
+// Real executions judged: right ones pass on every graph, device and format; a plan with one thing wrong does not. What is wrong is put
+// into the weights of the plan alone; the oracle reads the true ones.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include "core/cpu/kernels/isa.h"
+#include "core/experiment/converted_weights.h"
+#include "core/experiment/judge.h"
+#include "core/passes/pipeline.h"
+#include "core/runtime/lower.h"
+#include "tests/testing/emulated_device.h"
+#include "tests/testing/random_graph.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+namespace stormcell::testing {
+namespace {
+
+using Change = std::function<void(std::vector<float>& values, const std::vector<int64_t>& shape)>;
+
+/// Weights as another source has them, but for what was done to some, and for those that another name stands for.
+class Tampered final : public WeightSource {
+ public:
+  explicit Tampered(std::shared_ptr<const WeightSource> from) : from_(std::move(from)) {}
+  Tampered& change(const std::string& name, Change change) {
+    changes_[name] = std::move(change);
+    return *this;
+  }
+  Tampered& exchange(const std::string& a, const std::string& b) {
+    names_[a] = b, names_[b] = a;
+    return *this;
+  }
+  const WeightInfo* find(std::string_view name) const override { return from_->find(true_name(name)); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
+    const auto stored = from_->bytes(true_name(name));
+    const auto change = changes_.find(name);
+    if (change == changes_.end()) return stored;
+    const WeightInfo& info = *find(name);
+    std::vector<float> values(static_cast<size_t>(info.elements()));
+    to_f32(stored.get(), info.dtype, values.data(), values.size());
+    change->second(values, info.shape);
+    auto held = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(info.bytes()));
+    from_f32(values.data(), held->data(), info.dtype, values.size());
+    return {held, held->data()};
+  }
+
+ private:
+  std::string_view true_name(std::string_view name) const {
+    const auto at = names_.find(name);
+    return at == names_.end() ? name : std::string_view(at->second);
+  }
+  std::shared_ptr<const WeightSource> from_;
+  std::map<std::string, Change, std::less<>> changes_;
+  std::map<std::string, std::string, std::less<>> names_;
+};
+
+void round_to_bf16(std::vector<float>& values, const std::vector<int64_t>&) {
+  for (float& v : values) v = bf16_to_f32(f32_to_bf16(v));
+}
+Change times(float factor) {
+  return [factor](std::vector<float>& values, const std::vector<int64_t>&) {
+    for (float& v : values) v *= factor;
+  };
+}
+void transpose(std::vector<float>& values, const std::vector<int64_t>& shape) {
+  const auto n = static_cast<size_t>(shape[0]), k = static_cast<size_t>(shape[1]);
+  const std::vector<float> from = values;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < k; ++j) values[i * k + j] = from[j * n + i];
+}
+
+InputValues inputs_of_case(const RandomCase& c) {
+  InputValues v;
+  for (const auto& [name, values] : c.inputs) {
+    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
+  }
+  return v;
+}
+
+Observed by_oracle(const RandomCase& c, const Graph& graph, const WeightSource& weights, bool round_inputs) {
+  OracleInputs<float> inputs;
+  for (const auto& [name, values] : c.inputs) {
+    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
+  }
+  OracleOptions options;
+  options.keep_scores = true;
+  options.round_inputs = round_inputs;
+  return observed(graph, c.bindings, Oracle<float>(graph, weights).run(inputs, c.bindings, options));
+}
+
+/// A graph on a device.
+struct Plan {
+  Plan(Device& device, const RandomCase& c, std::shared_ptr<const Graph> graph, std::shared_ptr<const WeightSource> weights)
+      : from(c),
+        store(device, std::move(weights)),
+        program(std::make_shared<Program>(lower(std::move(graph)))),
+        named(name_routers(*program)),
+        executor(device, store, program, c.bindings) {}
+  const RandomCase& from;
+  WeightStore store;
+  std::shared_ptr<const Program> program;
+  NamedRouters named;
+  Executor executor;
+  int misses = 0;  ///< of guards, in all runs
+
+  Observed run(const Observed* replay) {
+    ExecuteOptions options;
+    options.outputs = options.record = true;
+    std::vector<std::vector<std::vector<int32_t>>> forced;
+    if (replay) forced = forced_choices(*program, replay->decisions), options.forced = &forced;
+    ExecutionResult result;
+    executor.run(inputs_of_case(from), from.bindings, options, result);
+    for (const int32_t n : result.guard_misses) misses += n;
+    return observed(*program, named, from.bindings, result);
+  }
+};
+
+/// The case as the plan runs it, beside the oracle with the case's own weights.
+Verification judged(const RandomCase& c, Device& device, std::shared_ptr<const WeightSource> ours, double tolerance = 1e-4) {
+  const Arithmetic arithmetic =
+      c.weight_dtype == DType::bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
+  const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);
+  Plan plan(device, c, std::make_shared<Graph>(c.graph), std::move(ours));
+  const Observed free = plan.run(nullptr);
+  Judge judge(c.weight_dtype == DType::bf16 ? 2e-2 : tolerance, arithmetic);
+  judge.add(0, reference, plan.run(&reference), &free);
+  return judge.verdict();
+}
+Verification judged(const RandomCase& c, std::shared_ptr<const WeightSource> ours) {
+  cpu::CpuDevice device(2);
+  return judged(c, device, std::move(ours));
+}
+
+/// The same model in bf16: `ours` as the plan has it, the oracle on the stored f32 weights.
+Verification judged_converted(const RandomCase& c, std::shared_ptr<const WeightSource> ours, const std::shared_ptr<const Graph>& graph) {
+  cpu::CpuDevice device(2);
+  const bool rounds = device.info().rounds_bf16_inputs;
+  const Observed reference = by_oracle(c, *graph, *c.weights, rounds);
+  Plan plan(device, c, graph, std::move(ours));
+  const Observed free = plan.run(nullptr);
+  Judge judge(rounds ? 2e-2 : 1e-4, rounds ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
+  judge.add(0, reference, plan.run(&reference), &free);
+  return judge.verdict();
+}
+
+/// 32 tokens through one router and four experts, a small output beside large logits.
+RandomCase mixture(const Protocol& protocol, const std::string& mode, uint64_t seed = 7) {
+  CaseBuilder b(seed);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 4)),
+                tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 8));
+  const ValueId x = b.value("embedding", {b.integers("ids", tokens, 29), b.drawn("table", {29, 16}, 1)}, {}, "embedded");
+  const ValueId decision = b.route(b.linear(x, 4, "router", "none", false, 3), protocol, "moe");
+  const std::vector<ValueId> parts = b.scatter(x, decision, {0, 1, 2, 3});
+  std::vector<ValueId> results;
+  for (size_t e = 0; e < parts.size(); ++e) {
+    const std::string expert = "expert." + std::to_string(e);
+    results.push_back(b.linear(b.linear(parts[e], 24, expert + ".up", "gelu"), 16, expert + ".down"));
+  }
+  const ValueId hidden = b.norm(b.add(x, b.gather(std::move(results), tokens, mode, kNone, "joined")), "norm");
+  b.output("small", b.linear(hidden, 16, "small", "none", false));
+  b.output("logits", b.linear(hidden, 40, "head", "none", false, 1000));
+  return b.take("mixture");
+}
+Protocol best(int32_t k) {
+  Protocol p;
+  p.k = k;
+  p.renormalize = k > 1;
+  return p;
+}
+
+QString said(const Verification& v) {
+  QString text = QString("%1 of %2; ").arg(v.max_rel_diff).arg(v.tolerance);
+  for (const std::string& reason : v.reasons) text += QString::fromStdString(reason) + "; ";
+  return text;
+}
+
+/// Kernels of an instruction set that multiplies bf16 weights without rounding their inputs.
+struct Widened {
+  Widened() {
+    for (const cpu::Isa isa : cpu::available_isas())
+      if (isa != cpu::Isa::avx512_bf16) {
+        cpu::set_isa_for_test(isa);
+        return;
+      }
+  }
+  ~Widened() { cpu::set_isa_for_test({}); }
+};
+
+}  // namespace
+
+class VerifyTest : public QObject {
+  Q_OBJECT
+
+  static RandomCase made(int seed) {
+    if (seed == -1) return exit_chain_toy();
+    if (seed == -2) return iterated_router_toy();
+    return make_random_case(static_cast<uint64_t>(seed));
+  }
+
+ private slots:
+  void right_executions_pass_data() {
+    QTest::addColumn<int>("seed");
+    for (int seed = -2; seed < 60; ++seed) QTest::newRow(qPrintable(QString::number(seed))) << seed;
+  }
+  void right_executions_pass() {
+    QFETCH(int, seed);
+    const RandomCase c = made(seed);
+    cpu::CpuDevice device(2);
+    const Verification v = judged(c, device, c.weights);
+    QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
+    QVERIFY(!v.outputs.empty());
+  }
+
+  void optimised_plans_pass_where_guards_hold_and_where_they_miss() {
+    int applied = 0, missed = 0;
+    for (int seed = -2; seed < 30; ++seed) {
+      const RandomCase c = made(seed);
+      cpu::CpuDevice device(2);
+      const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);
+      LoadProfile profile;
+      for (const JudgedDecision& d : reference.decisions) {
+        RouterLoad& load = profile.routers[d.router];
+        load.load.resize(static_cast<size_t>(d.shape.branches));
+        load.cells += d.shape.cells, load.batches = 1;
+        // Only the first cell counts: what the others need is behind guards that miss.
+        if (d.shape.cells > 0 && is_kept(d.choice[0])) ++load.load[static_cast<size_t>(d.choice[0])];
+      }
+      const MachineModel machine;
+      const PipelineResult passes = run_passes({c.graph, profile, machine, c.bindings}, select_passes({}), OnTheirOwn::no);
+      for (const PassOutcome& outcome : passes.outcomes) applied += outcome.cumulative.applied;
+      Plan plan(device, c, std::make_shared<Graph>(passes.graph), c.weights);
+      const Observed free = plan.run(nullptr);
+      missed += plan.misses;
+      const bool bf16 = c.weight_dtype == DType::bf16;
+      Judge judge(bf16 ? 2e-2 : 1e-4, bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
+      judge.add(0, reference, plan.run(&reference), &free);
+      const Verification v = judge.verdict();
+      QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
+    }
+    QVERIFY(applied > 20 && missed > 5);
+  }
+
+  void a_replay_records_what_each_router_would_have_chosen_on_every_device() {
+    for (int seed = -2; seed < 25; ++seed) {
+      const RandomCase c = made(seed);
+      const Observed reference = by_oracle(c, c.graph, *c.weights, false);
+      cpu::CpuDevice cpu(2);
+      EmulatedDevice emulated(2);
+      Plan on_cpu(cpu, c, std::make_shared<Graph>(c.graph), c.weights),
+          on_emulated(emulated, c, std::make_shared<Graph>(c.graph), c.weights);
+      const Observed a = on_cpu.run(&reference), b = on_emulated.run(&reference);
+      QCOMPARE(a.decisions.size(), b.decisions.size());
+      for (size_t i = 0; i < a.decisions.size(); ++i) {
+        const auto same = std::find_if(reference.decisions.begin(), reference.decisions.end(), [&](const JudgedDecision& d) {
+          return d.router == a.decisions[i].router && d.execution == a.decisions[i].execution;
+        });
+        QVERIFY(same != reference.decisions.end());
+        QCOMPARE(a.decisions[i].choice, same->choice);
+        QCOMPARE(a.decisions[i].place, same->place);
+        QCOMPARE(a.decisions[i].above, same->above);
+        QCOMPARE(a.decisions[i].free_choice.size(), a.decisions[i].choice.size());
+        QCOMPARE(a.decisions[i].free_choice, b.decisions[i].free_choice);
+        QCOMPARE(a.decisions[i].place, b.decisions[i].place);
+      }
+      for (const JudgedDecision& d : on_cpu.run(nullptr).decisions) QVERIFY(d.free_choice.empty());
+    }
+  }
+
+  void what_a_router_would_have_chosen_does_not_depend_on_what_it_is_told() {
+    const RandomCase c = mixture(best(2), "weighted");
+    cpu::CpuDevice device(1);
+    Plan plan(device, c, std::make_shared<Graph>(c.graph), c.weights);
+    const Observed free = plan.run(nullptr);
+    Observed others = free;
+    for (int32_t& choice : others.decisions[0].choice) choice = 3 - choice;
+    const Observed replayed = plan.run(&others);
+    QCOMPARE(replayed.decisions[0].choice, others.decisions[0].choice);
+    QCOMPARE(replayed.decisions[0].free_choice, free.decisions[0].choice);
+  }
+
+  void a_router_off_by_a_step_of_bf16_is_found_though_nothing_else_shows_it() {
+    // Its gather has no weights: with the decisions replayed the outputs are the same to the last bit.
+    const RandomCase c = mixture(best(1), "place");
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->change("router.weight", round_to_bf16);
+    const Verification v = judged(c, ours);
+    QVERIFY(v.max_rel_diff < 1e-5);
+    QVERIFY2(said(v).contains("the scores of router moe differ"), qPrintable(said(v)));
+  }
+
+  void two_rows_of_a_router_exchanged_are_found_though_nothing_else_shows_it() {
+    const RandomCase c = mixture(best(1), "place");
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->change("router.weight", [](std::vector<float>& w, const std::vector<int64_t>& shape) {
+      std::swap_ranges(w.begin(), w.begin() + shape[1], w.begin() + shape[1]);
+    });
+    const Verification v = judged(c, ours);
+    QVERIFY(v.max_rel_diff < 1e-5);
+    QVERIFY(v.flips > 0);
+    QVERIFY2(said(v).contains("router moe"), qPrintable(said(v)));
+  }
+
+  void how_far_a_flip_reaches_is_known_of_every_router() {
+    // In the exit chain every image goes its own way.
+    const RandomCase c = exit_chain_toy();
+    const auto reach = router_reach(c.graph);
+    OracleInputs<float> inputs;
+    for (const auto& [name, values] : c.inputs) inputs[name].reals = std::get<std::vector<float>>(values);
+    const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings), reach);
+    QVERIFY(!decisions.empty());
+    for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
+  }
+
+  void two_experts_exchanged_are_found() {
+    const RandomCase c = mixture(best(2), "weighted");
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->exchange("expert.1.up.weight", "expert.2.up.weight");
+    QVERIFY2(said(judged(c, ours)).contains("output small differs"), qPrintable(said(judged(c, ours))));
+  }
+
+  void an_error_in_a_small_output_is_not_hidden_by_large_logits() {
+    const RandomCase c = mixture(best(2), "weighted");
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->change("small.weight", times(1.01f));
+    const Verification v = judged(c, ours);
+    QVERIFY2(said(v).contains("output small differs"), qPrintable(said(v)));
+    QVERIFY(!said(v).contains("output logits"));
+    // On one scale for both it would have passed.
+    double scale = 0;
+    for (const OutputValue& o : by_oracle(c, c.graph, *c.weights, false).outputs)
+      for (const float y : o.reals) scale = std::max(scale, std::fabs(double(y)));
+    QVERIFY(v.max_abs_diff / scale < 1e-4);
+  }
+
+  void a_nested_classifier_that_is_wrong_is_found_behind_right_exits() {
+    const RandomCase c = exit_chain_toy();
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->change("block.1.classifier.weight", times(1.02f));
+    for (const JudgedDecision& d : by_oracle(c, c.graph, *c.weights, false).decisions)
+      if (d.router == "block.1.exit") QVERIFY(d.shape.cells > 0 && d.above == std::vector<std::string>{"block.0.exit"});
+    QVERIFY2(said(judged(c, ours)).contains("router block.1.exit"), qPrintable(said(judged(c, ours))));
+  }
+
+  void the_oracle_rounds_weights_as_the_conversion_does_and_shares_nothing_with_it() {
+    for (int seed = -2; seed < 20; ++seed) {
+      const RandomCase c = made(seed);
+      const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
+      const Observed by_itself = by_oracle(c, *converted.graph, *c.weights, false),
+                     from_converted = by_oracle(c, *converted.graph, *converted.weights, false);
+      for (size_t i = 0; i < by_itself.outputs.size(); ++i) QCOMPARE(by_itself.outputs[i].reals, from_converted.outputs[i].reals);
+    }
+  }
+
+  void converted_models_pass() {
+    int rounded = 0;
+    for (int seed = -2; seed < 40; ++seed) {
+      RandomOptions options;
+      options.bf16 = false;
+      const RandomCase c = seed == -1 ? exit_chain_toy() : seed == -2 ? iterated_router_toy() : make_random_case(uint64_t(seed), options);
+      const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
+      const Verification v = judged_converted(c, converted.weights, converted.graph);
+      QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
+      const Widened widened;
+      const Verification exact = judged_converted(c, converted.weights, converted.graph);
+      QVERIFY2(exact.passed && exact.tolerance == 1e-4, qPrintable(said(exact) + QString::fromStdString(c.name)));
+      OutputJudge cost;
+      cost.add(by_oracle(c, *converted.graph, *c.weights, false).outputs, by_oracle(c, c.graph, *c.weights, false).outputs);
+      rounded += largest(cost.differences()) > 1e-4;
+    }
+    QVERIFY(rounded > 10);  // so that the tolerance above told the two references apart
+  }
+
+  void conversions_that_are_wrong_are_found_data() {
+    QTest::addColumn<int>("what");
+    QTest::newRow("a tensor transposed") << 0;
+    QTest::newRow("a tensor scaled") << 1;
+    QTest::newRow("a tensor cut off instead of rounded") << 2;
+    QTest::newRow("nothing") << 3;
+  }
+  void conversions_that_are_wrong_are_found() {
+    QFETCH(int, what);
+    const Widened widened;
+    const RandomCase c = mixture(best(2), "weighted");
+    const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
+    // What was stored is gone in the converted source: cut off is decided by the stored numbers.
+    const auto stored = c.weights;
+    const Change changes[] = {transpose, times(1.01f),
+                              [stored](std::vector<float>& values, const std::vector<int64_t>&) {
+                                const auto bytes = stored->bytes("small.weight");
+                                to_f32(bytes.get(), DType::f32, values.data(), values.size());
+                                for (float& v : values) v = std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xffff0000u);
+                              },
+                              times(1)};
+    auto ours = std::make_shared<Tampered>(converted.weights);
+    ours->change("small.weight", changes[what]);
+    const Verification v = judged_converted(c, ours, converted.graph);
+    QVERIFY2(what == 3 ? v.passed : said(v).contains("output small differs"), qPrintable(said(v)));
+  }
+
+  void inputs_of_products_are_rounded_as_the_plan_does() {
+    // Where this processor has the instruction that rounds: an oracle that does not is farther away than one that does.
+    bool found = false;
+    for (const cpu::Isa isa : cpu::available_isas()) found |= isa == cpu::Isa::avx512_bf16;
+    if (!found) QSKIP("this processor has no bf16 dot products");
+    cpu::set_isa_for_test(cpu::Isa::avx512_bf16);
+    const RandomCase c = mixture(best(2), "weighted");
+    const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
+    cpu::CpuDevice device(1);
+    QVERIFY(device.info().rounds_bf16_inputs);
+    Plan plan(device, c, converted.graph, converted.weights);
+    const auto distance = [&](bool round_inputs) {
+      const Observed reference = by_oracle(c, *converted.graph, *c.weights, round_inputs);
+      OutputJudge judge;
+      judge.add(plan.run(&reference).outputs, reference.outputs);
+      return largest(judge.differences());
+    };
+    const double rounded = distance(true), plain = distance(false);
+    cpu::set_isa_for_test({});
+    QVERIFY2(rounded < plain / 2, qPrintable(QString("%1 %2").arg(rounded).arg(plain)));
+  }
+};
+
+STORMCELL_TEST(VerifyTest)
+
+}  // namespace stormcell::testing
+
+#include "verify_test.moc"
