@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/spaces.h"
 #include "core/graph/verify.h"
 
 namespace stormcell {
@@ -12,31 +13,24 @@ GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
 }
 
 SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
-  graph_.spaces.push_back({std::string(name), SpaceKind::root, kNone, std::move(count), {}, kNone, kAllBranches});
+  CellSpace s;
+  s.name = std::string(name);
+  s.count = std::move(count);
+  graph_.spaces.push_back(std::move(s));
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
+SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) { return stormcell::routed_space(graph_, decision, branch); }
+SpaceId GraphBuilder::ragged_space(ValueId ragged, SpaceId parent) { return stormcell::ragged_space(graph_, ragged, parent); }
 SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per_parent) {
-  const Dim count = graph_.space(parent).count * per_parent;
-  graph_.spaces.push_back({std::string(name), SpaceKind::dense, parent, count, std::move(per_parent), kNone, kAllBranches});
+  CellSpace s;
+  s.name = std::string(name);
+  s.kind = SpaceKind::dense;
+  s.parent = parent;
+  s.count = graph_.space(parent).count * per_parent;
+  s.per_parent = std::move(per_parent);
+  graph_.spaces.push_back(std::move(s));
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
-SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
-  for (size_t i = 0; i < graph_.spaces.size(); ++i)
-    if (graph_.spaces[i].decision == decision && graph_.spaces[i].branch == branch) return static_cast<SpaceId>(i);
-  const Value& d = graph_.value(decision);
-  const CellSpace& from = graph_.space(d.type.space);
-  // One branch gets a cell at most once, so its bound is the cells; all slots together are cells x fan-out.
-  const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
-  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)),
-                           SpaceKind::routed,
-                           d.type.space,
-                           bound,
-                           {},
-                           decision,
-                           branch});
-  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
-}
-
 std::string GraphBuilder::unique(std::string_view name) {
   std::string base = name.empty() ? "v" : std::string(name);
   for (char& c : base)
@@ -114,6 +108,17 @@ ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::st
     attributes.set("extras", std::string("otherwise"));
   }
   return value("gather", std::move(values), std::move(attributes), name);
+}
+
+ValueId GraphBuilder::pack(ValueId x, ValueId ragged, SpaceId parent) {
+  const SpaceId space = ragged_space(ragged, parent);
+  return value("pack", {x, ragged}, {{"spaces", std::vector<int64_t>{space}}}, graph_.value(x).name + "." + graph_.value(ragged).name);
+}
+
+std::vector<ValueId> GraphBuilder::pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches) {
+  std::vector<int64_t> spaces;
+  for (const int32_t b : branches) spaces.push_back(ragged_space(ragged, routed_space(decision, b)));
+  return graph_.node(add("pack", {x, ragged}, {{"spaces", std::move(spaces)}}, graph_.value(ragged).name + ".pack")).outputs;
 }
 
 void GraphBuilder::begin_body() { open_.emplace_back(); }

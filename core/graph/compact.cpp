@@ -23,7 +23,9 @@ Graph compact(const Graph& from) {
     if (s == kNone || space_kept[index(s)]) return;
     space_kept[index(s)] = 1;
     self(self, from.space(s).parent);
-    if (from.space(s).decision != kNone) value_kept[index(from.space(s).decision)] = 1;
+    for (const ValueId told_by : {from.space(s).decision, from.space(s).offsets})
+      if (told_by != kNone) value_kept[index(told_by)] = 1;
+    self(self, from.space(s).base);
   };
   from.for_each_node([&](NodeId id, int) {
     node_kept[index(id)] = 1;
@@ -57,6 +59,8 @@ Graph compact(const Graph& from) {
     CellSpace space = from.spaces[s];
     space.parent = space_of(space.parent);
     space.decision = value_of(space.decision);
+    space.offsets = value_of(space.offsets);
+    space.base = space_of(space.base);
     to.spaces.push_back(std::move(space));
   }
   for (size_t v = 0; v < from.values.size(); ++v) {

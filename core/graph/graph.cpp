@@ -35,14 +35,26 @@ int64_t Graph::row_bytes(ValueId id) const {
 
 bool Graph::is_within(SpaceId space, SpaceId ancestor) const {
   if (ancestor == kNone) return true;
-  for (; space != kNone; space = this->space(space).parent)
+  for (; space != kNone; space = this->space(space).parent) {
     if (space == ancestor) return true;
+    if (const CellSpace& s = this->space(space); s.kind == SpaceKind::ragged && is_within(s.base, ancestor)) return true;
+  }
   return false;
 }
 
+SpaceId Graph::origin(SpaceId id) const {
+  const CellSpace& s = space(id);
+  return s.kind == SpaceKind::routed ? s.parent : s.kind == SpaceKind::ragged ? s.base : kNone;
+}
+
 SpaceId Graph::dense_ancestor(SpaceId id) const {
-  while (id != kNone && space(id).kind == SpaceKind::routed) id = space(id).parent;
+  while (id != kNone && origin(id) != kNone) id = origin(id);
   return id;
+}
+
+bool Graph::holds_members(SpaceId id) const {
+  const CellSpace& s = space(id);
+  return s.kind == SpaceKind::ragged && s.parent != space(s.base).parent;
 }
 
 SpaceId Graph::common_ancestor(SpaceId a, SpaceId b) const {

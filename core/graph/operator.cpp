@@ -37,7 +37,7 @@ void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t mo
 void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank) {
   const TensorType& type = input_type(graph, node, index);
   if (type.space == kNone || type.content.size() != rank || !is_engine_float(type.dtype) ||
-      graph.value(node.inputs[index]).kind == ValueKind::decision)
+      graph.value(node.inputs[index]).kind == ValueKind::decision || graph.value(node.inputs[index]).kind == ValueKind::ragged)
     operator_error(graph, node, "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
                    type_text(graph, type));
 }
@@ -73,6 +73,16 @@ void expect_decision(const Graph& graph, const Node& node, size_t index) {
   input_type(graph, node, index);
   if (graph.value(node.inputs[index]).kind != ValueKind::decision)
     operator_error(graph, node, "a decision as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+}
+
+void expect_ragged(const Graph& graph, const Node& node, size_t index) {
+  input_type(graph, node, index);
+  if (graph.value(node.inputs[index]).kind != ValueKind::ragged)
+    operator_error(graph, node, "ragged cells as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+}
+
+bool is_grouped(const Graph& graph, SpaceId space) {
+  return space != kNone && (graph.space(space).kind == SpaceKind::dense || graph.space(space).kind == SpaceKind::ragged);
 }
 
 namespace {
@@ -116,7 +126,7 @@ double value_bytes(const CostContext& context, ValueId id) {
   const Value& v = context.graph.value(id);
   double bytes = static_cast<double>(element_size(v.type.dtype));
   for (const Dim& d : v.type.content) bytes *= static_cast<double>(d.evaluate(context.bindings));
-  if (v.kind == ValueKind::decision) return context.rows(v.type.space) * v.fan_out * 8.0;
+  if (v.kind == ValueKind::decision || v.kind == ValueKind::ragged) return context.rows(v.type.space) * v.fan_out * 8.0;
   return v.type.space == kNone ? bytes : bytes * context.rows(v.type.space);
 }
 

@@ -77,6 +77,9 @@ void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId sp
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);
 void expect_integer(const Graph& graph, const Node& node, size_t index);
 void expect_decision(const Graph& graph, const Node& node, size_t index);
+void expect_ragged(const Graph& graph, const Node& node, size_t index);
+/// `space` groups cells by parents: a dense or a ragged one.
+bool is_grouped(const Graph& graph, SpaceId space);
 
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
 /// Index of the input that carries `extra`, or -1. `fixed` is the number of inputs before the extras.

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/thread_team.h"
+#include "core/cell/ragged.h"
 #include "core/graph/operator.h"
 #include "core/oracle/oracle.h"
 
@@ -48,11 +49,18 @@ struct HeldWeight {
   }
 };
 
+/// Which cells a ragged space has, and the memory that it lies in.
+struct HeldRagged {
+  std::vector<HeldDecision::Line> memory;
+  RaggedView view;
+};
+
 template <class Scalar>
 class Frame {
  public:
   Frame(const Graph& graph, const WeightSource& weights, const Bindings& bindings)
-      : graph_(graph), weights_(weights), bindings_(bindings), tensors_(graph.values.size()), decisions_(graph.values.size()) {}
+      : graph_(graph), weights_(weights), bindings_(bindings), tensors_(graph.values.size()), decisions_(graph.values.size()),
+        raggeds_(graph.values.size()) {}
 
   const Graph& graph() const { return graph_; }
   const Bindings& bindings() const { return bindings_; }
@@ -61,9 +69,27 @@ class Frame {
   int64_t rows(SpaceId id) const {
     if (id == kNone) return 1;
     const CellSpace& space = graph_.space(id);
-    if (space.kind != SpaceKind::routed) return space.count.evaluate(bindings_);
+    if (space.kind == SpaceKind::dense) return rows(space.parent) * space.per_parent.evaluate(bindings_);
+    if (space.kind == SpaceKind::root) return space.count.evaluate(bindings_);
+    if (space.kind == SpaceKind::ragged) {
+      const auto [first, end] = parents_of(id);
+      const RaggedView& r = ragged(space.offsets);
+      return r.offsets[end] - r.offsets[first];
+    }
     const DecisionView& d = decision(space.decision);
     return space.branch == kAllBranches ? d.offsets[d.branches] : d.load(space.branch);
+  }
+  /// How the cells of a dense or ragged space lie below their parents.
+  CellGroups groups(SpaceId id) const {
+    const CellSpace& space = graph_.space(id);
+    CellGroups g;
+    if (space.kind == SpaceKind::dense) {
+      g.parents = rows(space.parent);
+      g.per_parent = space.per_parent.evaluate(bindings_);
+      return g;
+    }
+    const auto [first, end] = parents_of(id);
+    return ragged_groups(ragged(space.offsets), first, end);
   }
   /// Elements of one row of a value.
   int64_t width(ValueId id) const {
@@ -101,6 +127,7 @@ class Frame {
   void release(ValueId id) {
     slot(id).reset();
     decisions_[static_cast<size_t>(id)].reset();
+    raggeds_[static_cast<size_t>(id)].reset();
   }
 
   const DecisionView& decision(ValueId id) const {
@@ -118,10 +145,34 @@ class Frame {
     held->view = decision_view(held->memory.data(), shape);
     return *(decisions_[static_cast<size_t>(id)] = std::move(held));
   }
-  /// The row of space `ancestor` from which row `row` of the routed space `space` came.
+  const RaggedView& ragged(ValueId id) const {
+    const auto& held = raggeds_[static_cast<size_t>(id)];
+    if (!held) failed("%" + graph_.value(id).name, "the oracle has no ragged cells here");
+    return held->view;
+  }
+  RaggedView& make_ragged(ValueId id, const RaggedShape& shape) {
+    auto held = std::make_unique<HeldRagged>();
+    held->memory.resize(ragged_bytes(shape) / sizeof(HeldDecision::Line) + 1);
+    held->view = ragged_view(held->memory.data(), shape);
+    return (raggeds_[static_cast<size_t>(id)] = std::move(held))->view;
+  }
+  /// The parents [first, end) of a ragged space among those of its value: all, or the slots of one branch.
+  std::pair<int32_t, int32_t> parents_of(SpaceId id) const {
+    const CellSpace& space = graph_.space(id);
+    const CellSpace& above = graph_.space(space.parent);
+    if (!graph_.holds_members(id) || above.branch == kAllBranches) return {0, *ragged(space.offsets).parents};
+    const DecisionView& d = decision(above.decision);
+    return {d.offsets[above.branch], d.offsets[above.branch + 1]};
+  }
+  /// The row of space `ancestor` from which row `row` of the routed or ragged space `space` came.
   int64_t follow(SpaceId space, SpaceId ancestor, int64_t row) const {
-    for (; space != ancestor; space = graph_.space(space).parent) {
+    for (; space != ancestor; space = graph_.origin(space)) {
       const CellSpace& s = graph_.space(space);
+      if (s.kind == SpaceKind::ragged) {
+        const RaggedView& r = ragged(s.offsets);
+        row = r.cell[r.offsets[parents_of(space).first] + row];
+        continue;
+      }
       const DecisionView& d = decision(s.decision);
       row = d.cell[(s.branch == kAllBranches ? 0 : d.offsets[s.branch]) + row];
     }
@@ -145,6 +196,7 @@ class Frame {
   const Bindings& bindings_;
   std::vector<std::optional<OracleTensor<Scalar>>> tensors_;
   std::vector<std::unique_ptr<HeldDecision>> decisions_;
+  std::vector<std::unique_ptr<HeldRagged>> raggeds_;
 };
 
 /// One execution of a node.
