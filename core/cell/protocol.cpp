@@ -1,5 +1,6 @@
 #include "core/cell/protocol.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -65,7 +66,9 @@ void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out)
 
 void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out) {
   row(protocol.kind).choose(scores, protocol, out);  // for the margins
-  for (int64_t i = 0; i < scores.cells * out.fan_out; ++i) out.choice[i] = choices[i];
+  for (int64_t c = 0; c < scores.cells; ++c)
+    if (const int32_t* recorded = choices + c * out.fan_out; *recorded != kNotRecorded)
+      std::copy_n(recorded, out.fan_out, out.choice + c * out.fan_out);
   weigh_choices(scores, protocol, out);
   finish(protocol, scores.cells, out);
 }

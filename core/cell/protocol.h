@@ -80,8 +80,8 @@ void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out)
 /// Weights of given choices by the rule's own weighting; a dropped choice gets the weight its branch would have had.
 void weigh_choices(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
 
-/// Replays recorded choices [cells, fan_out]. Weights come from the scores of this run, so that a replay differs from a free
-/// decision only in who was chosen; margins are those of a free decision.
+/// Replays recorded choices [cells, fan_out]; a cell whose first is kNotRecorded decides freely. Weights come from the scores of this run,
+/// so that a replay differs from a free decision only in who was chosen; margins are those of a free decision.
 void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out);
 
 }  // namespace stormcell

@@ -32,8 +32,8 @@ size_t ragged_bytes(const RaggedShape& shape);
 /// Lays a view over `memory` (64-byte aligned, ragged_bytes large).
 RaggedView ragged_view(void* memory, const RaggedShape& shape);
 
-/// How the cells of a dense or ragged space lie below their parents, and the place of each: equal groups of `per_parent`, or as offsets say.
-/// Rows count from the space's own first cell, also where it holds the members of one branch and its offsets those of all.
+/// How the cells of a dense or ragged space lie below their parents, and the place of each: equal groups of `per_parent`, or as offsets
+/// say. Rows count from the space's own first cell, also where it holds the members of one branch and its offsets those of all.
 struct CellGroups {
   int64_t parents = 0, per_parent = 0;
   const int32_t* offsets = nullptr;  ///< ragged: [parents + 1], of the space's first parent on
@@ -53,7 +53,8 @@ CellGroups ragged_groups(const RaggedView& ragged, int32_t first, int32_t end);
 
 /// The cells whose mask is not 0, below the same parents. O(cells), no allocation.
 void compact_cells(const int32_t* mask, const CellGroups& base, RaggedView& out);
-/// The cells of the parents that a decision routes: below each slot, in the order of the slots, the cells of the parent there. O(cells that come).
+/// The cells of the parents that a decision routes: below each slot, in the order of the slots, the cells of the parent there. O(cells that
+/// come).
 void member_cells(const DecisionView& decision, const CellGroups& base, RaggedView& out);
 
 }  // namespace stormcell

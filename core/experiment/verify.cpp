@@ -95,10 +95,10 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       if (out.dtype != DType::i32) free_running.add(out.reals, reference.output(out.name).reals);
 
     // With the reference's decisions replayed the tolerance applies.
-    std::vector<std::vector<std::vector<int32_t>>> forced(plan.program->routers.size());
+    ForcedDecisions forced(plan.program->routers.size());
     for (size_t r = 0; r < forced.size(); ++r)
       for (const OracleDecision& d : reference.decisions)
-        if (d.router == plan.program->routers[r].name) forced[r].push_back(d.choice);
+        if (d.router == plan.program->routers[r].name) forced[r].push_back({d.choice, d.ancestor});
     execute.forced = &forced;
     execute.record = false;
     run_batch(plan, batch, execute);
@@ -121,11 +121,11 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       execute.outputs = execute.record = true;
       run_batch(*baseline, batch, execute);
       // The baseline's own decisions are replayed, so that near ties that fusion may flip are not counted as errors of values.
-      std::vector<std::vector<std::vector<int32_t>>> forced(plan.program->routers.size());
+      ForcedDecisions forced(plan.program->routers.size());
       for (const ExecutedDecision* d : standing_decisions(*baseline->program, baseline->records.routers, baseline->result))
         for (size_t r = 0; r < forced.size(); ++r)
           if (plan.program->routers[r].name == baseline->program->routers[static_cast<size_t>(d->router)].name)
-            forced[r].push_back(d->choice);
+            forced[r].push_back({d->choice, d->ancestor});
       ExecuteOptions replay;
       replay.outputs = true;
       replay.forced = &forced;

@@ -7,8 +7,8 @@ namespace stormcell {
 /// The cells that `decision` sends to `branch` (or all slots: kAllBranches). Found, or added: each is made once.
 SpaceId routed_space(Graph& graph, ValueId decision, int32_t branch);
 
-/// The cells of `ragged` below `parent`: the parent of its base (compact), or a routed space of the decision whose members it holds; then one
-/// branch or all slots. Found, or added.
+/// The cells of `ragged` below `parent`: the parent of its base (compact), or a routed space of the decision whose members it holds; then
+/// one branch or all slots. Found, or added.
 SpaceId ragged_space(Graph& graph, ValueId ragged, SpaceId parent);
 
 /// A bound on the parents of all cells of a ragged value together.

@@ -15,7 +15,8 @@ class Verifier {
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const Value& v = graph_.values[i];
       if (v.producer == kNone) {
-        if (v.kind == ValueKind::result || v.kind == ValueKind::decision || v.kind == ValueKind::ragged) fail("value %" + v.name, "expected a producer, got none");
+        if (v.kind == ValueKind::result || v.kind == ValueKind::decision || v.kind == ValueKind::ragged)
+          fail("value %" + v.name, "expected a producer, got none");
         defined_[i] = true;
       }
       if (v.type.space < kNone || v.type.space >= static_cast<SpaceId>(graph_.spaces.size()))
@@ -75,8 +76,10 @@ class Verifier {
     const SpaceId parents = graph_.space(s.base).parent;
     const CellSpace& above = graph_.space(s.parent);
     const Node* producer = r.producer == kNone ? nullptr : &graph_.node(r.producer);
-    const bool of_members = above.kind == SpaceKind::routed && producer && !producer->inputs.empty() && producer->inputs[0] == above.decision;
-    if (s.parent != parents && !of_members) fail(where, "expected the parent of its base, or where the decision of %" + r.name + " sends it");
+    const bool of_members =
+        above.kind == SpaceKind::routed && producer && !producer->inputs.empty() && producer->inputs[0] == above.decision;
+    if (s.parent != parents && !of_members)
+      fail(where, "expected the parent of its base, or where the decision of %" + r.name + " sends it");
   }
 
   void use(ValueId v, const std::string& where) {

@@ -93,7 +93,8 @@ struct ExecutionStatus {
   int32_t events = 0;  ///< events written
   int32_t lost_events = 0;
 };
-/// Followed in memory by int32 hits[guards], misses[guards], executions[routers], then the events.
+/// Followed in memory by int32 hits[guards], misses[guards], executions[routers], unforced[routers] (cells that had no choice to replay and
+/// decided freely), ragged cells[raggeds], then the events.
 struct DeviceEvent {
   uint64_t begin_ns, end_ns;
   int32_t step, worker;
@@ -114,7 +115,9 @@ RecordParts record_parts(const DecisionShape& bound);
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
-  std::vector<DeviceAddress> forced;  ///< by router: choices [executions][cells, fan_out] to replay, none where 0; may be empty
+  /// By router: choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
+  /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty.
+  std::vector<DeviceAddress> forced;
   bool record = false, events = false;
   int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.

@@ -93,6 +93,14 @@ ValueId CaseBuilder::mask(std::string_view name, SpaceId space, bool padding) {
   return v;
 }
 
+ValueId CaseBuilder::flags(std::string_view name, SpaceId space) {
+  const ValueId v = input(name, DType::i32, space);
+  std::vector<int32_t> values(static_cast<size_t>(cells(space)));
+  for (int32_t& f : values) f = random.chance(0.6);
+  inputs_[graph().value(v).name] = std::move(values);
+  return v;
+}
+
 ValueId CaseBuilder::linear(ValueId x, int64_t width, std::string_view name, std::string_view activation, bool bias, double gain) {
   const int64_t k = width_of(x);
   const std::string prefix(name);

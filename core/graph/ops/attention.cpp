@@ -1,9 +1,8 @@
 // attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias + mask) v
-// among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell stands at the place it has in its
-// base space, so that distances count cells that are left out. A query whose parent has no key gives 0.
-// extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries
-// stand at this place, and keys up to it are valid).
-// attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
+// among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell stands at the place it has in
+// its base space, so that distances count cells that are left out. A query whose parent has no key gives 0. extras: bias [buckets, heads]
+// (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries stand at this place, and keys up to it
+// are valid). attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -32,7 +31,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (const int i = extra_input(n, "step", 3); i >= 0) {
     expect_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), kNone);
-    if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense) operator_error(g, n, "dense queries and keys with a step", type_text(g, q));
+    if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense)
+      operator_error(g, n, "dense queries and keys with a step", type_text(g, q));
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }

@@ -7,8 +7,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   const TensorType& x = input_type(g, n, 0);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
-  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, space) ||
-      g.space(space).parent != x.space)
+  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, space) || g.space(space).parent != x.space)
     operator_error(g, n, "a space of cells below those of x", "space " + std::to_string(space));
   return {{{x.dtype, space, x.content}}};
 }

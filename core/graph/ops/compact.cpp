@@ -1,5 +1,5 @@
-// compact(mask [S] i32) -> ragged: the cells of S whose mask is not 0, below the same parents. Its space's base is S. No router: who is left
-// out was never data.
+// compact(mask [S] i32) -> ragged: the cells of S whose mask is not 0, below the same parents. Its space's base is S. No router: who is
+// left out was never data.
 #include "core/graph/operator.h"
 
 namespace stormcell {

@@ -1,7 +1,8 @@
 // gather(y_0, y_1, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of several routers in the space
-// `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's weight; of members of routed parents the parent's;
-// direct branches only); place (later inputs win). Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its row. `residual`
-// is added at the end. attribute branches, where y_0 lives over all slots of a decision: the branches whose slots count (not with place).
+// `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's weight; of members of routed parents the
+// parent's; direct branches only); place (later inputs win). Cells that no row reaches give 0; with `otherwise`: sum, place: its row;
+// weighted: dropped cells give weight * its row. `residual` is added at the end. attribute branches, where y_0 lives over all slots of a
+// decision: the branches whose slots count (not with place).
 #include "core/graph/operator.h"
 
 namespace stormcell {

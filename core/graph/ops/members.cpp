@@ -1,5 +1,5 @@
 // members(decision [, ragged]; base) -> ragged: below each slot of a decision that routes parents, the parent's cells of the space `base`.
-// base is a dense child of the decision's space; or a ragged one, whose cells `ragged` tells.
+// base is a dense child of the decision's space; or a ragged one (compact), whose cells `ragged` tells.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -11,6 +11,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const auto base = static_cast<SpaceId>(n.attributes.integer("base"));
   if (base < 0 || base >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, base) || g.space(base).parent != decision.type.space)
     operator_error(g, n, "a space of cells below " + g.space(decision.type.space).name, "space " + std::to_string(base));
+  if (g.holds_members(base)) operator_error(g, n, "cells that are no members of another decision's branch", g.space(base).name);
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
   if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))
     operator_error(g, n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",

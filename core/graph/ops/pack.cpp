@@ -1,4 +1,5 @@
-// pack(x [S, ...], ragged; spaces) -> one value for each listed ragged space of `ragged`: the rows of x, over the base S, of the cells there.
+// pack(x [S, ...], ragged; spaces) -> one value for each listed ragged space of `ragged`: the rows of x, over the base S, of the cells
+// there.
 #include "core/graph/operator.h"
 
 namespace stormcell {

@@ -66,7 +66,8 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
         continue;
       }
       p[j] *= scale;
-      if (bias) p[j] += bias[relative_bucket(a.key_place(j) - a.query_place(i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
+      if (bias)
+        p[j] += bias[relative_bucket(a.key_place(j) - a.query_place(i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
       most = p[j] > most ? p[j] : most;
       any = true;
     }

@@ -59,7 +59,11 @@ template <class Scalar>
 class Frame {
  public:
   Frame(const Graph& graph, const WeightSource& weights, const Bindings& bindings)
-      : graph_(graph), weights_(weights), bindings_(bindings), tensors_(graph.values.size()), decisions_(graph.values.size()),
+      : graph_(graph),
+        weights_(weights),
+        bindings_(bindings),
+        tensors_(graph.values.size()),
+        decisions_(graph.values.size()),
         raggeds_(graph.values.size()) {}
 
   const Graph& graph() const { return graph_; }
@@ -177,6 +181,17 @@ class Frame {
       row = d.cell[(s.branch == kAllBranches ? 0 : d.offsets[s.branch]) + row];
     }
     return row;
+  }
+
+  /// The weight of the choice by which a row of a routed space, or of the members of one, is there.
+  float weight_of(SpaceId space, int64_t row) const {
+    const bool members = graph_.holds_members(space);
+    const CellSpace& s = graph_.space(members ? graph_.space(space).parent : space);
+    const DecisionView& d = decision(s.decision);
+    const int32_t first = s.branch == kAllBranches ? 0 : d.offsets[s.branch];
+    if (!members) return d.weight[first + row];
+    const RaggedView& r = ragged(graph_.space(space).offsets);
+    return d.weight[r.parent[r.offsets[first] + row]];
   }
 
   HeldWeight weight(ValueId id) const {
