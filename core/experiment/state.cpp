@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -221,14 +222,12 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     RouterFigures& figures = totals.routers[n];
     figures.cells += d.shape.cells;
     const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
-    const bool decoder = plan.graph->space(router.dense_space).name.starts_with("decoder");
-    const auto& mask = in_turn   ? turns[static_cast<size_t>(d.turn)].is_going
-                       : decoder ? batch.decoder_attention_mask
-                                 : batch.attention_mask;
+    const std::span<const int32_t> mask =
+        in_turn ? std::span<const int32_t>(turns[static_cast<size_t>(d.turn)].is_going) : mask_over(*plan.graph, router.dense_space, batch);
     const int64_t per_sequence = batch.sequences > 0 ? static_cast<int64_t>(mask.size()) / batch.sequences : 0;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
-      const bool real = row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0;
+      const bool real = mask.empty() || (row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0);
       figures.cells_real += real;
       for (int32_t k = 0; k < d.shape.fan_out; ++k) {
         const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + k)];
@@ -271,7 +270,14 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
     if (d.turn == 0) decided[g.node(plan.program->routers[static_cast<size_t>(d.router)].node).outputs[0]] = &d;
   std::function<double(SpaceId)> rows = [&](SpaceId id) -> double {
     const CellSpace& s = g.space(id);
-    if (s.kind != SpaceKind::routed) return static_cast<double>(s.count.evaluate(bindings));
+    if (s.kind == SpaceKind::root) return static_cast<double>(s.count.evaluate(bindings));
+    if (s.kind == SpaceKind::dense) return rows(s.parent) * static_cast<double>(s.per_parent.evaluate(bindings));
+    if (s.kind == SpaceKind::ragged) {
+      if (g.holds_members(id)) return rows(s.base) * rows(s.parent) / std::max(1.0, rows(g.space(s.base).parent));
+      for (size_t i = 0; i < plan.program->raggeds.size() && i < plan.result.ragged_cells.size(); ++i)
+        if (plan.program->operands[static_cast<size_t>(plan.program->raggeds[i])].value == s.offsets) return plan.result.ragged_cells[i];
+      return rows(s.base);
+    }
     const auto at = decided.find(s.decision);
     if (at == decided.end()) {
       const Value& d = g.value(s.decision);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/experiment/state.h"
@@ -16,8 +17,11 @@ double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_
 
 struct Difference {
   double most = 0, scale = 0;
-  void add(const std::vector<float>& ours, const std::vector<float>& reference) {
+  /// `real`: by cell, which count; empty: all.
+  void add(const std::vector<float>& ours, const std::vector<float>& reference, std::span<const int32_t> real) {
+    const size_t width = real.empty() ? 1 : reference.size() / real.size();
     for (size_t i = 0; i < reference.size(); ++i) {
+      if (!real.empty() && real[i / width] == 0) continue;
       const double d = std::fabs(static_cast<double>(ours[i]) - reference[i]);
       most = std::isnan(d) ? INFINITY : std::max(most, d);
       scale = std::max(scale, std::fabs(static_cast<double>(reference[i])));
@@ -25,6 +29,13 @@ struct Difference {
   }
   double relative() const { return scale > 0 ? most / scale : most; }
 };
+
+/// Which cells of an output count.
+std::span<const int32_t> real_cells(const Graph& graph, const std::string& output, const Batch& batch) {
+  for (const NamedValue& o : graph.outputs)
+    if (o.name == output && o.real != kNone) return values_of(batch, graph.value(o.real).name);
+  return {};
+}
 
 OracleInputs<float> oracle_inputs(const InputValues& inputs, const Graph& graph) {
   OracleInputs<float> list;
@@ -92,7 +103,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       }
     }
     for (const OutputValue& out : plan.result.outputs)
-      if (out.dtype != DType::i32) free_running.add(out.reals, reference.output(out.name).reals);
+      if (out.dtype != DType::i32) free_running.add(out.reals, reference.output(out.name).reals, real_cells(*plan.graph, out.name, batch));
 
     // With the reference's decisions replayed the tolerance applies.
     ForcedDecisions forced(plan.program->routers.size());
@@ -103,7 +114,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
     execute.record = false;
     run_batch(plan, batch, execute);
     for (const OutputValue& out : plan.result.outputs)
-      if (out.dtype != DType::i32) replayed.add(out.reals, reference.output(out.name).reals);
+      if (out.dtype != DType::i32) replayed.add(out.reals, reference.output(out.name).reals, real_cells(*plan.graph, out.name, batch));
   }
   v.batches = checked;
   v.max_abs_diff = replayed.most;
@@ -132,7 +143,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       run_batch(plan, batch, replay);
       for (const OutputValue& out : plan.result.outputs)
         for (const OutputValue& base : baseline->result.outputs)
-          if (out.name == base.name && out.dtype != DType::i32) rest.add(out.reals, base.reals);
+          if (out.name == base.name && out.dtype != DType::i32) rest.add(out.reals, base.reals, real_cells(*plan.graph, out.name, batch));
       ++v.baseline_batches;
     }
     v.max_abs_diff = std::max(v.max_abs_diff, rest.most);

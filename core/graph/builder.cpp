@@ -52,8 +52,10 @@ ValueId GraphBuilder::add_value(std::string_view name, ValueKind kind, TensorTyp
   return static_cast<ValueId>(graph_.values.size()) - 1;
 }
 
-ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {
-  return add_value(name, ValueKind::input, {dtype, space, std::move(content)});
+ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content, InputRole role) {
+  const ValueId v = add_value(name, ValueKind::input, {dtype, space, std::move(content)});
+  graph_.value(v).role = role;
+  return v;
 }
 ValueId GraphBuilder::weight(std::string_view name, DType dtype, std::vector<int64_t> shape) {
   if (const ValueId known = graph_.find_value(name); known != kNone && graph_.value(known).kind == ValueKind::weight) return known;
@@ -150,7 +152,9 @@ NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs
   return id;
 }
 
-void GraphBuilder::output(std::string_view name, ValueId value) { graph_.outputs.push_back({std::string(name), value}); }
+void GraphBuilder::output(std::string_view name, ValueId value, ValueId real) {
+  graph_.outputs.push_back({std::string(name), value, real});
+}
 
 Graph GraphBuilder::finish() {
   verify(graph_);

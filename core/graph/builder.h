@@ -23,7 +23,7 @@ class GraphBuilder {
   /// The cells of a ragged value below `parent`; one space each, made once.
   SpaceId ragged_space(ValueId ragged, SpaceId parent);
 
-  ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
+  ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {}, InputRole role = InputRole::none);
   ValueId weight(std::string_view name, DType dtype, std::vector<int64_t> shape);
   ValueId state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
 
@@ -46,7 +46,8 @@ class GraphBuilder {
   void end_body(std::vector<ValueId> yields);
   NodeId add_region(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name);
 
-  void output(std::string_view name, ValueId value);
+  /// `real`: the mask over its cells where only the real ones count.
+  void output(std::string_view name, ValueId value, ValueId real = kNone);
   const Graph& graph() const { return graph_; }
   Graph& graph() { return graph_; }
   /// Verifies and hands the graph over.

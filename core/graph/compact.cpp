@@ -46,7 +46,18 @@ Graph compact(const Graph& from) {
     if (value_kept[i]) keep_space(keep_space, from.values[i].type.space);
   }
 
-  const std::vector<int32_t> node_to = renumber(node_kept), value_to = renumber(value_kept), space_to = renumber(space_kept);
+  // A space stands behind its parent and its base, whichever was made first.
+  std::vector<SpaceId> space_order;
+  std::vector<int32_t> space_to(from.spaces.size(), kNone);
+  const auto place = [&](auto&& self, SpaceId s) -> void {
+    if (s == kNone || !space_kept[index(s)] || space_to[index(s)] != kNone) return;
+    self(self, from.space(s).parent);
+    self(self, from.space(s).base);
+    space_to[index(s)] = static_cast<int32_t>(space_order.size());
+    space_order.push_back(s);
+  };
+  for (size_t s = 0; s < from.spaces.size(); ++s) place(place, static_cast<SpaceId>(s));
+  const std::vector<int32_t> node_to = renumber(node_kept), value_to = renumber(value_kept);
   const auto value_of = [&](ValueId v) { return v == kNone ? kNone : value_to[index(v)]; };
   const auto space_of = [&](SpaceId s) { return s == kNone ? kNone : space_to[index(s)]; };
   const auto map_values = [&](std::vector<ValueId>& list) {
@@ -54,9 +65,8 @@ Graph compact(const Graph& from) {
   };
   Graph to;
   to.symbols = from.symbols;
-  for (size_t s = 0; s < from.spaces.size(); ++s) {
-    if (!space_kept[s]) continue;
-    CellSpace space = from.spaces[s];
+  for (const SpaceId s : space_order) {
+    CellSpace space = from.space(s);
     space.parent = space_of(space.parent);
     space.decision = value_of(space.decision);
     space.offsets = value_of(space.offsets);
@@ -86,7 +96,7 @@ Graph compact(const Graph& from) {
   to.top = from.top;
   map_block(to.top);
   to.outputs = from.outputs;
-  for (NamedValue& output : to.outputs) output.value = value_of(output.value);
+  for (NamedValue& output : to.outputs) output.value = value_of(output.value), output.real = value_of(output.real);
   return to;
 }
 

@@ -50,13 +50,28 @@ struct TensorType {
 
 enum class ValueKind : uint8_t { result, input, weight, state, decision, ragged };
 
+/// What an input of a graph is for: who fills it asks for this, never for its name.
+enum class InputRole : uint8_t {
+  none,
+  ids,        ///< token ids
+  mask,       ///< 1 where a cell of its space is real, 0 where it pads
+  label,      ///< the branch, or the class, that is given with a cell
+  pixels,     ///< [height, width, channels]
+  positions,  ///< the place of a cell in its sequence
+  target,     ///< what the model should give
+};
+std::string_view to_text(InputRole role);
+/// none for an unknown word.
+InputRole parse_role(std::string_view text);
+
 struct Value {
   std::string name;
   ValueKind kind = ValueKind::result;
   TensorType type;  ///< of a decision: the space it routes from; of a ragged value: the base of its spaces; content empty
   NodeId producer = kNone;
-  int32_t branches = 0;  ///< decision only
-  int32_t fan_out = 0;   ///< decision; ragged: how often a cell of the base may come
+  InputRole role = InputRole::none;  ///< input only
+  int32_t branches = 0;              ///< decision only
+  int32_t fan_out = 0;               ///< decision; ragged: how often a cell of the base may come
 };
 
 struct Block {
@@ -72,9 +87,11 @@ struct Node {
   std::vector<std::vector<ValueId>> yields;  ///< guard: what each body gives for the outputs, in their order
 };
 
+/// An output of the graph.
 struct NamedValue {
   std::string name;
   ValueId value;
+  ValueId real = kNone;  ///< the mask over its cells where only those count that are real: what the others hold is nobody's
 };
 
 /// The graph owns everything by index. Nodes of a block stand in an order in which they may run.

@@ -104,6 +104,13 @@ int extra_input(const Node& node, std::string_view extra, size_t fixed) {
     if (list[i] == extra) return static_cast<int>(fixed + i);
   return -1;
 }
+void remove_extra(Node& node, std::string_view extra) {
+  std::string rest;
+  for (const std::string& name : extras(node))
+    if (name != extra) rest += (rest.empty() ? "" : "+") + name;
+  node.attributes.erase("extras");
+  if (!rest.empty()) node.attributes.set("extras", rest);
+}
 size_t extra_count(const Node& node) { return extras(node).size(); }
 
 void expect_extras(const Graph& graph, const Node& node) {

@@ -48,9 +48,11 @@ class Writer {
     spaces(kNone, "");
     for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
       for (size_t i = 0; i < g_.values.size(); ++i)
-        if (g_.values[i].kind == kind) out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + "\n";
+        if (g_.values[i].kind == kind)
+          out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + role(g_.values[i]) + "\n";
     block(g_.top, "");
-    for (const NamedValue& o : g_.outputs) out_ += "output " + text_name(o.name) + " = " + value(o.value) + "\n";
+    for (const NamedValue& o : g_.outputs)
+      out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
     return std::move(out_);
   }
 
@@ -117,6 +119,8 @@ class Writer {
 
   std::string value(ValueId v) const { return "%" + text_name(value_names_[static_cast<size_t>(v)]); }
   std::string space(SpaceId s) const { return text_name(space_names_[static_cast<size_t>(s)]); }
+
+  static std::string role(const Value& v) { return v.role == InputRole::none ? "" : " role " + std::string(to_text(v.role)); }
 
   std::string type(const Value& v) const {
     if (v.kind == ValueKind::decision)

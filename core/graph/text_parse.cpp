@@ -59,6 +59,7 @@ class Parser {
       NamedValue output{line_.name("the name of an output"), kNone};
       line_.expect("=");
       output.value = known_value();
+      if (line_.accept("real")) output.real = known_value();
       g_.outputs.push_back(std::move(output));
       end();
     } else {
@@ -194,7 +195,13 @@ class Parser {
   }
 
   void declare(ValueKind kind) {
-    new_value(kind);
+    const ValueId v = new_value(kind);
+    if (kind == ValueKind::input && line_.accept("role")) {
+      const std::string word = line_.name("a role");
+      g_.value(v).role = parse_role(word);
+      if (g_.value(v).role == InputRole::none)
+        line_.complain("expected ids, mask, label, pixels, positions or target, got " + quoted(word));
+    }
     end();
   }
 

@@ -22,13 +22,25 @@ class Verifier {
       if (v.type.space < kNone || v.type.space >= static_cast<SpaceId>(graph_.spaces.size()))
         fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
       content(v);
+      if (v.role == InputRole::mask && (v.type.dtype != DType::i32 || v.type.space == kNone || !v.type.content.empty()))
+        fail("value %" + v.name, "expected a mask of one i32 a cell, got " + type_text(graph_, v.type));
     }
     block(graph_.top);
-    for (const NamedValue& output : graph_.outputs) use(output.value, "output " + output.name);
+    for (const NamedValue& output : graph_.outputs) {
+      use(output.value, "output " + output.name);
+      if (output.real != kNone) real_cells(output);
+    }
   }
 
  private:
   [[noreturn]] static void fail(const std::string& where, const std::string& what) { bad_input(where, what); }
+
+  void real_cells(const NamedValue& output) {
+    use(output.real, "output " + output.name);
+    const Value& mask = graph_.value(output.real);
+    if (mask.kind != ValueKind::input || mask.role != InputRole::mask || mask.type.space != graph_.value(output.value).type.space)
+      fail("output " + output.name, "expected a mask over its cells to say which are real, got %" + mask.name);
+  }
 
   void content(const Value& v) {
     int64_t elements = 1;

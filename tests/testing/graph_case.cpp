@@ -84,7 +84,7 @@ ValueId CaseBuilder::floats(std::string_view name, SpaceId space, std::vector<Di
 }
 
 ValueId CaseBuilder::mask(std::string_view name, SpaceId space, bool padding) {
-  const ValueId v = input(name, DType::i32, space);
+  const ValueId v = input(name, DType::i32, space, {}, InputRole::mask);
   const int64_t per_parent = graph().space(space).per_parent.evaluate(bindings_), parents = cells(space) / per_parent;
   std::vector<int32_t> values(static_cast<size_t>(cells(space)), 1);
   for (int64_t p = 0; padding && p < parents; ++p)
@@ -94,7 +94,7 @@ ValueId CaseBuilder::mask(std::string_view name, SpaceId space, bool padding) {
 }
 
 ValueId CaseBuilder::flags(std::string_view name, SpaceId space) {
-  const ValueId v = input(name, DType::i32, space);
+  const ValueId v = input(name, DType::i32, space, {}, InputRole::mask);
   std::vector<int32_t> values(static_cast<size_t>(cells(space)));
   for (int32_t& f : values) f = random.chance(0.6);
   inputs_[graph().value(v).name] = std::move(values);

@@ -82,10 +82,12 @@ class Generator : public RandomRouters {
   }
   int64_t block_count(int64_t most) { return random.between(1, most); }
 
-  void outputs(ValueId x, const std::string& name) {
+  /// Of cells that a mask calls padding nothing is asked.
+  void outputs(ValueId x, const std::string& name, ValueId mask = kNone) {
     const ValueId normed = norm(x, name + ".final");
-    output(name, normed);
-    if (random.chance(0.3)) output(name + ".choice", value("argmax", {linear(normed, 7, name + ".vocabulary")}, {}, name + ".argmax"));
+    output(name, normed, mask);
+    if (random.chance(0.3))
+      output(name + ".choice", value("argmax", {linear(normed, 7, name + ".vocabulary")}, {}, name + ".argmax"), mask);
   }
 
   void spaces() {
@@ -109,7 +111,7 @@ class Generator : public RandomRouters {
       x = residual(x, value("broadcast", {whole}, {{"space", int64_t{tokens_}}}, "spread"), "spread");
       if (random.chance(0.5)) x = mixture(x, 0, "late.mlp");
     }
-    outputs(x, "hidden");
+    outputs(x, "hidden", flags);
     return take(std::string(pooled ? "tokens, pooled" : "tokens") + (causal ? ", causal" : ""));
   }
 
@@ -120,7 +122,7 @@ class Generator : public RandomRouters {
     const ValueId flags = random.chance(0.6) ? mask("mask", tokens_, random.chance(0.5)) : kNone;
     ValueId x = stack(embedded("ids", tokens_, d), flags, false, true, kNone, kNone, "encoder");
     x = norm(x, "encoder.final");
-    output("encoder_hidden", x);
+    output("encoder_hidden", x, flags);
     outputs(stack(embedded("target_ids", targets, d), kNone, true, true, x, flags, "decoder"), "decoder_hidden");
     return take("encoder and decoder");
   }
