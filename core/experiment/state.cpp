@@ -257,7 +257,7 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
 
 LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t batches) const {
   LoadProfile profile;
-  for (const RouterFigures& r : totals.routers) profile.routers[r.router] = {r.load, r.cells, batches};
+  for (const RouterFigures& r : totals.routers) profile.routers[r.router] = {r.load, r.cells, batches, r.load_real, r.cells_real};
   return profile;
 }
 

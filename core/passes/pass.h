@@ -16,6 +16,8 @@ struct RouterLoad {
   std::vector<int64_t> load;  ///< [branches] cells kept
   int64_t cells = 0;          ///< cells decided about
   int64_t batches = 0;
+  std::vector<int64_t> load_real = {};  ///< [branches] without padding; empty: not known
+  int64_t cells_real = 0;
 };
 struct LoadProfile {
   std::map<std::string, RouterLoad, std::less<>> routers;

@@ -69,10 +69,11 @@ void Executor::stage_forced(size_t router, const Bindings& bindings, const Execu
   for (size_t t = 0; t < turns.size(); ++t) {
     const auto& [choice, ancestor] = turns[t];
     const auto cells = static_cast<int64_t>(choice.size()) / d.fan_out;
-    // Cells of a router over the dense cells themselves may come row after row.
-    const bool nested = program_->graph->value(d.value).type.space != r.dense_space, by_row = r.by_row && (nested || !ancestor.empty());
+    const bool by_row = r.by_row && !ancestor.empty();
+    // A nested router may have got no cell, and then there is none to name.
+    const bool none = choice.empty() && program_->graph->value(d.value).type.space != r.dense_space;
     const std::string got = std::to_string(choice.size());
-    if (r.by_row && !by_row && static_cast<int64_t>(choice.size()) != rows * d.fan_out)
+    if (r.by_row && !by_row && !none && static_cast<int64_t>(choice.size()) != rows * d.fan_out)
       wrong("expected " + std::to_string(rows * d.fan_out) + ", got " + got);
     if (static_cast<int64_t>(choice.size()) != cells * d.fan_out || cells > rows ||
         (by_row && ancestor.size() != static_cast<size_t>(cells)))

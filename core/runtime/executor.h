@@ -38,7 +38,7 @@ struct ExecutedDecision {
 /// computes fewer cells than the one that was recorded replays the same ones; what has no choice here decides freely and is counted.
 struct ForcedDecision {
   std::vector<int32_t> choice;    ///< [cells, fan_out]
-  std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty, of a router over that space: row after row
+  std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
 };
 /// By router of the program, then execution. A router without any decides freely.
 using ForcedDecisions = std::vector<std::vector<ForcedDecision>>;

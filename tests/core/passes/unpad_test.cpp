@@ -105,7 +105,7 @@ class UnpadTest : public QObject {
  private slots:
   void random_graphs_keep_the_answers_of_real_cells() {
     int applied = 0, padded = 0;
-    for (uint64_t seed = 0; seed < 300 && !QTest::currentTestFailed(); ++seed) {
+    for (uint64_t seed = 0; seed < 1000 && !QTest::currentTestFailed(); ++seed) {
       const RandomCase c = make_random_case(seed);
       const Masks masks = masks_of(c);
       if (masks.empty()) continue;
@@ -132,8 +132,8 @@ class UnpadTest : public QObject {
           QFAIL(message(c, "all passes: " + why));
       }
     }
-    QVERIFY2(applied > 40, qPrintable(QString::number(applied)));
-    QVERIFY(padded > 40);
+    QVERIFY2(applied > 30, qPrintable(QString::number(applied)));
+    QVERIFY(padded > 60);
   }
 
   void choices_of_the_whole_plan_are_replayed_by_the_cells() {
