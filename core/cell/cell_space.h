@@ -39,8 +39,9 @@ struct CellTable {
 /// Maps each cell of a space to its parent: equal groups (token -> sequence) or an explicit map (a routed space).
 /// What capacity per sequence and priorities per batch are counted over.
 struct ParentMap {
-  int64_t per_parent = 0;           ///< > 0: cell c belongs to parent c / per_parent
-  const int32_t* parent = nullptr;  ///< else the parent of each cell; null: one parent for all
+  int64_t per_parent = 0;  ///< > 0: cell c belongs to parent c / per_parent
+  const int32_t* parent =
+      nullptr;  ///< else the parent of each cell, those of one parent together, counted from anywhere; null: one parent for all
   int64_t of(int64_t cell) const { return per_parent > 0 ? cell / per_parent : parent ? parent[cell] : 0; }
 };
 

@@ -13,6 +13,8 @@ namespace stormcell {
 inline constexpr int32_t kNoBranch = INT32_MIN;
 /// A choice that its branch's capacity dropped is stored as ~branch (negative).
 inline constexpr int32_t dropped_from(int32_t branch) { return ~branch; }
+/// In choices to replay: nobody recorded one for this cell, it decides freely.
+inline constexpr int32_t kNotRecorded = kNoBranch + 1;
 inline constexpr bool is_kept(int32_t choice) { return choice >= 0; }
 inline constexpr bool is_dropped(int32_t choice) { return choice < 0 && choice != kNoBranch; }
 

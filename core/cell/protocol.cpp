@@ -1,5 +1,6 @@
 #include "core/cell/protocol.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -65,10 +66,13 @@ void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out)
 
 void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices) {
   row(protocol.kind).choose(scores, protocol, out);  // for the margins
-  for (int64_t i = 0; i < scores.cells * out.fan_out; ++i) {
-    const int32_t chosen = out.choice[i];
-    out.choice[i] = choices[i];
-    if (free_choices) free_choices[i] = chosen;
+  for (int64_t c = 0; c < scores.cells; ++c) {
+    const bool recorded = choices[c * out.fan_out] != kNotRecorded;
+    for (int64_t i = c * out.fan_out; i < (c + 1) * out.fan_out; ++i) {
+      const int32_t chosen = out.choice[i];
+      if (recorded) out.choice[i] = choices[i];
+      if (free_choices) free_choices[i] = chosen;
+    }
   }
   weigh_choices(scores, protocol, out);
   finish(protocol, scores.cells, out);

@@ -80,9 +80,9 @@ void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out)
 /// Weights of given choices by the rule's own weighting; a dropped choice gets the weight its branch would have had.
 void weigh_choices(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
 
-/// Replays recorded choices [cells, fan_out]. Weights come from the scores of this run, so that a replay differs from a free
-/// decision only in who was chosen; margins are those of a free decision. `free_choices` [cells, fan_out], where given, gets what would
-/// have been chosen freely, drops included; it may be `choices` itself.
+/// Replays recorded choices [cells, fan_out]; a cell whose first is kNotRecorded decides freely. Weights come from the scores of this run,
+/// so that a replay differs from a free decision only in who was chosen; margins are those of a free decision. `free_choices` [cells,
+/// fan_out], where given, gets what would have been chosen freely, drops included; it may be `choices` itself.
 void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices = nullptr);
 
 }  // namespace stormcell

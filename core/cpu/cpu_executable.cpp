@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/runtime/put_range.h"
@@ -37,6 +38,7 @@ class CpuExecutable : public Executable {
       : Executable(std::move(program)), weights_(weights), team_(team), communicator_(communicator) {
     layout_.memory = plan_memory(*program_, options.bounds);
     compile_steps(options.bounds);
+    find_chains(options.bounds);
     collect_weights();
     lay_out_records(options);
     count_events(options.bounds);
@@ -79,6 +81,8 @@ class CpuExecutable : public Executable {
     auto* hits = reinterpret_cast<int32_t*>(state + sizeof(ExecutionStatus));
     int32_t* misses = hits + p.guards.size();
     int32_t* executions = misses + p.guards.size();
+    int32_t* unforced = executions + p.routers.size();
+    int32_t* ragged_cells = unforced + p.routers.size();
     auto* events = reinterpret_cast<DeviceEvent*>(state + status_bytes());
     if (s.resume == 0) {
       std::memset(state, 0, static_cast<size_t>(status_bytes()));
@@ -99,10 +103,13 @@ class CpuExecutable : public Executable {
           int32_t* forced = nullptr;
           const int32_t router = router_of_[static_cast<size_t>(at)];
           if (router >= 0 && static_cast<size_t>(router) < s.forced.size() && s.forced[static_cast<size_t>(router)])
-            forced = reinterpret_cast<int32_t*>(s.forced[static_cast<size_t>(router)].value) + turn_of(router) * forced_stride(router);
+            forced = choices_to_replay(router, reinterpret_cast<int32_t*>(s.forced[static_cast<size_t>(router)].value), unforced[router]);
           run_kernel(at, s, forced);
+          if (forced) leave_free_choices(router, reinterpret_cast<int32_t*>(s.forced[static_cast<size_t>(router)].value));
           // Here, and not in the record step: the scores' memory is free for others as soon as this step is done.
           if (s.record && router >= 0) record_scores(router, ins_[static_cast<size_t>(at)][0], executions[router]);
+          if (const int32_t ragged = ragged_of_[static_cast<size_t>(at)]; ragged >= 0)
+            ragged_cells[ragged] += *raggeds_[static_cast<size_t>(step.outputs[0])].cells;
           break;
         }
         case StepKind::copy: {
@@ -120,6 +127,8 @@ class CpuExecutable : public Executable {
         case StepKind::skip_empty:
           if (decision(step.inputs[0]).load(step.branch) == 0) {
             next = step.target;
+            for (const int32_t o : step.outputs)
+              if (p.operands[static_cast<size_t>(o)].is_ragged) clear(raggeds_[static_cast<size_t>(o)]);
             for (int32_t inner = at + 1; inner < step.target && !step.outputs.empty(); ++inner)
               if (const Step& skipped = p.steps[static_cast<size_t>(inner)]; skipped.kind == StepKind::record) {
                 DecisionView d = decision(skipped.inputs[0]);
@@ -182,6 +191,7 @@ class CpuExecutable : public Executable {
     kernels_.resize(p.steps.size());
     requested_.resize(p.steps.size());
     router_of_.assign(p.steps.size(), -1);
+    ragged_of_.assign(p.steps.size(), -1);
     ins_.resize(p.steps.size());
     outs_.resize(p.steps.size());
     for (size_t i = 0; i < p.steps.size(); ++i) {
@@ -199,7 +209,32 @@ class CpuExecutable : public Executable {
       layout_.scratch_bytes = std::max(layout_.scratch_bytes, (kernels_[i]->scratch_bytes() + 63) / 64 * 64);
       for (size_t r = 0; r < p.routers.size(); ++r)
         if (p.routers[r].node == step.node) router_of_[i] = static_cast<int32_t>(r);
+      for (size_t r = 0; r < p.raggeds.size(); ++r)
+        if (!step.outputs.empty() && p.raggeds[r] == step.outputs[0]) ragged_of_[i] = static_cast<int32_t>(r);
     }
+  }
+
+  // How a decision's cells are followed to the dense ones: the record step behind each router has what that takes as inputs.
+  void find_chains(const Bindings& bounds) {
+    const Program& p = *program_;
+    chains_.resize(p.routers.size());
+    score_operand_.resize(p.routers.size());
+    int64_t choices = 0;
+    for (size_t i = 0; i < p.steps.size(); ++i) {
+      const Step& step = p.steps[i];
+      if (step.kind != StepKind::record) continue;
+      const ProgramRouter& router = p.routers[static_cast<size_t>(step.index)];
+      const Operand& d = p.operands[static_cast<size_t>(router.decision)];
+      const SpaceId space = p.graph->value(d.value).type.space;
+      auto& [chain, operands, rows] = chains_[static_cast<size_t>(step.index)];
+      chain = CellChain(cell_chain(*p.graph, space, router.dense_space), 1);
+      operands = step.inputs;
+      rows.resize(operands.size());
+      // The router's own step stands before its record.
+      score_operand_[static_cast<size_t>(step.index)] = p.steps[i - 1].inputs[0];
+      choices = std::max(choices, p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds) * d.fan_out);
+    }
+    forced_.resize(static_cast<size_t>(choices));
   }
 
   // A handle that only steps of fallbacks read is loaded when the first guard misses whose fallback reads it.
@@ -263,10 +298,14 @@ class CpuExecutable : public Executable {
     scratch_ = arena + layout_.memory.arena_bytes;
     base_.assign(p.operands.size(), nullptr);
     decisions_.resize(p.operands.size());
+    raggeds_.resize(p.operands.size());
     for (size_t i = 0; i < p.operands.size(); ++i) {
       const Operand& o = p.operands[i];
       if (o.kind == BufferKind::arena) base_[i] = arena + layout_.memory.offset[static_cast<size_t>(o.buffer)];
       if (o.kind == BufferKind::state) base_[i] = states + layout_.memory.offset[static_cast<size_t>(o.buffer)];
+      if (o.is_ragged)
+        raggeds_[i] = ragged_view(base_[i], {p.dims[static_cast<size_t>(o.ragged_parents)].evaluate(bounds),
+                                             p.dims[static_cast<size_t>(o.ragged_cells)].evaluate(bounds)});
       if (o.is_decision)
         decisions_[i] = decision_view(base_[i], {p.dims[static_cast<size_t>(o.decision_cells)].evaluate(bounds), o.fan_out, o.branches});
     }
@@ -303,14 +342,35 @@ class CpuExecutable : public Executable {
       r.rows = *r.decision->cells;
       return r;
     }
-    if (o.rows < 0) return r;
-    if (o.decision < 0) {
-      r.rows = dims_[static_cast<size_t>(o.rows)];
+    if (o.is_ragged) {
+      r.ragged = &raggeds_[static_cast<size_t>(index)];
+      r.rows = *r.ragged->cells;
       return r;
     }
-    const DecisionView& d = decision(o.decision);
-    r.rows = o.branch == kAllBranches ? d.offsets[d.branches] : d.load(o.branch);
-    if (o.in_slots) r.data += d.offsets[o.branch] * o.row_bytes();
+    if (o.rows < 0) return r;
+    if (o.ragged >= 0) {
+      const RaggedView& v = raggeds_[static_cast<size_t>(o.ragged)];
+      int32_t first = 0, end = *v.parents;
+      if (o.decision >= 0 && o.branch != kAllBranches) {
+        const DecisionView& d = decision(o.decision);
+        first = d.offsets[o.branch], end = d.offsets[o.branch + 1];
+      }
+      r.groups = ragged_groups(v, first, end);
+      r.rows = r.groups.cells();
+    } else if (o.decision >= 0) {
+      const DecisionView& d = decision(o.decision);
+      r.rows = o.branch == kAllBranches ? d.offsets[d.branches] : d.load(o.branch);
+      if (o.in_slots) r.data += d.offsets[o.branch] * o.row_bytes();
+    } else {
+      r.rows = dims_[static_cast<size_t>(o.rows)];
+    }
+    if (o.times >= 0) r.rows *= dims_[static_cast<size_t>(o.times)];
+    if (o.per_parent >= 0) {
+      const int64_t each = dims_[static_cast<size_t>(o.per_parent)];
+      r.groups = {};
+      r.groups.per_parent = each;
+      r.groups.parents = each > 0 ? r.rows / each : 0;
+    }
     return r;
   }
 
@@ -329,10 +389,35 @@ class CpuExecutable : public Executable {
     return repeat >= 0 ? static_cast<int32_t>(turns_[static_cast<size_t>(repeat)]) : 0;
   }
 
-  int64_t forced_stride(int32_t router) const {
-    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[static_cast<size_t>(router)].decision)];
-    return dims_[static_cast<size_t>(d.decision_cells)] * d.fan_out;
+  /// The choices of the cells that came, from those of all cells of the dense space; kNotRecorded where a cell has none.
+  int32_t* choices_to_replay(int32_t index, const int32_t* staged, int32_t& unforced) {
+    const ProgramRouter& router = program_->routers[static_cast<size_t>(index)];
+    const Operand& d = program_->operands[static_cast<size_t>(router.decision)];
+    auto& [chain, operands, rows] = chains_[static_cast<size_t>(index)];
+    for (size_t i = 1; i < operands.size(); ++i) rows[i] = resolve(operands[i]);
+    const int64_t cells = rows_of_scores(index), all = dims_[static_cast<size_t>(router.by_row ? router.dense_cells : d.decision_cells)];
+    staged += turn_of(index) * all * d.fan_out;
+    for (int64_t c = 0; c < cells; ++c) {
+      const int32_t* from = staged + (router.by_row ? chain.follow(rows, c) : c) * d.fan_out;
+      std::copy_n(from, d.fan_out, forced_.data() + c * d.fan_out);
+      unforced += from[0] == kNotRecorded;
+    }
+    return forced_.data();
   }
+  /// What the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
+  void leave_free_choices(int32_t index, int32_t* staged) {
+    const ProgramRouter& router = program_->routers[static_cast<size_t>(index)];
+    const Operand& d = program_->operands[static_cast<size_t>(router.decision)];
+    auto& [chain, operands, rows] = chains_[static_cast<size_t>(index)];
+    const int64_t cells = rows_of_scores(index), all = dims_[static_cast<size_t>(router.by_row ? router.dense_cells : d.decision_cells)];
+    staged += turn_of(index) * all * d.fan_out;
+    for (int64_t c = 0; c < cells; ++c)
+      std::copy_n(forced_.data() + c * d.fan_out, d.fan_out, staged + (router.by_row ? chain.follow(rows, c) : c) * d.fan_out);
+  }
+  /// Cells that the router will decide about.
+  int64_t rows_of_scores(int32_t router) const { return resolve(score_operand_[static_cast<size_t>(router)]).rows; }
+
+  static void clear(RaggedView& r) { *r.cells = *r.parents = r.offsets[0] = 0; }
 
   void run_kernel(int32_t at, const Submission& s, int32_t* forced) {
     const Step& step = program_->steps[static_cast<size_t>(at)];
@@ -373,15 +458,9 @@ class CpuExecutable : public Executable {
     std::memcpy(to + parts.margin, d.margin, cells * 4);
     std::memcpy(to + parts.padded, d.padded, static_cast<size_t>(d.branches) * 4);
     auto* ancestor = reinterpret_cast<int32_t*>(to + parts.ancestor);
-    const Graph& g = *program_->graph;
-    for (size_t c = 0; c < cells; ++c) ancestor[c] = static_cast<int32_t>(c);
-    SpaceId space = g.value(program_->operands[static_cast<size_t>(step.inputs[0])].value).type.space;
-    for (size_t link = 1; link < step.inputs.size(); ++link) {
-      const DecisionView& up = decision(step.inputs[link]);
-      const int32_t branch = g.space(space).branch, first = branch == kAllBranches ? 0 : up.offsets[branch];
-      for (size_t c = 0; c < cells; ++c) ancestor[c] = up.cell[first + ancestor[c]];
-      space = g.space(space).parent;
-    }
+    auto& [chain, operands, rows] = chains_[router];
+    for (size_t i = 1; i < operands.size(); ++i) rows[i] = resolve(operands[i]);
+    for (size_t c = 0; c < cells; ++c) ancestor[c] = static_cast<int32_t>(chain.follow(rows, static_cast<int64_t>(c)));
   }
 
   WeightStore& weights_;
@@ -391,11 +470,20 @@ class CpuExecutable : public Executable {
   ExecutableLayout layout_;
   std::vector<std::vector<int32_t>> requested_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<int32_t> router_of_;
+  std::vector<int32_t> router_of_, ragged_of_;  // by step
   std::vector<std::vector<Rows>> ins_, outs_;
   std::unique_ptr<DeviceBuffer> arena_, states_, records_, status_;
   std::vector<std::byte*> base_;
   std::vector<DecisionView> decisions_;
+  std::vector<RaggedView> raggeds_;
+  struct Chain {
+    CellChain chain;
+    std::vector<int32_t> operands;
+    std::vector<Rows> rows;
+  };
+  std::vector<Chain> chains_;           // by router
+  std::vector<int32_t> score_operand_;  // by router: what its cells are told by
+  std::vector<int32_t> forced_;         // choices of the cells that came, for the router that runs
   std::vector<int64_t> dims_;
   std::vector<int64_t> turns_;
   std::byte* scratch_ = nullptr;

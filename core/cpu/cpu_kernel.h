@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/thread_team.h"
-#include "core/cell/decision.h"
+#include "core/cell/ragged.h"
 #include "core/cpu/kernels/activation.h"
 #include "core/graph/operator.h"
 #include "core/runtime/device.h"
@@ -24,6 +24,8 @@ struct Rows {
   int64_t rows = 1;
   int64_t width = 1;                       ///< elements of a row
   const DecisionView* decision = nullptr;  ///< a decision operand; its `rows` are the cells that came
+  const RaggedView* ragged = nullptr;      ///< a ragged operand; its `rows` are the cells that came
+  CellGroups groups;                       ///< over a dense or ragged space: how its cells lie below their parents
   float* reals() const { return reinterpret_cast<float*>(data); }
   int32_t* integers() const { return reinterpret_cast<int32_t*>(data); }
   int64_t elements() const { return rows * width; }

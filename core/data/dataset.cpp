@@ -83,6 +83,12 @@ class Fingerprint {
 
 int64_t count_ones(const std::vector<int32_t>& mask) { return std::count(mask.begin(), mask.end(), 1); }
 
+void look_at(const std::vector<int32_t>& mask, Padding& padding) {
+  const auto ones = count_ones(mask);
+  padding.some_in_each = padding.some_in_each && ones > 0;
+  padding.last = padding.last && std::all_of(mask.begin(), mask.begin() + ones, [](int32_t m) { return m == 1; });
+}
+
 // Appends a row to a padded matrix.
 void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, int64_t length, int32_t padding) {
   matrix.insert(matrix.end(), row.begin(), row.end());
@@ -203,6 +209,8 @@ void Dataset::scan() {
       check_batch_size(sequences, std::max(length, decoder_length));
       cells_.encoder_without_padding += count_ones(s.mask);
       cells_.decoder_without_padding += count_ones(s.decoder_mask);
+      look_at(s.mask, cells_.encoder_padding);
+      if (options_.needs_decoder) look_at(s.decoder_mask, cells_.decoder_padding);
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
     }

@@ -37,10 +37,17 @@ struct DataOptions {
   std::string resources;  ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
+/// Where sequences are padded, over all batches.
+struct Padding {
+  bool last = true;          ///< never before data
+  bool some_in_each = true;  ///< every sequence has data
+};
+
 /// Cells (tokens) over all batches, with and without padding.
 struct CellTotals {
   int64_t encoder = 0, encoder_without_padding = 0;
   int64_t decoder = 0, decoder_without_padding = 0;
+  Padding encoder_padding, decoder_padding;
 };
 
 /// Immutable once open; batch() may be called by several threads at once.

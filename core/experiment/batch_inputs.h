@@ -1,7 +1,12 @@
 // From a batch of data to what a graph asks for: values of its symbols and of its inputs.
 #pragma once
+#include <map>
+#include <span>
+#include <string>
+
 #include "core/data/dataset.h"
 #include "core/models/model.h"
+#include "core/passes/pass.h"
 #include "core/runtime/executor.h"
 
 namespace stormcell {
@@ -10,6 +15,14 @@ namespace stormcell {
 Bindings bindings_of(const Graph& graph, const Batch& batch, int64_t new_tokens);
 /// Largest values over a dataset.
 Bindings bounds_of(const Graph& graph, const Dataset& data, int64_t new_tokens);
+/// The input of a role over a space, kNone where the graph has none.
+ValueId input_over(const Graph& graph, SpaceId space, InputRole role);
+/// A batch's values of an input, by its name; empty where the batch has none.
+std::span<const int32_t> values_of(const Batch& batch, std::string_view input);
+/// Of a space: which cells of a batch are real; empty where all are.
+std::span<const int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch);
+/// What the data's masks are like, by the masks' names.
+std::map<std::string, MaskFacts, std::less<>> mask_facts(const Graph& graph, const Dataset& data);
 /// Ids and masks by the inputs' names.
 InputValues inputs_of(const Batch& batch);
 

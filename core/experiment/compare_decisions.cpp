@@ -179,10 +179,11 @@ int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice,
     return wrong;
   }
   const int64_t capacity = p.kind == ProtocolKind::switch_top1 && p.capacity > 0 ? p.capacity : std::numeric_limits<int64_t>::max();
-  const int64_t per_parent = d.per_parent > 0 ? d.per_parent : std::max<int64_t>(cells, 1);
+  int64_t parent = -1;
   std::vector<int64_t> counts(branches);
   for (int64_t i = 0; i < slots; ++i) {
-    if (i % (per_parent * d.shape.fan_out) == 0) std::fill(counts.begin(), counts.end(), 0);
+    const int64_t of = d.per_parent > 0 ? d.row(i / d.shape.fan_out) / d.per_parent : 0;
+    if (of != parent) std::fill(counts.begin(), counts.end(), 0), parent = of;
     const int32_t c = choice[static_cast<size_t>(i)];
     if (c != kNoBranch) wrong += (++counts[static_cast<size_t>(branch_of(c))] > capacity) != is_dropped(c);
   }

@@ -17,13 +17,13 @@ Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<flo
 }
 
 Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result) {
-  return {decisions_of(program, named, bindings, result), std::move(result.outputs)};
+  return {decisions_of(program, named, bindings, result), std::move(result.outputs), {}};
 }
 
 void Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {
   routing_.add(batch, reference.decisions, replayed.decisions, free ? &free->decisions : nullptr);
-  replayed_.add(replayed.outputs, reference.outputs);
-  if (free) free_.add(free->outputs, reference.outputs);
+  replayed_.add(replayed.outputs, reference.outputs, reference.real);
+  if (free) free_.add(free->outputs, reference.outputs, reference.real);
 }
 
 Verification Judge::verdict() const {

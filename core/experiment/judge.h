@@ -1,5 +1,7 @@
 // The judge: does a plan compute what the reference computes (design 5.1, 5.2)? It is shown executions and decides; it runs nothing.
 #pragma once
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/experiment/output_judge.h"
@@ -11,6 +13,7 @@ namespace stormcell {
 struct Observed {
   std::vector<JudgedDecision> decisions;
   std::vector<OutputValue> outputs;
+  std::map<std::string, std::vector<int32_t>> real = {};  ///< by output: 1 for each cell that counts; all of those not named here
 };
 /// Both take outputs out of the result: they may be large.
 Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,

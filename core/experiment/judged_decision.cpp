@@ -38,14 +38,18 @@ class Places {
  public:
   explicit Places(const Graph& graph) : graph_(graph) {}
 
-  /// Fills identity, rule and parents of `d`, which the route node `node` made.
-  void fill(NodeId node, const Bindings& bindings, JudgedDecision& d) {
+  /// Fills identity, rule and parents of `d`, which the route node `node` made. `ancestor`: of each cell its row in the dense space; empty
+  /// where the router decides over that space.
+  void fill(NodeId node, const Bindings& bindings, const std::vector<int32_t>& ancestor, JudgedDecision& d) {
     const Node& n = graph_.node(node);
     d.protocol = protocol_of(n.attributes);
     const SpaceId space = graph_.value(n.outputs[0]).type.space;
     d.dense_space = graph_.dense_ancestor(space);
+    d.dense_name = graph_.space(d.dense_space).name;
     const CellSpace& s = graph_.space(space);
-    if (s.kind == SpaceKind::dense) d.per_parent = s.per_parent.evaluate(bindings);
+    const CellSpace& dense = graph_.space(d.dense_space);
+    if (s.kind != SpaceKind::routed && dense.kind == SpaceKind::dense) d.per_parent = dense.per_parent.evaluate(bindings);
+    if (s.kind == SpaceKind::ragged) return fill_ragged(space, ancestor, d);
     if (s.kind != SpaceKind::routed) {
       d.place.resize(static_cast<size_t>(d.shape.cells));
       std::iota(d.place.begin(), d.place.end(), 0);
@@ -63,6 +67,28 @@ class Places {
       const auto from = above.place.begin() + cell * static_cast<int64_t>(depth);
       d.place.insert(d.place.end(), from, from + static_cast<int64_t>(depth));
       d.place.push_back(branch);
+    }
+  }
+  /// Cells that a mask left, or the members of parents that another router sent to a branch.
+  void fill_ragged(SpaceId space, const std::vector<int32_t>& ancestor, JudgedDecision& d) {
+    if (!graph_.holds_members(space)) {
+      d.place = ancestor;
+      return;
+    }
+    const CellSpace& routed = graph_.space(graph_.space(space).parent);
+    if (routed.branch == kAllBranches) failed(d.router, "decided over the members of all branches, which this version cannot verify");
+    const JudgedDecision& above = decision_above(graph_.value(routed.decision).producer, d);
+    d.above = above.above;
+    d.above.push_back(above.router);
+    std::map<int64_t, int64_t> cell_of;  // by the parent's row
+    for (int64_t c = 0; c < above.shape.cells; ++c) cell_of[above.row(c)] = c;
+    for (const int32_t row : ancestor) {
+      const auto parent = cell_of.find(d.per_parent > 0 ? row / d.per_parent : 0);
+      if (parent == cell_of.end()) failed(d.router, "decided over cells of a parent that was not routed");
+      const auto from = above.place.begin() + parent->second * static_cast<int64_t>(above.depth());
+      d.place.push_back(row);
+      d.place.insert(d.place.end(), from + 1, from + static_cast<int64_t>(above.depth()));
+      d.place.push_back(routed.branch);
     }
   }
   void add(NodeId node, std::vector<JudgedDecision>& all, JudgedDecision decision) {
@@ -115,7 +141,7 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
     d.scores = std::move(o.scores);
     d.bias = std::move(o.bias);
     d.score_columns = o.score_columns;
-    places.fill(o.node, bindings, d);
+    places.fill(o.node, bindings, o.ancestor, d);
     if (const auto at = reach.find(o.router); at != reach.end()) d.together = rows_together(graph, bindings, d.dense_space, at->second);
     places.add(o.node, all, std::move(d));
   }
@@ -137,7 +163,7 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
     d.free_choice = e->free_choice;
     d.weight = e->weight;
     d.margin = e->margin;
-    places.fill(router.node, bindings, d);
+    places.fill(router.node, bindings, e->ancestor, d);
     for (size_t c = 0; c < e->ancestor.size(); ++c)
       if (e->ancestor[c] != d.place[c * d.depth()])
         failed(d.router, "recorded cell " + std::to_string(e->ancestor[c]) + " where the routers above sent cell " +
@@ -147,12 +173,45 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
   return all;
 }
 
-std::vector<std::vector<std::vector<int32_t>>> forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions) {
-  std::vector<std::vector<std::vector<int32_t>>> forced(program.routers.size());
+ForcedDecisions forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions) {
+  ForcedDecisions forced(program.routers.size());
   for (size_t r = 0; r < forced.size(); ++r)
-    for (const JudgedDecision& d : decisions)
-      if (d.router == program.routers[r].name) forced[r].push_back(d.choice);
+    for (const JudgedDecision& d : decisions) {
+      if (d.router != program.routers[r].name) continue;
+      ForcedDecision& f = forced[r].emplace_back();
+      f.choice = d.choice;
+      for (int64_t c = 0; c < d.shape.cells; ++c) f.ancestor.push_back(d.row(c));
+    }
   return forced;
+}
+
+std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,
+                                          const std::map<std::string, std::vector<int32_t>>& computed) {
+  std::vector<JudgedDecision> kept;
+  for (const JudgedDecision& d : decisions) {
+    const auto at = computed.find(d.dense_name);
+    if (at == computed.end()) {
+      kept.push_back(d);
+      continue;
+    }
+    JudgedDecision& k = kept.emplace_back(d);
+    k.shape.cells = 0;
+    k.choice.clear(), k.free_choice.clear(), k.weight.clear(), k.margin.clear(), k.scores.clear(), k.place.clear();
+    for (int64_t c = 0; c < d.shape.cells; ++c) {
+      if (at->second[static_cast<size_t>(d.row(c))] == 0) continue;
+      const auto take = [&](const auto& from, auto& to, int64_t width) {
+        if (!from.empty()) to.insert(to.end(), from.begin() + c * width, from.begin() + (c + 1) * width);
+      };
+      ++k.shape.cells;
+      take(d.choice, k.choice, d.shape.fan_out);
+      take(d.free_choice, k.free_choice, d.shape.fan_out);
+      take(d.weight, k.weight, d.shape.fan_out);
+      take(d.margin, k.margin, 1);
+      take(d.scores, k.scores, d.score_columns);
+      take(d.place, k.place, static_cast<int64_t>(d.depth()));
+    }
+  }
+  return kept;
 }
 
 }  // namespace stormcell

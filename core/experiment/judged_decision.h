@@ -25,13 +25,14 @@ struct JudgedDecision {
   std::vector<float> margin;         ///< [cells] of the free choice
   std::vector<float> scores, bias;   ///< of a reference: [cells, score_columns] and [branches]; empty where they are not known
   int32_t score_columns = 0;
-  int64_t per_parent = 0;  ///< cells of each parent that capacity is counted over; 0: all cells have one
+  int64_t per_parent = 0;  ///< rows of the dense space that have one parent, which capacity is counted over; 0: all cells have one
   /// The cells' identity within the batch: the routers between the dense space and these cells, outermost first, and [cells, 1 +
   /// above.size()] the row in the dense space and the branch at each of them.
   std::vector<std::string> above;
   std::vector<int32_t> place;
 
   SpaceId dense_space = kNone;
+  std::string dense_name;
   /// Of a reference: how many rows of the dense space its inputs may depend on together (those of one sequence, say). 1: a cell's decision
   /// depends on that cell alone; 0: on any of the batch.
   int64_t together = 0;
@@ -51,6 +52,10 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
                                          const ExecutionResult& result);
 
 /// What makes a device replay them: by router of the program, then execution.
-std::vector<std::vector<std::vector<int32_t>>> forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions);
+ForcedDecisions forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions);
+
+/// Without the cells of padding that a plan does not compute: by the name of a dense space, 1 for each row that it computes.
+std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,
+                                          const std::map<std::string, std::vector<int32_t>>& computed);
 
 }  // namespace stormcell

@@ -54,8 +54,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOpti
   config.dtype = std::string(to_text(s.dtype));
   std::vector<size_t> alone_of, cumulative_of;  // by report: index of its plan, SIZE_MAX where it changed nothing
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
-  const PipelineResult passed =
-      run_passes({*s.graph, profile, s.machine_model(), typical}, chosen, optimize.alone ? OnTheirOwn::yes : OnTheirOwn::no);
+  const PipelineResult passed = run_passes({*s.graph, profile, s.machine_model(), typical, nullptr, {}, mask_facts(*s.graph, *s.data)},
+                                           chosen, optimize.alone ? OnTheirOwn::yes : OnTheirOwn::no);
   for (const PassOutcome& outcome : passed.outcomes) {
     const PassReport& report = r.passes.emplace_back(report_of(outcome));
     progress.report("passes", static_cast<int64_t>(r.passes.size()), static_cast<int64_t>(chosen.size()));

@@ -18,16 +18,24 @@ double difference(float ours, float reference) {
 
 }  // namespace
 
-void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference) {
+void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
+                      const std::map<std::string, std::vector<int32_t>>& real) {
   for (const OutputValue& r : reference) {
     auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.name == r.name; });
     if (sum == sums_.end()) sum = sums_.insert(sum, Sum{r.name});
     const auto o = std::find_if(ours.begin(), ours.end(), [&](const OutputValue& v) { return v.name == r.name; });
-    if (o == ours.end() || o->reals.size() != r.reals.size() || o->integers != r.integers) {
+    if (o == ours.end() || o->reals.size() != r.reals.size() || o->integers.size() != r.integers.size()) {
       sum->most = kInfinite;
       continue;
     }
+    const auto mask = real.find(r.name);
+    const size_t elements = std::max(r.reals.size(), r.integers.size());
+    const size_t width = mask == real.end() || mask->second.empty() ? elements : elements / mask->second.size();
+    const auto counts = [&](size_t i) { return mask == real.end() || mask->second.empty() || mask->second[i / width] != 0; };
+    for (size_t i = 0; i < r.integers.size(); ++i)
+      if (counts(i) && o->integers[i] != r.integers[i]) sum->most = kInfinite;
     for (size_t i = 0; i < r.reals.size(); ++i) {
+      if (!counts(i)) continue;
       sum->most = std::max(sum->most, difference(o->reals[i], r.reals[i]));
       if (std::isfinite(r.reals[i])) sum->scale = std::max(sum->scale, std::fabs(static_cast<double>(r.reals[i])));
     }

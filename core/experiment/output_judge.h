@@ -1,5 +1,7 @@
 // Outputs of a plan beside the reference's, each on its own scale: a small one is not hidden by large logits.
 #pragma once
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/runtime/executor.h"
@@ -9,10 +11,11 @@ namespace stormcell {
 
 class OutputJudge {
  public:
-  /// One batch.
-  void add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference);
+  /// One batch. `real`: by output, 1 for each cell that counts; all cells of an output that it does not name count.
+  void add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
+           const std::map<std::string, std::vector<int32_t>>& real = {});
   /// In the reference's order: max|ours - reference| over all batches, and that divided by max|reference|. Infinite where an output is
-  /// missing, has another size, or holds another integer.
+  /// missing, has another size, or holds another integer in a cell that counts.
   std::vector<OutputDifference> differences() const;
 
  private:

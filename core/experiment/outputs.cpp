@@ -34,11 +34,23 @@ void OutputWriter::declare(const Batch& batch, std::vector<TensorDeclaration>& l
   for (const int32_t first : plan_.records.routers.first) {
     const ProgramRouter& router = program.routers[static_cast<size_t>(first)];
     const Operand& d = program.operands[static_cast<size_t>(router.decision)];
-    // Of a nested router: as many cells as may come, since how many do is not known before it runs.
-    const std::vector<int64_t> shape{program.dims[static_cast<size_t>(d.decision_cells)].evaluate(bindings), d.fan_out};
+    const std::vector<int64_t> shape{rows_of(router, bindings), d.fan_out};
     list.push_back({prefix_of(batch) + router.name + ".branch", DType::i32, shape});
     list.push_back({prefix_of(batch) + router.name + ".weight", DType::f32, shape});
   }
+}
+
+/// The router decides about the real cells among those of its dense space.
+bool OutputWriter::is_compacted(const ProgramRouter& router) const {
+  const SpaceId space = plan_.graph->value(plan_.program->operands[static_cast<size_t>(router.decision)].value).type.space;
+  return plan_.graph->space(space).kind == SpaceKind::ragged && plan_.graph->space(space).base == router.dense_space;
+}
+
+/// Cells that are written of a router: those of its dense space, or, nested, as many as may come, since how many do is not known before it
+/// runs.
+int64_t OutputWriter::rows_of(const ProgramRouter& router, const Bindings& bindings) const {
+  const Operand& d = plan_.program->operands[static_cast<size_t>(router.decision)];
+  return plan_.program->dims[static_cast<size_t>(is_compacted(router) ? router.dense_cells : d.decision_cells)].evaluate(bindings);
 }
 
 void OutputWriter::add(const Batch& batch) {
@@ -59,12 +71,16 @@ void OutputWriter::add(const Batch& batch) {
   for (size_t n = 0; n < decided.size(); ++n) {
     const ProgramRouter& router = program.routers[static_cast<size_t>(named.first[n])];
     const Operand& shape = program.operands[static_cast<size_t>(router.decision)];
-    const auto slots = static_cast<size_t>(program.dims[static_cast<size_t>(shape.decision_cells)].evaluate(bindings) * shape.fan_out);
-    std::vector<int32_t> branch(slots, -1);
+    const bool compacted = is_compacted(router);
+    const auto slots = static_cast<size_t>(rows_of(router, bindings) * shape.fan_out);
+    std::vector<int32_t> branch(slots, compacted ? -2 : -1);
     std::vector<float> weight(slots);
-    if (decided[n]) {
-      std::transform(decided[n]->choice.begin(), decided[n]->choice.end(), branch.begin(), [](int32_t c) { return std::max(c, -1); });
-      std::copy(decided[n]->weight.begin(), decided[n]->weight.end(), weight.begin());
+    const int64_t cells = decided[n] ? decided[n]->shape.cells : 0;
+    for (int64_t i = 0; i < cells * shape.fan_out; ++i) {
+      const auto from = static_cast<size_t>(i), cell = static_cast<size_t>(i / shape.fan_out);
+      const size_t to = compacted ? static_cast<size_t>(decided[n]->ancestor[cell] * shape.fan_out + i % shape.fan_out) : from;
+      branch[to] = std::max(decided[n]->choice[from], -1);
+      weight[to] = decided[n]->weight[from];
     }
     writer_->append(prefix_of(batch) + router.name + ".branch", branch.data(), branch.size() * 4);
     writer_->append(prefix_of(batch) + router.name + ".weight", weight.data(), weight.size() * 4);

@@ -19,6 +19,8 @@ class OutputWriter {
   void finish();
 
  private:
+  bool is_compacted(const ProgramRouter& router) const;
+  int64_t rows_of(const ProgramRouter& router, const Bindings& bindings) const;
   void declare(const Batch& batch, std::vector<TensorDeclaration>& list) const;
 
   const ReadyPlan& plan_;

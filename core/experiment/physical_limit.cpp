@@ -36,6 +36,12 @@ CostCase executed_case(const Program& program, const ExecutionResult& result, co
     for (double& load : loads.of_branch) load = loads.cells > 0 ? load / loads.cells : 0;
     of.shares.set(decision, std::move(loads.of_branch));
   }
+  const Graph& graph = *program.graph;
+  for (size_t i = 0; i < program.raggeds.size() && i < result.ragged_cells.size(); ++i) {
+    const ValueId told_by = program.operands[static_cast<size_t>(program.raggeds[i])].value;
+    const auto all = static_cast<double>(graph.space(graph.value(told_by).type.space).count.evaluate(bindings));
+    if (all > 0) of.shares.set_present(told_by, result.ragged_cells[i] / all);
+  }
   if (turns > 0) of.turns = turns;
   double hits = 0, misses = 0;
   for (const int32_t n : result.guard_hits) hits += n;

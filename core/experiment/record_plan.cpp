@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/experiment/batch_inputs.h"
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
 
@@ -101,7 +102,8 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   r.choice = d.choice;
   r.weight = d.weight;
   r.padded = d.padded;
-  if (g.space(g.value(decision_of(program, d.router)).type.space).kind == SpaceKind::routed) r.ancestor = d.ancestor;
+  const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
+  if (g.value(decision_of(program, d.router)).type.space != router.dense_space) r.ancestor = d.ancestor;
   if (options.scores) r.margin = d.margin;
   // Sessions keep a score a branch; what a threshold compares is none.
   if (options.scores && d.score_columns == d.shape.branches) r.scores = d.scores;
@@ -139,12 +141,11 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
     table.phase = has_turns ? Phase::prefill : Phase::forward;
     const int64_t cells = space.count.evaluate(bindings);
     table.per_sequence = batch.sequences > 0 ? static_cast<int32_t>(cells / batch.sequences) : 0;
-    const bool decoder = space.name.starts_with("decoder");
-    const auto& mask = decoder ? batch.decoder_attention_mask : batch.attention_mask;
-    const auto& tokens = decoder ? batch.decoder_input_ids : batch.input_ids;
+    const ValueId ids = input_over(g, plan.spaces[s], InputRole::ids);
+    const std::span<const int32_t> mask = mask_over(g, plan.spaces[s], batch),
+                                   tokens = ids == kNone ? std::span<const int32_t>() : values_of(batch, g.value(ids).name);
     const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
-    record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
-                     known ? std::span<const int32_t>(tokens) : std::span<const int32_t>());
+    record.add_space(static_cast<int32_t>(s), table, fits ? mask : std::span<const int32_t>(), known ? tokens : std::span<const int32_t>());
   }
   if (options.decisions)
     for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))

@@ -4,10 +4,9 @@
 
 namespace stormcell {
 
-std::vector<std::vector<std::vector<int32_t>>> recorded_choices(const SessionReader& session, int64_t run, int64_t batch,
-                                                                const Program& program) {
+ForcedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program) {
   const RunLayout layout = session.layout(run);
-  std::vector<std::vector<std::vector<int32_t>>> choices(program.routers.size());
+  ForcedDecisions choices(program.routers.size());
   for (size_t known = 0; known < layout.routers.size(); ++known) {
     const auto decision = session.decision(run, static_cast<int32_t>(known), batch);
     if (!decision) continue;
@@ -20,7 +19,7 @@ std::vector<std::vector<std::vector<int32_t>>> recorded_choices(const SessionRea
                       std::to_string(d.fan_out) + " choices a cell, got " + std::to_string(decision->branches) + " and " +
                       std::to_string(decision->fan_out),
                   "record them again with profile");
-      choices[r].push_back(decision->choice);
+      choices[r].push_back({decision->choice, decision->ancestor});
     }
   }
   return choices;

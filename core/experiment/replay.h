@@ -2,14 +2,13 @@
 #pragma once
 #include <vector>
 
-#include "core/runtime/program.h"
+#include "core/runtime/executor.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
 
 /// By router of the program, then execution: what the session holds of one batch; empty for routers that it does not know, which then
 /// decide freely. Error(bad_input) names file and router where a decision cannot be one of this program's.
-std::vector<std::vector<std::vector<int32_t>>> recorded_choices(const SessionReader& session, int64_t run, int64_t batch,
-                                                                const Program& program);
+ForcedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program);
 
 }  // namespace stormcell

@@ -33,7 +33,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
     if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
       r.warnings.push_back("the configuration was made for another model (" + wanted.model + "): only what fits is taken over");
     PipelineResult replayed =
-        replay_passes({*graph, {}, s.machine_model(), bounds_of(*graph, *s.data, 0)}, {wanted.passes.begin(), wanted.passes.end()});
+        replay_passes({*graph, {}, s.machine_model(), bounds_of(*graph, *s.data, 0), nullptr, {}, mask_facts(*graph, *s.data)},
+                      {wanted.passes.begin(), wanted.passes.end()});
     for (const PassOutcome& outcome : replayed.outcomes) {
       PassReport& report = r.passes.emplace_back(report_of(outcome));
       report.predicted_speedup.reset();  // a replay has no profile: a prediction would be of loads that nobody counted

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -189,14 +190,12 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     RouterFigures& figures = totals.routers[n];
     figures.cells += d.shape.cells;
     const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
-    const bool decoder = plan.graph->space(router.dense_space).name.starts_with("decoder");
-    const auto& mask = in_turn   ? turns[static_cast<size_t>(d.turn)].is_going
-                       : decoder ? batch.decoder_attention_mask
-                                 : batch.attention_mask;
+    const std::span<const int32_t> mask =
+        in_turn ? std::span<const int32_t>(turns[static_cast<size_t>(d.turn)].is_going) : mask_over(*plan.graph, router.dense_space, batch);
     const int64_t per_sequence = batch.sequences > 0 ? static_cast<int64_t>(mask.size()) / batch.sequences : 0;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
-      const bool real = row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0;
+      const bool real = mask.empty() || (row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0);
       figures.cells_real += real;
       for (int32_t k = 0; k < d.shape.fan_out; ++k) {
         const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + k)];
@@ -226,7 +225,7 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
 
 LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t batches) const {
   LoadProfile profile;
-  for (const RouterFigures& r : totals.routers) profile.routers[r.router] = {r.load, r.cells, batches};
+  for (const RouterFigures& r : totals.routers) profile.routers[r.router] = {r.load, r.cells, batches, r.load_real, r.cells_real};
   return profile;
 }
 

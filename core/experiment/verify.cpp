@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <optional>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/experiment/judge.h"
@@ -23,6 +25,29 @@ OracleInputs<float> oracle_inputs(const Graph& graph, const InputValues& inputs)
   return list;
 }
 
+/// By output: which cells count; those of all outputs that do not say it count all.
+std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const Batch& batch) {
+  std::map<std::string, std::vector<int32_t>> real;
+  for (const NamedValue& o : graph.outputs) {
+    if (o.real == kNone) continue;
+    const std::span<const int32_t> mask = values_of(batch, graph.value(o.real).name);
+    real[o.name].assign(mask.begin(), mask.end());
+  }
+  return real;
+}
+
+/// By the name of a space whose padding the graph leaves out: which cells are left.
+std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& graph, const Batch& batch) {
+  std::map<std::string, std::vector<int32_t>> computed;
+  for (size_t s = 0; s < graph.spaces.size(); ++s) {
+    const CellSpace& space = graph.spaces[s];
+    if (space.kind != SpaceKind::ragged || graph.holds_members(static_cast<SpaceId>(s))) continue;
+    const std::span<const int32_t> mask = mask_over(graph, space.base, batch);
+    computed[graph.space(space.base).name].assign(mask.begin(), mask.end());
+  }
+  return computed;
+}
+
 /// A plan under judgement: how it runs, what is known of it so far.
 struct JudgedPlan {
   JudgedPlan(Experiment::State& state, ReadyPlan& plan) : state(state), plan(plan), judge(state.tolerance, state.arithmetic()) {}
@@ -33,18 +58,26 @@ struct JudgedPlan {
   Observed run(const Batch& batch, const Observed* replay) {
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
-    std::vector<std::vector<std::vector<int32_t>>> forced;
+    ForcedDecisions forced;
     if (replay) {
       forced = forced_choices(*plan.program, replay->decisions);
       execute.forced = &forced;
     }
     state.run_batch(plan, batch, execute);
-    return observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);
+    Observed came = observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);
+    came.real = real_cells(*plan.graph, batch);
+    return came;
   }
-  /// One batch beside the oracle's: freely, and replaying its decisions.
-  void compare(int64_t number, const Batch& batch, const Observed& reference) {
-    const Observed free = run(batch, nullptr);
-    judge.add(number, reference, run(batch, &reference), &free);
+  /// One batch beside a reference: replaying its decisions and, where it is the oracle's, freely.
+  void compare(int64_t number, const Batch& batch, const Observed& reference, bool freely) {
+    const Observed replayed = run(batch, &reference);
+    std::optional<Observed> free;
+    if (freely) free = run(batch, nullptr);
+    const Observed* const ran_free = free ? &*free : nullptr;
+    // A plan that leaves padding out has decided nothing there.
+    const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, batch);
+    if (computed.empty()) return judge.add(number, reference, replayed, ran_free);
+    judge.add(number, {only_computed(reference.decisions, computed), reference.outputs, reference.real}, replayed, ran_free);
   }
 };
 
@@ -77,7 +110,9 @@ class References {
     options.keep_scores = true;
     options.round_inputs = round_inputs;
     const Bindings bindings = bindings_of(graph, batch, 0);
-    return observed(graph, bindings, oracle.run(oracle_inputs(graph, inputs_of(batch)), bindings, options), reach_);
+    Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, inputs_of(batch)), bindings, options), reach_);
+    came.real = real_cells(graph, batch);
+    return came;
   }
   const Experiment::State& state_;
   const Progress& progress_;
@@ -106,10 +141,10 @@ int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>
     progress.report("verifying against the oracle", checked, batches);
     const Batch batch = s.data->batch(checked);
     const Observed reference = references.running(batch);
-    for (JudgedPlan& plan : plans) plan.compare(checked, batch, reference);
+    for (JudgedPlan& plan : plans) plan.compare(checked, batch, reference, true);
     if (!references.differ()) continue;
     const Observed stored = references.stored(batch);
-    format.add(plans[0].run(batch, &stored).outputs, stored.outputs);
+    format.add(plans[0].run(batch, &stored).outputs, stored.outputs, stored.real);
   }
   return checked;
 }
@@ -122,7 +157,7 @@ int64_t verify_with_baseline(JudgedPlan& plan, JudgedPlan& baseline, int64_t fir
     progress.report("verifying against the baseline", b, batches);
     const Batch batch = plan.state.data->batch(b);
     const Observed reference = baseline.run(batch, nullptr);
-    plan.judge.add(b, reference, plan.run(batch, &reference), nullptr);
+    plan.compare(b, batch, reference, false);
   }
   return b - first;
 }

@@ -41,6 +41,13 @@ double BranchShares::of_any(const Graph& graph, ValueId decision, const std::vec
 double BranchShares::rows(const Graph& graph, SpaceId space, const Bindings& bindings) const {
   const CellSpace& s = graph.space(space);
   if (s.kind == SpaceKind::root) return static_cast<double>(s.count.evaluate(bindings));
+  if (s.kind == SpaceKind::ragged) {
+    const double base = rows(graph, s.base, bindings);
+    if (!graph.holds_members(space)) return base * cells_present(s.offsets);
+    // As many of the base's cells as the routed parents are of all.
+    const CellSpace& above = graph.space(s.parent);
+    return base * of(graph, above.decision, above.branch);
+  }
   const double above = rows(graph, s.parent, bindings);
   if (s.kind == SpaceKind::dense) return above * static_cast<double>(s.per_parent.evaluate(bindings));
   return above * of(graph, s.decision, s.branch);

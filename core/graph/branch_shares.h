@@ -14,6 +14,12 @@ class BranchShares {
   /// Mean load of each branch, divided by the cells that came.
   void set(ValueId decision, std::vector<double> shares) { shares_[decision] = std::move(shares); }
   bool is_recorded(ValueId decision) const { return shares_.contains(decision); }
+  /// The part of a mask's cells that are not 0; all without.
+  void set_present(ValueId ragged, double part) { present_[ragged] = part; }
+  double cells_present(ValueId ragged) const {
+    const auto at = present_.find(ragged);
+    return at == present_.end() ? 1 : at->second;
+  }
 
   /// Of the cells of `decision`, the part that goes to `branch` (with kAllBranches: choices for each cell).
   double of(const Graph& graph, ValueId decision, int32_t branch) const;
@@ -24,6 +30,7 @@ class BranchShares {
 
  private:
   std::map<ValueId, std::vector<double>> shares_;
+  std::map<ValueId, double> present_;
 };
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/spaces.h"
 #include "core/graph/verify.h"
 
 namespace stormcell {
@@ -19,31 +20,27 @@ GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
 }
 
 SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
-  graph_.spaces.push_back({std::string(name), SpaceKind::root, kNone, std::move(count), {}, kNone, kAllBranches});
-  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
-}
-SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per_parent) {
-  const Dim count = graph_.space(parent).count * per_parent;
-  graph_.spaces.push_back({std::string(name), SpaceKind::dense, parent, count, std::move(per_parent), kNone, kAllBranches});
+  CellSpace s;
+  s.name = std::string(name);
+  s.count = std::move(count);
+  graph_.spaces.push_back(std::move(s));
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
 SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
-  const auto [known, fresh] = routed_.emplace(std::pair(decision, branch), static_cast<SpaceId>(graph_.spaces.size()));
-  if (!fresh) return known->second;
-  const Value& d = graph_.value(decision);
-  const CellSpace& from = graph_.space(d.type.space);
-  // One branch gets a cell at most once, so its bound is the cells; all slots together are cells x fan-out.
-  const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
-  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)),
-                           SpaceKind::routed,
-                           d.type.space,
-                           bound,
-                           {},
-                           decision,
-                           branch});
+  const auto known = routed_.find(std::pair(decision, branch));
+  return known != routed_.end() ? known->second : routed_[{decision, branch}] = add_routed_space(graph_, decision, branch);
+}
+SpaceId GraphBuilder::ragged_space(ValueId ragged, SpaceId parent) { return stormcell::ragged_space(graph_, ragged, parent); }
+SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per_parent) {
+  CellSpace s;
+  s.name = std::string(name);
+  s.kind = SpaceKind::dense;
+  s.parent = parent;
+  s.count = graph_.space(parent).count * per_parent;
+  s.per_parent = std::move(per_parent);
+  graph_.spaces.push_back(std::move(s));
   return static_cast<SpaceId>(graph_.spaces.size()) - 1;
 }
-
 std::string GraphBuilder::unique(std::string_view name) {
   std::string base = name.empty() ? "v" : std::string(name);
   for (char& c : base)
@@ -65,8 +62,10 @@ ValueId GraphBuilder::add_value(std::string_view name, ValueKind kind, TensorTyp
   return static_cast<ValueId>(graph_.values.size()) - 1;
 }
 
-ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {
-  return add_value(name, ValueKind::input, {dtype, space, std::move(content)});
+ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content, InputRole role) {
+  const ValueId v = add_value(name, ValueKind::input, {dtype, space, std::move(content)});
+  graph_.value(v).role = role;
+  return v;
 }
 ValueId GraphBuilder::weight(std::string_view name, DType dtype, std::vector<int64_t> shape) {
   // A model asks for tens of thousands of weights: a look through the values for each would be quadratic.
@@ -126,6 +125,17 @@ ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::st
   return value("gather", std::move(values), std::move(attributes), name);
 }
 
+ValueId GraphBuilder::pack(ValueId x, ValueId ragged, SpaceId parent) {
+  const SpaceId space = ragged_space(ragged, parent);
+  return value("pack", {x, ragged}, {{"spaces", std::vector<int64_t>{space}}}, graph_.value(x).name + "." + graph_.value(ragged).name);
+}
+
+std::vector<ValueId> GraphBuilder::pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches) {
+  std::vector<int64_t> spaces;
+  for (const int32_t b : branches) spaces.push_back(ragged_space(ragged, routed_space(decision, b)));
+  return graph_.node(add("pack", {x, ragged}, {{"spaces", std::move(spaces)}}, graph_.value(ragged).name + ".pack")).outputs;
+}
+
 void GraphBuilder::begin_body() { open_.emplace_back(); }
 void GraphBuilder::end_body(std::vector<ValueId> yields) {
   closed_.push_back(std::move(open_.back()));
@@ -155,7 +165,9 @@ NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs
   return id;
 }
 
-void GraphBuilder::output(std::string_view name, ValueId value) { graph_.outputs.push_back({std::string(name), value}); }
+void GraphBuilder::output(std::string_view name, ValueId value, ValueId real) {
+  graph_.outputs.push_back({std::string(name), value, real});
+}
 
 Graph GraphBuilder::finish() {
   verify(graph_);

@@ -20,8 +20,10 @@ class GraphBuilder {
   SpaceId dense_space(std::string_view name, SpaceId parent, Dim per_parent);
   /// The cells that `decision` sends to `branch` (or all slots: kAllBranches); one space each, made once.
   SpaceId routed_space(ValueId decision, int32_t branch);
+  /// The cells of a ragged value below `parent`; one space each, made once.
+  SpaceId ragged_space(ValueId ragged, SpaceId parent);
 
-  ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
+  ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {}, InputRole role = InputRole::none);
   ValueId weight(std::string_view name, DType dtype, std::vector<int64_t> shape);
   ValueId state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
 
@@ -33,6 +35,10 @@ class GraphBuilder {
   ValueId route(ValueId scores, const Protocol& protocol, std::string_view name, int64_t branches = 0);
   /// One value for each branch.
   std::vector<ValueId> scatter(ValueId x, ValueId decision, const std::vector<int32_t>& branches);
+  /// The rows of x of the cells that `ragged` tells below `parent`.
+  ValueId pack(ValueId x, ValueId ragged, SpaceId parent);
+  /// The same of members of a decision: one value for each branch.
+  std::vector<ValueId> pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches);
   ValueId gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise = kNone, std::string_view name = {});
 
   /// begin_body() opens a body of a guard or repeat; add_region() closes the last `yields.size()` bodies and adds the node.
@@ -40,7 +46,8 @@ class GraphBuilder {
   void end_body(std::vector<ValueId> yields);
   NodeId add_region(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name);
 
-  void output(std::string_view name, ValueId value);
+  /// `real`: the mask over its cells where only the real ones count.
+  void output(std::string_view name, ValueId value, ValueId real = kNone);
   const Graph& graph() const { return graph_; }
   Graph& graph() { return graph_; }
   /// Verifies and hands the graph over.

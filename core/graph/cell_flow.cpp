@@ -94,8 +94,16 @@ class Analysis {
   void decisions_of_gather(const Node& n, Row& into, SpaceId to) {
     const bool weighted = n.attributes.word("mode") == "weighted";
     for (const ValueId in : n.inputs)
-      for (SpaceId s = space(in); s != kNone && s != to; s = g_.space(s).parent)
-        if (g_.space(s).kind == SpaceKind::routed) add(into, to, g_.space(s).decision, {Mix::cell}, weighted);
+      for (SpaceId s = space(in); s != kNone && s != to; s = g_.origin(s)) {
+        const CellSpace& cells = g_.space(s);
+        if (cells.kind == SpaceKind::routed) add(into, to, cells.decision, {Mix::cell}, weighted);
+        if (cells.kind != SpaceKind::ragged) continue;
+        add(into, to, cells.offsets, {Mix::cell});
+        // Members go where their parents are sent: the parent's decision is all its cells'.
+        if (!g_.holds_members(s)) continue;
+        const CellSpace& above = g_.space(cells.parent);
+        add(into, to, above.decision, {Mix::within, above.parent}, weighted);
+      }
   }
 
   void state(const Node& n) {

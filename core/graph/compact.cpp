@@ -23,7 +23,9 @@ Graph compact(const Graph& from) {
     if (s == kNone || space_kept[index(s)]) return;
     space_kept[index(s)] = 1;
     self(self, from.space(s).parent);
-    if (from.space(s).decision != kNone) value_kept[index(from.space(s).decision)] = 1;
+    for (const ValueId told_by : {from.space(s).decision, from.space(s).offsets})
+      if (told_by != kNone) value_kept[index(told_by)] = 1;
+    self(self, from.space(s).base);
   };
   from.for_each_node([&](NodeId id, int) {
     node_kept[index(id)] = 1;
@@ -44,7 +46,18 @@ Graph compact(const Graph& from) {
     if (value_kept[i]) keep_space(keep_space, from.values[i].type.space);
   }
 
-  const std::vector<int32_t> node_to = renumber(node_kept), value_to = renumber(value_kept), space_to = renumber(space_kept);
+  // A space stands behind its parent and its base, whichever was made first.
+  std::vector<SpaceId> space_order;
+  std::vector<int32_t> space_to(from.spaces.size(), kNone);
+  const auto place = [&](auto&& self, SpaceId s) -> void {
+    if (s == kNone || !space_kept[index(s)] || space_to[index(s)] != kNone) return;
+    self(self, from.space(s).parent);
+    self(self, from.space(s).base);
+    space_to[index(s)] = static_cast<int32_t>(space_order.size());
+    space_order.push_back(s);
+  };
+  for (size_t s = 0; s < from.spaces.size(); ++s) place(place, static_cast<SpaceId>(s));
+  const std::vector<int32_t> node_to = renumber(node_kept), value_to = renumber(value_kept);
   const auto value_of = [&](ValueId v) { return v == kNone ? kNone : value_to[index(v)]; };
   const auto space_of = [&](SpaceId s) { return s == kNone ? kNone : space_to[index(s)]; };
   const auto map_values = [&](std::vector<ValueId>& list) {
@@ -52,11 +65,12 @@ Graph compact(const Graph& from) {
   };
   Graph to;
   to.symbols = from.symbols;
-  for (size_t s = 0; s < from.spaces.size(); ++s) {
-    if (!space_kept[s]) continue;
-    CellSpace space = from.spaces[s];
+  for (const SpaceId s : space_order) {
+    CellSpace space = from.space(s);
     space.parent = space_of(space.parent);
     space.decision = value_of(space.decision);
+    space.offsets = value_of(space.offsets);
+    space.base = space_of(space.base);
     to.spaces.push_back(std::move(space));
   }
   for (size_t v = 0; v < from.values.size(); ++v) {
@@ -82,7 +96,7 @@ Graph compact(const Graph& from) {
   to.top = from.top;
   map_block(to.top);
   to.outputs = from.outputs;
-  for (NamedValue& output : to.outputs) output.value = value_of(output.value);
+  for (NamedValue& output : to.outputs) output.value = value_of(output.value), output.real = value_of(output.real);
   return to;
 }
 

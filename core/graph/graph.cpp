@@ -4,6 +4,16 @@
 
 namespace stormcell {
 
+namespace {
+constexpr std::string_view kRoles[] = {"none", "ids", "mask", "label", "pixels", "positions", "target"};
+}  // namespace
+
+std::string_view to_text(InputRole role) { return kRoles[static_cast<size_t>(role)]; }
+InputRole parse_role(std::string_view text) {
+  const auto at = std::find(std::begin(kRoles), std::end(kRoles), text);
+  return at == std::end(kRoles) ? InputRole::none : static_cast<InputRole>(at - std::begin(kRoles));
+}
+
 SymbolId Graph::find_symbol(std::string_view name) const {
   const auto at = std::find(symbols.begin(), symbols.end(), name);
   return at == symbols.end() ? kNone : static_cast<SymbolId>(at - symbols.begin());
@@ -35,14 +45,26 @@ int64_t Graph::row_bytes(ValueId id) const {
 
 bool Graph::is_within(SpaceId space, SpaceId ancestor) const {
   if (ancestor == kNone) return true;
-  for (; space != kNone; space = this->space(space).parent)
+  for (; space != kNone; space = this->space(space).parent) {
     if (space == ancestor) return true;
+    if (const CellSpace& s = this->space(space); s.kind == SpaceKind::ragged && is_within(s.base, ancestor)) return true;
+  }
   return false;
 }
 
+SpaceId Graph::origin(SpaceId id) const {
+  const CellSpace& s = space(id);
+  return s.kind == SpaceKind::routed ? s.parent : s.kind == SpaceKind::ragged ? s.base : kNone;
+}
+
 SpaceId Graph::dense_ancestor(SpaceId id) const {
-  while (id != kNone && space(id).kind == SpaceKind::routed) id = space(id).parent;
+  while (id != kNone && origin(id) != kNone) id = origin(id);
   return id;
+}
+
+bool Graph::holds_members(SpaceId id) const {
+  const CellSpace& s = space(id);
+  return s.kind == SpaceKind::ragged && s.parent != space(s.base).parent;
 }
 
 SpaceId Graph::common_ancestor(SpaceId a, SpaceId b) const {

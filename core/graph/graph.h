@@ -24,6 +24,7 @@ enum class SpaceKind : uint8_t {
   root,    ///< the sequences or images of a batch; no parent
   dense,   ///< a fixed number of cells for each parent cell, in the parent's order
   routed,  ///< the cells a decision sends to one branch (or to all: slots)
+  ragged,  ///< some cells of a base space, in unequal numbers below their parents: parent + offsets, computed on the device
 };
 
 /// A typed set of cells with its parent map.
@@ -31,10 +32,12 @@ struct CellSpace {
   std::string name;
   SpaceKind kind = SpaceKind::root;
   SpaceId parent = kNone;
-  Dim count;                 ///< cells; for a routed space the bound (slots)
+  Dim count;                 ///< cells; of a routed or ragged space a bound
   Dim per_parent;            ///< dense: cells of one parent cell
   ValueId decision = kNone;  ///< routed: by which decision
   int32_t branch = kAllBranches;
+  ValueId offsets = kNone;  ///< ragged: the value of kind `ragged` that says which cells there are
+  SpaceId base = kNone;     ///< ragged: the space whose cells they are; its parent is the ragged space's, or that routed
 };
 
 /// What a value is. A value over cells has shape [cells of the space, content...]; weights and scalars have no space.
@@ -45,15 +48,30 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-enum class ValueKind : uint8_t { result, input, weight, state, decision };
+enum class ValueKind : uint8_t { result, input, weight, state, decision, ragged };
+
+/// What an input of a graph is for: who fills it asks for this, never for its name.
+enum class InputRole : uint8_t {
+  none,
+  ids,        ///< token ids
+  mask,       ///< 1 where a cell of its space is real, 0 where it pads
+  label,      ///< the branch, or the class, that is given with a cell
+  pixels,     ///< [height, width, channels]
+  positions,  ///< the place of a cell in its sequence
+  target,     ///< what the model should give
+};
+std::string_view to_text(InputRole role);
+/// none for an unknown word.
+InputRole parse_role(std::string_view text);
 
 struct Value {
   std::string name;
   ValueKind kind = ValueKind::result;
-  TensorType type;  ///< of a decision: the space it routes from; content empty
+  TensorType type;  ///< of a decision: the space it routes from; of a ragged value: the base of its spaces; content empty
   NodeId producer = kNone;
-  int32_t branches = 0;  ///< decision only
-  int32_t fan_out = 0;   ///< decision only
+  InputRole role = InputRole::none;  ///< input only
+  int32_t branches = 0;              ///< decision only
+  int32_t fan_out = 0;               ///< decision; ragged: how often a cell of the base may come
 };
 
 struct Block {
@@ -69,9 +87,11 @@ struct Node {
   std::vector<std::vector<ValueId>> yields;  ///< guard: what each body gives for the outputs, in their order
 };
 
+/// An output of the graph.
 struct NamedValue {
   std::string name;
   ValueId value;
+  ValueId real = kNone;  ///< the mask over its cells where only those count that are real: what the others hold is nobody's
 };
 
 /// The graph owns everything by index. Nodes of a block stand in an order in which they may run.
@@ -97,10 +117,14 @@ class Graph {
   std::vector<Dim> shape(ValueId id) const;
   /// Bytes of one cell's content (all bytes where there is no space). Content is constant by the verifier's rule.
   int64_t row_bytes(ValueId id) const;
-  /// True when `space` is `ancestor` or lies below it.
+  /// True when `space` is `ancestor` or lies below it. A ragged space lies below its base and below its parent.
   bool is_within(SpaceId space, SpaceId ancestor) const;
-  /// The nearest space above `space`, itself included, that is not routed.
+  /// The space whose cells the cells of `space` are: a routed space's parent, a ragged space's base. kNone of the others.
+  SpaceId origin(SpaceId space) const;
+  /// The space that cells are identified in: the origins followed up to a space that has none.
   SpaceId dense_ancestor(SpaceId space) const;
+  /// True of a ragged space that holds members of routed parents; then its parent is the routed space.
+  bool holds_members(SpaceId space) const;
   /// The nearest common ancestor; kNone: only the batch as a whole is common.
   SpaceId common_ancestor(SpaceId a, SpaceId b) const;
 

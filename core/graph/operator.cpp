@@ -113,6 +113,16 @@ void expect_decision(const Graph& graph, const Node& node, size_t index) {
     operator_error(graph, node, "a decision as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
 }
 
+void expect_ragged(const Graph& graph, const Node& node, size_t index) {
+  input_type(graph, node, index);
+  if (graph.value(node.inputs[index]).kind != ValueKind::ragged)
+    operator_error(graph, node, "ragged cells as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+}
+
+bool is_grouped(const Graph& graph, SpaceId space) {
+  return space != kNone && (graph.space(space).kind == SpaceKind::dense || graph.space(space).kind == SpaceKind::ragged);
+}
+
 namespace {
 std::vector<std::string> extras(const Node& node) {
   std::vector<std::string> list;
@@ -131,6 +141,13 @@ int extra_input(const Node& node, std::string_view extra, size_t fixed) {
   for (size_t i = 0; i < list.size(); ++i)
     if (list[i] == extra) return static_cast<int>(fixed + i);
   return -1;
+}
+void remove_extra(Node& node, std::string_view extra) {
+  std::string rest;
+  for (const std::string& name : extras(node))
+    if (name != extra) rest += (rest.empty() ? "" : "+") + name;
+  node.attributes.erase("extras");
+  if (!rest.empty()) node.attributes.set("extras", rest);
 }
 size_t extra_count(const Node& node) { return extras(node).size(); }
 
@@ -154,7 +171,7 @@ double value_bytes(const CostContext& context, ValueId id) {
   const Value& v = context.graph.value(id);
   double bytes = static_cast<double>(element_size(v.type.dtype));
   for (const Dim& d : v.type.content) bytes *= static_cast<double>(d.evaluate(context.bindings));
-  if (v.kind == ValueKind::decision) return context.rows(v.type.space) * v.fan_out * 8.0;
+  if (v.kind == ValueKind::decision || v.kind == ValueKind::ragged) return context.rows(v.type.space) * v.fan_out * 8.0;
   return v.type.space == kNone ? bytes : bytes * context.rows(v.type.space);
 }
 

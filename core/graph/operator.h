@@ -87,10 +87,15 @@ void expect_integer(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is one i32 for each cell, or one for the batch.
 void expect_one_integer(const Graph& graph, const Node& node, size_t index);
 void expect_decision(const Graph& graph, const Node& node, size_t index);
+void expect_ragged(const Graph& graph, const Node& node, size_t index);
+/// `space` groups cells by parents: a dense or a ragged one.
+bool is_grouped(const Graph& graph, SpaceId space);
 
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
 /// Index of the input that carries `extra`, or -1. `fixed` is the number of inputs before the extras.
 int extra_input(const Node& node, std::string_view extra, size_t fixed);
+/// Takes a name out of the list; the input is the caller's to remove.
+void remove_extra(Node& node, std::string_view extra);
 /// Number of extras.
 size_t extra_count(const Node& node);
 /// Each extra is one that the operator knows, and named once.

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
+#include "core/graph/spaces.h"
 #include "core/graph/verify.h"
 
 namespace stormcell {
@@ -67,21 +68,7 @@ NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::s
   return id;
 }
 
-SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) {
-  for (size_t i = 0; i < graph_.spaces.size(); ++i)
-    if (graph_.spaces[i].decision == decision && graph_.spaces[i].branch == branch) return static_cast<SpaceId>(i);
-  const Value& d = graph_.value(decision);
-  const CellSpace& from = graph_.space(d.type.space);
-  const Dim bound = branch == kAllBranches ? from.count * Dim(d.fan_out) : from.count;
-  graph_.spaces.push_back({d.name + "/" + (branch == kAllBranches ? std::string("slots") : std::to_string(branch)),
-                           SpaceKind::routed,
-                           d.type.space,
-                           bound,
-                           {},
-                           decision,
-                           branch});
-  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
-}
+SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) { return stormcell::routed_space(graph_, decision, branch); }
 
 SpaceId Rewriter::space_of_copies(SpaceId id, const ValueMap& values) {
   if (id == kNone) return kNone;
@@ -90,6 +77,10 @@ SpaceId Rewriter::space_of_copies(SpaceId id, const ValueMap& values) {
   if (space.kind == SpaceKind::routed) {
     const auto at = values.find(space.decision);
     return at == values.end() || at->second == space.decision ? id : routed_space(at->second, space.branch);
+  }
+  if (space.kind == SpaceKind::ragged) {
+    const auto at = values.find(space.offsets);
+    return at == values.end() || at->second == space.offsets ? id : ragged_space(graph_, at->second, parent);
   }
   if (parent == space.parent) return id;
   const std::string name = space.name + "/" + graph_.space(parent).name;

@@ -68,8 +68,10 @@ std::vector<std::vector<ValueId>> value_successors(const Graph& g) {
       for (const ValueId in : n.inputs) link(in, out);
       if (op != "gather") continue;
       for (const ValueId in : n.inputs)
-        for (SpaceId s = g.value(in).type.space; s != kNone && s != g.value(out).type.space; s = g.space(s).parent)
+        for (SpaceId s = g.value(in).type.space; s != kNone && s != g.value(out).type.space; s = g.origin(s)) {
           if (g.space(s).kind == SpaceKind::routed) link(g.space(s).decision, out);
+          if (g.space(s).kind == SpaceKind::ragged) link(g.space(s).offsets, out);
+        }
     }
   });
   return next;

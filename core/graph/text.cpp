@@ -36,9 +36,11 @@ class Writer {
     spaces(kNone, "");
     for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
       for (size_t i = 0; i < g_.values.size(); ++i)
-        if (g_.values[i].kind == kind) out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + "\n";
+        if (g_.values[i].kind == kind)
+          out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + role(g_.values[i]) + "\n";
     block(g_.top, "");
-    for (const NamedValue& o : g_.outputs) out_ += "output " + text_name(o.name) + " = " + value(o.value) + "\n";
+    for (const NamedValue& o : g_.outputs)
+      out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
     return std::move(out_);
   }
 
@@ -61,14 +63,18 @@ class Writer {
     name_spaces(kNone);
     g_.for_each_node([&](NodeId id, int) {
       for (const ValueId v : g_.node(id).outputs)
-        if (g_.value(v).kind == ValueKind::decision) name_spaces(v);
+        if (tells_spaces(v)) name_spaces(v);
     });
   }
 
-  /// The decision that must be known before the space is.
+  bool tells_spaces(ValueId v) const { return g_.value(v).kind == ValueKind::decision || g_.value(v).kind == ValueKind::ragged; }
+
+  /// The decision or ragged value that must be known before the space is.
   ValueId deciding(SpaceId space) const {
-    for (; space != kNone; space = g_.space(space).parent)
+    for (; space != kNone; space = g_.space(space).parent) {
       if (g_.space(space).kind == SpaceKind::routed) return g_.space(space).decision;
+      if (g_.space(space).kind == SpaceKind::ragged) return g_.space(space).offsets;
+    }
     return kNone;
   }
 
@@ -90,6 +96,10 @@ class Writer {
           out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " by " + value(s.decision);
           out_ += s.branch == kAllBranches ? std::string(" slots") : " branch " + std::to_string(s.branch);
           out_ += " at most " + s.count.to_text(g_.symbols);
+          break;
+        case SpaceKind::ragged:
+          out_ += (g_.space(s.parent).name == "root" ? quoted("root") : space(s.parent)) + " ragged " + value(s.offsets) + " at most " +
+                  s.count.to_text(g_.symbols);
       }
       out_ += "\n";
     }
@@ -98,9 +108,12 @@ class Writer {
   std::string value(ValueId v) const { return "%" + text_name(value_names_[static_cast<size_t>(v)]); }
   std::string space(SpaceId s) const { return text_name(space_names_[static_cast<size_t>(s)]); }
 
+  static std::string role(const Value& v) { return v.role == InputRole::none ? "" : " role " + std::string(to_text(v.role)); }
+
   std::string type(const Value& v) const {
     if (v.kind == ValueKind::decision)
       return "decision " + space(v.type.space) + " " + std::to_string(v.branches) + "x" + std::to_string(v.fan_out);
+    if (v.kind == ValueKind::ragged) return "ragged " + space(v.type.space) + " x" + std::to_string(v.fan_out);
     std::string text(to_text(v.type.dtype));
     if (v.type.space != kNone) text += " " + space(v.type.space);
     if (v.type.content.empty() && v.type.space != kNone) return text;
@@ -142,7 +155,7 @@ class Writer {
       }
       out_ += "\n";
       for (const ValueId v : n.outputs)
-        if (g_.value(v).kind == ValueKind::decision) spaces(v, indent);
+        if (tells_spaces(v)) spaces(v, indent);
     }
   }
 

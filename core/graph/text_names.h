@@ -6,7 +6,9 @@
 namespace stormcell {
 
 /// Attributes that hold the numbers of spaces, written @NAME.
-inline bool is_space_attribute(std::string_view key) { return key == "space" || key == "spaces" || key == "slots" || key == "arrived"; }
+inline bool is_space_attribute(std::string_view key) {
+  return key == "space" || key == "spaces" || key == "slots" || key == "arrived" || key == "base";
+}
 
 /// A character that a name may hold outside of quotes.
 inline bool is_plain(char c) {

@@ -59,6 +59,7 @@ class Parser {
       NamedValue output{line_.name("the name of an output"), kNone};
       line_.expect("=");
       output.value = known_value();
+      if (line_.accept("real")) output.real = known_value();
       g_.outputs.push_back(std::move(output));
       end();
     } else {
@@ -99,12 +100,18 @@ class Parser {
         s.per_parent = dim("#");
         s.count = parent.count * s.per_parent;
       } else {
-        s.kind = SpaceKind::routed;
-        line_.expect("by");
-        s.decision = known_value();
-        if (!line_.accept("slots")) {
-          line_.expect("branch");
-          s.branch = static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(line_.integer("the number of a branch"), -2), INT32_MAX));
+        if (line_.accept("ragged")) {
+          s.kind = SpaceKind::ragged;
+          s.offsets = known_value();
+          s.base = g_.value(s.offsets).type.space;
+        } else {
+          s.kind = SpaceKind::routed;
+          line_.expect("by");
+          s.decision = known_value();
+          if (!line_.accept("slots")) {
+            line_.expect("branch");
+            s.branch = static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(line_.integer("the number of a branch"), -2), INT32_MAX));
+          }
         }
         line_.expect("at");
         line_.expect("most");
@@ -159,6 +166,14 @@ class Parser {
       const auto [x, error] = std::from_chars(from, to, v.branches);
       if (error != std::errc() || x == to || *x != 'x' || std::from_chars(x + 1, to, v.fan_out).ptr != to)
         line_.complain("expected BRANCHESxCHOICES, got " + quoted(counts));
+    } else if (line_.accept("ragged")) {
+      if (kind != ValueKind::result) line_.complain("expected ragged cells only where a node makes them");
+      v.kind = ValueKind::ragged;
+      v.type = {DType::i32, known_space(), {}};
+      const std::string times = line_.name("xTIMES");
+      const char *from = times.data(), *to = from + times.size();
+      if (times.size() < 2 || times[0] != 'x' || std::from_chars(from + 1, to, v.fan_out).ptr != to)
+        line_.complain("expected xTIMES, how often a cell may come, got " + quoted(times));
     } else {
       const std::string word = line_.name("a type");
       const auto dtype = parse_dtype(word);
@@ -180,7 +195,13 @@ class Parser {
   }
 
   void declare(ValueKind kind) {
-    new_value(kind);
+    const ValueId v = new_value(kind);
+    if (kind == ValueKind::input && line_.accept("role")) {
+      const std::string word = line_.name("a role");
+      g_.value(v).role = parse_role(word);
+      if (g_.value(v).role == InputRole::none)
+        line_.complain("expected ids, mask, label, pixels, positions or target, got " + quoted(word));
+    }
     end();
   }
 
@@ -280,6 +301,7 @@ class Parser {
       const Value& v = g_.value(n.outputs[i]);
       const Result& r = results[i];
       const auto text = [&](const TensorType& type, ValueKind kind, int32_t branches, int32_t fan_out) {
+        if (kind == ValueKind::ragged) return "ragged " + g_.space(type.space).name + " x" + std::to_string(fan_out);
         if (kind != ValueKind::decision) return type_text(g_, type);
         return "decision " + g_.space(type.space).name + " " + std::to_string(branches) + "x" + std::to_string(fan_out);
       };

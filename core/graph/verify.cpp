@@ -15,13 +15,16 @@ class Verifier {
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const Value& v = graph_.values[i];
       if (v.producer == kNone) {
-        if (v.kind == ValueKind::result || v.kind == ValueKind::decision) fail("value %" + v.name, "expected a producer, got none");
+        if (v.kind == ValueKind::result || v.kind == ValueKind::decision || v.kind == ValueKind::ragged)
+          fail("value %" + v.name, "expected a producer, got none");
         defined_[i] = true;
       }
       if (v.type.space < kNone || v.type.space >= static_cast<SpaceId>(graph_.spaces.size()))
         fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
       content(v);
       if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
+      if (v.role == InputRole::mask && (v.type.dtype != DType::i32 || v.type.space == kNone || !v.type.content.empty()))
+        fail("value %" + v.name, "expected a mask of one i32 a cell, got " + type_text(graph_, v.type));
     }
     block(graph_.top);
     for (const NamedValue& output : graph_.outputs) {
@@ -29,11 +32,19 @@ class Verifier {
       if (const Value& v = graph_.value(output.value); v.kind == ValueKind::weight || v.kind == ValueKind::decision)
         fail("output " + output.name,
              std::string("expected an activation, got ") + (v.kind == ValueKind::weight ? "a weight" : "a decision"));
+      if (output.real != kNone) real_cells(output);
     }
   }
 
  private:
   [[noreturn]] static void fail(const std::string& where, const std::string& what) { bad_input(where, what); }
+
+  void real_cells(const NamedValue& output) {
+    use(output.real, "output " + output.name);
+    const Value& mask = graph_.value(output.real);
+    if (mask.kind != ValueKind::input || mask.role != InputRole::mask || mask.type.space != graph_.value(output.value).type.space)
+      fail("output " + output.name, "expected a mask over its cells to say which are real, got %" + mask.name);
+  }
 
   void content(const Value& v) {
     int64_t elements = 1;
@@ -68,6 +79,7 @@ class Verifier {
       if (s.kind == SpaceKind::dense && s.count != graph_.space(s.parent).count * s.per_parent)
         fail(where, "expected " + (graph_.space(s.parent).count * s.per_parent).to_text(graph_.symbols) + " cells, got " +
                         s.count.to_text(graph_.symbols));
+      if (s.kind == SpaceKind::ragged) ragged(s, static_cast<SpaceId>(i), where);
       if (s.kind != SpaceKind::routed) continue;
       if (s.decision < 0 || s.decision >= static_cast<ValueId>(graph_.values.size()) ||
           graph_.value(s.decision).kind != ValueKind::decision)
@@ -79,23 +91,41 @@ class Verifier {
     }
   }
 
+  /// Below the parent of its base, or below where a decision sends that.
+  void ragged(const CellSpace& s, SpaceId id, const std::string& where) {
+    if (s.offsets < 0 || s.offsets >= static_cast<ValueId>(graph_.values.size()) || graph_.value(s.offsets).kind != ValueKind::ragged)
+      fail(where, "expected ragged cells, got value " + std::to_string(s.offsets));
+    const Value& r = graph_.value(s.offsets);
+    if (s.base != r.type.space || s.base < 0 || s.base >= id)
+      fail(where, "expected the base of %" + r.name + ", got space " + std::to_string(s.base));
+    const SpaceId parents = graph_.space(s.base).parent;
+    const CellSpace& above = graph_.space(s.parent);
+    const Node* producer = r.producer == kNone ? nullptr : &graph_.node(r.producer);
+    const bool of_members =
+        above.kind == SpaceKind::routed && producer && !producer->inputs.empty() && producer->inputs[0] == above.decision;
+    if (s.parent != parents && !of_members)
+      fail(where, "expected the parent of its base, or where the decision of %" + r.name + " sends it");
+  }
+
   void use(ValueId v, const std::string& where) {
     if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
     if (!defined_[static_cast<size_t>(v)]) fail(where, "uses %" + graph_.value(v).name + " before it is defined, or outside of its body");
     cells(v, where);
   }
 
-  /// Cells of a routed space are there only where their decisions are known.
+  /// Cells of a routed or ragged space are there only where the values that tell them are known.
   void cells(ValueId v, const std::string& where) {
     for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) {
       const CellSpace& space = graph_.space(s);
-      if (space.kind == SpaceKind::routed && !defined_[static_cast<size_t>(space.decision)])
-        fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where their decision %" +
-                        graph_.value(space.decision).name + " is not known");
+      for (const ValueId told_by : {space.decision, space.offsets})
+        if (told_by != kNone && !defined_[static_cast<size_t>(told_by)])
+          fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" + graph_.value(told_by).name +
+                          ", which tells them, is not known");
     }
   }
 
   std::string result_text(const Result& r) const {
+    if (r.kind == ValueKind::ragged) return "ragged " + graph_.space(r.type.space).name;
     if (r.kind != ValueKind::decision) return type_text(graph_, r.type);
     return "decision " + graph_.space(r.type.space).name + " " + std::to_string(r.branches) + "x" + std::to_string(r.fan_out);
   }

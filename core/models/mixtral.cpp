@@ -58,8 +58,8 @@ class MixtralBuilder : public LayerBuilder {
   MixtralBuilder(const Settings& s, WeightCatalog& weights) : LayerBuilder(weights), s_(s) {
     sequences_ = root_space("sequence", symbol(kSequences));
     tokens_ = dense_space("token", sequences_, symbol(kLength));
-    ids_ = input(kInputIds, DType::i32, tokens_);
-    mask_ = input(kAttentionMask, DType::i32, tokens_);
+    ids_ = input(kInputIds, DType::i32, tokens_, {}, InputRole::ids);
+    mask_ = input(kAttentionMask, DType::i32, tokens_, {}, InputRole::mask);
   }
 
   /// Positions count every cell, padding too, as the reference's forward pass without a cache does.
@@ -70,8 +70,8 @@ class MixtralBuilder : public LayerBuilder {
     ValueId x = embedded(ids_);
     for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, nullptr, "forward");
     x = rms_norm(x, "model.norm", s_.eps);
-    output(kDecoderHidden, x);
-    if (s_.head) output(kLogits, logits(x));
+    output(kDecoderHidden, x, mask_);
+    if (s_.head) output(kLogits, logits(x), mask_);
     return finish();
   }
 

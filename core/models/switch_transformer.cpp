@@ -89,8 +89,8 @@ class SwitchBuilder : public LayerBuilder {
   };
 
   void encoder() {
-    const ValueId ids = input(kInputIds, DType::i32, tokens_);
-    encoder_mask_ = input(kAttentionMask, DType::i32, tokens_);
+    const ValueId ids = input(kInputIds, DType::i32, tokens_, {}, InputRole::ids);
+    encoder_mask_ = input(kAttentionMask, DType::i32, tokens_, {}, InputRole::mask);
     ValueId x = value("embedding", {ids, table("encoder")}, {}, "encoder.embed_tokens");
     for (int64_t i = 0; i < s_.layers; ++i) {
       const std::string block = "encoder.block." + std::to_string(i);
@@ -102,10 +102,11 @@ class SwitchBuilder : public LayerBuilder {
 
   Graph forward() {
     encoder();
-    output(kEncoderHidden, encoder_hidden_);
+    output(kEncoderHidden, encoder_hidden_, encoder_mask_);
     if (!s_.decoder) return finish();
     const SpaceId targets = dense_space("decoder_token", sequences_, symbol(kDecoderLength));
-    const ValueId ids = input(kDecoderInputIds, DType::i32, targets), mask = input(kDecoderAttentionMask, DType::i32, targets);
+    const ValueId ids = input(kDecoderInputIds, DType::i32, targets, {}, InputRole::ids),
+                  mask = input(kDecoderAttentionMask, DType::i32, targets, {}, InputRole::mask);
     ValueId x = value("embedding", {ids, table("decoder")}, {}, "decoder.embed_tokens");
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string block = "decoder.block." + std::to_string(i);
@@ -114,8 +115,8 @@ class SwitchBuilder : public LayerBuilder {
       x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder", "forward");
     }
     x = rms_norm(x, "decoder.final_layer_norm", s_.eps);
-    output(kDecoderHidden, x);
-    if (s_.head) output(kLogits, logits(x));
+    output(kDecoderHidden, x, mask);
+    if (s_.head) output(kLogits, logits(x), mask);
     return finish();
   }
 

@@ -68,10 +68,9 @@ class Walk {
         for (const ValueId v : graph_.node(inner).inputs) {
           use(v);
           // Rows over a routed space need the decisions above it.
-          for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) use(graph_.space(s).decision);
+          for_each_telling(graph_.value(v).type.space, use);
         }
-        for (const ValueId v : graph_.node(inner).outputs)
-          for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) use(graph_.space(s).decision);
+        for (const ValueId v : graph_.node(inner).outputs) for_each_telling(graph_.value(v).type.space, use);
         for (const auto& yield : graph_.node(inner).yields)
           for (const ValueId v : yield) use(v);
       };
@@ -83,6 +82,16 @@ class Walk {
       }
       for (const auto& yield : node.yields)
         for (const ValueId v : yield) last_use_[static_cast<size_t>(v)] = made_in(block, v) ? id : kNone;
+    }
+  }
+  /// The decisions and ragged values that tell which cells a space has.
+  template <class Visit>
+  void for_each_telling(SpaceId space, Visit visit) const {
+    for (; space != kNone; space = graph_.space(space).parent) {
+      const CellSpace& s = graph_.space(space);
+      visit(s.decision);
+      visit(s.offsets);
+      if (s.kind == SpaceKind::ragged) for_each_telling(s.base, visit);
     }
   }
   bool made_in(const Block& block, ValueId v) {
@@ -106,7 +115,8 @@ class Walk {
       } else {
         const Kernel<Scalar> kernel = find_kernel<Scalar>(node.op->name);
         if (!kernel) failed(node.op->name, "the oracle has no kernel for this operator");
-        for (const ValueId v : node.outputs) frame_.make(v);
+        for (const ValueId v : node.outputs)
+          if (graph_.value(v).kind != ValueKind::ragged) frame_.make(v);
         kernel({frame_, node, team_, options_.cancel});
       }
       if (!options_.keep_values) release(id, node);
@@ -118,7 +128,7 @@ class Walk {
     };
     for (const ValueId v : node.inputs) {
       done(v);
-      for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) done(graph_.space(s).decision);
+      for_each_telling(graph_.value(v).type.space, done);
     }
     for (const ValueId v : node.outputs) done(v);
   }

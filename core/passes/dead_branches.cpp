@@ -26,6 +26,17 @@ std::vector<int32_t> parse_list(std::string_view text, const std::string& where)
   return list;
 }
 
+/// A pass before has left the padding out.
+bool decides_about_real_cells(const Graph& graph, const std::string& router) {
+  bool real = false;
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (n.op->name != "route" || n.name != router) return;
+    real = graph.space(graph.value(n.outputs[0]).type.space).kind == SpaceKind::ragged;
+  });
+  return real;
+}
+
 }  // namespace
 
 std::string branch_list(const std::vector<int32_t>& branches) {
@@ -43,9 +54,12 @@ DeadBranches dead_branches(const PassInput& input) {
   const double most_share = input.option(kDeadShare);
   for (const auto& [router, load] : input.profile.routers) {
     if (load.batches == 0) continue;
+    const bool real = !load.load_real.empty() && decides_about_real_cells(input.graph, router);
+    const std::vector<int64_t>& loads = real ? load.load_real : load.load;
+    const auto cells = static_cast<double>(real ? load.cells_real : load.cells);
     std::vector<int32_t> empty;
-    for (size_t b = 0; b < load.load.size(); ++b)
-      if (static_cast<double>(load.load[b]) <= most_share * static_cast<double>(load.cells)) empty.push_back(static_cast<int32_t>(b));
+    for (size_t b = 0; b < loads.size(); ++b)
+      if (static_cast<double>(loads[b]) <= most_share * cells) empty.push_back(static_cast<int32_t>(b));
     if (!empty.empty()) dead[router] = std::move(empty);
   }
   return dead;

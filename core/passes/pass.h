@@ -16,9 +16,18 @@ struct RouterLoad {
   std::vector<int64_t> load;  ///< [branches] cells kept
   int64_t cells = 0;          ///< cells decided about
   int64_t batches = 0;
+  std::vector<int64_t> load_real = {};  ///< [branches] without padding; empty: not known
+  int64_t cells_real = 0;
 };
 struct LoadProfile {
   std::map<std::string, RouterLoad, std::less<>> routers;
+};
+
+/// What the data's masks are like, over all batches.
+struct MaskFacts {
+  int64_t cells = 0, real = 0;
+  bool padding_last = true;  ///< no sequence has padding before a real cell
+  bool some_in_each = true;  ///< every sequence has a real cell
 };
 
 /// The machine as predictions see it.
@@ -42,9 +51,10 @@ struct PassInput {
   const Graph& graph;
   const LoadProfile& profile;
   const MachineModel& machine;
-  Bindings typical;                            ///< extents of a typical batch, for predictions
-  const PassParameters* parameters = nullptr;  ///< of a configuration: does the same again, whatever the profile says
-  PassParameters options = {};                 ///< what differs from the standard; checked
+  Bindings typical;                                          ///< extents of a typical batch, for predictions
+  const PassParameters* parameters = nullptr;                ///< of a configuration: does the same again, whatever the profile says
+  PassParameters options = {};                               ///< what differs from the standard; checked
+  std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
 
   double option(const PassOption& option) const;
   bool is_on(const PassOption& flag) const { return option(flag) != 0; }

@@ -1,5 +1,6 @@
 // The visible list of passes, in the order in which the pipeline applies them. A new one: its file here, its row, its test.
-// Vertical fusion comes after horizontal fusion: a norm that fed a scatter only then feeds a product.
+// What is not computed is left out first. Vertical fusion comes after horizontal fusion: a norm that fed a scatter only then feeds a
+// product.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,11 +10,13 @@
 #include "core/passes/dead_path.h"
 #include "core/passes/horizontal_fusion.h"
 #include "core/passes/pass.h"
+#include "core/passes/unpad.h"
 #include "core/passes/vertical_fusion.h"
 
 namespace stormcell {
 namespace {
 constexpr std::array kPasses = {
+    Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}},
     Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path, kDeadPathOptions},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
          horizontal_fusion, kHorizontalFusionOptions},

@@ -21,7 +21,7 @@ int64_t ExecutableLayout::bytes() const {
 }
 
 int64_t Executable::status_bytes() const {
-  const auto counters = static_cast<int64_t>(2 * program_->guards.size() + program_->routers.size());
+  const auto counters = static_cast<int64_t>(2 * program_->guards.size() + 2 * program_->routers.size() + program_->raggeds.size());
   // The events that follow hold 8-byte numbers.
   return (static_cast<int64_t>(sizeof(ExecutionStatus)) + counters * 4 + 7) / 8 * 8;
 }

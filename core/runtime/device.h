@@ -102,7 +102,8 @@ struct ExecutionStatus {
   int32_t events = 0;  ///< events written
   int32_t lost_events = 0;
 };
-/// Followed in memory by int32 hits[guards], misses[guards], executions[routers], then the events.
+/// Followed in memory by int32 hits[guards], misses[guards], executions[routers], unforced[routers] (cells that had no choice to replay and
+/// decided freely), ragged cells[raggeds], then the events.
 struct DeviceEvent {
   uint64_t begin_ns, end_ns;
   int32_t step, worker;
@@ -124,7 +125,8 @@ RecordParts record_parts(const DecisionShape& bound, int32_t score_columns = 0);
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
-  /// By router: choices [executions][cells, fan_out] to replay, none where 0; may be empty. Where a router decides, the device leaves what
+  /// By router: choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
+  /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
   std::vector<DeviceAddress> forced;
   bool record = false, events = false;

@@ -50,8 +50,9 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
-// A device takes replayed choices as they are: what is no branch of the router, or not one choice list a cell, must not get there.
-void Executor::check_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options) const {
+// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
+// at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
+void Executor::stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
   const auto wrong = [&](const std::string& what) {
@@ -61,25 +62,29 @@ void Executor::check_forced(size_t router, const Bindings& bindings, const Execu
   const int64_t most = program_->dims[static_cast<size_t>(r.executions)].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
     wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
-  const CellSpace& from = program_->graph->space(program_->graph->value(d.value).type.space);
+  const int64_t rows = program_->dims[static_cast<size_t>(r.by_row ? r.dense_cells : d.decision_cells)].evaluate(bindings);
+  staged.assign(static_cast<size_t>(rows * d.fan_out * most), kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
-    int64_t cells = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(bindings);
-    bool exact = from.kind != SpaceKind::routed;
-    // Of a nested router as many cells come as its parent sends there.
-    for (size_t p = 0; p < program_->routers.size() && !exact; ++p) {
-      const ValueId parent = program_->operands[static_cast<size_t>(program_->routers[p].decision)].value;
-      if (parent != from.decision || p >= options.forced->size() || t >= (*options.forced)[p].size()) continue;
-      const auto& choices = (*options.forced)[p][t];
-      cells = std::count_if(choices.begin(), choices.end(),
-                            [&](int32_t c) { return from.branch == kAllBranches ? is_kept(c) : c == from.branch; });
-      exact = true;
-    }
-    const auto slots = static_cast<size_t>(cells * d.fan_out);
-    if (exact ? turns[t].size() != slots : turns[t].size() > slots)
-      wrong("expected " + std::string(exact ? "" : "at most ") + std::to_string(slots) + ", got " + std::to_string(turns[t].size()));
-    for (const int32_t c : turns[t])
+    const auto& [choice, ancestor] = turns[t];
+    const auto cells = static_cast<int64_t>(choice.size()) / d.fan_out;
+    const bool by_row = r.by_row && !ancestor.empty();
+    // A nested router may have got no cell, and then there is none to name.
+    const bool none = choice.empty() && program_->graph->value(d.value).type.space != r.dense_space;
+    const std::string got = std::to_string(choice.size());
+    if (r.by_row && !by_row && !none && static_cast<int64_t>(choice.size()) != rows * d.fan_out)
+      wrong("expected " + std::to_string(rows * d.fan_out) + ", got " + got);
+    if (static_cast<int64_t>(choice.size()) != cells * d.fan_out || cells > rows ||
+        (by_row && ancestor.size() != static_cast<size_t>(cells)))
+      wrong("expected " + std::to_string(d.fan_out) + " for each of at most " + std::to_string(rows) + " cells, got " + got);
+    for (const int32_t c : choice)
       if (c != kNoBranch && (is_kept(c) ? c : ~c) >= d.branches)
         wrong("expected a branch below " + std::to_string(d.branches) + ", got " + std::to_string(is_kept(c) ? c : ~c));
+    int32_t* to = staged.data() + static_cast<int64_t>(t) * rows * d.fan_out;
+    for (int64_t c = 0; c < cells; ++c) {
+      const int64_t row = by_row ? ancestor[static_cast<size_t>(c)] : c;
+      if (row < 0 || row >= rows) wrong("expected a cell below " + std::to_string(rows) + ", got " + std::to_string(row));
+      std::copy_n(choice.begin() + c * d.fan_out, d.fan_out, to + row * d.fan_out);
+    }
   }
 }
 
@@ -98,16 +103,8 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   for (size_t r = 0; r < program_->routers.size(); ++r) {
     submission_.forced[r] = {};
     if (!options.forced || r >= options.forced->size() || (*options.forced)[r].empty()) continue;
-    // Executions lie at the stride of the router's bound, so that the device finds the turn's choices without the host.
-    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
-    const int64_t stride = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(bindings) * d.fan_out;
-    const auto& turns = (*options.forced)[r];
-    check_forced(r, bindings, options);
-    // Room for every execution: what runs more often than it was recorded is told afterwards.
-    const int64_t most = program_->dims[static_cast<size_t>(program_->routers[r].executions)].evaluate(bindings);
     std::vector<int32_t>& all = staged_[r];
-    all.assign(static_cast<size_t>(stride * most), kNoBranch);
-    for (size_t t = 0; t < turns.size(); ++t) std::copy(turns[t].begin(), turns[t].end(), all.begin() + static_cast<int64_t>(t) * stride);
+    stage_forced(r, bindings, options, all);
     const auto bytes = static_cast<int64_t>(all.size() * 4);
     if (!forced_buffers_[r] || forced_buffers_[r]->bytes() < bytes) forced_buffers_[r] = device_.allocate(bytes, "replayed decisions");
     submission_.forced[r] = forced_buffers_[r]->address();
@@ -135,6 +132,10 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   for (size_t g = 0; g < guards; ++g)
     if (result.guard_misses[g] > 0) missed_[g] = true;
   const int32_t* executions = counters + 2 * guards;
+  const int32_t* unforced = executions + program_->routers.size();
+  result.unforced.assign(unforced, unforced + program_->routers.size());
+  const int32_t* ragged = unforced + program_->routers.size();
+  result.ragged_cells.assign(ragged, ragged + program_->raggeds.size());
   for (size_t r = 0; options.forced && r < std::min(program_->routers.size(), options.forced->size()); ++r)
     if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(executions[r]) > held)
       bad_input(options.forced_from,
@@ -220,9 +221,14 @@ void Executor::read_records(ExecutionResult& result) {
       out.score_columns = columns;
       out.scores = floats(parts.scores, int64_t{header.cells} * columns);
       if (!submission_.forced[r]) continue;
-      const int64_t stride = program_->dims[static_cast<size_t>(d.decision_cells)].evaluate(submission_.bindings) * d.fan_out;
-      const auto first = staged_[r].begin() + header.turn * stride;
-      out.free_choice.assign(first, first + n);
+      const ProgramRouter& router = program_->routers[r];
+      const int64_t rows =
+          program_->dims[static_cast<size_t>(router.by_row ? router.dense_cells : d.decision_cells)].evaluate(submission_.bindings);
+      for (int64_t c = 0; c < header.cells; ++c) {
+        const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[static_cast<size_t>(c)] : c);
+        const auto first = staged_[r].begin() + row * d.fan_out;
+        out.free_choice.insert(out.free_choice.end(), first, first + d.fan_out);
+      }
     }
   }
 }

@@ -37,19 +37,29 @@ struct ExecutedDecision {
   std::vector<int32_t> free_choice;  ///< of a replayed decision: what the router would have chosen, drops included; else empty
 };
 
+/// Choices of one execution of a router, to be replayed. Cells are told by their rows in the router's dense space, so that a plan that
+/// computes fewer cells than the one that was recorded replays the same ones; what has no choice here decides freely and is counted.
+struct ForcedDecision {
+  std::vector<int32_t> choice;    ///< [cells, fan_out]
+  std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
+};
+/// By router of the program, then execution. A router without any decides freely.
+using ForcedDecisions = std::vector<std::vector<ForcedDecision>>;
+
 struct ExecutionResult {
   double milliseconds = 0;  ///< from submission to completion, results not yet read back
   std::vector<OutputValue> outputs;
   std::vector<ExecutedDecision> decisions;
   std::vector<DeviceEvent> events;
   std::vector<int32_t> guard_hits, guard_misses;
-  int64_t late_loads = 0;  ///< times that a miss had to load weights
+  std::vector<int32_t> unforced;      ///< by router: cells that had no choice to replay
+  std::vector<int32_t> ragged_cells;  ///< by ragged value of the program: cells that came
+  int64_t late_loads = 0;             ///< times that a miss had to load weights
 };
 
 struct ExecuteOptions {
   bool outputs = false, record = false, events = false;
-  /// By router index, then execution: choices [cells, fan_out] to replay. Empty: free.
-  const std::vector<std::vector<std::vector<int32_t>>>* forced = nullptr;
+  const ForcedDecisions* forced = nullptr;  ///< null: free
   std::string_view forced_from = "replay";  ///< a file: it begins the error where the choices do not fit the batch
 };
 
@@ -77,7 +87,7 @@ class Executor {
   int64_t unloaded_weight_bytes() const;
 
  private:
-  void check_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options) const;
+  void stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   int64_t fallback_bytes(bool missed) const;
   void read_records(ExecutionResult& result);

@@ -8,6 +8,7 @@ namespace {
 void touch(Program& program, int32_t operand, int32_t step) {
   for (int32_t o = operand; o >= 0; o = program.operands[static_cast<size_t>(o)].decision) {
     const Operand& x = program.operands[static_cast<size_t>(o)];
+    if (x.ragged >= 0) touch(program, x.ragged, step);
     if (x.kind == BufferKind::weight) continue;
     ProgramBuffer& b = program.buffers[static_cast<size_t>(x.buffer)];
     b.first = std::min(b.first, step);

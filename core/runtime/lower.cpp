@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/graph/operator.h"
+#include "core/runtime/cell_chain.h"
 #include "core/runtime/liveness.h"
 #include "core/runtime/slots.h"
 #include "core/runtime/storage.h"
@@ -50,12 +51,15 @@ class Lowering {
   }
   void leave_branches(size_t keep) {
     while (open_.size() > keep) {
-      // Decisions made inside a skipped branch are empty, not left over from the last batch: gathers outside follow them.
+      // Decisions and ragged cells made inside a skipped branch are empty, not left over from the last batch: gathers outside follow them.
       Step& skip = program_.steps[static_cast<size_t>(open_.back().second)];
       skip.target = here();
-      for (int32_t s = open_.back().second; s < here(); ++s)
-        if (program_.steps[static_cast<size_t>(s)].kind == StepKind::record)
-          skip.outputs.push_back(program_.steps[static_cast<size_t>(s)].inputs[0]);
+      for (int32_t s = open_.back().second; s < here(); ++s) {
+        const Step& inner = program_.steps[static_cast<size_t>(s)];
+        if (inner.kind == StepKind::record) skip.outputs.push_back(inner.inputs[0]);
+        for (const int32_t o : inner.outputs)
+          if (inner.kind == StepKind::kernel && program_.operands[static_cast<size_t>(o)].is_ragged) skip.outputs.push_back(o);
+      }
       open_.pop_back();
     }
   }
@@ -92,10 +96,11 @@ class Lowering {
   }
 
   void kernel(NodeId id, const Node& node) {
-    // A scatter runs where its flow lives, a gather where its result lives, everything else where its outputs live.
+    // A scatter or pack runs where its flow lives, a gather where its result lives, everything else where its outputs live.
     SpaceId place = kNone;
     if (!node.outputs.empty())
-      place = node.op->name == "scatter" ? graph_.value(node.inputs[0]).type.space : graph_.value(node.outputs[0]).type.space;
+      place = node.op->name == "scatter" || node.op->name == "pack" ? graph_.value(node.inputs[0]).type.space
+                                                                    : graph_.value(node.outputs[0]).type.space;
     enter_branches(branches_of(place));
     save_for(id, node);
     Step step;
@@ -116,22 +121,24 @@ class Lowering {
       record.kind = StepKind::record;
       record.node = id;
       record.inputs = {router.decision};
-      // The chain of decisions up to the dense cells, so that a nested decision's cells can be named.
-      for (SpaceId s = graph_.value(node.outputs[0]).type.space; s != router.dense_space; s = graph_.space(s).parent)
-        record.inputs.push_back(storage_.operand(graph_.space(s).decision));
+      // What leads up to the dense cells, so that the decision's cells can be named.
+      const std::vector<CellLink> chain = cell_chain(graph_, graph_.value(node.outputs[0]).type.space, router.dense_space);
+      for (const ValueId v : values_of(chain)) record.inputs.push_back(storage_.operand(v));
+      router.dense_cells = storage_.dim(graph_.space(router.dense_space).count);
+      router.by_row = names_cells(graph_, chain);
       record.index = static_cast<int32_t>(program_.routers.size());
       program_.routers.push_back(router);
       emit(std::move(record));
     }
   }
 
-  // A gather follows each input's rows up to its own space through decisions: they are inputs too, in the order of the inputs.
+  // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the inputs.
   void add_chains(const Node& node, Step& step) {
     const auto target = static_cast<SpaceId>(node.attributes.integer("space"));
     const size_t values = node.inputs.size() - extra_count(node);
     for (size_t i = 0; i < values; ++i)
-      for (SpaceId s = graph_.value(node.inputs[i]).type.space; s != target; s = graph_.space(s).parent)
-        step.inputs.push_back(storage_.operand(graph_.space(s).decision));
+      for (const ValueId v : values_of(cell_chain(graph_, graph_.value(node.inputs[i]).type.space, target)))
+        step.inputs.push_back(storage_.operand(v));
   }
 
   void copy(int32_t from, int32_t to) {

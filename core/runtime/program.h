@@ -26,9 +26,9 @@ struct ProgramBuffer {
   int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
 };
 
-/// A value as steps see it: where it lies and how many rows it has. The rows of a routed value are read from its decision, on the device;
-/// so is their start where its buffer holds all slots of the decision: the value is the slice of its branch then. Else it begins where its
-/// buffer does.
+/// A value as steps see it: where it lies and how many rows it has. Rows are an extent; or, on the device, a decision's or a ragged
+/// value's, and a fixed multiple of those for dense cells below. Where the buffer of a routed value holds all slots of the decision, the
+/// value is the slice of its branch; else it begins where its buffer does.
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
@@ -37,10 +37,14 @@ struct Operand {
   int32_t rows = -1;      ///< index into Program::dims; -1: one row (no cells)
   int32_t decision = -1;  ///< routed: operand of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
-  bool in_slots = false;  ///< the buffer holds all slots of the decision
-  int64_t width = 1;      ///< elements of one row
-  bool is_decision = false;
-  int32_t decision_cells = -1;  ///< a decision: index into dims of its bound on cells
+  bool in_slots = false;    ///< the buffer holds all slots of the decision
+  int32_t ragged = -1;      ///< over ragged cells: operand of the value that tells them; with a decision, the members of its branch
+  int32_t times = -1;       ///< dense cells below routed or ragged ones: index into dims, cells of each of those
+  int32_t per_parent = -1;  ///< over a dense space: index into dims, cells of one parent
+  int64_t width = 1;        ///< elements of one row
+  bool is_decision = false, is_ragged = false;
+  int32_t ragged_parents = -1, ragged_cells = -1;  ///< a ragged value: indices into dims of its bounds
+  int32_t decision_cells = -1;                     ///< a decision: index into dims of its bound on cells
   int32_t branches = 0, fan_out = 0;
   int64_t row_bytes() const { return width * static_cast<int64_t>(element_size(dtype)); }
 };
@@ -50,7 +54,8 @@ enum class StepKind : uint8_t {
   copy,          ///< operand inputs[0] to outputs[0], whole buffers
   save_rows,     ///< the rows of state inputs[0] that put step `node` is about to write, from place inputs[1] on (0 without), to outputs[0]
   restore_rows,  ///< and back: inputs[0] to state outputs[0]
-  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions `outputs`, made in between, become empty
+  skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions and ragged cells `outputs`, made in between,
+                 ///< become empty
   guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
   need_weights,  ///< end the submission with `needs_weights` unless the weights of guard `index` are loaded
   jump,          ///< to target
@@ -84,6 +89,8 @@ struct ProgramRouter {
   SpaceId dense_space = kNone;  ///< the dense space whose cells the decision's cells are
   int32_t executions = -1;      ///< index into dims: most executions in one submission (turns of a repeat)
   int32_t repeat = -1;          ///< the repeat it stands in, or -1
+  int32_t dense_cells = -1;     ///< index into dims: cells of the dense space
+  bool by_row = true;           ///< a row of the dense space names a cell of the decision: replayed choices are found by it
 };
 
 struct ProgramGuard {
@@ -107,6 +114,7 @@ struct Program {
   std::vector<ProgramRouter> routers;
   std::vector<ProgramGuard> guards;
   std::vector<ProgramRepeat> repeats;
+  std::vector<int32_t> raggeds;  ///< operand of each ragged value
   std::vector<int32_t> inputs;   ///< operand of each graph input, in value order
   std::vector<int32_t> outputs;  ///< operand of each graph output
 

@@ -48,6 +48,7 @@ class SlotSharing {
     std::vector<bool> seen(program_.buffers.size(), false);
     for (const Operand& o : program_.operands) {
       if (o.kind != BufferKind::arena || o.is_decision || o.decision < 0 || o.branch == kAllBranches) continue;
+      if (o.ragged >= 0 || o.times >= 0) continue;  // rows of members and of dense cells below: no slice of the decision's slots
       if (seen[static_cast<size_t>(o.buffer)]) continue;
       seen[static_cast<size_t>(o.buffer)] = true;
       const ProgramBuffer& b = program_.buffers[static_cast<size_t>(o.buffer)];

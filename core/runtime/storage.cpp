@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/operator.h"
+#include "core/graph/spaces.h"
 
 namespace stormcell {
 namespace {
@@ -68,12 +69,16 @@ int32_t Storage::operand(ValueId id) {
   o.dtype = v.type.dtype;
   if (v.kind == ValueKind::decision) {
     decision_operand(v, o);
+  } else if (v.kind == ValueKind::ragged) {
+    ragged_operand(id, o);
   } else {
     for (const Dim& d : v.type.content) o.width *= v.kind == ValueKind::weight || d.is_constant() ? d.constant() : 1;
     value_operand(id, v, o);
   }
   program_.operands.push_back(o);
-  return operand_of_[static_cast<size_t>(id)] = static_cast<int32_t>(program_.operands.size()) - 1;
+  const auto at = static_cast<int32_t>(program_.operands.size()) - 1;
+  if (o.is_ragged) program_.raggeds.push_back(at);
+  return operand_of_[static_cast<size_t>(id)] = at;
 }
 
 int32_t Storage::room_for(ValueId id) {
@@ -100,13 +105,32 @@ void Storage::decision_operand(const Value& v, Operand& o) {
   o.buffer = add_buffer(v.name, BufferKind::arena, bytes_of_decision(from.count, v.fan_out, v.branches));
 }
 
+void Storage::ragged_operand(ValueId id, Operand& o) {
+  const Dim parents = ragged_parents(graph_, id), cells = ragged_cells(graph_, id);
+  o.is_ragged = true;
+  o.fan_out = graph_.value(id).fan_out;
+  o.ragged_parents = dim(parents);
+  o.ragged_cells = dim(cells);
+  o.rows = o.ragged_cells;
+  // As ragged_bytes() lays it out: offsets, three parts of cells, two words, each rounded up to the alignment.
+  o.buffer = add_buffer(graph_.value(id).name, BufferKind::arena, parents * Dim(4) + cells * Dim(3 * 4) + Dim(4 + 8 + 5 * kAlign));
+}
+
 void Storage::rows_of(SpaceId space, Operand& o) {
   if (space == kNone) return;
-  const CellSpace& s = graph_.space(space);
-  o.rows = dim(s.count);
-  if (s.kind == SpaceKind::routed) {
-    o.decision = operand(s.decision);
-    o.branch = s.branch;
+  o.rows = dim(graph_.space(space).count);
+  if (graph_.space(space).kind == SpaceKind::dense) o.per_parent = dim(graph_.space(space).per_parent);
+  Dim times(1);
+  SpaceId above = space;
+  for (; graph_.space(above).kind == SpaceKind::dense; above = graph_.space(above).parent) times = times * graph_.space(above).per_parent;
+  const CellSpace& s = graph_.space(above);
+  if (s.kind == SpaceKind::root) return;
+  if (above != space) o.times = dim(times);
+  if (s.kind == SpaceKind::ragged) o.ragged = operand(s.offsets);
+  if (s.kind == SpaceKind::routed || graph_.holds_members(above)) {
+    const CellSpace& routed = s.kind == SpaceKind::routed ? s : graph_.space(s.parent);
+    o.decision = operand(routed.decision);
+    o.branch = routed.branch;
   }
 }
 

@@ -29,6 +29,7 @@ class Storage {
   int32_t add_buffer(std::string name, BufferKind kind, Dim bytes);
   void rows_of(SpaceId space, Operand& operand);
   void decision_operand(const Value& value, Operand& operand);
+  void ragged_operand(ValueId id, Operand& operand);
   void value_operand(ValueId id, const Value& value, Operand& operand);
   Dim bytes_of(const Value& value) const;
 

@@ -228,7 +228,7 @@ class JsonTest : public QObject {
 
   void without_a_pass_that_applied_nothing_is_compared() {
     const Arguments arguments =
-        short_run("optimize", switch_model(), switch_data(), {"--disable", "dead-path,vertical-fusion,horizontal-fusion"});
+        short_run("optimize", switch_model(), switch_data(), {"--disable", "unpad,dead-path,vertical-fusion,horizontal-fusion"});
     const Json j = json_of(arguments);
     QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["optimized"].is_null() && j["baseline"].is_object());
     QVERIFY(run_program(arguments).out.find("no pass applied; nothing to compare") != std::string::npos);

@@ -84,11 +84,19 @@ ValueId CaseBuilder::floats(std::string_view name, SpaceId space, std::vector<Di
 }
 
 ValueId CaseBuilder::mask(std::string_view name, SpaceId space, bool padding) {
-  const ValueId v = input(name, DType::i32, space);
+  const ValueId v = input(name, DType::i32, space, {}, InputRole::mask);
   const int64_t per_parent = graph().space(space).per_parent.evaluate(bindings_), parents = cells(space) / per_parent;
   std::vector<int32_t> values(static_cast<size_t>(cells(space)), 1);
   for (int64_t p = 0; padding && p < parents; ++p)
     for (int64_t c = random.between(1, per_parent); c < per_parent; ++c) values[static_cast<size_t>(p * per_parent + c)] = 0;
+  inputs_[graph().value(v).name] = std::move(values);
+  return v;
+}
+
+ValueId CaseBuilder::flags(std::string_view name, SpaceId space) {
+  const ValueId v = input(name, DType::i32, space, {}, InputRole::mask);
+  std::vector<int32_t> values(static_cast<size_t>(cells(space)));
+  for (int32_t& f : values) f = random.chance(0.6);
   inputs_[graph().value(v).name] = std::move(values);
   return v;
 }

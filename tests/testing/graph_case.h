@@ -73,6 +73,8 @@ class CaseBuilder : public GraphBuilder {
 
   SpaceId space_of(ValueId v) const { return graph().value(v).type.space; }
   int64_t width_of(ValueId v) const { return graph().value(v).type.content.back().constant(); }
+  /// Ones and zeros anywhere; some parents may have none.
+  ValueId flags(std::string_view name, SpaceId space);
   // Operators with their weights, named after `name`.
   ValueId linear(ValueId x, int64_t width, std::string_view name, std::string_view activation = "none", bool bias = true, double gain = 1);
   ValueId norm(ValueId x, std::string_view name);

@@ -9,9 +9,10 @@ namespace {
 
 class Generator : public RandomRouters {
  public:
-  Generator(uint64_t seed, const RandomOptions& options) : RandomRouters(seed, options) {}
+  Generator(uint64_t seed, const RandomOptions& options) : RandomRouters(seed, options), ragged_(options.ragged) {}
 
   RandomCase make() {
+    if (ragged_) return random.chance(0.5) ? compacted() : sequence_router();
     const double kind = random.uniform();
     if (kind < 0.35) return tokens(false);
     if (kind < 0.6) return encoder_decoder();
@@ -81,10 +82,12 @@ class Generator : public RandomRouters {
   }
   int64_t block_count(int64_t most) { return random.between(1, most); }
 
-  void outputs(ValueId x, const std::string& name) {
+  /// Of cells that a mask calls padding nothing is asked.
+  void outputs(ValueId x, const std::string& name, ValueId mask = kNone) {
     const ValueId normed = norm(x, name + ".final");
-    output(name, normed);
-    if (random.chance(0.3)) output(name + ".choice", value("argmax", {linear(normed, 7, name + ".vocabulary")}, {}, name + ".argmax"));
+    output(name, normed, mask);
+    if (random.chance(0.3))
+      output(name + ".choice", value("argmax", {linear(normed, 7, name + ".vocabulary")}, {}, name + ".argmax"), mask);
   }
 
   void spaces() {
@@ -108,7 +111,7 @@ class Generator : public RandomRouters {
       x = residual(x, value("broadcast", {whole}, {{"space", int64_t{tokens_}}}, "spread"), "spread");
       if (random.chance(0.5)) x = mixture(x, 0, "late.mlp");
     }
-    outputs(x, "hidden");
+    outputs(x, "hidden", flags);
     return take(std::string(pooled ? "tokens, pooled" : "tokens") + (causal ? ", causal" : ""));
   }
 
@@ -119,9 +122,78 @@ class Generator : public RandomRouters {
     const ValueId flags = random.chance(0.6) ? mask("mask", tokens_, random.chance(0.5)) : kNone;
     ValueId x = stack(embedded("ids", tokens_, d), flags, false, true, kNone, kNone, "encoder");
     x = norm(x, "encoder.final");
-    output("encoder_hidden", x);
+    output("encoder_hidden", x, flags);
     outputs(stack(embedded("target_ids", targets, d), kNone, true, true, x, flags, "decoder"), "decoder_hidden");
     return take("encoder and decoder");
+  }
+
+  ValueId some_cells(const std::string& name, SpaceId space) {
+    return value("compact", {random.chance(0.5) ? mask(name, space, true) : flags(name, space)}, {}, name + ".real");
+  }
+
+  /// Only the cells that a mask names, in an encoder and sometimes a decoder that attends to it.
+  RandomCase compacted() {
+    spaces();
+    const bool causal = random.chance(0.5), decodes = random.chance(0.4);
+    const ValueId real = some_cells("mask", tokens_);
+    ValueId x = pack(embedded("ids", tokens_, width()), real, sequences_);
+    x = stack(x, kNone, causal, true, kNone, kNone, "encoder");
+    output("expanded", value("expand", {x, real}, {}, "expanded"));
+    if (random.chance(0.5)) output("pooled", value("reduce", {x}, {{"mode", std::string(random.chance(0.5) ? "mean" : "last")}}, "pooled"));
+    if (decodes) {
+      const SpaceId targets = dense_space("targets", sequences_, bound_symbol("U", random.between(1, 5)));
+      const ValueId kept = random.chance(0.7) ? some_cells("target_mask", targets) : kNone;
+      ValueId y = embedded("target_ids", targets, width_of(x));
+      if (kept != kNone) y = pack(y, kept, sequences_);
+      y = stack(y, kNone, true, true, x, kNone, "decoder");
+      output("decoded", kept == kNone ? y : value("expand", {y, kept}, {}, "decoded.expanded"));
+    }
+    exact = false;
+    return take("compacted");
+  }
+
+  /// Sequences are routed, with all their tokens or with those that a mask names; attention and routers of tokens inside the branches.
+  RandomCase sequence_router() {
+    spaces();
+    ValueId x = embedded("ids", tokens_, width());
+    SpaceId base = tokens_;
+    ValueId real = kNone;
+    if (random.chance(0.5)) {
+      real = some_cells("mask", tokens_);
+      x = pack(x, real, sequences_);
+      base = space_of(x);
+    }
+    const ValueId whole = value("reduce", {x}, {{"mode", std::string("mean")}}, "whole");
+    Protocol protocol;
+    const int64_t branches = random.between(2, 4);
+    protocol.k = static_cast<int32_t>(random.between(1, 2));
+    if (random.chance(0.3)) protocol.kind = ProtocolKind::switch_top1, protocol.k = 1, protocol.capacity = 1;
+    const ValueId decision = route(linear(whole, branches, "router", "none", true, 2), protocol, "sequences");
+    const bool slots = random.chance(0.2);
+    std::vector<int32_t> all;
+    for (int32_t b = 0; b < branches; ++b) all.push_back(b);
+    if (slots) all = {kAllBranches};
+    std::vector<ValueId> told{decision};
+    if (real != kNone) told.push_back(real);
+    const ValueId members = value("members", std::move(told), {{"base", int64_t{base}}}, "members");
+    std::vector<ValueId> parts = pack_branches(x, members, decision, all);
+    const std::vector<ValueId> summaries = scatter(whole, decision, all);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const std::string name = "task." + std::to_string(i);
+      ValueId y = parts[i];
+      if (random.chance(0.7)) y = attention(y, y, kNone, random.chance(0.5), name + ".attention");
+      if (random.chance(0.5))
+        y = residual(y, value("broadcast", {summaries[i]}, {{"space", int64_t{space_of(y)}}}, name + ".spread"), name);
+      parts[i] = random.chance(0.5) && !slots ? mixture(y, 1, name + ".mlp") : dense_block(y, name + ".mlp");
+    }
+    const std::string mode = random.chance(0.5) ? "weighted" : random.chance(0.5) ? "sum" : "place";
+    // A cell that comes in two slots has no one row to take its place.
+    const bool otherwise = random.chance(0.4);
+    x = gather(std::move(parts), base, slots && mode == "place" ? "sum" : mode, otherwise ? x : kNone, "joined");
+    x = random.chance(0.5) ? mixture(x, 0, "late.mlp") : x;
+    output("hidden", real == kNone ? x : value("expand", {x, real}, {}, "hidden.expanded"));
+    exact = false;
+    return take("sequence router");
   }
 
   RandomCase images() {
@@ -149,6 +221,7 @@ class Generator : public RandomRouters {
     return take("patches");
   }
 
+  bool ragged_;
   SpaceId sequences_ = kNone, tokens_ = kNone;
 };
 

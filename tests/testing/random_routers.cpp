@@ -23,7 +23,7 @@ RandomRouters::Rule RandomRouters::draw_rule(SpaceId space, int depth) {
   Rule rule;
   Protocol& p = rule.protocol;
   rule.branches = random.between(2, 6);
-  const bool routed = graph().space(space).kind == SpaceKind::routed;
+  const bool routed = graph().origin(space) != kNone;
   // Labels are inputs, which live over the model's own spaces.
   switch (random.below(routed || depth > 0 ? 7 : 8)) {
     case 0:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/relative_bucket.h"
@@ -41,13 +43,66 @@ struct Scratch {
   }
 };
 
-/// bias[head of the group][distance + origin] for the distances of a task's queries, from the shared buckets by distance.
-void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* buckets, int64_t first_head, int64_t first_query, int64_t queries,
-               int64_t ld, float* bias) {
-  // Distance of index i here is i - (last position of the task), in the shared table i - (last position of all).
-  const int32_t* of = buckets + (p.q_length - first_query - queries);
+/// bias[head of the group][distance + origin] for the distances of a task's queries, from the shared buckets by distance; `of` points to
+/// that of the first key and the task's last query.
+void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* of, int64_t first_head, int64_t distances, int64_t ld,
+               float* bias) {
   for (int64_t h = 0; h < cut.group; ++h)
-    for (int64_t i = 0; i < queries + p.k_valid - 1; ++i) bias[h * ld + i] = p.bias_table[of[i] * p.heads + first_head + h];
+    for (int64_t i = 0; i < distances; ++i) bias[h * ld + i] = p.bias_table[of[i] * p.heads + first_head + h];
+}
+
+/// The rows of one sequence, and where its queries stand as seen from its keys.
+struct Rows {
+  int64_t query, queries, key, keys;
+  int64_t position;  // of the first query less that of the first key
+  bool contiguous;   // positions go up one by one
+};
+Rows rows_of(const AttentionProblem& p, int64_t sequence) {
+  Rows r{sequence * p.q_length, p.q_length, sequence * p.k_length, p.k_valid, p.q_offset, true};
+  const auto places = [](const int32_t* at, int64_t n, int32_t& first) {
+    first = at && n > 0 ? at[0] : 0;
+    return !at || n == 0 || at[n - 1] - at[0] == n - 1;
+  };
+  if (p.q_offsets) r.query = p.q_offsets[sequence] - p.q_offsets[0], r.queries = p.q_offsets[sequence + 1] - p.q_offsets[sequence];
+  if (p.k_offsets) r.key = p.k_offsets[sequence] - p.k_offsets[0], r.keys = p.k_offsets[sequence + 1] - p.k_offsets[sequence];
+  int32_t first_query = 0, first_key = 0;
+  r.contiguous = places(p.q_places ? p.q_places + r.query : nullptr, r.queries, first_query);
+  r.contiguous = places(p.k_places ? p.k_places + r.key : nullptr, r.keys, first_key) && r.contiguous;
+  r.position += first_query - first_key;
+  return r;
+}
+
+/// Positions with gaps: plain loops, key by key. Masks rarely have holes between data; where they have, this is right.
+void attend_with_gaps(const AttentionProblem& p, const AttentionTask& task, int64_t first_query, const int32_t* q_places,
+                      const int32_t* k_places, int64_t first_head) {
+  for (int64_t h = 0; h < task.heads; ++h)
+    for (int64_t i = 0; i < task.queries; ++i) {
+      const float* q = task.q + i * task.ldq + h * task.head_dim;
+      float* out = task.out + i * task.ldo + h * task.value_dim;
+      float largest = -std::numeric_limits<float>::infinity(), total = 0;
+      const int64_t place = q_places ? q_places[i] : first_query + i;
+      const auto score = [&](int64_t j) {
+        const int64_t key = k_places ? k_places[j] : j;
+        if ((task.causal && key > place) || (task.window > 0 && key <= place - task.window) || (task.key_mask && task.key_mask[j] == 0))
+          return -std::numeric_limits<float>::infinity();
+        float s = 0;
+        for (int32_t d = 0; d < task.head_dim; ++d) s += q[d] * task.k[j * task.ldk + d];
+        s *= task.scale;
+        if (p.bias_table)
+          s += p.bias_table[relative_bucket(static_cast<int>(key - place), p.bidirectional, p.buckets, p.max_distance) * p.heads +
+                            first_head + h];
+        return s;
+      };
+      for (int64_t j = 0; j < task.keys; ++j) largest = std::max(largest, score(j));
+      const bool any = largest > -std::numeric_limits<float>::infinity();
+      std::fill_n(out, task.value_dim, 0.0f);
+      for (int64_t j = 0; j < task.keys; ++j) {
+        const float weight = any ? std::exp(score(j) - largest) : 1.0f;
+        total += weight;
+        for (int32_t e = 0; e < task.value_dim; ++e) out[e] += weight * task.v[j * task.ldv + e];
+      }
+      for (int32_t e = 0; e < task.value_dim; ++e) out[e] /= total;
+    }
 }
 
 }  // namespace
@@ -65,9 +120,16 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
   const Cut cut(p, team.size());
   const Scratch sizes(p, cut);
   int32_t* buckets = reinterpret_cast<int32_t*>(scratch);
+  // From the most distant key before a query to the most distant one behind: a position is less than the bound on its sequence's cells.
+  int64_t last = p.q_offset + p.q_length - 1, first = 0;
   if (p.bias_table) {
-    const int64_t last = p.q_offset + p.q_length - 1;
-    for (int64_t i = 0; i < p.q_length + p.k_valid - 1; ++i)
+    for (int64_t s = 0; (p.q_offsets || p.k_offsets) && s < p.sequences; ++s) {
+      const Rows r = rows_of(p, s);
+      if (!r.contiguous || r.queries == 0 || r.keys == 0) continue;
+      last = std::max(last, r.position + r.queries - 1);
+      first = std::min(first, r.position);
+    }
+    for (int64_t i = 0; i < last - first + p.k_valid; ++i)
       buckets[i] = relative_bucket(static_cast<int>(i - last), p.bidirectional, p.buckets, p.max_distance);
   }
   std::atomic<int64_t> next{0};
@@ -76,25 +138,38 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
     float* bias = reinterpret_cast<float*>(mine);
     for (int64_t i = next.fetch_add(1); i < cut.tasks && !team.cancelled(); i = next.fetch_add(1)) {
       const int64_t part = i % cut.parts, kv_head = i / cut.parts % p.kv_heads, sequence = i / cut.parts / p.kv_heads;
-      const int64_t first = p.q_length * part / cut.parts, queries = p.q_length * (part + 1) / cut.parts - first;
-      const int64_t head = kv_head * cut.group, row = sequence * p.q_length + first, key = sequence * p.k_length;
+      const Rows r = rows_of(p, sequence);
+      // A short sequence takes fewer parts than the longest.
+      const int64_t parts = (r.queries * cut.parts + p.q_length - 1) / p.q_length;
+      if (part >= parts) continue;
+      const int64_t begin = r.queries * part / parts, queries = r.queries * (part + 1) / parts - begin;
+      const int64_t head = kv_head * cut.group, row = r.query + begin;
       AttentionTask task;
       task.q = q + row * ldq + head * p.head_dim;
-      task.k = k + key * ldk + kv_head * p.head_dim;
-      task.v = v + key * ldv + kv_head * p.value_dim;
+      task.k = k + r.key * ldk + kv_head * p.head_dim;
+      task.v = v + r.key * ldv + kv_head * p.value_dim;
       task.ldq = ldq, task.ldk = ldk, task.ldv = ldv;
       task.heads = static_cast<int32_t>(cut.group), task.head_dim = p.head_dim, task.value_dim = p.value_dim;
-      task.queries = queries, task.keys = p.k_valid;
-      task.position = p.q_offset + first;
+      task.queries = queries, task.keys = r.keys;
+      task.position = r.position + begin;
       task.scale = p.scale, task.causal = p.causal, task.window = p.window;
-      if (p.bias_table) {
-        fill_bias(p, cut, buckets, head, first, queries, sizes.ld_bias, bias);
-        task.bias = bias, task.ld_bias = sizes.ld_bias, task.bias_origin = p.q_offset + first + queries - 1;
-      }
-      task.key_mask = p.key_mask ? p.key_mask + key : nullptr;
+      task.key_mask = p.key_mask ? p.key_mask + r.key : nullptr;
       task.out = out + row * ldo + head * p.value_dim;
       task.ldo = ldo;
       task.scratch = reinterpret_cast<float*>(mine + sizes.bias);
+      if (r.keys == 0) {
+        for (int64_t j = 0; j < queries; ++j) std::fill_n(task.out + j * ldo, cut.group * p.value_dim, 0.0f);
+        continue;
+      }
+      if (!r.contiguous) {
+        attend_with_gaps(p, task, begin, p.q_places ? p.q_places + row : nullptr, p.k_places ? p.k_places + r.key : nullptr, head);
+        continue;
+      }
+      if (p.bias_table) {
+        const int64_t farthest = task.position + queries - 1;  // from the first key to the last query
+        fill_bias(p, cut, buckets + (last - farthest), head, queries + r.keys - 1, sizes.ld_bias, bias);
+        task.bias = bias, task.ld_bias = sizes.ld_bias, task.bias_origin = farthest;
+      }
       table.attention(task);
     }
   });

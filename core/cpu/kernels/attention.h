@@ -13,15 +13,18 @@ struct AttentionProblem {
   float scale = 1;  ///< multiplies q . k; T5: 1
   bool causal = false;
   int64_t sequences = 1;
-  int64_t q_length = 0;
-  int64_t k_length = 0;               ///< rows of k and v that belong to each sequence (the room of a cache)
-  int64_t k_valid = 0;                ///< of which the first k_valid hold keys; at least 1
+  int64_t q_length = 0;  ///< queries of each sequence; ragged: the most of one
+  int64_t k_length = 0;  ///< rows of k and v that belong to each sequence (the room of a cache); ragged: the most of one
+  int64_t k_valid = 0;   ///< of which the first k_valid hold keys; at least 1
+  // Ragged sequences: [sequences + 1] offsets of rows and, row by row, the position in the sequence, ascending within it. Null: as above.
+  // With offsets there is no cache, so that q_offset is 0 and all keys are valid. A query without a key gives 0.
+  const int32_t *q_offsets = nullptr, *k_offsets = nullptr, *q_places = nullptr, *k_places = nullptr;
   int64_t q_offset = 0;               ///< position of the first query; key j has position j
   int32_t window = 0;                 ///< > 0: a query sees keys with query - key < window only
   const float* bias_table = nullptr;  ///< [buckets, heads] or null: added to the scores by relative_bucket()
   int32_t buckets = 32, max_distance = 128;
   bool bidirectional = true;          ///< of the buckets: true in an encoder
-  const int32_t* key_mask = nullptr;  ///< [sequences, k_length] or null: 0 masks the key for all queries of its sequence
+  const int32_t* key_mask = nullptr;  ///< by row of k, or null: 0 masks the key for all queries of its sequence
 };
 
 /// out[q] = softmax(scale q k^T + bias + mask) v for every sequence and head, in f32.

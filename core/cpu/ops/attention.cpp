@@ -6,15 +6,22 @@
 namespace stormcell::cpu {
 namespace {
 
+/// A bound on the cells that one parent has in a dense or ragged space: those it has in the base.
+Dim most_of_a_parent(const Graph& g, SpaceId space) {
+  while (g.space(space).kind == SpaceKind::ragged) space = g.space(space).base;
+  return g.space(space).per_parent;
+}
+Dim most_parents(const Graph& g, SpaceId space) { return g.space(g.space(space).parent).count; }
+
 class Attention : public Kernel {
  public:
   explicit Attention(const Making& m)
       : bias_(extra_input(m.node(), "bias", 3)),
         mask_(extra_input(m.node(), "mask", 3)),
         step_(extra_input(m.node(), "step", 3)),
-        sequences_(m.graph().space(m.graph().space(m.type(0).space).parent).count),
-        q_length_(m.graph().space(m.type(0).space).per_parent),
-        k_length_(m.graph().space(m.type(1).space).per_parent) {
+        sequences_(most_parents(m.graph(), m.type(0).space)),
+        q_length_(most_of_a_parent(m.graph(), m.type(0).space)),
+        k_length_(most_of_a_parent(m.graph(), m.type(1).space)) {
     const Attributes& a = m.node().attributes;
     problem_.heads = static_cast<int32_t>(a.integer("heads"));
     problem_.kv_heads = static_cast<int32_t>(a.integer("kv_heads"));
@@ -37,9 +44,12 @@ class Attention : public Kernel {
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
     AttentionProblem p = problem_;
-    p.sequences = sequences_.evaluate(c.bindings);
+    const CellGroups &queries = c.in[0].groups, &keys = c.in[1].groups;
+    p.sequences = queries.parents;
     p.q_length = q_length_.evaluate(c.bindings);
     p.k_length = p.k_valid = k_length_.evaluate(c.bindings);
+    p.q_offsets = queries.offsets, p.q_places = queries.places;
+    p.k_offsets = keys.offsets, p.k_places = keys.places;
     if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
     if (bias_ >= 0) p.bias_table = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
     if (mask_ >= 0) p.key_mask = c.in[static_cast<size_t>(mask_)].integers();
@@ -76,20 +86,14 @@ class Rotary : public Kernel {
 
 class Positions : public Kernel {
  public:
-  explicit Positions(const Making& m) : per_parent_(m.graph().space(m.type(0).space).per_parent) {}
+  explicit Positions(const Making&) {}
   void run(const Call& c) const override {
-    const int64_t length = per_parent_.evaluate(c.bindings);
-    const int32_t* mask = c.in[0].integers();
-    int32_t* out = c.out[0].integers();
-    int32_t seen = 0;
-    for (int64_t i = 0; i < c.in[0].rows; ++i) {
-      if (i % length == 0) seen = 0;
-      out[i] = mask[i] ? seen++ : 1;
+    const CellGroups& groups = c.in[0].groups;
+    for (int64_t p = 0; p < groups.parents; ++p) {
+      int32_t seen = 0;
+      for (int64_t i = groups.begin(p); i < groups.end(p); ++i) c.out[0].integers()[i] = c.in[0].integers()[i] ? seen++ : 1;
     }
   }
-
- private:
-  Dim per_parent_;
 };
 
 }  // namespace

@@ -11,42 +11,40 @@ namespace {
 
 class Reduce : public Kernel {
  public:
-  explicit Reduce(const Making& m)
-      : last_(m.node().attributes.word("mode") == "last"), per_parent_(m.graph().space(m.type(0).space).per_parent) {}
+  explicit Reduce(const Making& m) : last_(m.node().attributes.word("mode") == "last") {}
   void run(const Call& c) const override {
-    const int64_t n = per_parent_.evaluate(c.bindings), width = c.out[0].width;
+    const int64_t width = c.out[0].width;
+    const CellGroups& groups = c.in[0].groups;
     for (int64_t p = 0; p < c.out[0].rows; ++p) {
       float* to = c.out[0].reals() + p * width;
-      const float* from = c.in[0].reals() + p * n * width;
-      if (last_) {
+      const float* from = c.in[0].reals() + groups.begin(p) * width;
+      const int64_t n = groups.count(p);
+      if (last_ && n > 0) {
         std::copy_n(from + (n - 1) * width, width, to);
         continue;
       }
       std::fill_n(to, width, 0.0f);
       for (int64_t i = 0; i < n; ++i)
         for (int64_t x = 0; x < width; ++x) to[x] += from[i * width + x];
-      for (int64_t x = 0; x < width; ++x) to[x] /= static_cast<float>(n);
+      for (int64_t x = 0; x < width && n > 0; ++x) to[x] /= static_cast<float>(n);
     }
   }
 
  private:
   bool last_;
-  Dim per_parent_;
 };
 
 class Broadcast : public Kernel {
  public:
-  explicit Broadcast(const Making& m)
-      : per_parent_(m.graph().space(static_cast<SpaceId>(m.node().attributes.integer("space"))).per_parent),
-        row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
+  explicit Broadcast(const Making& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
   void run(const Call& c) const override {
-    const int64_t n = per_parent_.evaluate(c.bindings);
-    for (int64_t r = 0; r < c.out[0].rows; ++r)
-      std::memcpy(c.out[0].data + r * row_bytes_, c.in[0].data + r / n * row_bytes_, static_cast<size_t>(row_bytes_));
+    const CellGroups& groups = c.out[0].groups;
+    for (int64_t p = 0; p < groups.parents; ++p)
+      for (int64_t r = groups.begin(p); r < groups.end(p); ++r)
+        std::memcpy(c.out[0].data + r * row_bytes_, c.in[0].data + p * row_bytes_, static_cast<size_t>(row_bytes_));
   }
 
  private:
-  Dim per_parent_;
   int64_t row_bytes_;
 };
 

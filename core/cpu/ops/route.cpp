@@ -12,9 +12,7 @@ class Route : public Kernel {
         bias_(extra_input(m.node(), "bias", 1)),
         branches_(m.graph().value(m.node().outputs[0]).branches) {
     if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
-    const CellSpace& space = m.graph().space(m.type(0).space);
-    dense_ = space.kind == SpaceKind::dense;
-    if (dense_) per_parent_ = space.per_parent;
+    grouped_ = is_grouped(m.graph(), m.type(0).space);
   }
   void run(const Call& c) const override {
     ScoreView scores;
@@ -26,7 +24,7 @@ class Route : public Kernel {
       scores.data = c.in[0].reals();
     }
     if (bias_ >= 0) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
-    if (dense_) scores.parents.per_parent = per_parent_.evaluate(c.bindings);
+    if (grouped_) scores.parents = c.in[0].groups.parent_map();
     DecisionView d = *c.out[0].decision;
     if (c.forced) {
       replay(scores, protocol_, c.forced, d, c.forced);
@@ -40,8 +38,7 @@ class Route : public Kernel {
   bool by_label_;
   int bias_;
   int32_t bias_handle_ = -1, branches_;
-  bool dense_ = false;
-  Dim per_parent_;
+  bool grouped_ = false;
 };
 
 class BranchesEmpty : public Kernel {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_kernel.h"
 
 namespace stormcell::cpu {
@@ -119,8 +120,13 @@ class GatherChains : public Kernel {
     residual_ = extra_input(m.node(), "residual", values_);
     size_t at = m.node().inputs.size();
     for (size_t i = 0; i < values_; ++i) {
-      chains_.emplace_back();
-      for (SpaceId s = m.type(i).space; s != target; s = g.space(s).parent) chains_.back().push_back({at++, g.space(s).branch});
+      const std::vector<CellLink> links = cell_chain(g, m.type(i).space, target);
+      chains_.emplace_back(links, at);
+      if (i == 0) {
+        members_ = !links.empty() && links[0].decision != kNone;
+        weighing_ = at + (members_ ? 1 : 0);
+      }
+      at += stormcell::values_of(links).size();
     }
   }
   void run(const Call& c) const override {
@@ -152,38 +158,30 @@ class GatherChains : public Kernel {
   }
 
  private:
-  struct Link {
-    size_t input;
-    int32_t branch;
-  };
-  int64_t follow(const Call& c, size_t i, int64_t row, float* weight) const {
-    for (const Link& link : chains_[i]) {
-      const DecisionView& d = *c.in[link.input].decision;
-      const int64_t slot = (link.branch == kAllBranches ? 0 : d.offsets[link.branch]) + row;
-      if (weight) *weight = d.weight[slot];
-      row = d.cell[slot];
-    }
-    return row;
-  }
+  int64_t follow(const Call& c, size_t i, int64_t row, float* weight) const { return chains_[i].follow(c.in, row, weight); }
   void clear_reached(const Call& c) const {
     for (size_t i = 0; i < values_; ++i)
       for (int64_t r = 0; r < c.in[i].rows; ++r)
         std::fill_n(c.out[0].reals() + follow(c, i, r, nullptr) * c.out[0].width, c.out[0].width, 0.0f);
   }
+  // A parent whose choice was dropped gives all its cells' rows; a routed cell is its own.
   void add_dropped(const Call& c) const {
-    const DecisionView& d = *c.in[chains_[0][0].input].decision;
+    const DecisionView& d = *c.in[weighing_].decision;
     const Rows& out = c.out[0];
-    for (int64_t i = 0; i < out.rows * d.fan_out; ++i) {
+    for (int64_t i = 0; i < int64_t{*d.cells} * d.fan_out; ++i) {
       if (!is_dropped(d.choice[i])) continue;
-      const int64_t cell = i / d.fan_out;
-      const float* from = c.in[static_cast<size_t>(otherwise_)].reals() + cell * out.width;
-      for (int64_t x = 0; x < out.width; ++x) out.reals()[cell * out.width + x] += d.choice_weight[i] * from[x];
+      const int64_t decided = i / d.fan_out;
+      const int64_t begin = members_ ? out.groups.begin(decided) : decided, end = members_ ? out.groups.end(decided) : decided + 1;
+      const float* from = c.in[static_cast<size_t>(otherwise_)].reals();
+      for (int64_t x = begin * out.width; x < end * out.width; ++x) out.reals()[x] += d.choice_weight[i] * from[x];
     }
   }
   bool place_, weighted_;
   size_t values_ = 0;
   int otherwise_ = -1, residual_ = -1;
-  std::vector<std::vector<Link>> chains_;
+  std::vector<CellChain> chains_;
+  bool members_ = false;
+  size_t weighing_ = 0;  // the input whose decision weighs the rows of the first value
 };
 
 }  // namespace

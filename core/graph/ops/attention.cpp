@@ -1,8 +1,8 @@
 // attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias + mask) v
-// among the cells of one parent (Q and K are dense children of the same space).
-// extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries
-// stand at this place, and keys up to it are valid).
-// attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
+// among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell stands at the place it has in
+// its base space, so that distances count cells that are left out. A query whose parent has no key gives 0. extras: bias [buckets, heads]
+// (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries stand at this place, and keys up to it
+// are valid). attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -13,8 +13,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType &q = input_type(g, n, 0), &k = input_type(g, n, 1), &v = input_type(g, n, 2);
   expect_space(g, n, 2, k.space);
   const CellSpace &qs = g.space(q.space), &ks = g.space(k.space);
-  if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense || qs.parent != ks.parent)
-    operator_error(g, n, "queries and keys that are dense children of one space", type_text(g, q) + " and " + type_text(g, k));
+  if (!is_grouped(g, q.space) || !is_grouped(g, k.space) || qs.parent != ks.parent)
+    operator_error(g, n, "queries and keys below one space", type_text(g, q) + " and " + type_text(g, k));
   const int64_t heads = n.attributes.integer("heads"), kv_heads = n.attributes.integer("kv_heads");
   const int64_t q_width = q.content[0].constant(), k_width = k.content[0].constant(), v_width = v.content[0].constant();
   constexpr int64_t kMostHeads = 1 << 20;
@@ -31,6 +31,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (const int i = extra_input(n, "step", 3); i >= 0) {
     expect_one_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), kNone);
+    if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense)
+      operator_error(g, n, "dense queries and keys with a step", type_text(g, q));
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }
@@ -45,7 +47,7 @@ Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const Graph& g = c.graph;
   const TensorType &q = g.value(n.inputs[0]).type, &k = g.value(n.inputs[1]).type;
-  const double keys = static_cast<double>(g.space(k.space).per_parent.evaluate(c.bindings));
+  const double parents = c.rows(g.space(k.space).parent), keys = parents > 0 ? c.rows(k.space) / parents : 0;
   const double width = static_cast<double>(q.content[0].constant()) + static_cast<double>(g.value(n.outputs[0]).type.content[0].constant());
   cost.flops = 2 * c.rows(q.space) * keys * width;
   return cost;

@@ -1,4 +1,4 @@
-// broadcast(x [P, ...]; space) -> [space, ...]: each cell of the dense child `space` gets its parent's row.
+// broadcast(x [P, ...]; space) -> [space, ...]: each cell of `space`, dense or ragged below P, gets its parent's row.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -8,9 +8,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_activation(g, n, 0);
   const TensorType& x = input_type(g, n, 0);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
-  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || g.space(space).kind != SpaceKind::dense ||
-      g.space(space).parent != x.space)
-    operator_error(g, n, "a dense child of the cells of x", "space " + std::to_string(space));
+  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, space) || g.space(space).parent != x.space)
+    operator_error(g, n, "a space of cells below those of x", "space " + std::to_string(space));
   return {{{x.dtype, space, x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }

@@ -1,12 +1,18 @@
 // gather(y_0, y_1, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of several routers in the space
-// `space`, an ancestor of all of them. mode: sum; weighted (each row times its choice's weight; direct children only); place (later inputs
-// win; integers too). Cells that no row reaches give 0; with `otherwise`: sum, place: its row; weighted: dropped cells give weight * its
-// row. `residual` is added at the end. attribute branches, where y_0 lives over all slots of a decision: the branches whose slots count
-// (not with place).
+// `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's weight; of members of routed parents the
+// parent's; direct branches only); place (later inputs win; integers too). Cells that no row reaches give 0; with `otherwise`: sum, place:
+// its row; weighted: dropped cells give weight * its row. `residual` is added at the end. attribute branches, where y_0 lives over all slots
+// of a decision: the branches whose slots count (not with place).
 #include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
+/// Cells of a direct branch, or members of one: their choices have weights.
+bool is_weighed(const Graph& g, SpaceId cells, SpaceId space) {
+  if (cells == space || g.origin(cells) != space) return false;
+  return g.space(cells).kind == SpaceKind::routed || g.holds_members(cells);
+}
+
 std::vector<Result> infer(const Graph& g, const Node& n) {
   const size_t extra = extra_count(n);
   expect_inputs(g, n, 1 + extra, 1u << 20);
@@ -21,10 +27,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     if (mode != "place") expect_real(g, n, i);
     if (y.content != first.content || y.dtype != first.dtype) operator_error(g, n, "rows alike, " + type_text(g, first), type_text(g, y));
     if (!g.is_within(y.space, space)) operator_error(g, n, "cells below " + g.space(space).name, type_text(g, y));
-    for (SpaceId s = y.space; s != space; s = g.space(s).parent)
-      if (g.space(s).kind != SpaceKind::routed) operator_error(g, n, "only routed spaces between", g.space(s).name);
-    if (mode == "weighted" && (y.space == space || g.space(y.space).parent != space))
-      operator_error(g, n, "direct branches to weigh", type_text(g, y));
+    for (SpaceId s = y.space; s != space; s = g.origin(s))
+      if (g.origin(s) == kNone) operator_error(g, n, "only routed and ragged spaces between", g.space(s).name);
+    if (mode == "weighted" && !is_weighed(g, y.space, space)) operator_error(g, n, "direct branches to weigh", type_text(g, y));
   }
   for (const char* name : {"otherwise", "residual"})
     if (const int i = extra_input(n, name, n.inputs.size() - extra); i >= 0) {

@@ -7,8 +7,8 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   expect_one_integer(g, n, 0);
-  if (input_type(g, n, 0).space == kNone || g.space(input_type(g, n, 0).space).kind != SpaceKind::dense)
-    operator_error(g, n, "flags over cells of a dense space", type_text(g, input_type(g, n, 0)));
+  if (!is_grouped(g, input_type(g, n, 0).space))
+    operator_error(g, n, "flags over cells that have parents", type_text(g, input_type(g, n, 0)));
   return {{input_type(g, n, 0)}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::before, g.space(input_type(g, n, 0).space).parent}; }

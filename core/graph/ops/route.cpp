@@ -44,7 +44,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   if (protocol.mixes_batch()) return {Mix::batch, kNone, true};
   if (protocol.mixes_parent()) {
     const SpaceId space = v.type.space;
-    if (g.space(space).kind == SpaceKind::dense) return {Mix::before, g.space(space).parent, true};
+    if (is_grouped(g, space)) return {Mix::before, g.space(space).parent, true};
     return {Mix::batch, kNone, true};
   }
   return {Mix::cell};

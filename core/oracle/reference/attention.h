@@ -32,12 +32,16 @@ inline int64_t relative_bucket(int64_t distance, int64_t buckets, int64_t max_di
 }
 
 struct AttentionCase {
-  int64_t heads, kv_heads, queries, keys, valid_keys, key_width, value_width, first_place, window, buckets, max_distance;
-  bool causal, bidirectional;
+  int64_t heads, kv_heads, queries, valid_keys, key_width, value_width, first_place, window, buckets, max_distance;
+  bool causal, bidirectional, steps;
 
+  const int32_t *query_places = nullptr, *key_places = nullptr;  // ragged; else query i stands at first_place + i, key j at j
+
+  int64_t query_place(int64_t i) const { return query_places ? query_places[i] : first_place + i; }
+  int64_t key_place(int64_t j) const { return key_places ? key_places[j] : j; }
   bool allowed(int64_t query, int64_t key) const {
-    const int64_t place = first_place + query;
-    return !(causal && key > place) && !(window > 0 && key <= place - window);
+    const int64_t place = query_place(query);
+    return !(causal && key_place(key) > place) && !(window > 0 && key_place(key) <= place - window);
   }
 };
 
@@ -62,7 +66,8 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
         continue;
       }
       p[j] *= scale;
-      if (bias) p[j] += bias[relative_bucket(j - (a.first_place + i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
+      if (bias)
+        p[j] += bias[relative_bucket(a.key_place(j) - a.query_place(i), a.buckets, a.max_distance, a.bidirectional) * a.heads + head];
       most = p[j] > most ? p[j] : most;
       any = true;
     }
@@ -83,13 +88,10 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
 template <class Scalar>
 void attention(const Call<Scalar>& c) {
   const Attributes& at = c.attributes();
-  const Graph& g = c.graph();
-  const CellSpace &queries = g.space(c.type(0).space), &keys = g.space(c.type(1).space);
+  const CellGroups queries = c.frame.groups(c.type(0).space), keys = c.frame.groups(c.type(1).space);
   AttentionCase a{};
   a.heads = at.integer("heads");
   a.kv_heads = at.integer("kv_heads");
-  a.queries = queries.per_parent.evaluate(c.frame.bindings());
-  a.keys = a.valid_keys = keys.per_parent.evaluate(c.frame.bindings());
   a.key_width = c.width(0) / a.heads;
   a.value_width = c.width(2) / a.kv_heads;
   a.window = at.integer("window", 0);
@@ -99,24 +101,30 @@ void attention(const Call<Scalar>& c) {
   a.bidirectional = at.integer("bidirectional", 1) != 0;
   if (const int step = extra_input(c.node, "step", 3); step >= 0) {
     a.first_place = c.scalar(static_cast<size_t>(step));
-    a.valid_keys = std::min(a.keys, a.first_place + a.queries);
+    a.steps = true;
   }
-  if (a.queries == 0 || a.keys == 0) return;
   const int mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
   const int32_t* mask = mask_input >= 0 ? c.in(static_cast<size_t>(mask_input)).integers.data() : nullptr;
   std::vector<Scalar> bias;
   if (bias_input >= 0) bias = c.whole(static_cast<size_t>(bias_input));
   const auto scale = static_cast<Scalar>(at.real("scale", 1));
-  const int64_t parents = c.frame.rows(queries.parent);
   const Scalar *q = c.in(0).reals.data(), *k = c.in(1).reals.data(), *v = c.in(2).reals.data();
   Scalar* y = c.out().reals.data();
-  c.team.split(parents * a.heads, 1, [&](int64_t begin, int64_t end, int) {
-    std::vector<Scalar> kt(static_cast<size_t>(a.key_width * a.keys)), p(static_cast<size_t>(a.keys));
+  c.team.split(queries.parents * a.heads, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<Scalar> kt, p;
     for (int64_t i = begin; i < end && !c.cancel.cancelled(); ++i) {
-      const int64_t parent = i / a.heads, head = i % a.heads;
-      attend(a, head, q + parent * a.queries * c.width(0), k + parent * a.keys * c.width(1), v + parent * a.keys * c.width(2),
-             mask ? mask + parent * a.keys : nullptr, bias.empty() ? nullptr : bias.data(), scale, y + parent * a.queries * c.out_width(),
-             kt.data(), p.data(), c.cancel);
+      const int64_t parent = i / a.heads, head = i % a.heads, first = queries.begin(parent), key = keys.begin(parent);
+      AttentionCase one = a;
+      one.queries = queries.count(parent);
+      one.valid_keys = keys.count(parent);
+      if (a.steps) one.valid_keys = std::min(one.valid_keys, a.first_place + one.queries);
+      if (queries.places) one.query_places = queries.places + first;
+      if (keys.places) one.key_places = keys.places + key;
+      if (one.queries == 0 || one.valid_keys == 0) continue;
+      kt.resize(static_cast<size_t>(a.key_width * one.valid_keys));
+      p.resize(static_cast<size_t>(one.valid_keys));
+      attend(one, head, q + first * c.width(0), k + key * c.width(1), v + key * c.width(2), mask ? mask + key : nullptr,
+             bias.empty() ? nullptr : bias.data(), scale, y + first * c.out_width(), kt.data(), p.data(), c.cancel);
     }
   });
   c.cancel.check();

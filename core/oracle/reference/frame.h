@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/thread_team.h"
+#include "core/cell/ragged.h"
 #include "core/graph/operator.h"
 #include "core/oracle/oracle.h"
 
@@ -64,6 +65,12 @@ struct HeldWeight {
   }
 };
 
+/// Which cells a ragged space has, and the memory that it lies in.
+struct HeldRagged {
+  std::vector<HeldDecision::Line> memory;
+  RaggedView view;
+};
+
 template <class Scalar>
 class Frame {
  public:
@@ -73,7 +80,8 @@ class Frame {
         bindings_(bindings),
         round_inputs_(round_inputs),
         tensors_(graph.values.size()),
-        decisions_(graph.values.size()) {}
+        decisions_(graph.values.size()),
+        raggeds_(graph.values.size()) {}
 
   const Graph& graph() const { return graph_; }
   const Bindings& bindings() const { return bindings_; }
@@ -82,9 +90,27 @@ class Frame {
   int64_t rows(SpaceId id) const {
     if (id == kNone) return 1;
     const CellSpace& space = graph_.space(id);
-    if (space.kind != SpaceKind::routed) return space.count.evaluate(bindings_);
+    if (space.kind == SpaceKind::dense) return rows(space.parent) * space.per_parent.evaluate(bindings_);
+    if (space.kind == SpaceKind::root) return space.count.evaluate(bindings_);
+    if (space.kind == SpaceKind::ragged) {
+      const auto [first, end] = parents_of(id);
+      const RaggedView& r = ragged(space.offsets);
+      return r.offsets[end] - r.offsets[first];
+    }
     const DecisionView& d = decision(space.decision);
     return space.branch == kAllBranches ? d.offsets[d.branches] : d.load(space.branch);
+  }
+  /// How the cells of a dense or ragged space lie below their parents.
+  CellGroups groups(SpaceId id) const {
+    const CellSpace& space = graph_.space(id);
+    CellGroups g;
+    if (space.kind == SpaceKind::dense) {
+      g.parents = rows(space.parent);
+      g.per_parent = space.per_parent.evaluate(bindings_);
+      return g;
+    }
+    const auto [first, end] = parents_of(id);
+    return ragged_groups(ragged(space.offsets), first, end);
   }
   /// Elements of one row of a value.
   int64_t width(ValueId id) const {
@@ -122,6 +148,7 @@ class Frame {
   void release(ValueId id) {
     slot(id).reset();
     decisions_[static_cast<size_t>(id)].reset();
+    raggeds_[static_cast<size_t>(id)].reset();
   }
 
   const DecisionView& decision(ValueId id) const {
@@ -139,14 +166,49 @@ class Frame {
     held->view = decision_view(held->memory.data(), shape);
     return *(decisions_[static_cast<size_t>(id)] = std::move(held));
   }
-  /// The row of space `ancestor` from which row `row` of the routed space `space` came.
+  const RaggedView& ragged(ValueId id) const {
+    const auto& held = raggeds_[static_cast<size_t>(id)];
+    if (!held) failed("%" + graph_.value(id).name, "the oracle has no ragged cells here");
+    return held->view;
+  }
+  RaggedView& make_ragged(ValueId id, const RaggedShape& shape) {
+    auto held = std::make_unique<HeldRagged>();
+    held->memory.resize(ragged_bytes(shape) / sizeof(HeldDecision::Line) + 1);
+    held->view = ragged_view(held->memory.data(), shape);
+    return (raggeds_[static_cast<size_t>(id)] = std::move(held))->view;
+  }
+  /// The parents [first, end) of a ragged space among those of its value: all, or the slots of one branch.
+  std::pair<int32_t, int32_t> parents_of(SpaceId id) const {
+    const CellSpace& space = graph_.space(id);
+    const CellSpace& above = graph_.space(space.parent);
+    if (!graph_.holds_members(id) || above.branch == kAllBranches) return {0, *ragged(space.offsets).parents};
+    const DecisionView& d = decision(above.decision);
+    return {d.offsets[above.branch], d.offsets[above.branch + 1]};
+  }
+  /// The row of space `ancestor` from which row `row` of the routed or ragged space `space` came.
   int64_t follow(SpaceId space, SpaceId ancestor, int64_t row) const {
-    for (; space != ancestor; space = graph_.space(space).parent) {
+    for (; space != ancestor; space = graph_.origin(space)) {
       const CellSpace& s = graph_.space(space);
+      if (s.kind == SpaceKind::ragged) {
+        const RaggedView& r = ragged(s.offsets);
+        row = r.cell[r.offsets[parents_of(space).first] + row];
+        continue;
+      }
       const DecisionView& d = decision(s.decision);
       row = d.cell[(s.branch == kAllBranches ? 0 : d.offsets[s.branch]) + row];
     }
     return row;
+  }
+
+  /// The weight of the choice by which a row of a routed space, or of the members of one, is there.
+  float weight_of(SpaceId space, int64_t row) const {
+    const bool members = graph_.holds_members(space);
+    const CellSpace& s = graph_.space(members ? graph_.space(space).parent : space);
+    const DecisionView& d = decision(s.decision);
+    const int32_t first = s.branch == kAllBranches ? 0 : d.offsets[s.branch];
+    if (!members) return d.weight[first + row];
+    const RaggedView& r = ragged(graph_.space(space).offsets);
+    return d.weight[r.parent[r.offsets[first] + row]];
   }
 
   HeldWeight weight(ValueId id) const {
@@ -170,6 +232,7 @@ class Frame {
   bool round_inputs_;
   std::vector<std::optional<OracleTensor<Scalar>>> tensors_;
   std::vector<std::unique_ptr<HeldDecision>> decisions_;
+  std::vector<std::unique_ptr<HeldRagged>> raggeds_;
 };
 
 /// One execution of a node.

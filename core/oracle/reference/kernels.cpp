@@ -8,6 +8,7 @@
 #include "core/oracle/reference/embedding.h"
 #include "core/oracle/reference/linear.h"
 #include "core/oracle/reference/pool.h"
+#include "core/oracle/reference/ragged.h"
 #include "core/oracle/reference/reduce.h"
 #include "core/oracle/reference/rotary.h"
 #include "core/oracle/reference/route.h"
@@ -35,6 +36,10 @@ const KernelRow kKernels[] = {
     {"argmax", argmax<float>, argmax<double>},
     {"scatter", scatter<float>, scatter<double>},
     {"gather", gather<float>, gather<double>},
+    {"compact", compact<float>, compact<double>},
+    {"members", members<float>, members<double>},
+    {"pack", pack<float>, pack<double>},
+    {"expand", expand<float>, expand<double>},
     {"extent", extent<float>, extent<double>},
     {"add_constant", add_constant<float>, add_constant<double>},
     {"end_sequences", end_sequences<float>, end_sequences<double>},

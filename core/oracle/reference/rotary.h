@@ -29,12 +29,12 @@ void rotary(const Call<Scalar>& c) {
 
 template <class Scalar>
 void positions(const Call<Scalar>& c) {
-  const int64_t length = c.graph().space(c.type(0).space).per_parent.evaluate(c.frame.bindings());
+  const CellGroups groups = c.frame.groups(c.type(0).space);
   const auto& mask = c.in(0).integers;
-  int32_t seen = 0;
-  for (size_t i = 0; i < mask.size(); ++i) {
-    if (static_cast<int64_t>(i) % length == 0) seen = 0;
-    c.out().integers[i] = mask[i] ? seen++ : 1;
+  for (int64_t p = 0; p < groups.parents; ++p) {
+    int32_t seen = 0;
+    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)
+      c.out().integers[static_cast<size_t>(i)] = mask[static_cast<size_t>(i)] ? seen++ : 1;
   }
 }
 

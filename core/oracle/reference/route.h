@@ -11,7 +11,7 @@ struct Scores {
 };
 
 /// Decides freely, or replays `forced` [cells, fan_out]. Returns the scores that were used.
-/// Capacity is counted over the parents of a dense space, and over all cells of any other space.
+/// Capacity is counted over the parents of a dense or ragged space, and over all cells of any other space.
 template <class Scalar>
 Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
   const Protocol protocol = protocol_of(c.attributes());
@@ -31,8 +31,7 @@ Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decisi
     scores.bias.assign(whole.begin(), whole.end());
     view.bias = scores.bias.data();
   }
-  const CellSpace& space = c.graph().space(c.type(0).space);
-  if (space.kind == SpaceKind::dense) view.parents.per_parent = space.per_parent.evaluate(c.frame.bindings());
+  if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();
   if (forced) {
     replay(view, protocol, forced, decision.view);
   } else {

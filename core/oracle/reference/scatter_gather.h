@@ -74,9 +74,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
       }
       Element weight = 1;
       if (weighted) {
-        const CellSpace& s = c.graph().space(space);
-        const DecisionView& d = c.frame.decision(s.decision);
-        weight = static_cast<Element>(d.weight[(s.branch == kAllBranches ? 0 : d.offsets[s.branch]) + r]);
+        weight = static_cast<Element>(c.frame.weight_of(space, r));
       }
       for (int64_t x = 0; x < width; ++x) to[x] += weight * rows[r * width + x];
     }
@@ -88,12 +86,17 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
       if (!reached[static_cast<size_t>(cell)]) std::copy_n(rows + cell * width, width, y.data() + cell * width);
     return;
   }
-  const DecisionView& d = c.frame.decision(c.graph().space(c.type(0).space).decision);
-  for (int64_t i = 0; i < cells * d.fan_out; ++i) {
+  // A dropped parent drops all its cells.
+  const SpaceId first = c.type(0).space;
+  const bool members = c.graph().holds_members(first);
+  const ValueId weighing = c.graph().space(members ? c.graph().space(first).parent : first).decision;
+  const DecisionView& d = c.frame.decision(weighing);
+  for (int64_t i = 0; i < c.frame.decision_cells(weighing) * d.fan_out; ++i) {
     if (!is_dropped(d.choice[i])) continue;
-    const int64_t cell = i / d.fan_out;
-    for (int64_t x = 0; x < width; ++x)
-      y[static_cast<size_t>(cell * width + x)] += static_cast<Element>(d.choice_weight[i]) * rows[cell * width + x];
+    const int64_t decided = i / d.fan_out;
+    const int64_t begin = members ? c.frame.groups(target).begin(decided) : decided,
+                  end = members ? c.frame.groups(target).end(decided) : decided + 1;
+    for (int64_t x = begin * width; x < end * width; ++x) y[static_cast<size_t>(x)] += static_cast<Element>(d.choice_weight[i]) * rows[x];
   }
 }
 

@@ -69,7 +69,7 @@ class ReplayTest : public QObject {
       const Batch batch = set->batch(0);
       executor.run(inputs_of(batch), bindings_of(*model->forward, batch, 0), execute, result);
       for (const ExecutedDecision& d : result.decisions)
-        if (d.choice != forced[static_cast<size_t>(d.router)].at(0)) return "other choices";
+        if (d.choice != forced[static_cast<size_t>(d.router)].at(0).choice) return "other choices";
     } catch (const Error& e) {
       return e.what();
     }

@@ -93,23 +93,23 @@ class VerifyTest : public QObject {
     row("ids that are none", "%z : f32 tokens [8] = embedding(%x, %w)", "embedding \"z\": expected input 0 as i32, got f32 tokens [8]");
     row("no table", "%z : f32 tokens [8] = embedding(%ids, %g)", "embedding \"z\": expected a table [V, d], got f32 [8]");
     row("attention among strangers", "%z : f32 tokens [8] = attention(%x, %s, %s) heads=2 kv_heads=2",
-        "attention \"z\": expected queries and keys that are dense children of one space, got f32 tokens [8] and f32 sequences [8]");
+        "attention \"z\": expected queries and keys below one space, got f32 tokens [8] and f32 sequences [8]");
     row("heads that do not divide", "%z : f32 tokens [8] = attention(%x, %x, %x) heads=3 kv_heads=3",
         "attention \"z\": expected widths that divide into 3 heads of 3 key heads, got f32 tokens [8], f32 tokens [8], f32 tokens [8]");
     row("a mask of other cells", "%z : f32 tokens [8] = attention(%x, %x, %x, %target_ids) heads=2 kv_heads=2 extras=\"mask\"",
         "attention \"z\": expected input 3 over cells of tokens, got i32 targets");
     row("odd rotations", "%z : f32 tokens [8] = rotary(%x, %ids) heads=3 theta=100.0",
         "rotary \"z\": expected a width of 3 even heads, got 8");
-    row("positions of scalars", "%z : i32 [] = positions(%p)", "positions \"z\": expected flags over cells of a dense space, got i32 []");
+    row("positions of scalars", "%z : i32 [] = positions(%p)", "positions \"z\": expected flags over cells that have parents, got i32 []");
     row("a kernel that does not fit", "%z : f32 tokens [1,1,5] = conv2d(%maps, %k) groups=2",
         "conv2d \"z\": expected a kernel that fits f32 tokens [6,6,3], got f32 [5,3,3,3]");
     row("a window too large", "%z : f32 tokens [1,1,3] = pool(%maps) kind=\"max\" size=7 stride=1",
         "pool \"z\": expected a window inside f32 tokens [6,6,3], got 7");
     row("a reduction of roots", "%z : f32 [8] = reduce(%s) mode=\"mean\"",
-        "reduce \"z\": expected cells of a dense space, got f32 sequences [8]");
+        "reduce \"z\": expected cells that have parents, got f32 sequences [8]");
     row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"sum\"", "reduce \"z\": expected mode mean or last, got sum");
     row("a broadcast to strangers", "%z : f32 tokens [8] = broadcast(%x) space=@targets",
-        "broadcast \"z\": expected a dense child of the cells of x, got space 2");
+        "broadcast \"z\": expected a space of cells below those of x, got space 2");
     row("an unknown protocol", "%z : decision tokens 4x1 = route(%scores) protocol=\"lottery\"",
         "attribute protocol: unknown protocol \"lottery\" (one of top-k, switch-top1, batch-prioritized, sigmoid-groups, threshold, "
         "residual-threshold, "
@@ -135,7 +135,7 @@ class VerifyTest : public QObject {
     row("a gather from elsewhere", "%z : f32 targets [8] = gather(%b) mode=\"sum\" space=@targets",
         "gather \"z\": expected cells below targets, got f32 d/0 [8]");
     row("a gather over dense steps", "%z : f32 sequences [8] = gather(%b) mode=\"sum\" space=@sequences",
-        "gather \"z\": expected only routed spaces between, got tokens");
+        "gather \"z\": expected only routed and ragged spaces between, got tokens");
     row("weights of no choice", "%z : f32 tokens [8] = gather(%x) mode=\"weighted\" space=@tokens",
         "gather \"z\": expected direct branches to weigh, got f32 tokens [8]");
     row("a grouped product of no branch", "%z : f32 d/s [4] = grouped_linear(%x, %d) branches=[] slots=@d/s",
@@ -332,7 +332,7 @@ class VerifyTest : public QObject {
     QCOMPARE(complaint([&] { verify(b.graph()); }), std::string("none"));
     b.value("scale", {kept}, {{"factor", 2.0}}, "late");
     QCOMPARE(complaint([&] { verify(b.graph()); }),
-             std::string("scale \"late\": %kept lives over cells of inner/0, where their decision %inner is not known"));
+             std::string("scale \"late\": %kept lives over cells of inner/0, where %inner, which tells them, is not known"));
   }
 };
 STORMCELL_TEST(VerifyTest)

@@ -15,7 +15,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-using Forced = std::vector<std::vector<std::vector<int32_t>>>;
+using Forced = ForcedDecisions;
 
 /// At the end of a run: one to learn how it ended, one when its results have been read.
 constexpr int64_t kSynchronizations = 2;
@@ -51,7 +51,7 @@ Forced forced_by(const std::vector<OracleDecision>& decisions, const Program& pr
   Forced forced(program.routers.size());
   for (size_t r = 0; r < forced.size(); ++r)
     for (const OracleDecision& d : decisions)
-      if (d.node == program.routers[r].node) forced[r].push_back(d.choice);
+      if (d.node == program.routers[r].node) forced[r].push_back({d.choice, d.ancestor});
   return forced;
 }
 

@@ -43,7 +43,7 @@ Bindings larger(Bindings b) {
   return b;
 }
 
-Ran run_on(Device& device, const RandomCase& c, const std::vector<std::vector<std::vector<int32_t>>>* forced) {
+Ran run_on(Device& device, const RandomCase& c, const ForcedDecisions* forced) {
   WeightStore store(device, c.weights);
   auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
   Executor executor(device, store, program, larger(c.bindings));
@@ -60,12 +60,12 @@ Ran run_on(Device& device, const RandomCase& c, const std::vector<std::vector<st
   return ran;
 }
 
-std::vector<std::vector<std::vector<int32_t>>> decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
+ForcedDecisions decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
   const Program program = lower(std::make_shared<Graph>(graph));
-  std::vector<std::vector<std::vector<int32_t>>> forced(program.routers.size());
+  ForcedDecisions forced(program.routers.size());
   for (size_t r = 0; r < forced.size(); ++r)
     for (const OracleDecision& d : reference.decisions)
-      if (d.router == program.routers[r].name) forced[r].push_back(d.choice);
+      if (d.router == program.routers[r].name) forced[r].push_back({d.choice, d.ancestor});
   return forced;
 }
 
@@ -76,17 +76,22 @@ constexpr int64_t kSynchronizations = 2;
 
 class RandomGraphsTest : public QObject {
   Q_OBJECT
+  static constexpr int kRagged = 1000;  // seeds from here on make graphs with ragged cells
+
  private:
   void cases() {
     QTest::addColumn<int>("seed");
     for (int seed = 0; seed < 120; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
+    for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
     QTest::newRow("exit chain toy") << -1;
     QTest::newRow("iterated router toy") << -2;
   }
   static RandomCase make(int seed) {
     if (seed == -1) return exit_chain_toy();
     if (seed == -2) return iterated_router_toy();
-    return make_random_case(static_cast<uint64_t>(seed));
+    RandomOptions options;
+    options.ragged = seed >= kRagged;
+    return make_random_case(static_cast<uint64_t>(seed), options);
   }
 
  private slots:

@@ -1,0 +1,24 @@
+// members(decision [, ragged]; base) -> ragged: below each slot of a decision that routes parents, the parent's cells of the space `base`.
+// base is a dense child of the decision's space; or a ragged one (compact), whose cells `ragged` tells.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 2);
+  expect_decision(g, n, 0);
+  const Value& decision = g.value(n.inputs[0]);
+  const auto base = static_cast<SpaceId>(n.attributes.integer("base"));
+  if (base < 0 || base >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, base) || g.space(base).parent != decision.type.space)
+    operator_error(g, n, "a space of cells below " + g.space(decision.type.space).name, "space " + std::to_string(base));
+  if (g.holds_members(base)) operator_error(g, n, "cells that are no members of another decision's branch", g.space(base).name);
+  const bool ragged = g.space(base).kind == SpaceKind::ragged;
+  if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))
+    operator_error(g, n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",
+                   std::to_string(n.inputs.size()) + " inputs");
+  return {{{DType::i32, base, {}}, ValueKind::ragged, 0, decision.fan_out}};
+}
+}  // namespace
+extern const Operator kMembers;
+const Operator kMembers{"members", infer, flow_cell, cost_of_traffic};
+}  // namespace stormcell

@@ -1,0 +1,240 @@
+// Cells that a mask names as padding are left out: compact(mask) tells the real ones, what enters their computation is packed, what the
+// model gives is expanded again, with zeros in padding. Products, attention, routers and branches in between run on real cells; they keep
+// their names, so that records, replay and other passes know them.
+//
+// The same answer for real cells where padding cannot reach them: attention must mask it, capacity must count it last. What a mask's own
+// values must be like for that (padding at the end, no sequence without a real cell) is asked of the data.
+#include "core/passes/unpad.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/graph/operator.h"
+#include "core/graph/protocol_attributes.h"
+#include "core/graph/rewrite.h"
+#include "core/graph/spaces.h"
+#include "core/passes/prose.h"
+
+namespace stormcell {
+namespace {
+
+std::string called(const Node& n) { return std::string(n.op->name) + " \"" + n.name + "\""; }
+
+/// What compacting the cells of one space would mean.
+struct Plan {
+  ValueId mask = kNone;
+  SpaceId space = kNone;
+  std::vector<NodeId> nodes;    ///< over cells of the space, or of what is routed from it: they run on real cells
+  std::set<ValueId> made;       ///< what they make
+  std::vector<NodeId> readers;  ///< over other cells, that attend to these
+  bool needs_padding_last = false, needs_some_in_each = false;
+  std::string obstacle;  ///< why not; empty: nothing stands in the way
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, ValueId mask) : g_(graph) {
+    plan_.mask = mask;
+    plan_.space = graph.value(mask).type.space;
+  }
+
+  Plan make() {
+    for (const NodeId id : g_.top.nodes) visit(id, g_.node(id));
+    std::set<ValueId> given;
+    for (const NamedValue& output : g_.outputs) {
+      if (!plan_.made.contains(output.value)) continue;
+      if (output.real != plan_.mask) object("output " + output.name + " counts padding");
+    }
+    if (plan_.nodes.empty()) object("nothing is computed on its cells");
+    return std::move(plan_);
+  }
+
+ private:
+  void object(std::string why) {
+    if (plan_.obstacle.empty()) plan_.obstacle = std::move(why);
+  }
+  bool over(ValueId v) const {
+    const SpaceId space = g_.value(v).type.space;
+    return space != kNone && g_.value(v).kind != ValueKind::weight && g_.dense_ancestor(space) == plan_.space;
+  }
+  bool reads_made(const Node& n) const {
+    return std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return plan_.made.contains(v); });
+  }
+
+  void visit(NodeId id, const Node& n) {
+    if (!n.bodies.empty()) {
+      for (const ValueId v : reads_of(g_, id))
+        if (plan_.made.contains(v)) object(called(n) + " reads them");
+      return;
+    }
+    const bool makes = std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return over(v); });
+    if (n.op->name == "attention") return attention(id, n, makes);
+    if (makes && may_run_on_real_cells(n)) {
+      plan_.nodes.push_back(id);
+      plan_.made.insert(n.outputs.begin(), n.outputs.end());
+      return;
+    }
+    // What stays as it is may read inputs and what was made of them alone, else it would read cells that are not computed.
+    if (reads_made(n)) object(called(n) + " reads padding");
+  }
+
+  /// Cell by cell; or a router whose capacity counts padding last.
+  bool may_run_on_real_cells(const Node& n) {
+    if (n.op->has_effect) return false;
+    if (n.op->name == "route") {
+      const Protocol protocol = protocol_of(n.attributes);
+      if (protocol.mixes_batch()) object("router " + n.name + " gives its places by priority over the batch, padding included");
+      if (protocol.mixes_parent()) plan_.needs_padding_last = true;
+      return true;
+    }
+    if (n.op->name == "broadcast") return static_cast<SpaceId>(n.attributes.integer("space")) == plan_.space;
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const Mix mix = n.op->flow ? n.op->flow(g_, n, i).mix : Mix::batch;
+      if (mix != Mix::cell && mix != Mix::none) return false;
+    }
+    return true;
+  }
+
+  /// Keys among the cells must not be seen where they pad: by the mask, or because they stand behind every real query.
+  void attention(NodeId id, const Node& n, bool makes) {
+    const bool keys = over(n.inputs[1]);
+    if (!makes && !keys) return;
+    if (g_.holds_members(g_.value(n.inputs[keys ? 1 : 0]).type.space) || extra_input(n, "step", 3) >= 0)
+      return object(called(n) + " reads a cache or routed sequences");
+    if (keys) {
+      const int mask = extra_input(n, "mask", 3);
+      const bool causal = n.attributes.integer("causal", 0) != 0 && g_.value(n.inputs[0]).type.space == g_.value(n.inputs[1]).type.space;
+      if (mask >= 0 && n.inputs[static_cast<size_t>(mask)] == plan_.mask) {
+        plan_.needs_some_in_each = true;
+      } else if (causal && makes) {
+        plan_.needs_padding_last = true;
+      } else {
+        return object(called(n) + " attends to padding");
+      }
+    }
+    if (makes) {
+      plan_.nodes.push_back(id);
+      plan_.made.insert(n.outputs.begin(), n.outputs.end());
+    } else {
+      plan_.readers.push_back(id);
+    }
+  }
+
+  const Graph& g_;
+  Plan plan_;
+};
+
+/// Carries a plan out, in place: the nodes stay, their values move to the real cells.
+class Compacting {
+ public:
+  Compacting(Rewriter& rewriter, const Plan& plan) : rewriter_(rewriter), g_(rewriter.graph()), plan_(plan) {}
+
+  void run() {
+    const std::string name = g_.space(plan_.space).name;
+    const NodeId told = rewriter_.make_node("compact", {plan_.mask}, {}, name + ".real");
+    ragged_ = g_.node(told).outputs[0];
+    real_ = ragged_space(g_, ragged_, g_.space(plan_.space).parent);
+    std::vector<NodeId> order{told};
+    const std::set<NodeId> mine(plan_.nodes.begin(), plan_.nodes.end()), readers(plan_.readers.begin(), plan_.readers.end());
+    const std::vector<NodeId> before = g_.top.nodes;
+    for (const ValueId v : plan_.made) move(v);
+    for (const NodeId id : before) {
+      if (mine.contains(id) || readers.contains(id)) {
+        unmask(id);
+        for (size_t i = 0; i < g_.node(id).inputs.size(); ++i) {
+          const ValueId packed = packed_value(g_.node(id).inputs[i], order);
+          g_.node(id).inputs[i] = packed;
+        }
+      }
+      if (mine.contains(id)) map_spaces(g_.node(id).attributes, [&](SpaceId s) { return s == plan_.space ? real_ : s; });
+      order.push_back(id);
+    }
+    for (NamedValue& output : g_.outputs) {
+      if (!plan_.made.contains(output.value)) continue;
+      const NodeId expand = rewriter_.make_node("expand", {output.value, ragged_}, {}, output.name + ".expanded");
+      output.value = g_.node(expand).outputs[0];
+      order.push_back(expand);
+    }
+    g_.top.nodes = std::move(order);
+  }
+
+ private:
+  /// Values over the space, and decisions about it: the branches of those lie below the real cells then.
+  void move(ValueId v) {
+    Value& value = g_.value(v);
+    if (value.type.space != plan_.space) return;
+    value.type.space = real_;
+    if (value.kind != ValueKind::decision) return;
+    for (CellSpace& s : g_.spaces)
+      if (s.decision == v) s.parent = real_;
+  }
+
+  /// No key pads any more.
+  void unmask(NodeId id) {
+    Node& n = g_.node(id);
+    const int mask = n.op->name == "attention" ? extra_input(n, "mask", 3) : -1;
+    if (mask < 0 || n.inputs[static_cast<size_t>(mask)] != plan_.mask) return;
+    n.inputs.erase(n.inputs.begin() + mask);
+    remove_extra(n, "mask");
+  }
+
+  /// The real cells' rows of a value that is there for all.
+  ValueId packed_value(ValueId v, std::vector<NodeId>& order) {
+    if (g_.value(v).type.space != plan_.space || g_.value(v).kind == ValueKind::weight || v == ragged_) return v;
+    // A state may change between two uses.
+    const bool kept = g_.value(v).kind != ValueKind::state;
+    if (const auto at = packed_.find(v); kept && at != packed_.end()) return at->second;
+    const NodeId pack = rewriter_.make_node("pack", {v, ragged_}, {{"spaces", std::vector<int64_t>{real_}}}, g_.value(v).name + ".real");
+    order.push_back(pack);
+    return packed_[v] = g_.node(pack).outputs[0];
+  }
+
+  Rewriter& rewriter_;
+  Graph& g_;
+  const Plan& plan_;
+  ValueId ragged_ = kNone;
+  SpaceId real_ = kNone;
+  ValueMap packed_;
+};
+
+std::string why_not(const Plan& plan, const MaskFacts* facts) {
+  if (!plan.obstacle.empty()) return plan.obstacle;
+  if (!facts) return "the data says nothing of its padding";
+  if (facts->real == facts->cells) return "the data has no padding";
+  if (plan.needs_padding_last && !facts->padding_last) return "padding stands before real cells and could displace them";
+  if (plan.needs_some_in_each && !facts->some_in_each) return "some sequences have no real cell";
+  return {};
+}
+
+std::string percent(int64_t part, int64_t of) { return std::to_string((100 * part + of / 2) / std::max<int64_t>(of, 1)) + " %"; }
+
+}  // namespace
+
+PassResult unpad(const PassInput& input) {
+  PassResult result;
+  Rewriter rewriter(input.graph);
+  Refusals refusals;
+  std::string done;
+  for (size_t v = 0; v < input.graph.values.size(); ++v) {
+    const Value& mask = input.graph.values[v];
+    if (mask.role != InputRole::mask) continue;
+    const std::string space = input.graph.space(mask.type.space).name;
+    const auto facts = input.masks.find(mask.name);
+    const MaskFacts* known = facts == input.masks.end() ? nullptr : &facts->second;
+    const Plan plan = Planner(rewriter.graph(), static_cast<ValueId>(v)).make();
+    if (const std::string why = why_not(plan, known); !why.empty()) {
+      refusals.emplace_back(space, why);
+      continue;
+    }
+    Compacting(rewriter, plan).run();
+    done += (done.empty() ? "" : ", ") + percent(known->cells - known->real, known->cells) + " of the cells of " + space;
+  }
+  if (!done.empty()) done = "padding is not computed: " + done;
+  if (done.empty() && refusals.empty()) done = "the model has no mask";
+  result.applied = done.starts_with("padding");
+  result.reason = with_refusals(done, refusals);
+  result.graph = result.applied ? rewriter.finish() : input.graph;
+  return result;
+}
+
+}  // namespace stormcell
