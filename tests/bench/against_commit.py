@@ -77,8 +77,8 @@ def measure(program, arguments, threads):
             with open(errors) as err:
                 stop(f"{' '.join(command)}: exit {child.returncode}: {err.read().strip()[-400:]}")
         with open(summary) as file:
-            figures = json.load(file)["baseline"]
-    return {"latency": figures["latency_ms"]["median"], "summary memory": figures["peak_resident_bytes"],
+            figures = json.load(file)
+    return {"latency": figures["baseline"]["latency_ms"]["median"], "summary memory": figures["peak_resident_bytes"],
             "process memory": usage.ru_maxrss * 1024}
 
 

@@ -66,6 +66,11 @@ printf 'void rows_data() {}\nvoid rows() {}\nvoid opening_reads_no_data() {}\n' 
 expect sources notices "opening_reads_no_data() has no test" "a test that is taken for the rows of another"
 
 clean_tree
+mkdir -p "$tree/tests/fuzz/corpus/json"
+echo '[]' >"$tree/tests/fuzz/corpus/json/01878536cae609112bdd4617265346eed3c4b131"
+expect sources notices "pack it" "a fuzz input that only a hash names"
+
+clean_tree
 head -c $(((32 << 20) + 1)) /dev/zero >"$tree/big.bin"
 expect sources notices "at most" "too many bytes"
 
