@@ -1,0 +1,29 @@
+# Headers that most sources include are parsed once for each kind of target. What a source needs it still includes itself: the header checks, the
+# fuzzers (clang) and the preset tsan compile without. Not <filesystem>: it brings std::quoted(), which a call of our own would find.
+set(STORMCELL_STANDARD_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> <cstring> <fstream> <functional> <map> <memory> <optional> <set>
+                               <span> <string> <string_view> <utility> <vector>)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  # Else a compiler cache does not see what a precompiled header holds.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endif()
+
+# stormcell_precompiled(NAME HEADERS <header>... LIBRARIES target...): what targets with the same flags share by stormcell_precompile(TARGET NAME).
+function(stormcell_precompiled name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LIBRARIES")
+  set(source ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Carries the precompiled headers.\n")
+  add_library(stormcell_precompiled_${name} OBJECT ${source})
+  target_link_libraries(stormcell_precompiled_${name} PRIVATE stormcell_options ${arg_LIBRARIES})
+  target_precompile_headers(stormcell_precompiled_${name} PRIVATE ${STORMCELL_STANDARD_HEADERS} ${arg_HEADERS})
+endfunction()
+function(stormcell_precompile target name)
+  target_precompile_headers(${target} REUSE_FROM stormcell_precompiled_${name})
+endfunction()
+
+# What computes nothing for long compiles faster at a lower level: tests, the command line, windows, texts. Kernels and the engine stay at -O3.
+function(stormcell_compile_fast target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+endfunction()
