@@ -58,9 +58,8 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = pass;
     outcome.options = options;
-    if (on_their_own == OnTheirOwn::yes)
-      outcome.alone = pass->run({input.graph, input.profile, input.machine, input.typical, input.parameters, options});
-    outcome.cumulative = pass->run({result.graph, input.profile, input.machine, input.typical, input.parameters, options});
+    if (on_their_own == OnTheirOwn::yes) outcome.alone = pass->run({input.graph, input.profile, input.parameters, options});
+    outcome.cumulative = pass->run({result.graph, input.profile, input.parameters, options});
     result.graph = outcome.cumulative.graph;
   }
   return result;
@@ -86,7 +85,7 @@ PipelineResult replay_passes(const PassInput& input, const std::map<std::string,
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = &pass;
     outcome.options = checked_options(pass, options, "configuration:");
-    outcome.cumulative = pass.run({result.graph, input.profile, input.machine, input.typical, &found, outcome.options});
+    outcome.cumulative = pass.run({result.graph, input.profile, &found, outcome.options});
     outcome.cumulative.parameters = std::move(found);
     result.graph = outcome.cumulative.graph;
   }
