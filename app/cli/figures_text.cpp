@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/summary/measured_text.h"
+
 namespace stormcell::cli {
 namespace {
 
@@ -48,12 +50,17 @@ void add_row(Rows& rows, const std::string& name, const RunSummaryFigures& f, st
   rows.push_back(std::move(row));
 }
 
+bool none_left_out(const RunSummaryFigures& f) {
+  return std::none_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
+}
+
 std::string plans_text(const RunSummaryFigures& f) {
   if (!f.baseline && !f.optimized) return {};
   Rows rows = {{""}};
   if (f.baseline) rows[0].push_back("baseline");
   if (f.optimized) rows[0].push_back("optimised");
-  add_row(rows, "latency of a batch, median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
+  add_row(rows, "latency of a batch, mean", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
+  add_row(rows, "  median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
@@ -65,9 +72,7 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "weights in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
   add_row(rows, "activations in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_activation_bytes); });
   std::string text = "\n" + table_text(rows, {1, 2});
-  if (const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized; p.rounds > 0)
-    text += "measured: " + count_text(p.batches) + " of " + plural(f.dataset.batches, "batch") + ", " + plural(p.rounds, "round") +
-            (f.baseline && f.optimized ? ", the plans in turns\n" : "\n");
+  if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
   if ((f.baseline && f.baseline->limit_share > 1) || (f.optimized && f.optimized->limit_share > 1))
     text += "in cache: faster than the memory of the limit, because the data stay in the processor's caches\n";
   return text;
@@ -113,10 +118,11 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
           {"speed-up",
            ratio_text(*f.speedup) +
                (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) : "") +
-               (same ? ": no measurable difference" : "")});
-      rows.push_back({"", "the ratio of the medians of whole rounds; the latencies above are medians of single batches"});
+               (same ? ": nothing measurable was gained" : "")});
+      rows.push_back({"", "median over pairs: the plan beside the baseline on the same batch, one right after the other"});
     } else if (!applied) {
-      rows.push_back({"speed-up", "no pass applied; nothing to compare"});
+      rows.push_back({"speed-up", none_left_out(f) ? "no pass applied; nothing to compare"
+                                                   : "nothing was gained: every pass that applied made the plan slower and is left out"});
     } else {
       rows.push_back({"speed-up", "none stated, because the result is not verified"});
     }
@@ -126,9 +132,12 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
 
 std::string passes_text(const std::vector<PassReport>& passes) {
   if (passes.empty()) return {};
-  Rows rows = {{"pass", "", "predicted", "alone", "up to here", "guard misses", ""}};
+  Rows rows = {{"pass", "", "alone", "up to here", "guard misses", ""}};
   for (const PassReport& p : passes)
-    rows.push_back({p.name, p.applied ? "applied" : "not applied", p.predicted_speedup ? ratio_text(*p.predicted_speedup) : "-",
+    rows.push_back({p.name,
+                    p.applied    ? "applied"
+                    : p.left_out ? "left out"
+                                 : "not applied",
                     ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
                     p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-",
                     p.reason});

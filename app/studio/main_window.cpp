@@ -232,7 +232,9 @@ void MainWindow::connect_all() {
   connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
   connect(&runs_, &RunController::finished, this, [this](const std::shared_ptr<const RunSummaryFigures>& f) {
     const auto& ci = f->speedup_ci95;
-    if (!f->speedup)
+    if (!f->optimized && f->verified && f->verified->passed)
+      say(tr("Run finished, verified: nothing was gained, the plan is the baseline's"));
+    else if (!f->speedup)
       say(tr("Run finished; its result could not be verified"));
     else if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
       say(tr("Run finished, verified: no measurable difference, 95 % interval %1 to %2 times the baseline")

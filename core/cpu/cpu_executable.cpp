@@ -11,6 +11,7 @@
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/runtime/put_range.h"
+#include "core/runtime/shared_memory.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -46,12 +47,15 @@ class CpuExecutable : public Executable {
 
   void allocate(const CompileOptions& options, MemorySpace& space) {
     space_ = &space;
-    arena_ = space.allocate(layout_.memory.arena_bytes + layout_.scratch_bytes, "activations");
+    bounds_ = options.bounds;
+    memory_ = options.memory;
+    if (!memory_)
+      memory_ = std::make_shared<SharedMemory>([&space](int64_t bytes, const std::string& what) { return space.allocate(bytes, what); });
+    memory_->reserve(SharedPart::activations, layout_.memory.arena_bytes + layout_.scratch_bytes);
+    memory_->reserve(SharedPart::records, layout_.record_bytes);
+    memory_->reserve(SharedPart::status, status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)));
     states_ = space.allocate(layout_.memory.state_bytes, "states");
-    records_ = space.allocate(layout_.record_bytes, "recorded decisions");
-    status_ = space.allocate(status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)), "execution status");
-    place_operands(options.bounds);
-    if (space.watches()) note_lives(options.bounds);
+    place_operands();
     dims_.resize(program_->dims.size());
     turns_.resize(program_->repeats.size());
   }
@@ -59,8 +63,8 @@ class CpuExecutable : public Executable {
   const ExecutableLayout& layout() const override { return layout_; }
   void submit(Stream&, const Submission& submission) override { run(submission); }
   DeviceAddress address(int32_t operand) const override { return {reinterpret_cast<uint64_t>(base_[static_cast<size_t>(operand)])}; }
-  DeviceAddress status() const override { return status_->address(); }
-  DeviceAddress records() const override { return records_->address(); }
+  DeviceAddress status() const override { return memory_->address(SharedPart::status); }
+  DeviceAddress records() const override { return memory_->address(SharedPart::records); }
 
   void run(const Submission& s) {
     try {
@@ -74,9 +78,11 @@ class CpuExecutable : public Executable {
  private:
   void run_steps(const Submission& s) {
     const Program& p = *program_;
+    // A larger plan that was compiled since has moved what they share.
+    if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
     for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = p.dims[i].evaluate(s.bindings);
     for (size_t i = 0; i < p.inputs.size(); ++i) base_[static_cast<size_t>(p.inputs[i])] = reinterpret_cast<std::byte*>(s.inputs[i].value);
-    auto* state = reinterpret_cast<std::byte*>(status_->address().value);
+    auto* state = reinterpret_cast<std::byte*>(this->status().value);
     auto& status = *reinterpret_cast<ExecutionStatus*>(state);
     auto* hits = reinterpret_cast<int32_t*>(state + sizeof(ExecutionStatus));
     int32_t* misses = hits + p.guards.size();
@@ -291,9 +297,10 @@ class CpuExecutable : public Executable {
     layout_.most_events = static_cast<int32_t>(std::min<int64_t>(events, kMostEvents));
   }
 
-  void place_operands(const Bindings& bounds) {
+  void place_operands() {
     const Program& p = *program_;
-    auto* arena = reinterpret_cast<std::byte*>(arena_->address().value);
+    placed_at_ = memory_->address(SharedPart::activations);
+    auto* arena = reinterpret_cast<std::byte*>(placed_at_.value);
     auto* states = reinterpret_cast<std::byte*>(states_->address().value);
     scratch_ = arena + layout_.memory.arena_bytes;
     base_.assign(p.operands.size(), nullptr);
@@ -304,11 +311,12 @@ class CpuExecutable : public Executable {
       if (o.kind == BufferKind::arena) base_[i] = arena + layout_.memory.offset[static_cast<size_t>(o.buffer)];
       if (o.kind == BufferKind::state) base_[i] = states + layout_.memory.offset[static_cast<size_t>(o.buffer)];
       if (o.is_ragged)
-        raggeds_[i] = ragged_view(base_[i], {p.dims[static_cast<size_t>(o.ragged_parents)].evaluate(bounds),
-                                             p.dims[static_cast<size_t>(o.ragged_cells)].evaluate(bounds)});
+        raggeds_[i] = ragged_view(base_[i], {p.dims[static_cast<size_t>(o.ragged_parents)].evaluate(bounds_),
+                                             p.dims[static_cast<size_t>(o.ragged_cells)].evaluate(bounds_)});
       if (o.is_decision)
-        decisions_[i] = decision_view(base_[i], {p.dims[static_cast<size_t>(o.decision_cells)].evaluate(bounds), o.fan_out, o.branches});
+        decisions_[i] = decision_view(base_[i], {p.dims[static_cast<size_t>(o.decision_cells)].evaluate(bounds_), o.fan_out, o.branches});
     }
+    if (space_->watches()) note_lives(bounds_);
   }
 
   struct Life {
@@ -316,12 +324,12 @@ class CpuExecutable : public Executable {
     int64_t bytes;
   };
   void note_lives(const Bindings& bounds) {
-    begins_.resize(program_->steps.size());
-    ends_.resize(program_->steps.size());
+    begins_.assign(program_->steps.size(), {});
+    ends_.assign(program_->steps.size(), {});
     for (size_t i = 0; i < program_->buffers.size(); ++i) {
       const ProgramBuffer& b = program_->buffers[i];
       if (b.kind != BufferKind::arena) continue;
-      const Life life{reinterpret_cast<std::byte*>(arena_->address().value) + layout_.memory.offset[i], b.bytes.evaluate(bounds)};
+      const Life life{reinterpret_cast<std::byte*>(placed_at_.value) + layout_.memory.offset[i], b.bytes.evaluate(bounds)};
       if (b.first < static_cast<int32_t>(begins_.size())) begins_[static_cast<size_t>(b.first)].push_back(life);
       if (b.last < static_cast<int32_t>(ends_.size())) ends_[static_cast<size_t>(b.last)].push_back(life);
     }
@@ -431,8 +439,7 @@ class CpuExecutable : public Executable {
   /// Where an execution's record lies; nullptr where there is no room for it.
   std::byte* record_at(size_t router, int32_t execution) const {
     if (execution >= dims_[static_cast<size_t>(program_->routers[router].executions)]) return nullptr;
-    return reinterpret_cast<std::byte*>(records_->address().value) + layout_.record_offset[router] +
-           execution * layout_.record_size[router];
+    return reinterpret_cast<std::byte*>(records().value) + layout_.record_offset[router] + execution * layout_.record_size[router];
   }
   RecordParts parts_of(size_t router) const {
     const Operand& d = program_->operands[static_cast<size_t>(program_->routers[router].decision)];
@@ -472,7 +479,10 @@ class CpuExecutable : public Executable {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<int32_t> router_of_, ragged_of_;  // by step
   std::vector<std::vector<Rows>> ins_, outs_;
-  std::unique_ptr<DeviceBuffer> arena_, states_, records_, status_;
+  Bindings bounds_;
+  std::shared_ptr<SharedMemory> memory_;
+  DeviceAddress placed_at_;  // of the activations that base_, decisions_ and the lives point into
+  std::unique_ptr<DeviceBuffer> states_;
   std::vector<std::byte*> base_;
   std::vector<DecisionView> decisions_;
   std::vector<RaggedView> raggeds_;

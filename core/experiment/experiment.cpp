@@ -68,6 +68,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
   s.tolerance = exact ? 1e-4 : 2e-2;
   s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+  s.memory = std::make_shared<SharedMemory>(*s.device);
   check_memory(*s.device, *s.store, s.graph, {bounds_of(*s.graph, *s.data, 0), options.record_scores}, available_memory(), options.model);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));

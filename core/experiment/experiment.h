@@ -30,8 +30,10 @@ struct RunOptions {
 struct OptimizeOptions {
   PlanChoice passes;
   std::string session;
-  double measure_seconds = 8;  ///< alternated measuring of all plans together
-  bool alone = true;           ///< also measure each pass on its own
+  double measure_seconds = 8;             ///< measuring of all plans together, mirrored; half as long again where a pass is left out
+  bool alone = true;                      ///< also measure each pass on its own
+  std::string profile_split = "strided";  ///< or "first": which batches are profiled; the others are measured
+  bool keep_all = false;                  ///< also passes that make the plan slower and save no memory
 };
 
 class Experiment {
@@ -43,7 +45,7 @@ class Experiment {
   const ExperimentOptions& options() const;
   /// One forward pass a batch, measured; with a session recorded; verified against the oracle.
   std::shared_ptr<const RunSummaryFigures> run(const RunOptions& options, const Progress& progress = {});
-  /// The main job: profile, passes one by one and together, verification, alternated measuring, session.
+  /// The main job: profile, passes one by one and together, measured beside the baseline, without those that lose; verification; session.
   std::shared_ptr<const RunSummaryFigures> optimize(const OptimizeOptions& options, const Progress& progress = {});
   /// Greedy decoding.
   std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {});

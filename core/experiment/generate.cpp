@@ -8,6 +8,7 @@
 #include "core/experiment/state.h"
 #include "core/formats/tokenizer.h"
 #include "core/machine/memory.h"
+#include "core/summary/latency.h"
 
 namespace stormcell {
 namespace {

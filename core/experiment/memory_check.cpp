@@ -7,6 +7,7 @@
 #include "core/base/numbers.h"
 #include "core/experiment/converted_weights.h"
 #include "core/runtime/lower.h"
+#include "core/runtime/shared_memory.h"
 
 namespace stormcell {
 
@@ -42,6 +43,27 @@ void check_memory(Device& device, WeightStore& store, std::shared_ptr<const Grap
   bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(available)) + " are available",
             fits ? "use --dtype bf16, which fits"
                  : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
+}
+
+int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options) {
+  const ExecutableLayout layout = device.layout_of(std::move(program), store, options);
+  const auto beyond = [&](SharedPart part, int64_t bytes) {
+    return std::max<int64_t>(bytes - (options.memory ? options.memory->bytes(part) : 0), 0);
+  };
+  int64_t bytes = layout.memory.state_bytes + beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
+                  beyond(SharedPart::records, layout.record_bytes);
+  for (const int32_t handle : layout.always)
+    if (!store.loaded(handle)) bytes += store.bytes(handle);
+  return bytes;
+}
+
+void check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
+                        int64_t available, const std::string& plan, const std::string& what) {
+  const int64_t more = further_memory_needed(device, store, std::move(program), options);
+  if (more <= available) return;
+  bad_input(what,
+            "the plan \"" + plan + "\" needs " + to_text(Bytes(more)) + " more memory, " + to_text(Bytes(available)) + " are available",
+            "take a smaller batch, or leave the pass out with --disable");
 }
 
 }  // namespace stormcell

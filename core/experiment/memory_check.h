@@ -17,4 +17,11 @@ int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const 
 void check_memory(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options, int64_t available,
                   const std::string& what);
 
+/// Bytes that one more plan takes beside those it shares `options.memory` with: its states, weights that nobody has loaded, and what its
+/// activations and records need beyond what is shared already.
+int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options);
+/// Throws Error(bad_input) that names `what` and the plan where they are more than the `available` bytes.
+void check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,
+                        int64_t available, const std::string& plan, const std::string& what);
+
 }  // namespace stormcell

@@ -1,172 +1,234 @@
+// The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "core/experiment/candidates.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/pass_report.h"
+#include "core/experiment/profile_split.h"
 #include "core/experiment/recording.h"
-#include "core/experiment/state.h"
+#include "core/experiment/run_summary.h"
 #include "core/machine/memory.h"
-#include "core/passes/pipeline.h"
-#include "core/summary/plan_config.h"
 
 namespace stormcell {
+namespace {
 
-std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
-  State& s = *state_;
-  auto result = std::make_shared<RunSummaryFigures>();
-  RunSummaryFigures& r = *result;
-  r.verb = "optimize";
-  r.model = s.model_figures();
-  r.dataset = s.dataset_figures();
-  r.settings = s.settings_json();
-  r.warnings = s.warnings();
-  const std::vector<ChosenPass> chosen =
-      select_passes({optimize.passes.enable, optimize.passes.disable, optimize.passes.only, optimize.passes.options});
+/// The settings of the experiment, and what was asked for of this optimisation where it is not the standard: runs with the same settings
+/// are told by the same text.
+std::string settings_of(const std::string& experiment, const OptimizeOptions& options) {
+  nlohmann::json settings = nlohmann::json::parse(experiment);
+  if (options.profile_split != OptimizeOptions().profile_split) settings["profile_split"] = options.profile_split;
+  if (options.keep_all) settings["keep_all"] = true;
+  return settings.dump();
+}
 
-  // 1. Profile the baseline over all batches.
-  std::unique_ptr<ReadyPlan> baseline = s.make_plan("baseline", s.graph, 0, progress);
-  r.load_seconds = s.store->load_seconds();
-  RoutingTotals totals;
-  double profile_ms = 0;
-  {
-    SessionRun session(optimize.session, s, *baseline, "profile", true);
-    for (int64_t b = 0; b < s.data->batch_count(); ++b) {
-      progress.report("profiling", b, s.data->batch_count());
-      const Batch batch = s.data->batch(b);
+class Optimization {
+ public:
+  Optimization(Experiment::State& state, const OptimizeOptions& options, const Progress& progress)
+      : s_(state),
+        options_(options),
+        progress_(progress),
+        chosen_(select_passes({options.passes.enable, options.passes.disable, options.passes.only, options.passes.options})),
+        split_(split_batches(state.data->batch_count(), options.profile_split)),
+        result_(start_summary(state, "optimize")) {
+    result_->settings = settings_of(result_->settings, options);
+    result_->split = figures_of(split_);
+  }
+
+  std::shared_ptr<const RunSummaryFigures> run() {
+    profile();
+    find_plan();
+    verify();
+    set_gains();
+    set_figures();
+    record();
+    return result_;
+  }
+
+ private:
+  /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
+  void profile() {
+    baseline_ = s_.make_plan("baseline", s_.graph, 0, progress_);
+    result_->load_seconds = s_.store->load_seconds();
+    RoutingTotals all, profiled;
+    SessionRun session(options_.session, s_, *baseline_, "profile", true, "{}", result_->settings);
+    for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
+      progress_.report("profiling", b, s_.data->batch_count());
+      const Batch batch = s_.data->batch(b);
       ExecuteOptions execute;
       execute.record = execute.events = true;
-      s.run_batch(*baseline, batch, execute);
-      profile_ms += baseline->result.milliseconds;
-      s.add_routing(*baseline, batch, totals);
+      s_.run_batch(*baseline_, batch, execute);
+      s_.add_routing(*baseline_, batch, all);
+      if (std::binary_search(split_.profiled.begin(), split_.profiled.end(), b)) s_.add_routing(*baseline_, batch, profiled);
       session.add(batch);
     }
     session.finish("");
+    result_->routing = all.routers;
+    profile_ = s_.load_profile(profiled, static_cast<int64_t>(split_.profiled.size()));
   }
-  r.routing = totals.routers;
-  const LoadProfile profile = s.load_profile(totals, s.data->batch_count());
 
-  // 2. Passes, each on its own and one after another.
-  Bindings typical = bindings_of(*s.graph, s.data->batch(s.data->batch_count() / 2), 0);
-  std::vector<std::unique_ptr<ReadyPlan>> alone, cumulative;
-  PlanConfig config;
-  config.model = r.model.name;
-  config.fingerprint = r.model.fingerprint;
-  config.device = s.options.device;
-  config.dtype = std::string(to_text(s.dtype));
-  std::vector<size_t> alone_of, cumulative_of;  // by report: index of its plan, SIZE_MAX where it changed nothing
-  progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
-  const PipelineResult passed = run_passes({*s.graph, profile, s.machine_model(), typical, nullptr, {}, mask_facts(*s.graph, *s.data)},
-                                           chosen, optimize.alone ? OnTheirOwn::yes : OnTheirOwn::no);
-  for (const PassOutcome& outcome : passed.outcomes) {
-    const PassReport& report = r.passes.emplace_back(report_of(outcome));
-    progress.report("passes", static_cast<int64_t>(r.passes.size()), static_cast<int64_t>(chosen.size()));
-    const auto plan_of = [&](const PassResult& result, std::vector<std::unique_ptr<ReadyPlan>>& plans, const std::string& name) {
-      if (!result.applied) return SIZE_MAX;
-      plans.push_back(s.make_plan(name, std::make_shared<Graph>(result.graph), 0, progress));
-      return plans.size() - 1;
+  /// All passes, then without those that lose, until none does: what is left was measured as it is.
+  void find_plan() {
+    plans_ = make_candidates(s_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
+    for (const PassOutcome& outcome : plans_.passed.outcomes) result_->passes.push_back(report_of(outcome));
+    measure(options_.measure_seconds);
+    for (size_t i = 0; i < plans_.alone_of.size(); ++i)
+      if (plans_.alone_of[i] != kNoPlan)
+        set_gain(times_.speedup(plans_.alone_of[i]), result_->passes[i].speedup_alone, result_->passes[i].speedup_alone_ci95);
+    while (!options_.keep_all && plans_.final_plan != kNoPlan) {
+      const std::vector<LeftOut> lost =
+          passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total_of(plans_, *baseline_, times_));
+      if (lost.empty()) break;
+      for (const LeftOut& pass : lost) leave_out(pass);
+      plans_ = {};  // before the next ones are made
+      plans_ = make_candidates(s_, profile_, chosen_, OnTheirOwn::no, progress_);
+      for (const PassOutcome& outcome : plans_.passed.outcomes) take_outcome(outcome);
+      // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
+      if (plans_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
+    }
+    if (plans_.final_plan != kNoPlan) add_guard_counts(optimized(), result_->passes);
+  }
+
+  PassReport& report(std::string_view pass) {
+    return *std::find_if(result_->passes.begin(), result_->passes.end(), [&](const PassReport& r) { return r.name == pass; });
+  }
+
+  void leave_out(const LeftOut& pass) {
+    for (const Contribution& c : contributions_of(plans_, *baseline_, times_))
+      if (c.pass == pass.pass) set_own(c);
+    PassReport& r = report(pass.pass);
+    r.applied = false, r.left_out = true;
+    r.reason = pass.reason;
+    std::erase_if(chosen_, [&](const ChosenPass& c) { return c.pass->id == pass.pass; });
+  }
+
+  /// What a pass did upon other passes than before.
+  void take_outcome(const PassOutcome& outcome) {
+    PassReport fresh = report_of(outcome);
+    fresh.speedup_alone = report(fresh.name).speedup_alone;
+    fresh.speedup_alone_ci95 = report(fresh.name).speedup_alone_ci95;
+    report(fresh.name) = fresh;
+  }
+
+  static void set_gain(const Ratio& ratio, std::optional<double>& value, std::optional<std::array<double, 2>>& ci95) {
+    value = ratio.value;
+    ci95 = ratio.ci95;
+  }
+  void set_own(const Contribution& c) { set_gain(c.speed, report(c.pass).speedup_own, report(c.pass).speedup_own_ci95); }
+
+  /// All plans mirrored with the baseline over the batches that were not profiled.
+  void measure(double seconds) {
+    MirroredJob job{plans_.plans.size(), split_.measured, seconds, {}, {}};
+    Batch batch;
+    job.execute = [&](size_t p, int64_t b) {
+      progress_.cancel.check();
+      if (batch.index != b || batch.sequences == 0) batch = s_.data->batch(b);
+      ReadyPlan& plan = p == 0 ? *baseline_ : *plans_.plans[p - 1];
+      s_.run_batch(plan, batch, {});
+      return plan.result.milliseconds;
     };
-    alone_of.push_back(plan_of(outcome.alone, alone, report.name));
-    cumulative_of.push_back(plan_of(outcome.cumulative, cumulative, "up to " + report.name));
-    if (report.applied) config.passes.emplace_back(report.name, saved_parameters(outcome));
+    for (ReadyPlan* plan : all_plans()) plan->clear_guard_counts();
+    // What a plan touches for the first time is not measured.
+    for (size_t p = 0; p <= plans_.plans.size(); ++p) job.execute(p, split_.measured.front());
+    times_ = measure_mirrored(job, progress_);
   }
-  r.config = to_json(config);
-  ReadyPlan& optimized = cumulative.empty() ? *baseline : *cumulative.back();
 
-  // 3. Verify.
-  const Verification verified = s.verify(optimized, baseline.get(), progress);
-  r.verified = verified;
-  std::fill(optimized.guard_hits.begin(), optimized.guard_hits.end(), 0);
-  std::fill(optimized.guard_misses.begin(), optimized.guard_misses.end(), 0);
+  std::vector<ReadyPlan*> all_plans() {
+    std::vector<ReadyPlan*> all{baseline_.get()};
+    for (const auto& plan : plans_.plans) all.push_back(plan.get());
+    return all;
+  }
+  ReadyPlan& optimized() { return plans_.final_plan == kNoPlan ? *baseline_ : *plans_.plans[plans_.final_plan]; }
 
-  // 4. Measure all plans alternately over the same batches.
-  std::vector<Batch> batches;
-  for (const int64_t b :
-       measured_batches(s.data->batch_count(), profile_ms, 1 + cumulative.size() + alone.size(), kLeastRounds, optimize.measure_seconds))
-    batches.push_back(s.data->batch(b));
-  std::vector<ReadyPlan*> plans = {baseline.get()};
-  for (const auto& p : cumulative) plans.push_back(p.get());
-  for (const auto& p : alone) plans.push_back(p.get());
-  std::vector<std::function<std::vector<double>()>> runs;
-  for (ReadyPlan* plan : plans)
-    runs.push_back([&s, plan, &batches, &progress] {
-      std::vector<double> ms;
-      for (const Batch& batch : batches) {
-        progress.cancel.check();
-        s.run_batch(*plan, batch, {});
-        ms.push_back(plan->result.milliseconds);
-      }
-      return ms;
-    });
-  const Rounds rounds = alternate(runs, optimize.measure_seconds, kLeastRounds, progress);
-  for (size_t i = 0; i < r.passes.size(); ++i) {
-    PassReport& pass = r.passes[i];
-    if (!verified.passed) continue;  // a run that fails is never reported as a speed-up
-    if (alone_of[i] != SIZE_MAX) {
-      const Ratio ratio = ratio_of_medians(rounds.total[0], rounds.total[1 + cumulative.size() + alone_of[i]]);
-      pass.speedup_alone = ratio.value;
-      pass.speedup_alone_ci95 = ratio.ci95;
+  /// Nothing is exported that was not measured and verified: a plan that fails leaves the baseline's configuration.
+  void verify() {
+    const std::vector<int64_t> hits = optimized().guard_hits, misses = optimized().guard_misses;
+    result_->verified = s_.verify(optimized(), baseline_.get(), progress_);
+    optimized().guard_hits = hits, optimized().guard_misses = misses;
+    PlanConfig config = start_config(s_);
+    if (result_->verified->passed)
+      for (const PassOutcome& outcome : plans_.passed.outcomes)
+        if (outcome.cumulative.applied) config.passes.emplace_back(outcome.pass->id, saved_parameters(outcome));
+    result_->config = to_json(config);
+  }
+
+  void set_gains() {
+    if (!result_->verified->passed) {  // a run that fails is never reported as a speed-up
+      for (PassReport& pass : result_->passes) pass.clear_gains();
+      return;
     }
-    if (cumulative_of[i] != SIZE_MAX) {
-      const Ratio ratio = ratio_of_medians(rounds.total[0], rounds.total[1 + cumulative_of[i]]);
-      pass.speedup_cumulative = ratio.value;
-      pass.speedup_cumulative_ci95 = ratio.ci95;
+    if (plans_.final_plan == kNoPlan) return;
+    for (const Contribution& c : contributions_of(plans_, *baseline_, times_)) {
+      set_own(c);
+      report(c.pass).reason += why_kept(c, options_.keep_all);
     }
-    for (size_t g = 0; g < optimized.guard_hits.size(); ++g)
-      if (optimized.program->guards[g].pass == pass.name)
-        pass.guard_hits += optimized.guard_hits[g], pass.fallbacks += optimized.guard_misses[g];
-  }
-  r.baseline = s.plan_figures(*baseline, batches, rounds.batches[0]);
-  // Without a pass that applied there is no other plan, and nothing to compare.
-  if (!cumulative.empty()) r.optimized = s.plan_figures(optimized, batches, rounds.batches[cumulative.size()]);
-  if (verified.passed && !cumulative.empty()) {
-    const Ratio ratio = ratio_of_medians(rounds.total[0], rounds.total[cumulative.size()]);
-    r.speedup = ratio.value;
-    r.speedup_ci95 = ratio.ci95;
+    for (size_t i = 0; i < plans_.cumulative_of.size(); ++i) {
+      if (plans_.cumulative_of[i] == kNoPlan) continue;
+      PassReport& r = report(plans_.passed.outcomes[i].pass->id);
+      set_gain(times_.speedup(plans_.cumulative_of[i]), r.speedup_cumulative, r.speedup_cumulative_ci95);
+    }
+    const Ratio all = times_.speedup(plans_.final_plan);
+    result_->speedup = all.value;
+    result_->speedup_ci95 = all.ci95;
   }
 
-  // 5. Limits and time by operator. The machine may have changed since it was probed before: the larger ceilings count, so that no share is
-  // made greater by a busy moment.
-  r.peak_resident_bytes = peak_resident_memory();
-  s.probe(1, progress);
-  if (optimize.measure_seconds > 0) s.warn_of_noise(rounds.batches[0], batches.size(), r.warnings);
-  r.baseline_operators = s.operator_times(*baseline, progress);
-  if (r.optimized) r.optimized_operators = s.operator_times(optimized, progress);
-  double limit = 0;
-  for (const Batch& batch : batches) {
-    ExecuteOptions execute;
-    execute.record = true;
-    s.run_batch(*baseline, batch, execute);
-    limit += s.limit_milliseconds(*baseline, bindings_of(*baseline->graph, batch, 0), nullptr);
+  /// Figures of the plans, limits and time by operator.
+  void set_figures() {
+    RunSummaryFigures& r = *result_;
+    const bool both = plans_.final_plan != kNoPlan;
+    std::vector<int64_t> batches;
+    for (const Chain& c : times_.chains) batches.push_back(c.batch);
+    const Latency before = both ? times_.baseline_latency(plans_.final_plan) : times_.baseline_latency();
+    r.baseline = s_.plan_figures(*baseline_, before, batches, times_.rounds);
+    // Without a pass that applied there is no other plan, and nothing to compare.
+    if (both) r.optimized = s_.plan_figures(optimized(), times_.plan_latency(plans_.final_plan), batches, times_.rounds);
+    r.peak_resident_bytes = peak_resident_memory();
+    s_.probe(1, progress_);
+    if (options_.measure_seconds > 0) s_.warn_of_noise(repeat_spread(times_), r.warnings);
+    r.baseline_operators = s_.operator_times(*baseline_, progress_);
+    if (both) r.optimized_operators = s_.operator_times(optimized(), progress_);
+    const double limit = s_.mean_limit_milliseconds(*baseline_, batches, progress_);
+    for (auto& plan : {&r.baseline, &r.optimized})
+      if (*plan && (*plan)->latency_ms.mean > 0) (*plan)->limit_share = limit / (*plan)->latency_ms.mean;
+    r.device = s_.device_figures();
   }
-  const auto share = [&](const std::vector<double>& ms) {
-    double total = 0;
-    for (const double m : ms) total += m;
-    const double passes_over = static_cast<double>(ms.size()) / static_cast<double>(batches.size());
-    return total > 0 ? limit * passes_over / total : 0;
-  };
-  r.baseline->limit_share = share(rounds.batches[0]);
-  if (r.optimized) r.optimized->limit_share = share(rounds.batches[cumulative.size()]);
-  r.device = s.device_figures();
 
-  // 6. The optimised run with its summary is the session's newest.
-  r.session = optimize.session;
-  {
-    SessionRun session(optimize.session, s, optimized, "optimize", true, r.config);
-    if (session.open())
-      for (int64_t b = 0; b < s.data->batch_count(); ++b) {
-        progress.report("recording", b, s.data->batch_count());
-        const Batch batch = s.data->batch(b);
-        ExecuteOptions execute;
-        execute.record = execute.events = true;
-        s.run_batch(optimized, batch, execute);
-        session.add(batch);
-      }
+  /// The optimised run with its summary is the session's newest.
+  void record() {
+    RunSummaryFigures& r = *result_;
+    r.session = options_.session;
+    SessionRun session(options_.session, s_, optimized(), "optimize", true, r.config, r.settings);
+    for (int64_t b = 0; session.open() && b < s_.data->batch_count(); ++b) {
+      progress_.report("recording", b, s_.data->batch_count());
+      const Batch batch = s_.data->batch(b);
+      ExecuteOptions execute;
+      execute.record = execute.events = true;
+      s_.run_batch(optimized(), batch, execute);
+      session.add(batch);
+    }
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
-    r.unloaded_weight_bytes = optimized.executor->unloaded_weight_bytes();
-    State::warn_of_misses(optimized, r.warnings);
+    r.unloaded_weight_bytes = optimized().executor->unloaded_weight_bytes();
+    Experiment::State::warn_of_misses(optimized(), r.warnings);
     r.session_run = session.finish(to_json(r));
   }
-  return result;
+
+  Experiment::State& s_;
+  const OptimizeOptions& options_;
+  const Progress& progress_;
+  std::vector<ChosenPass> chosen_;
+  ProfileSplit split_;
+  std::shared_ptr<RunSummaryFigures> result_;
+  std::unique_ptr<ReadyPlan> baseline_;
+  LoadProfile profile_;
+  Candidates plans_;
+  MirroredTimes times_;  // of the plans, or, where none is left, the last in which the baseline ran
+};
+
+}  // namespace
+
+std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
+  return Optimization(*state_, optimize, progress).run();
 }
 
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 // A plan that is ready to run.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +18,12 @@ struct ReadyPlan {
   RecordPlan records;
   std::unique_ptr<Executor> executor;
   ExecutionResult result;                         ///< of the last batch
-  std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made
+  std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made or they were cleared
+
+  void clear_guard_counts() {
+    std::fill(guard_hits.begin(), guard_hits.end(), 0);
+    std::fill(guard_misses.begin(), guard_misses.end(), 0);
+  }
 };
 
 }  // namespace stormcell

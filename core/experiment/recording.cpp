@@ -25,7 +25,7 @@ ModelSummary summary_of(const Experiment::State& state) {
 }
 
 RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, const RecordOptions& options,
-                  const std::string& config) {
+                  const std::string& config, const std::string& settings) {
   RunStart start;
   start.kind = kind;
   start.config = config;
@@ -42,7 +42,7 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
                                  {"fingerprint", state.data->fingerprint()},
                                  {"sequences", state.data->sequences()},
                                  // Known from the beginning, so that an interrupted run, too, can be run again.
-                                 {"settings", nlohmann::json::parse(state.settings_json())}}
+                                 {"settings", nlohmann::json::parse(settings.empty() ? state.settings_json() : settings)}}
                       .dump();
   start.layout = plan.records.layout;
   start.decisions = options.decisions;
@@ -80,11 +80,11 @@ struct SessionRun::Measured {
 };
 
 SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
-                       bool decisions, const std::string& config)
+                       bool decisions, const std::string& config, const std::string& settings)
     : state_(state),
       plan_(plan),
       options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
-  start_ = start_of(state, plan, kind, options_, config);
+  start_ = start_of(state, plan, kind, options_, config, settings);
   if (path.empty()) return;
   session_ = std::make_unique<SessionWriter>(path, summary_of(state));
   writer_ = session_->begin_run(start_);

@@ -12,9 +12,9 @@ namespace stormcell {
 
 class SessionRun {
  public:
-  /// An empty path records nothing. `config` is a stormcell.config/1.
+  /// An empty path records nothing. `config` is a stormcell.config/1, `settings` those of the run as JSON; empty: the experiment's.
   SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, bool decisions,
-             const std::string& config = "{}");
+             const std::string& config = "{}", const std::string& settings = {});
   ~SessionRun();
   bool open() const { return writer_ != nullptr; }
   /// Takes what plan.result holds of `batch`.

@@ -1,154 +1,166 @@
+// run and profile: one pass over the data that is recorded and written out, then measuring, figures and verification.
 #include <algorithm>
-#include <chrono>
+#include <set>
 
 #include "core/experiment/experiment.h"
+#include "core/experiment/mirrored.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
 #include "core/experiment/recording.h"
+#include "core/experiment/recording_cost.h"
+#include "core/experiment/run_summary.h"
 #include "core/experiment/state.h"
 #include "core/machine/memory.h"
 #include "core/passes/pipeline.h"
-#include "core/summary/plan_config.h"
+#include "core/summary/latency.h"
 
 namespace stormcell {
+namespace {
 
-std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
-  State& s = *state_;
-  auto result = std::make_shared<RunSummaryFigures>();
-  RunSummaryFigures& r = *result;
-  r.verb = run.decisions ? "profile" : "run";
-  r.model = s.model_figures();
-  r.dataset = s.dataset_figures();
-  r.settings = s.settings_json();
-  r.warnings = s.warnings();
-
-  std::shared_ptr<const Graph> graph = s.graph;
-  PlanConfig config;
-  config.model = r.model.name;
-  config.fingerprint = r.model.fingerprint;
-  config.device = s.options.device;
-  config.dtype = std::string(to_text(s.dtype));
-  if (!run.config.empty()) {
-    const PlanConfig wanted = parse_plan_config(run.config, "--config");
-    if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
-      r.warnings.push_back("the configuration was made for another model (" + wanted.model + "): only what fits is taken over");
-    PipelineResult replayed =
-        replay_passes({*graph, {}, s.machine_model(), bounds_of(*graph, *s.data, 0), nullptr, {}, mask_facts(*graph, *s.data)},
-                      {wanted.passes.begin(), wanted.passes.end()});
-    for (const PassOutcome& outcome : replayed.outcomes) {
-      PassReport& report = r.passes.emplace_back(report_of(outcome));
-      report.predicted_speedup.reset();  // a replay has no profile: a prediction would be of loads that nobody counted
-      if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
-      config.passes.emplace_back(report.name, saved_parameters(outcome));
-    }
-    graph = std::make_shared<Graph>(std::move(replayed.graph));
+/// Applies the passes of a configuration and says which of them could not be taken over.
+std::shared_ptr<const Graph> replay_config(const Experiment::State& s, const std::string& text, PlanConfig& config, RunSummaryFigures& r) {
+  const PlanConfig wanted = parse_plan_config(text, "--config");
+  if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
+    r.warnings.push_back("the configuration was made for another model (" + wanted.model + "): only what fits is taken over");
+  PipelineResult replayed =
+      replay_passes({*s.graph, {}, nullptr, {}, mask_facts(*s.graph, *s.data)}, {wanted.passes.begin(), wanted.passes.end()});
+  for (const PassOutcome& outcome : replayed.outcomes) {
+    const PassReport& report = r.passes.emplace_back(report_of(outcome));
+    if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
+    config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
-  r.config = to_json(config);
+  return std::make_shared<Graph>(std::move(replayed.graph));
+}
 
-  std::unique_ptr<ReadyPlan> plan = s.make_plan(run.config.empty() ? "baseline" : "optimized", graph, 0, progress);
-  r.load_seconds = s.store->load_seconds();
+class ForwardRun {
+ public:
+  ForwardRun(Experiment::State& state, const RunOptions& options, const Progress& progress)
+      : s_(state), options_(options), progress_(progress), result_(start_summary(state, options.decisions ? "profile" : "run")) {}
 
-  // The first pass over the data: recorded, and written out where asked for.
-  RoutingTotals totals;
-  std::vector<double> recorded_ms;
-  {
-    SessionRun session(run.session, s, *plan, r.verb, run.decisions);
-    OutputWriter outputs(run.outputs, s, *plan);
-    for (int64_t b = 0; b < s.data->batch_count(); ++b) {
-      progress.report("running", b, s.data->batch_count());
-      const Batch batch = s.data->batch(b);
+  std::shared_ptr<const RunSummaryFigures> run() {
+    make_plan();
+    SessionRun session(options_.session, s_, *plan_, result_->verb, options_.decisions);
+    record(session);
+    measure(session);
+    set_figures();
+    verify();
+    result_->device = s_.device_figures();
+    result_->session = options_.session;
+    if (options_.decisions) {
+      set_labels();
+      result_->decisions = session.decisions();
+      result_->windows = session.windows();
+    }
+    result_->session_run = session.finish(to_json(*result_));
+    return result_;
+  }
+
+ private:
+  bool is_baseline() const { return options_.config.empty(); }
+
+  void make_plan() {
+    std::shared_ptr<const Graph> graph = s_.graph;
+    PlanConfig config = start_config(s_);
+    if (!is_baseline()) graph = replay_config(s_, options_.config, config, *result_);
+    result_->config = to_json(config);
+    plan_ = s_.make_plan(is_baseline() ? "baseline" : "optimized", graph, 0, progress_);
+    result_->load_seconds = s_.store->load_seconds();
+  }
+
+  /// The first pass over the data: recorded, and written out where asked for.
+  void record(SessionRun& session) {
+    OutputWriter outputs(options_.outputs, s_, *plan_);
+    for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
+      progress_.report("running", b, s_.data->batch_count());
+      const Batch batch = s_.data->batch(b);
       ExecuteOptions execute;
       execute.record = true;
       execute.events = session.open();
       execute.outputs = outputs.open();
-      s.run_batch(*plan, batch, execute);
-      recorded_ms.push_back(plan->result.milliseconds);
-      s.add_routing(*plan, batch, totals);
+      s_.run_batch(*plan_, batch, execute);
+      all_ms_ += plan_->result.milliseconds;
+      s_.add_routing(*plan_, batch, totals_);
       session.add(batch);
       outputs.add(batch);
     }
     outputs.finish();
-    r.routing = totals.routers;
+    result_->routing = totals_.routers;
+  }
 
-    // Then the plain plan, batch after batch, until the time is up.
-    std::vector<Batch> batches;
-    double once_ms = 0;
-    for (const double ms : recorded_ms) once_ms += ms;
-    // With recording the two are compared, and few rounds say little about a difference of a hundredth.
-    const int rounds_at_least = run.decisions && run.measure_seconds > 0 ? kLeastRounds : 3;
-    for (const int64_t b : measured_batches(s.data->batch_count(), once_ms, run.decisions ? 2 : 1, rounds_at_least, run.measure_seconds))
-      batches.push_back(s.data->batch(b));
-    bool recording_measured = run.decisions;
-    const auto pass_over = [&](bool record) {
-      std::vector<double> ms;
-      for (const Batch& batch : batches) {
-        progress.cancel.check();
-        ExecuteOptions execute;
-        execute.record = record;
-        execute.events = record;
-        const auto begin = std::chrono::steady_clock::now();
-        s.run_batch(*plan, batch, execute);
-        if (record) session.measure_recording(batch);
-        const double wall = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-        ms.push_back(record ? wall : std::max(plan->result.milliseconds, wall));
+  /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
+  void measure(SessionRun& session) {
+    if (options_.decisions) {
+      RecordingCost cost = measure_recording(s_, *plan_, session, all_ms_, options_.measure_seconds, progress_);
+      if (cost.overhead) {
+        result_->record_overhead = cost.overhead->value - 1;
+        result_->record_overhead_ci95 = {{cost.overhead->ci95[0] - 1, cost.overhead->ci95[1] - 1}};
+        result_->record_work = cost.work;
       }
-      if (record) {
-        // What is still being written belongs to this round, not to the one that follows.
-        const auto begin = std::chrono::steady_clock::now();
-        recording_measured = session.finish_measured() && recording_measured;
-        ms.back() += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-      }
-      return ms;
+      latency_ = latency_of(cost.plain_ms);
+      rounds_ = cost.rounds, spread_ = cost.spread;
+      measured_ = std::move(cost.batches);
+      return;
+    }
+    MirroredJob job{0, {}, options_.measure_seconds, {}, {}};
+    for (int64_t b = 0; b < s_.data->batch_count(); ++b) job.batches.push_back(b);
+    Batch batch;
+    job.execute = [&](size_t, int64_t b) {
+      progress_.cancel.check();
+      if (batch.index != b || batch.sequences == 0) batch = s_.data->batch(b);
+      s_.run_batch(*plan_, batch, {});
+      return plan_->result.milliseconds;
     };
-    std::vector<std::function<std::vector<double>()>> plans = {[&] { return pass_over(false); }};
-    if (run.decisions) plans.push_back([&] { return pass_over(true); });
-    const Rounds rounds = alternate(plans, run.measure_seconds, rounds_at_least, progress);
-    if (recording_measured) {
-      const Ratio cost = ratio_of_medians(rounds.total[1], rounds.total[0]);
-      r.record_overhead = cost.value - 1;
-      r.record_work = session.measured_work() * static_cast<double>(batches.size()) / std::max(median(rounds.total[0]), 1e-6);
-      if (rounds.total[0].size() >= kLeastRounds) r.record_overhead_ci95 = {{cost.ci95[0] - 1, cost.ci95[1] - 1}};
-    }
-    PlanFigures figures = s.plan_figures(*plan, batches, rounds.batches[0]);
-    // The machine may have changed since it was probed before: the larger ceilings count, so that no share is made greater by a busy
-    // moment.
-    r.peak_resident_bytes = peak_resident_memory();
-    s.probe(1, progress);
-    if (run.measure_seconds > 0) s.warn_of_noise(rounds.batches[0], batches.size(), r.warnings);
-    const std::vector<OperatorTime> operators = s.operator_times(*plan, progress);
-    double limit = 0;
-    for (const Batch& batch : batches) {
-      ExecuteOptions execute;
-      execute.record = true;
-      s.run_batch(*plan, batch, execute);
-      limit += s.limit_milliseconds(*plan, bindings_of(*plan->graph, batch, 0), nullptr) / static_cast<double>(batches.size());
-    }
-    double mean = 0;
-    for (const double ms : rounds.batches[0]) mean += ms / static_cast<double>(rounds.batches[0].size());
-    if (mean > 0) figures.limit_share = limit / mean;
-    (run.config.empty() ? r.baseline : r.optimized) = figures;
-    (run.config.empty() ? r.baseline_operators : r.optimized_operators) = operators;
+    const MirroredTimes times = measure_mirrored(job, progress_);
+    latency_ = times.baseline_latency();
+    rounds_ = times.rounds, spread_ = repeat_spread(times);
+    for (const Chain& c : times.chains) measured_.push_back(c.batch);
+  }
 
-    r.verified = s.verify(*plan, nullptr, progress);
+  void set_figures() {
+    RunSummaryFigures& r = *result_;
+    PlanFigures figures = s_.plan_figures(*plan_, latency_, measured_, rounds_);
+    r.peak_resident_bytes = peak_resident_memory();
+    s_.probe(1, progress_);
+    if (options_.measure_seconds > 0) s_.warn_of_noise(spread_, r.warnings);
+    const std::vector<OperatorTime> operators = s_.operator_times(*plan_, progress_);
+    if (latency_.mean > 0) figures.limit_share = s_.mean_limit_milliseconds(*plan_, measured_, progress_) / latency_.mean;
+    (is_baseline() ? r.baseline : r.optimized) = figures;
+    (is_baseline() ? r.baseline_operators : r.optimized_operators) = operators;
+  }
+
+  void verify() {
+    RunSummaryFigures& r = *result_;
+    r.verified = s_.verify(*plan_, nullptr, progress_);
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
-    r.unloaded_weight_bytes = plan->executor->unloaded_weight_bytes();
-    State::warn_of_misses(*plan, r.warnings);
-    for (PassReport& pass : r.passes)
-      for (size_t g = 0; g < plan->guard_hits.size(); ++g)
-        if (plan->program->guards[g].pass == pass.name) pass.guard_hits += plan->guard_hits[g], pass.fallbacks += plan->guard_misses[g];
-    r.device = s.device_figures();
-    r.session = run.session;
-    if (run.decisions) {
-      for (const auto& router : totals.by_label)
-        for (const auto& [label, loads] : router)
-          if (std::find(r.labels.begin(), r.labels.end(), label) == r.labels.end()) r.labels.push_back(label);
-      r.decisions = session.decisions();
-      r.windows = session.windows();
-    }
-    r.session_run = session.finish(to_json(r));
+    r.unloaded_weight_bytes = plan_->executor->unloaded_weight_bytes();
+    Experiment::State::warn_of_misses(*plan_, r.warnings);
+    add_guard_counts(*plan_, r.passes);
   }
-  return result;
+
+  void set_labels() {
+    std::set<std::string> seen;
+    for (const auto& router : totals_.by_label)
+      for (const auto& [label, loads] : router)
+        if (seen.insert(label).second) result_->labels.push_back(label);
+  }
+
+  Experiment::State& s_;
+  const RunOptions& options_;
+  const Progress& progress_;
+  std::shared_ptr<RunSummaryFigures> result_;
+  std::unique_ptr<ReadyPlan> plan_;
+  RoutingTotals totals_;
+  double all_ms_ = 0, spread_ = 1;
+  Latency latency_;
+  int64_t rounds_ = 0;
+  std::vector<int64_t> measured_;
+};
+
+}  // namespace
+
+std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
+  return ForwardRun(*state_, run, progress).run();
 }
 
 }  // namespace stormcell

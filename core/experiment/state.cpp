@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/experiment/memory_check.h"
 #include "core/experiment/physical_limit.h"
 #include "core/graph/operator.h"
 #include "core/machine/memory.h"
@@ -14,6 +15,16 @@
 #include "core/runtime/lower.h"
 
 namespace stormcell {
+namespace {
+
+/// How often each batch is named, as a share of all.
+std::map<int64_t, double> shares_of(const std::vector<int64_t>& batches) {
+  std::map<int64_t, double> shares;
+  for (const int64_t b : batches) shares[b] += 1 / static_cast<double>(batches.size());
+  return shares;
+}
+
+}  // namespace
 
 ModelFigures Experiment::State::model_figures() const {
   ModelFigures m;
@@ -61,15 +72,6 @@ DeviceFigures Experiment::State::device_figures() const {
   return d;
 }
 
-MachineModel Experiment::State::machine_model() const {
-  MachineModel m;
-  m.peak_f32_gflops = ceilings.f32_gflops;
-  m.peak_bf16_gflops = ceilings.bf16_gflops;
-  m.read_gbps = ceilings.read_gbs;
-  m.step_microseconds = 0.5 + placement.hand_off_ns * 1e-3;
-  return m;
-}
-
 std::vector<std::string> Experiment::State::warnings() const {
   std::vector<std::string> list = model->warnings;
   if (const int threads = device->info().threads, cores = available_cores(); threads > cores)
@@ -99,7 +101,7 @@ void Experiment::State::probe(size_t reading, const Progress& progress) {
   reset_peak_resident_memory();
 }
 
-void Experiment::State::warn_of_noise(const std::vector<double>& ms, size_t batches, std::vector<std::string>& warnings) const {
+void Experiment::State::warn_of_noise(double spread, std::vector<std::string>& warnings) const {
   constexpr double kChanged = 1.15, kSpread = 2;
   const DeviceFigures d = device_figures();
   const auto compare = [&](const std::array<double, 2>& r, const char* unit) {
@@ -110,7 +112,7 @@ void Experiment::State::warn_of_noise(const std::vector<double>& ms, size_t batc
   };
   compare(d.peak_readings, "GFLOP/s");
   compare(d.read_readings, "GB/s");
-  if (const double spread = repeat_spread(ms, batches); spread > kSpread) {
+  if (spread > kSpread) {
     char text[160];
     std::snprintf(text, sizeof text, "the machine was busy: of 20 executions of the same batch one took %.1f times the median or more",
                   spread);
@@ -153,7 +155,9 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
       plan->records.layout.steps[i].flops = at->second->cost.flops / at->second->times;
       plan->records.layout.steps[i].bytes = at->second->cost.bytes() / at->second->times;
     }
-  plan->executor = std::make_unique<Executor>(*device, *store, program, CompileOptions{bounds, options.record_scores}, progress);
+  const CompileOptions compile{bounds, options.record_scores, memory};
+  check_further_plan(*device, *store, program, compile, available_memory(), name, options.model);
+  plan->executor = std::make_unique<Executor>(*device, *store, program, compile, progress);
   plan->guard_hits.assign(program->guards.size(), 0);
   plan->guard_misses.assign(program->guards.size(), 0);
   return plan;
@@ -245,19 +249,35 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
   return total;
 }
 
-PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const std::vector<Batch>& batches, const std::vector<double>& ms) const {
+PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches,
+                                            int64_t rounds) const {
   PlanFigures f;
-  f.latency_ms = latency_of(ms);
-  double total = 0, cells = 0;
-  for (const double m : ms) total += m;
-  for (const Batch& b : batches) cells += static_cast<double>(b.input_ids.size() + b.decoder_input_ids.size());
-  const double rounds = static_cast<double>(ms.size()) / static_cast<double>(batches.size());
-  if (total > 0) f.cells_per_s = cells * rounds / (total * 1e-3);
-  f.batches = static_cast<int64_t>(batches.size());
-  f.rounds = std::llround(rounds);
+  f.latency_ms = latency;
+  double cells = 0;
+  const std::map<int64_t, double> shares = shares_of(batches);
+  for (const auto& [b, share] : shares) {
+    const Batch batch = data->batch(b);
+    cells += share * static_cast<double>(batch.input_ids.size() + batch.decoder_input_ids.size());
+  }
+  if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
+  f.batches = static_cast<int64_t>(shares.size());
+  f.rounds = rounds;
   f.peak_weight_bytes = plan.executor->weight_bytes();
   f.peak_activation_bytes = plan.executor->activation_bytes();
   return f;
+}
+
+double Experiment::State::mean_limit_milliseconds(ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress) {
+  double limit = 0;
+  for (const auto& [b, share] : shares_of(batches)) {
+    progress.cancel.check();
+    const Batch batch = data->batch(b);
+    ExecuteOptions execute;
+    execute.record = true;
+    run_batch(plan, batch, execute);
+    limit += share * limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), nullptr);
+  }
+  return limit;
 }
 
 std::vector<OperatorTime> Experiment::State::operator_times(ReadyPlan& plan, const Progress& progress) {

@@ -11,7 +11,6 @@
 #include "core/cpu/machine.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/measure.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
 #include "core/oracle/oracle.h"
@@ -34,6 +33,7 @@ struct Experiment::State {
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs
   std::shared_ptr<const WeightSource> weights;
   std::unique_ptr<WeightStore> store;
+  std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
   cpu::Ceilings ceilings;                 ///< the larger of the readings
   std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
   cpu::PlacementProbe placement;
@@ -43,7 +43,6 @@ struct Experiment::State {
   ModelFigures model_figures() const;
   DatasetFigures dataset_figures() const;
   DeviceFigures device_figures() const;
-  MachineModel machine_model() const;
   std::string settings_json() const;
   /// Of the model and of what was asked for.
   std::vector<std::string> warnings() const;
@@ -51,8 +50,8 @@ struct Experiment::State {
   /// Ceilings and placement before (0) or after (1) measuring. The peak of resident memory begins anew: the probe's buffer is none of a
   /// run's.
   void probe(size_t reading, const Progress& progress);
-  /// What was not quiet: ceilings that changed, and executions of the same batch that did.
-  void warn_of_noise(const std::vector<double>& milliseconds, size_t batches, std::vector<std::string>& warnings) const;
+  /// What was not quiet: ceilings that changed, and executions of the same batch that did (`spread`, see repeat_spread()).
+  void warn_of_noise(double spread, std::vector<std::string>& warnings) const;
   /// Guards that miss more often than they hold.
   static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 
@@ -73,8 +72,10 @@ struct Experiment::State {
   double format_tolerance() const;
   /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.
   Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
-  /// Figures of a plan from the times of `batches`, measured round after round.
-  PlanFigures plan_figures(const ReadyPlan& plan, const std::vector<Batch>& batches, const std::vector<double>& milliseconds) const;
+  /// Figures of a plan from its times over `batches`, which may name a batch more than once.
+  PlanFigures plan_figures(const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches, int64_t rounds) const;
+  /// Mean physical limit of `batches`, which may name a batch more than once: each is run again, recorded.
+  double mean_limit_milliseconds(ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress);
   /// Time by operator over the first batches, with step events on.
   std::vector<OperatorTime> operator_times(ReadyPlan& plan, const Progress& progress);
 };

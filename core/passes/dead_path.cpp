@@ -40,7 +40,6 @@ class DeadPath {
     result.applied = !guarded_.empty();
     result.reason = reason(bytes);
     for (const auto& [router, branches] : guarded_) result.parameters[router] = branch_list({branches.begin(), branches.end()});
-    if (result.applied) result.predicted_speedup = predicted_speedup(input_, result.graph);
     return result;
   }
 

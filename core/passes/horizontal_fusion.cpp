@@ -292,7 +292,6 @@ PassResult horizontal_fusion(const PassInput& input) {
                           " of branches became " + std::to_string(grouped) + " grouped, " + count_text(scatters, "scatter", "scatters") +
                           " disappeared" + (has_guards(input.graph) ? ", fallbacks counted" : ""),
                       refusals);
-    result.predicted_speedup = predicted_speedup(input, result.graph);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

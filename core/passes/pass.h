@@ -1,7 +1,6 @@
 // An optimisation: asks the profile, rewrites the graph, guards what the profile could be wrong about, says why it did or did not apply.
 #pragma once
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,12 +29,6 @@ struct MaskFacts {
   bool some_in_each = true;  ///< every sequence has a real cell
 };
 
-/// The machine as predictions see it.
-struct MachineModel {
-  double peak_f32_gflops = 100, peak_bf16_gflops = 200, read_gbps = 20;
-  double step_microseconds = 2;  ///< fixed cost of one step: dispatch and one fork-join
-};
-
 /// What a user may set of a pass, and what it is where nobody sets it.
 struct PassOption {
   enum class Kind : uint8_t { flag, share, count };  ///< flag: 0 or 1; share: of one; count: whole
@@ -50,8 +43,6 @@ using PassParameters = std::map<std::string, std::string>;
 struct PassInput {
   const Graph& graph;
   const LoadProfile& profile;
-  const MachineModel& machine;
-  Bindings typical;                                          ///< extents of a typical batch, for predictions
   const PassParameters* parameters = nullptr;                ///< of a configuration: does the same again, whatever the profile says
   PassParameters options = {};                               ///< what differs from the standard; checked
   std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
@@ -63,9 +54,8 @@ struct PassInput {
 struct PassResult {
   Graph graph;  ///< equal to the input's where not applied; verified
   bool applied = false;
-  std::string reason;                       ///< one sentence: what was done, or why not
-  std::optional<double> predicted_speedup;  ///< of the whole forward pass, from bytes, FLOP and steps
-  PassParameters parameters;                ///< what the pass found and `run --config` needs, beside the options, to do the same again
+  std::string reason;         ///< one sentence: what was done, or why not
+  PassParameters parameters;  ///< what the pass found and `run --config` needs, beside the options, to do the same again
 };
 
 struct Pass {
@@ -90,10 +80,5 @@ std::span<const Pass> passes();
 const Pass* find_pass(std::string_view id);
 /// Ids of the contract that this version does not have.
 bool is_planned_pass(std::string_view id);
-
-/// Predicted time of one forward pass, in milliseconds: the sum over steps of max(bytes / bandwidth, FLOP / peak) plus the fixed cost. Rows
-/// are the profile's means a batch; a branch that gets less than one row a batch runs in that share of the batches, without load never.
-/// Without a profile all branches get equal shares. Fallbacks do not run; a repeat takes all its turns.
-double predict_milliseconds(const Graph& graph, const LoadProfile& profile, const MachineModel& machine, const Bindings& bindings);
 
 }  // namespace stormcell

@@ -28,12 +28,6 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
   return done;
 }
 
-double predicted_speedup(const PassInput& input, const Graph& after) {
-  const double before = predict_milliseconds(input.graph, input.profile, input.machine, input.typical);
-  const double now = predict_milliseconds(after, input.profile, input.machine, input.typical);
-  return now > 0 ? before / now : 1;
-}
-
 bool has_guards(const Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.op->name == "guard"; });
 }

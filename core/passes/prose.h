@@ -19,7 +19,4 @@ std::string with_refusals(std::string done, const Refusals& refusals);
 /// Whether what is counted includes what only a miss runs.
 bool has_guards(const Graph& graph);
 
-/// Predicted time of the input's graph by that of `after`.
-double predicted_speedup(const PassInput& input, const Graph& after);
-
 }  // namespace stormcell

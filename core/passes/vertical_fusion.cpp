@@ -237,7 +237,6 @@ PassResult vertical_fusion(const PassInput& input) {
   if (!parts.empty()) parts += " folded into products";
   if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + count_text(c.joined, "residual", "residuals") + " folded into gathers";
   result.reason = parts + (has_guards(input.graph) ? ", fallbacks counted" : "");
-  result.predicted_speedup = predicted_speedup(input, result.graph);
   return result;
 }
 

@@ -1,20 +1,14 @@
 #include "core/readings/run_facts.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
 #include "core/profile/statistics.h"
 #include "core/readings/session_lookup.h"
+#include "core/summary/latency.h"
 
 namespace stormcell {
 namespace {
-
-/// The value that a share of the sorted ones does not exceed.
-double quantile(const std::vector<double>& sorted, double share) {
-  const auto at = static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
-  return sorted[std::min(at, sorted.size() - 1)];
-}
 
 void add_times(const SessionReader& reader, const Progress& progress, RunFacts& facts) {
   constexpr int64_t kAtOnce = 4096;
@@ -26,9 +20,7 @@ void add_times(const SessionReader& reader, const Progress& progress, RunFacts& 
       facts.guard_hits += batch.guard_hits, facts.guard_misses += batch.guard_misses;
     }
   }
-  if (times.empty()) return;
-  std::sort(times.begin(), times.end());
-  facts.latency_ms = {quantile(times, 0.5), quantile(times, 0.95), times.front(), static_cast<int64_t>(times.size())};
+  facts.latency_ms = latency_of(times);
 }
 
 void add_routers(const SessionReader& reader, const Progress& progress, RunFacts& facts) {

@@ -2,6 +2,7 @@
 
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/measured_text.h"
 
 namespace stormcell::report {
 namespace {
@@ -12,7 +13,11 @@ std::string verdict(const ReportData& d) {
   if (!d.has_summary) return "This run left no result: it is " + std::string(to_text(d.run.status)) + ".";
   if (f.verified && !f.verified->passed) return "Not verified: the outputs differ from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
-  if (f.verb == "optimize" && d.trusted() && !f.optimized) return "No pass applied: there is nothing to compare.";
+  if (f.verb == "optimize" && d.trusted() && !f.optimized) {
+    const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
+    return lost ? "Nothing was gained: the passes that applied made the plan slower and are left out."
+                : "No pass applied: there is nothing to compare.";
+  }
   if (f.verb == "optimize" && f.optimized) {
     if (!d.trusted() || !f.speedup) return "Not verified: no speed-up can be reported.";
     const bool faster = !f.speedup_ci95 || (*f.speedup_ci95)[0] > 1, slower = f.speedup_ci95 && (*f.speedup_ci95)[1] < 1;
@@ -51,6 +56,9 @@ std::string lead(const ReportData& d) {
            ". No speed-up is reported.";
   text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
           rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
+  if (const std::string measured = measured_text(f); f.verb == "optimize" && !measured.empty()) {
+    text += " " + std::string(1, static_cast<char>(std::toupper(measured[0]))) + measured.substr(1) + ".";
+  }
   if (f.speedup && f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1)
     text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
             ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";
@@ -87,7 +95,10 @@ std::string headline(const ReportData& d) {
     if (g.accuracy) tiles += tile("Exact", percent(*g.accuracy), "of the sequences equal their target");
   }
   const auto plan_tile = [&](const char* term, const PlanFigures& p) {
-    return tile(term, milliseconds(p.latency_ms.median), "median of " + count(p.latency_ms.runs) + " executions");
+    // Summaries of older versions have no mean.
+    if (p.latency_ms.mean <= 0)
+      return tile(term, milliseconds(p.latency_ms.median), "median of " + count(p.latency_ms.runs) + " executions");
+    return tile(term, milliseconds(p.latency_ms.mean), "mean of " + count(p.latency_ms.runs) + " executions");
   };
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
@@ -100,11 +111,11 @@ std::string headline(const ReportData& d) {
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   if (plan || f.optimized) {
     Table table("Latency and throughput, measured",
-                {"plan", "median", "95th percentile", "fastest", "executions measured", "cells a second", "share of the limit"});
+                {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", "cells a second", "share of the limit"});
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
-        table.row({name, milliseconds(p->latency_ms.median), milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min),
-                   count(p->latency_ms.runs), number(p->cells_per_s, 4),
+        table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
+                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs), number(p->cells_per_s, 4),
                    !p->limit_share       ? "–"
                    : *p->limit_share > 1 ? "in cache"
                                          : percent(*p->limit_share)});
@@ -112,13 +123,13 @@ std::string headline(const ReportData& d) {
     line("baseline", f.baseline);
     if (d.trusted() || !f.baseline) line("optimised", f.optimized);
     html += table.details();
-    if (const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized; p.rounds > 0)
-      html +=
-          paragraph("Measured: " + count(p.batches) + " of " + count(f.dataset.batches) + " batches, " + count(p.rounds) + " rounds" +
-                        (f.baseline && f.optimized ? ", the plans in turns. The speed-up is the ratio of the medians of whole rounds; the "
-                                                     "latencies are medians of single batches."
-                                                   : "."),
-                    "note");
+    if (const std::string measured = measured_text(f); !measured.empty())
+      html += paragraph(
+          "Times: " + measured +
+              (f.baseline && f.optimized ? ". The speed-up is the median over pairs of executions, the plan beside the baseline on "
+                                           "the same batch; the means are those of the same pairs."
+                                         : "."),
+          "note");
   }
   return html + "</header>\n";
 }

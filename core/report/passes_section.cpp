@@ -22,7 +22,7 @@ struct Axis {
 Axis axis_of(const std::vector<PassReport>& passes) {
   Axis axis;
   for (const PassReport& p : passes) {
-    for (const auto& v : {p.predicted_speedup, p.speedup_alone, p.speedup_cumulative})
+    for (const auto& v : {p.speedup_alone, p.speedup_cumulative})
       if (v) axis.take(*v);
     for (const auto& ci : {p.speedup_alone_ci95, p.speedup_cumulative_ci95})
       if (ci) axis.take((*ci)[0]), axis.take((*ci)[1]);
@@ -47,14 +47,12 @@ std::string mark(const Axis& axis, double value, const std::optional<std::array<
                        axis.x((*ci)[1]), y, y);
   return svg + fmt::format("<circle class=\"{} dot\" cx=\"{:.1f}\" cy=\"{}\" r=\"5\"/>", css, axis.x(value), y);
 }
-std::string diamond(double x, double y) { return fmt::format("<path class=\"predicted\" d=\"M{:.1f} {}l5 6l-5 6l-5 -6z\"/>", x, y - 6); }
 
 std::string key() {
   return "<g aria-hidden=\"true\"><line class=\"second whisker\" x1=\"170\" x2=\"194\" y1=\"10\" y2=\"10\"/><circle class=\"second dot\" "
          "cx=\"182\" cy=\"10\" r=\"5\"/>"
          "<text x=\"202\" y=\"14\">alone</text><line class=\"first whisker\" x1=\"260\" x2=\"284\" y1=\"10\" y2=\"10\"/>"
-         "<circle class=\"first dot\" cx=\"272\" cy=\"10\" r=\"5\"/><text x=\"292\" y=\"14\">with all passes above it</text>" +
-         diamond(462, 10) + "<text x=\"476\" y=\"14\">predicted alone</text></g>\n";
+         "<circle class=\"first dot\" cx=\"272\" cy=\"10\" r=\"5\"/><text x=\"292\" y=\"14\">with all passes above it</text></g>\n";
 }
 
 std::string chart(const std::vector<PassReport>& passes) {
@@ -81,14 +79,17 @@ std::string chart(const std::vector<PassReport>& passes) {
     const PassReport& p = passes[i];
     const double y = kTop + kRow * (static_cast<double>(i) + .5);
     svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 16, y + 4, shortened(p.name, 24));
-    if (!p.applied) svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">not applied</text>", axis.x(1) + 10, y + 4);
-    if (p.applied && p.speedup_alone) svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
+    if (!p.applied && !p.left_out)
+      svg += fmt::format("<text class=\"soft\" x=\"{:.1f}\" y=\"{}\">not applied</text>", axis.x(1) + 10, y + 4);
+    if (p.left_out) svg += fmt::format("<text class=\"soft end\" x=\"{:.1f}\" y=\"{}\">left out</text>", kRight, y + 4);
+    if ((p.applied || p.left_out) && p.speedup_alone) svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
     if (p.applied && p.speedup_cumulative) svg += mark(axis, *p.speedup_cumulative, p.speedup_cumulative_ci95, y + 9, true);
-    if (p.applied && p.predicted_speedup) svg += diamond(axis.x(*p.predicted_speedup), y - 9);
     svg += "\n";
   }
   return svg + "</svg>\n";
 }
+
+std::string state_of(const PassReport& p) { return p.applied ? "applied" : p.left_out ? "left out" : "not applied"; }
 
 }  // namespace
 
@@ -96,11 +97,9 @@ std::string passes_section(const ReportData& d) {
   const auto& passes = d.figures.passes;
   if (passes.empty()) return {};
   Table table("Passes in the order in which they were applied",
-              {"pass", "", "why", "predicted", "alone", "95 % interval", "with those above", "95 % interval", "guard hits", "fallbacks"},
-              3);
+              {"pass", "", "why", "alone", "95 % interval", "with those above", "95 % interval", "guard hits", "fallbacks"}, 3);
   for (const PassReport& p : passes) {
-    std::vector<std::string> row = {"<code>" + escape(p.name) + "</code>", p.applied ? "applied" : "not applied", escape(p.reason),
-                                    times(p.predicted_speedup)};
+    std::vector<std::string> row = {"<code>" + escape(p.name) + "</code>", state_of(p), escape(p.reason)};
     if (d.trusted())
       row.insert(row.end(), {times(p.speedup_alone), interval(p.speedup_alone_ci95), times(p.speedup_cumulative),
                              interval(p.speedup_cumulative_ci95)});
@@ -113,10 +112,10 @@ std::string passes_section(const ReportData& d) {
     return section("passes", "Speed-up by pass",
                    paragraph("The run was not verified, so no measured speed-up of a pass is shown.", "note") + table.details());
   std::string body = figure(chart(passes), "Each pass alone, and with all passes above it. A line is the 95 % interval.",
-                            d.measured() + " Ratios of medians of alternated runs. Predicted from bytes, FLOP and steps.");
+                            d.measured() + " Medians over pairs, each plan beside the baseline on the same batch.");
   body += "<ul>";
   for (const PassReport& p : passes)
-    body += "<li><code>" + escape(p.name) + "</code> " + (p.applied ? "applied: " : "not applied: ") + escape(p.reason) + "</li>\n";
+    body += "<li><code>" + escape(p.name) + "</code> " + (p.left_out ? "" : state_of(p) + ": ") + escape(p.reason) + "</li>\n";
   return section("passes", "Speed-up by pass", body + "</ul>\n" + table.details());
 }
 

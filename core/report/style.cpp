@@ -51,7 +51,6 @@ svg text{font-family:inherit;font-size:12px;fill:var(--ink)} svg .soft{fill:var(
   svg .end{text-anchor:end}
 .axis{stroke:var(--grid);stroke-width:1} .one{stroke:var(--soft);stroke-width:1.5}
 .first{stroke:var(--first);fill:var(--first)} .second{stroke:var(--second);fill:var(--card)}
-  .predicted{stroke:var(--ink);fill:none;stroke-width:1.6}
 .whisker{stroke-width:2} .dot{stroke-width:2}
 .bar{fill:var(--first)} .bar2{fill:var(--second)} .bound{fill:none;stroke:var(--ink);stroke-width:1.5} .block{fill:var(--soft)}
 .flow{fill:var(--flow);fill-opacity:.34} .zero{fill:var(--card);stroke:var(--line)}

@@ -47,10 +47,12 @@ struct WeightKey {
 
 class WeightStore;
 class Executable;
+class SharedMemory;
 
 struct CompileOptions {
-  Bindings bounds;      ///< largest value of each symbol: memory is planned for it
-  bool scores = false;  ///< records also keep the scores that routers decide by
+  Bindings bounds;                                 ///< largest value of each symbol: memory is planned for it
+  bool scores = false;                             ///< records also keep the scores that routers decide by
+  std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
 };
 
 struct DeviceInfo {
@@ -141,7 +143,8 @@ class Executable {
   virtual const ExecutableLayout& layout() const = 0;
   /// Puts one execution on the stream. Nothing is allocated, nothing synchronised.
   virtual void submit(Stream& stream, const Submission& submission) = 0;
-  /// Where an operand that is not routed lies.
+  /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same SharedMemory is compiled
+  /// or runs.
   virtual DeviceAddress address(int32_t operand) const = 0;
   virtual DeviceAddress status() const = 0;
   virtual DeviceAddress records() const = 0;

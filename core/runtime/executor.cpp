@@ -9,20 +9,29 @@
 
 namespace stormcell {
 
+namespace {
+int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+}  // namespace
+
 Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
                    const Progress& progress)
-    : device_(device), weights_(weights), program_(std::move(program)), cancel_(progress.cancel) {
-  executable_ = device_.compile(program_, weights_, options);
+    : device_(device),
+      weights_(weights),
+      program_(std::move(program)),
+      cancel_(progress.cancel),
+      memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)) {
+  executable_ = device_.compile(program_, weights_, {options.bounds, options.scores, memory_});
   stream_ = device_.create_stream();
   weights_.load(executable_->layout().always, progress);
+  int64_t bytes = 0;
   for (const int32_t input : program_->inputs) {
     const Operand& o = program_->operands[static_cast<size_t>(input)];
-    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds);
-    input_buffers_.push_back(device_.allocate(bytes, "input " + program_->graph->value(o.value).name));
-    submission_.inputs.push_back(input_buffers_.back()->address());
+    input_offset_.push_back(bytes);
+    bytes += aligned(program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds));
   }
+  memory_->reserve(SharedPart::inputs, bytes);
+  submission_.inputs.resize(program_->inputs.size());
   missed_.assign(program_->guards.size(), false);
-  forced_buffers_.resize(program_->routers.size());
   submission_.forced.resize(program_->routers.size());
   status_.resize(static_cast<size_t>(executable_->status_bytes()));
 }
@@ -46,13 +55,14 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
     if (!data && bytes > 0) bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got none");
     if (static_cast<int64_t>(came) != bytes)
       bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got " + std::to_string(came / 4));
+    submission_.inputs[i] = memory_->address(SharedPart::inputs) + input_offset_[i];
     stream_->copy_to_device(submission_.inputs[i], data, bytes);
   }
 }
 
-// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
-// at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
-void Executor::stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
+// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there.
+// What runs more often than recorded is told afterwards.
+void Executor::stage_choices(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) const {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
   const auto wrong = [&](const std::string& what) {
@@ -88,6 +98,30 @@ void Executor::stage_forced(size_t router, const Bindings& bindings, const Execu
   }
 }
 
+// Executions lie at the stride of the router's bound, so that the device finds the turn's choices without the host.
+void Executor::stage_forced(const Bindings& bindings, const ExecuteOptions& options) {
+  staged_.resize(program_->routers.size());
+  std::fill(submission_.forced.begin(), submission_.forced.end(), DeviceAddress{});
+  if (!options.forced) return;
+  const auto is_forced = [&](size_t r) { return r < options.forced->size() && !(*options.forced)[r].empty(); };
+  int64_t bytes = 0;
+  for (size_t r = 0; r < staged_.size(); ++r) {
+    if (!is_forced(r)) continue;
+    std::vector<int32_t>& all = staged_[r];
+    stage_choices(r, bindings, options, all);
+    bytes += aligned(static_cast<int64_t>(all.size()) * 4);
+  }
+  memory_->reserve(SharedPart::replayed, bytes);
+  DeviceAddress to = memory_->address(SharedPart::replayed);
+  for (size_t r = 0; r < staged_.size(); ++r) {
+    if (!is_forced(r)) continue;
+    const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
+    submission_.forced[r] = to;
+    stream_->copy_to_device(to, staged_[r].data(), size);
+    to = to + aligned(size);
+  }
+}
+
 void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
   submission_.bindings = bindings;
   submission_.record = options.record;
@@ -99,17 +133,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
-  staged_.resize(program_->routers.size());
-  for (size_t r = 0; r < program_->routers.size(); ++r) {
-    submission_.forced[r] = {};
-    if (!options.forced || r >= options.forced->size() || (*options.forced)[r].empty()) continue;
-    std::vector<int32_t>& all = staged_[r];
-    stage_forced(r, bindings, options, all);
-    const auto bytes = static_cast<int64_t>(all.size() * 4);
-    if (!forced_buffers_[r] || forced_buffers_[r]->bytes() < bytes) forced_buffers_[r] = device_.allocate(bytes, "replayed decisions");
-    submission_.forced[r] = forced_buffers_[r]->address();
-    stream_->copy_to_device(submission_.forced[r], all.data(), bytes);
-  }
+  stage_forced(bindings, options);
 
   ExecutionStatus status;
   const auto begin = std::chrono::steady_clock::now();

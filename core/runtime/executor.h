@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/runtime/shared_memory.h"
 #include "core/runtime/weight_store.h"
 
 namespace stormcell {
@@ -87,8 +88,9 @@ class Executor {
   int64_t unloaded_weight_bytes() const;
 
  private:
-  void stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
+  void stage_choices(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) const;
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
+  void stage_forced(const Bindings& bindings, const ExecuteOptions& options);
   int64_t fallback_bytes(bool missed) const;
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);
@@ -99,7 +101,8 @@ class Executor {
   std::unique_ptr<Executable> executable_;
   std::unique_ptr<Stream> stream_;
   CancellationToken cancel_;
-  std::vector<std::unique_ptr<DeviceBuffer>> input_buffers_, forced_buffers_;
+  std::shared_ptr<SharedMemory> memory_;
+  std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
   std::vector<bool> missed_;  // by guard: its fallback has run
   std::vector<std::byte> status_, records_;

@@ -33,16 +33,18 @@ const Json& list(const Json& j, const char* key) {
   return at(j, key).is_array() ? at(j, key) : none;
 }
 
+Latency latency_in(const Json& l) { return {real(l, "median"), real(l, "p95"), real(l, "min"), whole(l, "runs"), real(l, "mean")}; }
+
+std::optional<SplitFigures> split_of(const Json& j) {
+  if (!j.is_object()) return std::nullopt;
+  return SplitFigures{text(j, "rule"), whole(j, "profiled"), whole(j, "measured"), flag(j, "same")};
+}
+
 std::optional<PlanFigures> plan_of(const Json& j) {
   if (!j.is_object()) return std::nullopt;
-  const Json& l = at(j, "latency_ms");
-  return PlanFigures{{real(l, "median"), real(l, "p95"), real(l, "min"), whole(l, "runs")},
-                     real(j, "cells_per_s"),
-                     maybe(j, "limit_share"),
-                     whole(j, "peak_weight_bytes"),
-                     whole(j, "peak_activation_bytes"),
-                     whole(j, "measured_batches"),
-                     whole(j, "rounds")};
+  return PlanFigures{
+      latency_in(at(j, "latency_ms")),   real(j, "cells_per_s"),       maybe(j, "limit_share"), whole(j, "peak_weight_bytes"),
+      whole(j, "peak_activation_bytes"), whole(j, "measured_batches"), whole(j, "rounds")};
 }
 
 /// What is infinite was written as null.
@@ -157,18 +159,21 @@ bool parse_summary(const std::string& json, RunSummaryFigures& f) {
   f.optimized = plan_of(at(j, "optimized"));
   f.speedup = maybe(j, "speedup");
   f.speedup_ci95 = pair(j, "speedup_ci95");
+  f.split = split_of(at(j, "split"));
   if (f.verb != "generate") f.verified = verification_of(at(j, "verified"));  // of tokens: parse_decoded()
   for (const Json& p : list(j, "passes")) {
     PassReport r{text(p, "name"),
                  flag(p, "applied"),
                  text(p, "reason"),
-                 maybe(p, "predicted_speedup"),
                  maybe(p, "speedup_alone"),
                  maybe(p, "speedup_cumulative"),
                  pair(p, "speedup_alone_ci95"),
                  pair(p, "speedup_cumulative_ci95"),
                  whole(p, "guard_hits"),
                  whole(p, "fallbacks")};
+    r.speedup_own = maybe(p, "speedup_own");
+    r.speedup_own_ci95 = pair(p, "speedup_own_ci95");
+    r.left_out = flag(p, "left_out");
     f.passes.push_back(std::move(r));
   }
   f.baseline_operators = operators_of(at(at(j, "operators"), "baseline"));
@@ -189,10 +194,10 @@ bool parse_summary(const std::string& json, RunSummaryFigures& f) {
 std::optional<Decoded> parse_decoded(const std::string& json) {
   const Json j = json_or_null(json);
   if (!j.is_object() || !text(j, "schema").starts_with("stormcell.generate/")) return std::nullopt;
-  const Json &l = at(j, "latency_ms"), &s = at(j, "stopped");
+  const Json& s = at(j, "stopped");
   return Decoded{whole(j, "sequences"),   whole(j, "tokens"),
                  whole(s, "eos"),         whole(s, "length"),
-                 real(j, "tokens_per_s"), {real(l, "median"), real(l, "p95"), real(l, "min"), whole(l, "runs")},
+                 real(j, "tokens_per_s"), latency_in(at(j, "latency_ms")),
                  maybe(j, "accuracy"),    text(at(j, "verified"), "text")};
 }
 

@@ -9,10 +9,11 @@
 
 namespace stormcell {
 
-/// Milliseconds of one batch over `runs` executions.
+/// Milliseconds of one batch over `runs` executions. Medians and percentiles are shown and never divided: a speed-up comes from pairs.
 struct Latency {
   double median = 0, p95 = 0, min = 0;
   int64_t runs = 0;
+  double mean = 0;  ///< of plans that were measured side by side: of the pairs that the speed-up comes from
 };
 
 /// One plan as it ran.
@@ -22,7 +23,7 @@ struct PlanFigures {
   std::optional<double> limit_share;  ///< sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time
   int64_t peak_weight_bytes = 0;
   int64_t peak_activation_bytes = 0;
-  int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches, each once a round
+  int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches; rounds that the interval is drawn over
 };
 
 struct ModelFigures {
@@ -105,11 +106,26 @@ struct PassReport {
   std::string name;
   bool applied = false;
   std::string reason;
-  std::optional<double> predicted_speedup, speedup_alone, speedup_cumulative;
+  std::optional<double> speedup_alone, speedup_cumulative;
   std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
   int64_t guard_hits = 0, fallbacks = 0;
   std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
   std::map<std::string, std::string> parameters;  ///< what it found
+  std::optional<double> speedup_own;              ///< the plan with it against the plan without it
+  std::optional<std::array<double, 2>> speedup_own_ci95;
+  bool left_out = false;  ///< it could be applied, and lost
+
+  void clear_gains() {
+    speedup_alone = speedup_cumulative = speedup_own = {};
+    speedup_alone_ci95 = speedup_cumulative_ci95 = speedup_own_ci95 = {};
+  }
+};
+
+/// Which batches optimize profiled and which it measured.
+struct SplitFigures {
+  std::string rule;  ///< strided: batches i with i mod 4 = 0 are profiled; first: the first quarter is
+  int64_t profiled = 0, measured = 0;
+  bool same = false;  ///< the data has one batch, which is both
 };
 
 struct RouterFigures {
@@ -147,8 +163,9 @@ struct RunSummaryFigures {
   DeviceFigures device;
   std::string phase = "forward";
   std::optional<PlanFigures> baseline, optimized;
-  std::optional<double> speedup;
+  std::optional<double> speedup;  ///< batch-weighted median of paired log ratios (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
+  std::optional<SplitFigures> split;  ///< optimize
   std::optional<Verification> verified;
   std::vector<PassReport> passes;
   std::vector<RouterFigures> routing;

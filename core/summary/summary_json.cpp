@@ -42,7 +42,12 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 /// JSON text inside figures; what is none becomes null.
 Json embedded(const std::string& text) { return json_or_null(text).is_null() ? Json() : Json::parse(text); }
 
-Json json_of(const Latency& l) { return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"runs", l.runs}}; }
+Json json_of(const Latency& l) { return {{"median", l.median}, {"p95", l.p95}, {"min", l.min}, {"mean", l.mean}, {"runs", l.runs}}; }
+
+Json json_of(const std::optional<SplitFigures>& split) {
+  if (!split) return {};
+  return {{"rule", split->rule}, {"profiled", split->profiled}, {"measured", split->measured}, {"same", split->same}};
+}
 
 Json json_of(const std::optional<PlanFigures>& plan) {
   if (!plan) return {};
@@ -157,9 +162,12 @@ Json json_of(const std::vector<PassReport>& passes) {
     list.push_back({{"name", p.name},
                     {"applied", p.applied},
                     {"reason", p.reason},
-                    {"predicted_speedup", or_null(p.predicted_speedup)},
+                    {"left_out", p.left_out},
+                    {"predicted_speedup", nullptr},  // no model of time is good enough to be shown: docs/decisions/011
                     {"speedup_alone", or_null(p.speedup_alone)},
                     {"speedup_alone_ci95", or_null(p.speedup_alone_ci95)},
+                    {"speedup_own", or_null(p.speedup_own)},
+                    {"speedup_own_ci95", or_null(p.speedup_own_ci95)},
                     {"speedup_cumulative", or_null(p.speedup_cumulative)},
                     {"speedup_cumulative_ci95", or_null(p.speedup_cumulative_ci95)},
                     {"guard_hits", p.guard_hits},
@@ -224,6 +232,7 @@ std::string to_json(const RunSummaryFigures& f) {
   j["optimized"] = json_of(f.optimized);
   j["speedup"] = verified ? or_null(f.speedup) : Json();
   j["speedup_ci95"] = verified ? or_null(f.speedup_ci95) : Json();
+  j["split"] = json_of(f.split);
   j["verified"] = json_of(f.verified);
   j["passes"] = json_of(f.passes);
   j["routing"] = json_of(f.routing);

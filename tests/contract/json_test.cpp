@@ -68,8 +68,8 @@ const std::vector<std::string> kRun = {"phase",
                                        "config"};
 std::vector<std::string> plan(const std::string& name) {
   std::vector<std::string> paths;
-  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.runs", "cells_per_s", "limit_share",
-                          "peak_weight_bytes", "peak_activation_bytes"})
+  for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean", "latency_ms.runs", "cells_per_s",
+                          "limit_share", "peak_weight_bytes", "peak_activation_bytes"})
     paths.push_back(name + "." + key);
   return paths;
 }
@@ -153,11 +153,27 @@ class JsonTest : public QObject {
   void optimize_fills_both_and_its_configuration_is_replayed_by_run() {
     const std::string config = scratch_.path("config.json"), session = scratch_.path("optimize.storm");
     const Json j = json_of(short_run("optimize", switch_model(), switch_data(), {"--config-out", config, "-o", session, "--batch", "1"}));
-    const std::vector<std::string> passes = {"passes[].name",          "passes[].applied",
-                                             "passes[].reason",        "passes[].predicted_speedup",
-                                             "passes[].speedup_alone", "passes[].speedup_cumulative",
-                                             "passes[].guard_hits",    "passes[].fallbacks"};
+    const std::vector<std::string> passes = {"passes[].name",
+                                             "passes[].applied",
+                                             "passes[].reason",
+                                             "passes[].predicted_speedup",
+                                             "passes[].speedup_alone",
+                                             "passes[].speedup_cumulative",
+                                             "passes[].guard_hits",
+                                             "passes[].fallbacks",
+                                             "passes[].speedup_own",
+                                             "passes[].speedup_own_ci95",
+                                             "passes[].left_out",
+                                             "split.rule",
+                                             "split.profiled",
+                                             "split.measured",
+                                             "split.same"};
     VERIFY_KEYS(j, "stormcell.optimize/1", all({kModel, kSurroundings, kRun, plan("baseline"), plan("optimized"), passes}));
+    // Three batches: the first is profiled, the others are measured.
+    QVERIFY2(j["split"] == (Json{{"rule", "strided"}, {"profiled", 1}, {"measured", 2}, {"same", false}}), j["split"].dump().c_str());
+    QVERIFY(j["baseline"]["measured_batches"].get<int>() <= 2);
+    QVERIFY(j["settings"]["keep_all"] == true);
+    for (const Json& pass : j["passes"]) QVERIFY2(pass["predicted_speedup"].is_null(), pass.dump().c_str());
     QVERIFY(j["speedup"].is_number() && j["speedup_ci95"].size() == 2);
     QVERIFY(j["speedup_ci95"][0] <= j["speedup_ci95"][1]);
     QCOMPARE(j["session"].get<std::string>(), session);
@@ -175,6 +191,35 @@ class JsonTest : public QObject {
     for (const Json& pass : replayed["passes"])
       QVERIFY2(pass["applied"].get<bool>() && pass["predicted_speedup"].is_null(), pass.dump().c_str());
     QCOMPARE(replayed["passes"].size(), written["passes"].size());
+  }
+
+  void the_first_batches_can_be_profiled_and_one_batch_alone_is_both() {
+    const Json first = json_of(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--profile-split", "first"}));
+    QVERIFY2(first["split"] == (Json{{"rule", "first"}, {"profiled", 2}, {"measured", 6}, {"same", false}}), first["split"].dump().c_str());
+    QCOMPARE(first["settings"]["profile_split"].get<std::string>(), std::string("first"));
+    const Arguments one = short_run("optimize", switch_model(), switch_data());
+    QVERIFY(json_of(one)["split"]["same"].get<bool>());
+    const Ended told = run_program(one);
+    QVERIFY2(told.out.find("profiled and measured on the same batch, the only one") != std::string::npos, told.out.c_str());
+    QVERIFY(json_of(short_run("run", switch_model(), switch_data()))["split"].is_null());
+  }
+
+  void what_is_left_out_is_not_in_the_configuration() {
+    // Without --keep-all: whatever chance decides, configuration, passes and plans say the same.
+    const Json j = json_of({"optimize", switch_model(), "--data", "random:32x5", "--batch", "2", "--measure-seconds", "0.2"});
+    size_t applied = 0;
+    for (const Json& pass : j["passes"]) {
+      const bool is = pass["applied"].get<bool>(), left_out = pass["left_out"].get<bool>();
+      applied += is;
+      QCOMPARE(j["config"]["passes"].contains(pass["name"].get<std::string>()), is);
+      QVERIFY(!(is && left_out));
+      QCOMPARE(pass["reason"].get<std::string>().starts_with("left out: "), left_out);
+      if (left_out)
+        QVERIFY(pass["speedup_own_ci95"][1].get<double>() < 1 || pass["reason"].get<std::string>().find("all passes") != std::string::npos);
+      QCOMPARE(pass["speedup_cumulative"].is_number(), is);
+    }
+    QCOMPARE(j["optimized"].is_object(), applied > 0);
+    QCOMPARE(j["speedup"].is_number(), applied > 0);
   }
 
   void optimize_takes_the_passes_it_is_told() {

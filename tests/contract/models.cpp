@@ -77,6 +77,8 @@ std::string model_with_tokenizer(const Scratch& scratch) {
 Arguments short_run(const std::string& verb, const std::string& model, const std::string& data, const Arguments& more) {
   Arguments all = {verb, model, "--data", data};
   if (verb != "generate") all.insert(all.end(), {"--measure-seconds", "0"});
+  // On models this small chance decides what loses: here every pass that applies stays.
+  if (verb == "optimize") all.emplace_back("--keep-all");
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -70,6 +70,12 @@ class UsageTest : public QObject {
     VERIFY_REFUSED(run_with({"--dtype", "f64"}), "--dtype", "f32 or bf16");
   }
 
+  void a_split_that_there_is_not_is_refused() {
+    VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--profile-split", "random"}), "--profile-split",
+                   "strided or first");
+    VERIFY_REFUSED(run_with({"--profile-split", "first"}), "--profile-split", "no option of run");
+  }
+
   void options_that_passes_do_not_have_are_refused() {
     VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--pass-option", "dead-path.max-share"}), "--pass-option",
                    "is not PASS.OPTION=VALUE");

@@ -74,6 +74,7 @@ class VerbsTest : public QObject {
     }
     for (const std::string& format : kFormats) QVERIFY2(has_word(run_program({"export", "--help"}).out, format), format.c_str());
     for (const std::string& pass : kPasses) QVERIFY2(has_word(run_program({"optimize", "--help"}).out, pass), pass.c_str());
+    for (const char* option : {"--profile-split", "--keep-all"}) QVERIFY2(has_word(run_program({"optimize", "--help"}).out, option), option);
   }
 
   void the_version_is_told_by_the_program_and_by_every_verb() {

@@ -19,7 +19,7 @@ using namespace stormcell::testing;
 std::string summary(const char* passes, double speedup, bool verified) {
   return QString(
              R"({"schema":"stormcell.optimize/1","speedup":%1,"speedup_ci95":[%2,%3],"verified":{"passed":%4,"text":"3 of 3 batches against the oracle"},
-"baseline":{"latency_ms":{"median":2.5}},"optimized":{"latency_ms":{"median":2.0}},"passes":[%5]})")
+"baseline":{"latency_ms":{"mean":2.5}},"optimized":{"latency_ms":{"mean":2.0}},"passes":[%5]})")
       .arg(speedup)
       .arg(speedup - 0.05)
       .arg(speedup + 0.05)
@@ -28,15 +28,15 @@ std::string summary(const char* passes, double speedup, bool verified) {
 }
 
 constexpr const char* kBoth =
-    R"({"name":"dead-path","applied":true,"reason":"2 branches without load","predicted_speedup":1.0,"speedup_alone":0.98,"speedup_alone_ci95":[0.95,1.01],
+    R"({"name":"dead-path","applied":true,"reason":"2 branches without load","speedup_alone":0.98,"speedup_alone_ci95":[0.95,1.01],
 "speedup_cumulative":0.99,"speedup_cumulative_ci95":[0.96,1.02],"guard_hits":10,"fallbacks":1,"parameters":{}},
-{"name":"vertical-fusion","applied":true,"reason":"5 norms folded","predicted_speedup":1.3,"speedup_alone":1.2,"speedup_alone_ci95":[1.15,1.25],
+{"name":"vertical-fusion","applied":true,"reason":"5 norms folded","speedup_alone":1.2,"speedup_alone_ci95":[1.15,1.25],
 "speedup_cumulative":1.19,"speedup_cumulative_ci95":[1.14,1.24],"guard_hits":0,"fallbacks":0,"parameters":{}})";
 constexpr const char* kWithOptions =
-    R"({"name":"vertical-fusion","applied":true,"reason":"with norms=off: 3 residuals folded","predicted_speedup":1.1,"speedup_alone":1.05,
+    R"({"name":"vertical-fusion","applied":true,"reason":"with norms=off: 3 residuals folded","speedup_alone":1.05,
 "speedup_cumulative":1.05,"speedup_cumulative_ci95":[1.0,1.1],"guard_hits":0,"fallbacks":0,"options":{"norms":"off"},"parameters":{}})";
 constexpr const char* kOne =
-    R"({"name":"vertical-fusion","applied":true,"reason":"5 norms folded","predicted_speedup":1.3,"speedup_alone":null,
+    R"({"name":"vertical-fusion","applied":true,"reason":"5 norms folded","speedup_alone":null,
 "speedup_cumulative":1.22,"speedup_cumulative_ci95":[1.2,1.24],"guard_hits":0,"fallbacks":0,"parameters":{}})";
 
 std::shared_ptr<SessionOverview> session() {

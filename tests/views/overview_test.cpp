@@ -24,11 +24,10 @@ namespace {
 
 using namespace stormcell::testing;
 
-QJsonObject pass(const char* name, bool applied, const char* reason, double cumulative, double low, double high, double predicted) {
+QJsonObject pass(const char* name, bool applied, const char* reason, double cumulative, double low, double high) {
   return {{"name", name},
           {"applied", applied},
           {"reason", reason},
-          {"predicted_speedup", applied ? QJsonValue(predicted) : QJsonValue()},
           {"speedup_alone", applied ? QJsonValue(cumulative) : QJsonValue()},
           {"speedup_cumulative", applied ? QJsonValue(cumulative) : QJsonValue()},
           {"speedup_cumulative_ci95", applied ? QJsonValue(QJsonArray{low, high}) : QJsonValue()},
@@ -37,43 +36,44 @@ QJsonObject pass(const char* name, bool applied, const char* reason, double cumu
 }
 
 QJsonObject plan(double median, double cells) {
-  return {{"latency_ms", QJsonObject{{"median", median}, {"p95", 1.6 * median}, {"min", 0.5 * median}, {"runs", 416}}},
-          {"cells_per_s", cells},
-          {"limit_share", 1.4 / median},
-          {"peak_weight_bytes", 5174272},
-          {"peak_activation_bytes", 2394432}};
+  return {
+      {"latency_ms", QJsonObject{{"median", median}, {"p95", 1.6 * median}, {"min", 0.5 * median}, {"mean", 1.1 * median}, {"runs", 416}}},
+      {"cells_per_s", cells},
+      {"limit_share", 1.4 / median},
+      {"peak_weight_bytes", 5174272},
+      {"peak_activation_bytes", 2394432}};
 }
 
 QJsonObject optimised() {
-  return {{"schema", "stormcell.optimize/1"},
-          {"version", "0.1.0"},
-          {"phase", "forward"},
-          {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
-          {"dataset", QJsonObject{{"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
-          {"device", QJsonObject{{"name", "Example CPU"},
-                                 {"backend", "cpu"},
-                                 {"threads", 2},
-                                 {"core_placement", "two cores, one L3"},
-                                 {"peak_gflops", 416.6},
-                                 {"read_gbps", 33.1}}},
-          {"baseline", plan(2.34, 159057)},
-          {"optimized", plan(1.87, 199000)},
-          {"speedup", 1.25},
-          {"speedup_ci95", QJsonArray{1.21, 1.3}},
-          {"verified", QJsonObject{{"passed", true},
-                                   {"text", "210 of 210 batches against the oracle"},
-                                   {"tolerance", 0.02},
-                                   {"max_rel_diff", 2.29e-6},
-                                   {"flips", 3},
-                                   {"explained_flips", 3},
-                                   {"dropped", 0}}},
-          {"passes",
-           QJsonArray{pass("dead-path", true, "2 branches of 2 routers without load, 256.0 KiB never loaded unless a guard misses", 1.02,
-                           0.99, 1.05, 1),
-                      pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3, 1.21),
-                      pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0, 0)}},
-          {"routing", QJsonArray{QJsonObject{{"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
-          {"warnings", QJsonArray{}}};
+  return {
+      {"schema", "stormcell.optimize/1"},
+      {"version", "0.1.0"},
+      {"phase", "forward"},
+      {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
+      {"dataset", QJsonObject{{"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
+      {"device", QJsonObject{{"name", "Example CPU"},
+                             {"backend", "cpu"},
+                             {"threads", 2},
+                             {"core_placement", "two cores, one L3"},
+                             {"peak_gflops", 416.6},
+                             {"read_gbps", 33.1}}},
+      {"baseline", plan(2.34, 159057)},
+      {"optimized", plan(1.87, 199000)},
+      {"speedup", 1.25},
+      {"speedup_ci95", QJsonArray{1.21, 1.3}},
+      {"verified", QJsonObject{{"passed", true},
+                               {"text", "210 of 210 batches against the oracle"},
+                               {"tolerance", 0.02},
+                               {"max_rel_diff", 2.29e-6},
+                               {"flips", 3},
+                               {"explained_flips", 3},
+                               {"dropped", 0}}},
+      {"passes", QJsonArray{pass("dead-path", true, "2 branches of 2 routers without load, 256.0 KiB never loaded unless a guard misses",
+                                 1.02, 0.99, 1.05),
+                            pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3),
+                            pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0)}},
+      {"routing", QJsonArray{QJsonObject{{"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
+      {"warnings", QJsonArray{}}};
 }
 
 std::string text(const QJsonObject& json) { return QJsonDocument(json).toJson().toStdString(); }
@@ -170,11 +170,13 @@ class OverviewTest : public QObject {
     QVERIFY(page.headline.startsWith(QString::fromUtf8("1.25×")));
     QVERIFY(page.tone == Tone::good && page.proof.tone == Tone::good);
     QVERIFY(page.proof.text.contains("3 routing decisions differ, 3 of them"));
-    QCOMPARE(page.figures.size(), size_t{6});
-    QCOMPARE(page.figures[0].change, change_text(2.34, 1.87));
+    QCOMPARE(page.figures.size(), size_t{7});
+    QCOMPARE(page.figures[0].change, change_text(1.1 * 2.34, 1.1 * 1.87));
+    // Medians and percentiles are shown and never divided.
+    QVERIFY(page.figures[1].name.contains("median") && page.figures[1].change.isEmpty() && !page.figures[1].after.isEmpty());
+    QVERIFY(page.figures[2].name.contains("95th") && page.figures[2].change.isEmpty());
     QCOMPARE(page.waterfall.size(), size_t{3});
     QCOMPARE(page.waterfall[1].from, 1.02);
-    QVERIFY(std::abs(*page.waterfall[1].predicted - 1.21) < 1e-12);
     QVERIFY(!page.waterfall[2].to);
     QJsonObject even = optimised();
     even["speedup_ci95"] = QJsonArray{0.9, 1.3};
@@ -184,10 +186,21 @@ class OverviewTest : public QObject {
     QVERIFY(make_page(situation({})).notes[0].contains("Missing"));
   }
 
+  void where_everything_was_left_out_nothing_was_gained_and_that_is_no_failure() {
+    QJsonObject j = optimised(),
+                left = pass("dead-path", false, "left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved", 0, 0, 0);
+    left["left_out"] = true;
+    j["optimized"] = j["speedup"] = j["speedup_ci95"] = QJsonValue();
+    j["passes"] = QJsonArray{left};
+    const OverviewPageModel page = make_page(situation(j));
+    QVERIFY2(page.headline.startsWith("Nothing was gained: the passes that applied made the plan slower"), qPrintable(page.headline));
+    QVERIFY(page.tone == Tone::plain && page.waterfall[0].left_out);
+  }
+
   void the_table_obeys_the_rules_of_models() {
     const Table table = make_overview_table(situation(optimised()));
     for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
-    QVERIFY(says(table, "1.25") && says(table, "predicted") && says(table, "measured"));
+    QVERIFY(says(table, "1.25") && !says(table, "predicted") && says(table, "measured"));
     QVERIFY(to_csv(table).contains("vertical-fusion"));
   }
 
@@ -210,7 +223,7 @@ class OverviewTest : public QObject {
     if (rule == "not-compared") j["verified"] = QJsonValue(), s = situation(j);
     if (rule == "interval-holds-1") j["speedup_ci95"] = QJsonArray{0.9, 1.1}, s = situation(j);
     if (rule == "wide-interval") j["speedup_ci95"] = QJsonArray{1.1, 2.1}, s = situation(j);
-    if (rule == "only-baseline") j["optimized"] = QJsonValue(), s = situation(j);
+    if (rule == "only-baseline") j["schema"] = "stormcell.run/1", j["optimized"] = QJsonValue(), s = situation(j);
     if (rule == "fallbacks") s.summary->passes[0].fallbacks = 3;
     if (rule == "dropped") s.facts.routers[1].dropped = {0, 4, 0};
     if (rule == "imbalance") s = plain;
@@ -232,8 +245,12 @@ class OverviewTest : public QObject {
   void how_much_was_measured_is_said() {
     Situation s = situation(optimised());
     QVERIFY(make_page(s).footer.contains("416 executions a plan"));
-    s.summary->baseline->batches = 5, s.summary->baseline->rounds = 12;
-    QVERIFY2(make_page(s).footer.contains("5 of 210 batches measured, 12 rounds"), qPrintable(make_page(s).footer));
+    QJsonObject j = optimised(), measured = plan(2.34, 159057);
+    measured["measured_batches"] = 157, measured["rounds"] = 9;
+    j["baseline"] = measured;
+    j["split"] = QJsonObject{{"rule", "strided"}, {"profiled", 53}, {"measured", 157}, {"same", false}};
+    const QString footer = make_page(situation(j)).footer;
+    QVERIFY2(footer.contains("profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"), qPrintable(footer));
     const auto with =
         parse_summary(R"({"schema":"stormcell.run/1","baseline":{"measured_batches":5,"rounds":12,"latency_ms":{"runs":60}}})");
     QVERIFY(with->baseline->batches == 5 && with->baseline->rounds == 12 && with->baseline->runs == 60);

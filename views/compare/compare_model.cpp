@@ -102,10 +102,12 @@ QString definition_of(Meaning meaning) {
 
 Better better_of(const QString& path) {
   static constexpr const char* less[] = {
-      "latency_ms.median", "latency_ms.p95", "latency_ms.min", "peak_weight_bytes", "peak_activation_bytes", "ms_per_batch", "imbalance",
-      "dropped",           "flips",          "fallbacks",      "load_seconds",      "record_overhead",       "bytes_read"};
-  static constexpr const char* more[] = {"cells_per_s",        "tokens_per_s", "limit_share", "speedup",         "speedup_alone",
-                                         "speedup_cumulative", "accuracy",     "hit_rate",    "verified.passed", "unloaded_weight_bytes"};
+      "latency_ms.mean", "latency_ms.median", "latency_ms.p95", "latency_ms.min", "peak_weight_bytes", "peak_activation_bytes",
+      "ms_per_batch",    "imbalance",         "dropped",        "flips",          "fallbacks",         "load_seconds",
+      "record_overhead", "bytes_read"};
+  static constexpr const char* more[] = {"cells_per_s",   "tokens_per_s",    "limit_share",          "speedup",
+                                         "speedup_alone", "speedup_own",     "speedup_cumulative",   "accuracy",
+                                         "hit_rate",      "verified.passed", "unloaded_weight_bytes"};
   // The limit of an operator is the machine's doing, not the run's.
   if (path.contains("limit_ms_per_batch")) return Better::neither;
   for (const char* end : less)

@@ -19,6 +19,8 @@ struct KnownFigure {
   QString (*text)(double);
 };
 constexpr KnownFigure kKnown[] = {
+    {"latency_ms.mean", QT_TRANSLATE_NOOP("Compare", "latency, mean"),
+     QT_TRANSLATE_NOOP("Compare", "Mean time of a batch, of the pairs that the speed-up comes from. Measured."), duration_text},
     {"latency_ms.median", QT_TRANSLATE_NOOP("Compare", "latency, median"),
      QT_TRANSLATE_NOOP("Compare", "Median time of a batch. Measured."), duration_text},
     {"latency_ms.p95", QT_TRANSLATE_NOOP("Compare", "latency, 95th percentile"),
@@ -43,13 +45,13 @@ constexpr KnownFigure kKnown[] = {
      QT_TRANSLATE_NOOP("Compare", "Weights that no input needed. Counted."), bytes_text},
     {"weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights of the model"), QT_TRANSLATE_NOOP("Compare", "As stored. Counted."), bytes_text},
     {"speedup_alone", QT_TRANSLATE_NOOP("Compare", "speed-up alone"),
-     QT_TRANSLATE_NOOP("Compare", "Median time of a round, baseline / this pass alone. Measured."), times_text},
+     QT_TRANSLATE_NOOP("Compare", "Baseline / this pass alone, median over pairs. Measured."), times_text},
     {"speedup_cumulative", QT_TRANSLATE_NOOP("Compare", "speed-up with those above"),
-     QT_TRANSLATE_NOOP("Compare", "Median time of a round, baseline / this and all passes before it. Measured."), times_text},
-    {"predicted_speedup", QT_TRANSLATE_NOOP("Compare", "predicted speed-up"),
-     QT_TRANSLATE_NOOP("Compare", "From bytes, FLOP and steps. Predicted."), times_text},
+     QT_TRANSLATE_NOOP("Compare", "Baseline / this and all passes before it, median over pairs. Measured."), times_text},
+    {"speedup_own", QT_TRANSLATE_NOOP("Compare", "own speed-up"),
+     QT_TRANSLATE_NOOP("Compare", "The plan without this pass / with it, median over pairs. Measured."), times_text},
     {"speedup", QT_TRANSLATE_NOOP("Compare", "speed-up"),
-     QT_TRANSLATE_NOOP("Compare", "Median time of a round, baseline / optimised; the plans took turns. Measured."), times_text},
+     QT_TRANSLATE_NOOP("Compare", "Baseline / optimised, median over pairs. Measured."), times_text},
     {"imbalance", QT_TRANSLATE_NOOP("Compare", "imbalance"), QT_TRANSLATE_NOOP("Compare", "max load / mean load - 1. From counted loads."),
      plain},
     {"entropy", QT_TRANSLATE_NOOP("Compare", "entropy, bits"),

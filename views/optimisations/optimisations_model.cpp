@@ -41,8 +41,8 @@ void take(Optimisations& state, int64_t run, const QJsonObject& summary, bool ex
   for (const QJsonValue& p : summary["passes"].toArray()) {
     PassRow* row = find(state, p["name"].toString());
     if (!row || !has_options(p["options"].toObject(), *row)) continue;
-    if (!row->predicted || exact) row->predicted = number(p["predicted_speedup"]);
-    if (!row->applied || exact) row->applied = p["applied"].toBool(), row->reason = p["reason"].toString();
+    if (!row->applied || exact)
+      row->applied = p["applied"].toBool(), row->left_out = p["left_out"].toBool(), row->reason = p["reason"].toString();
     if (const auto alone = gain(p["speedup_alone"], p["speedup_alone_ci95"]); alone && (!row->alone || exact))
       row->alone = alone, row->alone_run = run;
     if (!exact) continue;
@@ -132,8 +132,8 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     if (!exact) continue;
     state.run = run.id;
     state.config = run.config;
-    state.baseline_ms = number(summary["baseline"]["latency_ms"]["median"]);
-    state.optimised_ms = number(summary["optimized"]["latency_ms"]["median"]);
+    state.baseline_ms = number(summary["baseline"]["latency_ms"]["mean"]);
+    state.optimised_ms = number(summary["optimized"]["latency_ms"]["mean"]);
     if (summary["verified"]["passed"].toBool()) {
       state.speedup = gain(summary["speedup"], summary["speedup_ci95"]);
       state.verified = summary["verified"]["text"].toString();
@@ -171,8 +171,7 @@ Table make_table(const Optimisations& state) {
   table.columns = {{tr("pass"), tr("a rewrite of the graph")},
                    {tr("on"), tr("whether the next run uses it")},
                    {tr("applied"), tr("whether it found something to rewrite in the newest run")},
-                   {tr("predicted"), tr("speed-up that the cost model expects: bytes, FLOP and steps before / after")},
-                   {tr("alone"), tr("measured: median time of the baseline / median time with this pass alone, alternated runs")},
+                   {tr("alone"), tr("measured: speed-up with this pass alone, median over pairs")},
                    {tr("alone from"), tr("lower end of its 95 % interval")},
                    {tr("alone to"), tr("upper end of its 95 % interval")},
                    {tr("alone in run"), tr("the run that measured it alone: a quick run of a choice does not, then it is an older one")},
@@ -181,13 +180,11 @@ Table make_table(const Optimisations& state) {
                    {tr("parameters"), tr("what can be set of it, as the next run uses it")},
                    {tr("why"), tr("what it did, or why it did not apply")}};
   for (const PassRow& row : state.rows) {
-    const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
     QStringList options;
     for (const OptionRow& option : row.options) options << QString::fromStdString(option.line.key) + "=" + option.value;
     table.rows.push_back(
         {row.id, QString(row.enabled ? tr("yes") : tr("no")), row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
-         value(row.predicted), row.alone ? Value(row.alone->value) : Value(),
-         row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
+         row.alone ? Value(row.alone->value) : Value(), row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[0]) : Value(),
          row.alone && row.alone->ci95 ? Value((*row.alone->ci95)[1]) : Value(),
          row.alone ? Value(static_cast<qlonglong>(row.alone_run)) : Value(), row.cumulative ? Value(row.cumulative->value) : Value(),
          state.run ? Value(row.guard_misses) : Value(), options.join(", "), row.reason});

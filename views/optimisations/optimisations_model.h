@@ -42,7 +42,7 @@ struct PassRow {
   /// The rest: from a run; null or empty where none tells.
   std::optional<bool> applied;
   QString reason;
-  std::optional<double> predicted;
+  bool left_out = false;  ///< it could be applied, and lost
   std::optional<Gain> alone, cumulative;
   int64_t alone_run = 0;  ///< where `alone` comes from: maybe another run than the rest
   qlonglong guard_hits = 0, guard_misses = 0;
@@ -67,7 +67,7 @@ PassChoice with_option(const PassChoice& choice, const QString& pass, const Opti
 /// "dead-path max-share=0.02, vertical-fusion norms=off"; empty where nothing is set of the passes that run.
 QString options_text(const PassChoice& choice);
 /// What is known of a choice from all runs of the session with the same settings as `settings_of`: the newest run with exactly this
-/// choice; predictions and reasons also from others where that one is missing.
+/// choice; reasons also from others where that one is missing.
 Optimisations look_up(const SessionOverview& session, int64_t settings_of, const PassChoice& choice);
 /// For Experiment::optimize().
 PlanChoice plan_choice(const PassChoice& choice);

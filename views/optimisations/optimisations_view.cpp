@@ -35,16 +35,14 @@ double span_of(const Optimisations& state) {
     if (v > 0) span = std::max({span, v, 1 / v});
   };
   for (const PassRow& row : state.rows) {
-    if (row.predicted) widen(*row.predicted);
     for (const auto& gain : {row.alone, row.cumulative})
       if (gain && gain->ci95) widen((*gain->ci95)[0]), widen((*gain->ci95)[1]);
   }
   return std::min(span, 16.0);
 }
 
-/// A gain as a bar from 1 with its interval, logarithmic; a triangle where it was predicted.
-void draw_gain(const std::optional<Gain>& gain, const std::optional<double>& predicted, double span, const QColor& tone,
-               const Theme& theme) {
+/// A gain as a bar from 1 with its interval, logarithmic.
+void draw_gain(const std::optional<Gain>& gain, double span, const QColor& tone, const Theme& theme) {
   if (!gain) return ImGui::TextDisabled("%s", text(OptimisationsView::tr("not measured").toUtf8()));
   ImGui::AlignTextToFramePadding();
   ImVec2 at = ImGui::GetCursorScreenPos();
@@ -60,10 +58,6 @@ void draw_gain(const std::optional<Gain>& gain, const std::optional<double>& pre
     const float middle = std::floor(at.y + height / 2);
     draw->AddLine({x((*gain->ci95)[0]), middle}, {x((*gain->ci95)[1]) + 1, middle}, color(theme.text));
     for (const double end : *gain->ci95) draw->AddLine({x(end), middle - 4}, {x(end), middle + 4}, color(theme.text));
-  }
-  if (predicted) {
-    const float p = x(*predicted);
-    draw->AddTriangleFilled({p, at.y + 5}, {p - 4, at.y - 1}, {p + 4, at.y - 1}, color(theme.warn));
   }
   ImGui::Dummy({width + 4, height});
   ImGui::SameLine();
@@ -90,10 +84,10 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), choice_{de
   save_->setToolTip(tr("What `stormcell run MODEL --config FILE` replays"));
   bar()->addWidget(save_);
   run_ = new QPushButton(tr("Run"), this);
-  run_->setToolTip(tr("Measures the baseline against this choice, alternated, and verifies the result"));
+  run_->setToolTip(tr("Measures this choice side by side with the baseline and verifies the result"));
   bar()->addWidget(run_);
   canvas_ = new ImGuiWidget(this);
-  canvas_->setAccessibleName(tr("Passes with predicted and measured gains; the switches above and the table hold the same"));
+  canvas_->setAccessibleName(tr("Passes with their measured gains; the switches above and the table hold the same"));
   canvas_->set_frame([this] { frame(); });
   set_picture(canvas_);
 
@@ -241,13 +235,11 @@ void OptimisationsView::frame() {
   ImGui::Spacing();
   constexpr ImGuiTableFlags flags =
       ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_PadOuterX | ImGuiTableFlags_ScrollY;
-  ImGui::TextDisabled("%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval, triangle: predicted")
-                                     .arg(span_of(state_), 0, 'f', 2)
-                                     .toUtf8()));
-  if (ImGui::BeginTable("passes", 5, flags)) {
+  ImGui::TextDisabled(
+      "%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval").arg(span_of(state_), 0, 'f', 2).toUtf8()));
+  if (ImGui::BeginTable("passes", 4, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn(text(tr("pass").toUtf8()));
-    ImGui::TableSetupColumn(text(tr("predicted").toUtf8()));
     ImGui::TableSetupColumn(text(tr("measured alone").toUtf8()));
     ImGui::TableSetupColumn(text(tr("measured up to here").toUtf8()));
     ImGui::TableSetupColumn(text(tr("what it does").toUtf8()), ImGuiTableColumnFlags_WidthStretch);
@@ -261,22 +253,23 @@ void OptimisationsView::frame() {
 void OptimisationsView::draw_head() {
   const Theme& theme = Theme::of(palette());
   const bool holds_one = state_.speedup && state_.speedup->ci95 && (*state_.speedup->ci95)[0] < 1 && (*state_.speedup->ci95)[1] > 1;
-  heading((holds_one        ? tr("No measurable difference (%1)").arg(times_text(state_.speedup->value))
-           : state_.speedup ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
-           : state_.run     ? tr("Not verified, so no speed-up is reported")
-                            : tr("This choice is not measured yet"))
+  heading((holds_one                                  ? tr("No measurable difference (%1)").arg(times_text(state_.speedup->value))
+           : state_.speedup                           ? tr("%1 as fast as the baseline").arg(times_text(state_.speedup->value))
+           : state_.run && !state_.verified.isEmpty() ? tr("Nothing was gained: the plan is the baseline's")
+           : state_.run                               ? tr("Not verified, so no speed-up is reported")
+                                                      : tr("This choice is not measured yet"))
               .toUtf8());
   const auto say = [](const QString& line) { ImGui::TextDisabled("%s", text(line.toUtf8())); };
   if (state_.speedup && state_.speedup->ci95)
-    say(tr("95 % interval %1 to %2: the ratio of the medians of whole rounds, in run #%3")
+    say(tr("95 % interval %1 to %2: the median over pairs, in run #%3")
             .arg(times_text((*state_.speedup->ci95)[0]), times_text((*state_.speedup->ci95)[1]))
             .arg(state_.run));
   if (state_.baseline_ms && state_.optimised_ms)
-    say(tr("medians of single batches: baseline %1 ms, this choice %2 ms")
+    say(tr("means of the same pairs: baseline %1 ms, this choice %2 ms")
             .arg(*state_.baseline_ms, 0, 'f', 3)
             .arg(*state_.optimised_ms, 0, 'f', 3));
   else
-    say(tr("Switch passes on and off, then run: the baseline and the choice are measured in turns and compared with the oracle."));
+    say(tr("Switch passes on and off, then run: the baseline and the choice are measured side by side and compared with the oracle."));
   if (state_.speedup && !state_.verified.isEmpty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, color(theme.good));
     ImGui::TextUnformatted(text(tr("verified: %1").arg(state_.verified).toUtf8()));
@@ -298,22 +291,16 @@ void OptimisationsView::draw_row(size_t index) {
         this, [this, id = row.id, on] { switch_pass(id, on); }, Qt::QueuedConnection);
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));
   ImGui::TableNextColumn();
-  ImGui::AlignTextToFramePadding();
-  if (row.predicted)
-    ImGui::TextUnformatted(text(QString("%1x").arg(*row.predicted, 0, 'f', 2).toUtf8()));
-  else
-    ImGui::TextDisabled("-");
-  ImGui::TableNextColumn();
-  draw_gain(row.alone, row.predicted, span_of(state_), theme.category(0), theme);
+  draw_gain(row.alone, span_of(state_), theme.category(0), theme);
   if (row.alone && row.alone_run != state_.run) ImGui::TextDisabled("%s", text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
   ImGui::TableNextColumn();
   if (row.enabled && state_.run)
-    draw_gain(row.cumulative, {}, span_of(state_), theme.category(2), theme);
+    draw_gain(row.cumulative, span_of(state_), theme.category(2), theme);
   else
     ImGui::TextDisabled("%s", text((row.enabled ? tr("not measured") : tr("off")).toUtf8()));
   ImGui::TableNextColumn();
   QString what = row.reason.isEmpty() ? row.summary : row.reason;
-  if (row.applied && !*row.applied) what = tr("did not apply: %1").arg(what);
+  if (row.applied && !*row.applied && !row.left_out) what = tr("did not apply: %1").arg(what);
   if (row.guard_hits + row.guard_misses > 0) what += tr("; guards held %1 times, missed %2").arg(row.guard_hits).arg(row.guard_misses);
   ImGui::AlignTextToFramePadding();
   ImGui::PushTextWrapPos(0);

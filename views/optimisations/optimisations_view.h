@@ -1,4 +1,4 @@
-// Switches and parameters of the passes, what each is predicted and was measured to bring, and a run of the choice.
+// Switches and parameters of the passes, what each was measured to bring, and a run of the choice.
 #pragma once
 #include <QHash>
 #include <functional>

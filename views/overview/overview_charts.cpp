@@ -14,8 +14,7 @@ QString tr(const char* text) { return QCoreApplication::translate("Overview", te
 ValueAxis axis_of(const OverviewPageModel& page, const QRectF& area) {
   std::vector<double> values = {1};
   for (const WaterfallRow& row : page.waterfall) {
-    for (const auto& v : {row.to, row.predicted})
-      if (v) values.push_back(*v);
+    if (row.to) values.push_back(*row.to);
     if (row.interval && row.to) values.push_back((*row.interval)[0]), values.push_back((*row.interval)[1]);
   }
   return ValueAxis::around(values, area.left(), area.right(), 0.1, 0.05);
@@ -25,12 +24,6 @@ void interval_bar(QPainter& p, const ValueAxis& axis, const Interval95& ci, doub
   p.setPen(QPen(color, thickness, Qt::SolidLine, Qt::FlatCap));
   p.drawLine(QPointF(axis.x(ci[0]), y), QPointF(axis.x(ci[1]), y));
   for (const double end : ci) p.drawLine(QPointF(axis.x(end), y - cap), QPointF(axis.x(end), y + cap));
-}
-
-void diamond(QPainter& p, QPointF at, double size, const QColor& color, const Theme& theme) {
-  p.setPen(QPen(color, 1.6));
-  p.setBrush(theme.surface);
-  p.drawPolygon(QPolygonF{at + QPointF(0, -size), at + QPointF(size, 0), at + QPointF(0, size), at + QPointF(-size, 0)});
 }
 
 void paint_axis(QPainter& p, const ValueAxis& axis, const QRectF& area, double u, const Theme& theme) {
@@ -52,7 +45,7 @@ void paint_axis(QPainter& p, const ValueAxis& axis, const QRectF& area, double u
 void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
   const double u = g.unit(), y = g.chart().top() + 1.65 * u;
   const QFontMetricsF metrics(p.font());
-  const QString measured = tr("measured, 95 % interval"), predicted = tr("predicted"), base = tr("dashed: baseline");
+  const QString measured = tr("measured, 95 % interval"), base = tr("dashed: baseline");
   double x = g.chart().right() - g.padding();
   const auto label = [&](const QString& what) {
     x -= metrics.horizontalAdvance(what);
@@ -65,9 +58,6 @@ void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
     label(base);
     x -= 0.6 * u;
   }
-  label(predicted);
-  diamond(p, {x - 0.4 * u, y}, 0.35 * u, theme.warn, theme);
-  x -= 1.6 * u;
   label(measured);
   p.setPen(QPen(theme.text, 1.5));
   p.drawLine(QPointF(x - 1.4 * u, y), QPointF(x, y));
@@ -104,7 +94,9 @@ void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const Va
   if (!row.to) {
     p.setPen(theme.faint);
     p.drawText(QRectF(axis.x(1) + 0.6 * u, at.top(), axis.right - axis.x(1), at.height()), Qt::AlignLeft | Qt::AlignVCenter,
-               row.applied ? tr("not measured") : tr("not applied"));
+               row.applied    ? tr("not measured")
+               : row.left_out ? tr("left out")
+                              : tr("not applied"));
     return;
   }
   const double from = axis.x(row.from), to = axis.x(*row.to);
@@ -113,7 +105,6 @@ void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const Va
   p.setBrush(better ? theme.good : worse ? theme.bad : theme.accent);
   p.drawRect(QRectF(std::min(from, to), y - 0.55 * u, std::max(2.0, std::abs(to - from)), 1.1 * u));
   if (row.interval) interval_bar(p, axis, *row.interval, y, theme.text, 1.5, 0.3 * u);
-  if (row.predicted) diamond(p, {axis.x(*row.predicted), y}, 0.42 * u, theme.warn, theme);
   p.setPen(theme.text);
   p.setFont(scaled(font, 1.1, true));
   p.drawText(QRectF(value_left, at.top(), at.right() - value_left, at.height()), Qt::AlignRight | Qt::AlignVCenter, row.value);

@@ -35,6 +35,10 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   if (f.proof && !f.proof->passed) {
     page.headline = tr("Not verified: the outputs differ from the reference.");
     page.tone = Tone::bad;
+  } else if (f.verb == "optimize" && f.verified() && !f.optimized) {
+    const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassSummary& p) { return p.left_out; });
+    page.headline = lost ? tr("Nothing was gained: the passes that applied made the plan slower and are left out.")
+                         : tr("Nothing was gained: no pass applied.");
   } else if (f.verb == "optimize" && !f.speedup) {
     page.headline = tr("Not verified: no speed-up can be reported.");
     page.tone = Tone::warn;
@@ -83,9 +87,10 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   const Summary& f = *s.summary;
   const auto& plan = f.optimized && (f.verified() || !f.baseline) ? f.optimized : f.baseline;
   if (f.speedup) {
-    hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: ratio of medians, alternated"),
-            f.speedup,      f.speedup_ci,           tone_of(f.speedup_ci)};
-    if (f.speedup_ci) hero.note = tr("95 % interval %1; whole rounds, measured").arg(range_text(*f.speedup_ci));
+    hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: median over pairs"), f.speedup, f.speedup_ci, tone_of(f.speedup_ci)};
+    if (f.speedup_ci) hero.note = tr("95 % interval %1; pairs, measured").arg(range_text(*f.speedup_ci));
+  } else if (f.verb == "optimize" && f.verified() && !f.optimized) {
+    hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
   } else if (f.verb == "optimize") {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("none is shown: the result is not verified"), {}, {}, Tone::plain};
   } else if (f.generated) {
@@ -125,7 +130,7 @@ void set_figures(const Summary& f, OverviewPageModel& page) {
                   {},
                   before.value_or(0),
                   after.value_or(0)};
-    if (before && after) row.change = change_text(*before, *after);
+    if (before && after && figure.is_compared) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));
   }
   if (f.generated) {
@@ -151,13 +156,12 @@ void set_figures(const Summary& f, OverviewPageModel& page) {
 
 void set_waterfall(const Summary& f, OverviewPageModel& page) {
   if (f.passes.empty() || !f.verified()) return;
-  double reached = 1, predicted = 1;
+  double reached = 1;
   for (const PassSummary& p : f.passes) {
-    WaterfallRow row{p.name, p.reason, {}, {}, p.applied, reached, {}, {}, p.cumulative_ci};
+    WaterfallRow row{p.name, p.reason, {}, {}, p.applied, reached, {}, p.cumulative_ci};
+    row.left_out = p.left_out;
     if (p.applied) {
       row.to = p.cumulative;
-      predicted *= p.predicted.value_or(1);
-      if (p.predicted) row.predicted = predicted;
       if (p.cumulative) row.value = times_text(*p.cumulative), reached = *p.cumulative;
     }
     row.tip = "<b>" + p.name.toHtmlEscaped() + "</b><br>" + p.reason.toHtmlEscaped();
@@ -165,8 +169,6 @@ void set_waterfall(const Summary& f, OverviewPageModel& page) {
     if (row.interval) row.tip += ", " + tr("95 % interval %1").arg(range_text(*row.interval));
     if (p.alone) row.tip += "<br>" + tr("%1 alone (measured)").arg(times_text(*p.alone));
     if (p.alone && p.alone_ci) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.alone_ci));
-    if (row.predicted)
-      row.tip += "<br>" + tr("%1 predicted, from bytes, FLOP and steps of all passes up to here").arg(times_text(*row.predicted));
     if (p.guard_hits + p.fallbacks > 0)
       row.tip += "<br>" + tr("%1 guards held, %2 fallbacks").arg(count_text(p.guard_hits), count_text(p.fallbacks));
     page.waterfall.push_back(std::move(row));
@@ -198,9 +200,8 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
     if (!f.placement.isEmpty()) where += " (" + f.placement + ")";
     parts << where;
     if (f.peak_gflops > 0) parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(f.peak_gflops), number_text(f.read_gbps));
-    if (f.baseline && f.baseline->batches > 0)
-      parts << tr("%1 of %2 batches measured, %3 rounds")
-                   .arg(count_text(f.baseline->batches), count_text(f.batches), count_text(f.baseline->rounds));
+    if (!f.measured.isEmpty())
+      parts << f.measured;
     else if (f.baseline && f.baseline->runs > 0)
       parts << tr("%1 executions a plan").arg(count_text(f.baseline->runs));
     parts << "Stormcell " + f.version;

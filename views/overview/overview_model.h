@@ -32,8 +32,9 @@ struct WaterfallRow {
   QString name, reason, value, tip;
   bool applied = false;
   double from = 1;
-  std::optional<double> to, predicted;
+  std::optional<double> to;
   std::optional<Interval95> interval;
+  bool left_out = false;
 };
 
 struct RouterRow {

@@ -22,7 +22,7 @@ std::optional<RouterSummary> most_uneven(const Situation& s) {
 
 const PassSummary* idle_pass(const Situation& s) {
   if (!s.summary) return nullptr;
-  const auto at = std::find_if(s.summary->passes.begin(), s.summary->passes.end(), [](const auto& p) { return !p.applied; });
+  const auto at = std::find_if(s.summary->passes.begin(), s.summary->passes.end(), [](const auto& p) { return !p.applied && !p.left_out; });
   return at == s.summary->passes.end() ? nullptr : &*at;
 }
 
@@ -90,7 +90,8 @@ constexpr StepRule kRules[] = {
            .arg(times_text((*s.summary->speedup_ci)[0]), times_text((*s.summary->speedup_ci)[1]));
      },
      QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
-    {"only-baseline", [](const Situation& s) { return has_result(s) && s.repeatable && !s.summary->optimized; },
+    {"only-baseline",
+     [](const Situation& s) { return has_result(s) && s.repeatable && !s.summary->optimized && s.summary->verb != "optimize"; },
      [](const Situation&) { return tr("Only one plan was measured here. An optimisation tries the passes and measures both."); },
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },

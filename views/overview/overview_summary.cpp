@@ -4,6 +4,9 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
+#include "core/summary/measured_text.h"
+#include "core/summary/parse.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -25,6 +28,7 @@ std::optional<PlanSummary> plan(const QJsonValue& value) {
   return PlanSummary{l["median"].toDouble(),
                      l["p95"].toDouble(),
                      l["min"].toDouble(),
+                     l["mean"].toDouble(),
                      count(l["runs"]),
                      count(j["measured_batches"]),
                      count(j["rounds"]),
@@ -46,8 +50,10 @@ std::optional<ProofSummary> proof(const QJsonValue& value) {
 }
 
 PassSummary pass(const QJsonObject& j, bool verified) {
-  PassSummary p{j["name"].toString(),   j["reason"].toString(), j["applied"].toBool(), number(j["predicted_speedup"]), {}, {}, {}, {},
-                count(j["guard_hits"]), count(j["fallbacks"])};
+  PassSummary p;
+  p.name = j["name"].toString(), p.reason = j["reason"].toString();
+  p.applied = j["applied"].toBool(), p.left_out = j["left_out"].toBool();
+  p.guard_hits = count(j["guard_hits"]), p.fallbacks = count(j["fallbacks"]);
   if (!verified) return p;
   p.alone = number(j["speedup_alone"]), p.alone_ci = interval(j["speedup_alone_ci95"]);
   p.cumulative = number(j["speedup_cumulative"]), p.cumulative_ci = interval(j["speedup_cumulative_ci95"]);
@@ -59,7 +65,9 @@ void take_generated(const QJsonObject& j, Summary& s) {
   s.batches = count(j["batches"]);
   s.generated = GenerateSummary{count(j["tokens"]),       count(j["sequences"]),        count(stopped["eos"]),
                                 count(stopped["length"]), j["tokens_per_s"].toDouble(), number(j["accuracy"])};
-  s.baseline = PlanSummary{l["median"].toDouble(), l["p95"].toDouble(), l["min"].toDouble(), count(l["runs"]), 0, 0, 0, {}, 0, 0};
+  PlanSummary& plan = s.baseline.emplace();
+  plan.median = l["median"].toDouble(), plan.p95 = l["p95"].toDouble(), plan.fastest = l["min"].toDouble();
+  plan.mean = l["mean"].toDouble(), plan.runs = count(l["runs"]);
 }
 
 }  // namespace
@@ -93,6 +101,7 @@ std::optional<Summary> parse_summary(const std::string& json) {
                          without_padding("imbalance_real", "imbalance").toDouble(), without_padding("entropy_real", "entropy").toDouble()});
   }
   for (const QJsonValue& w : j["warnings"].toArray()) s.warnings << w.toString();
+  if (RunSummaryFigures figures; stormcell::parse_summary(json, figures)) s.measured = QString::fromStdString(measured_text(figures));
   if (s.verb == "generate") take_generated(j, s);
   return s;
 }

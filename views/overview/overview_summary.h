@@ -15,6 +15,7 @@ using Interval95 = std::array<double, 2>;
 
 struct PlanSummary {
   double median = 0, p95 = 0, fastest = 0;  ///< milliseconds a batch
+  double mean = 0;                          ///< of the pairs that the speed-up comes from; 0: an older run does not say
   qint64 runs = 0;
   qint64 batches = 0, rounds = 0;  ///< measured, and how often; 0: an older run does not say
   double cells_per_s = 0;
@@ -34,8 +35,7 @@ struct ProofSummary {
 
 struct PassSummary {
   QString name, reason;
-  bool applied = false;
-  std::optional<double> predicted;  ///< of this pass on top of those before it
+  bool applied = false, left_out = false;
   std::optional<double> alone, cumulative;
   std::optional<Interval95> alone_ci, cumulative_ci;
   qint64 guard_hits = 0, fallbacks = 0;
@@ -69,6 +69,7 @@ struct Summary {
   std::vector<RouterSummary> routers;
   std::optional<GenerateSummary> generated;
   QStringList warnings;
+  QString measured;  ///< which batches were profiled and measured, in words
 
   bool verified() const { return proof && proof->passed; }
 };

@@ -13,12 +13,15 @@ QString tr(const char* text) { return QCoreApplication::translate("Overview", te
 std::optional<double> if_any(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
 constexpr PlanFigure kFigures[] = {
+    {QT_TRANSLATE_NOOP("Overview", "Latency, mean"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "Mean time of one batch, of the same pairs as the speed-up. Measured."),
+     [](const PlanSummary& p) { return if_any(p.mean); }, duration_text, "ms"},
     {QT_TRANSLATE_NOOP("Overview", "Latency, median"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
-     QT_TRANSLATE_NOOP("Overview", "Median time of one batch over all executions. Measured, the plans taking turns."),
-     [](const PlanSummary& p) { return if_any(p.median); }, duration_text, "ms"},
+     QT_TRANSLATE_NOOP("Overview", "Median time of one batch over all executions. Measured."),
+     [](const PlanSummary& p) { return if_any(p.median); }, duration_text, "ms", false},
     {QT_TRANSLATE_NOOP("Overview", "Latency, 95th percentile"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
      QT_TRANSLATE_NOOP("Overview", "95 of 100 batches take at most this long. Measured; batches differ in length."),
-     [](const PlanSummary& p) { return if_any(p.p95); }, duration_text, "ms"},
+     [](const PlanSummary& p) { return if_any(p.p95); }, duration_text, "ms", false},
     {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
      QT_TRANSLATE_NOOP("Overview", "Cells of all batches, padding included / time of all batches. Measured."),
      [](const PlanSummary& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
@@ -47,13 +50,13 @@ Table make_overview_table(const Situation& s) {
                {tr("95 % from"), tr("Lower end of the 95 % interval, where there is one")},
                {tr("95 % to"), tr("Upper end of the 95 % interval, where there is one")},
                {tr("unit"), tr("Unit of the value")},
-               {tr("origin"), tr("measured: by the clock; counted: exact; predicted: from bytes, FLOP and steps")},
+               {tr("origin"), tr("measured: by the clock; counted: exact")},
                {tr("note"), tr("Why, or compared with what")}};
   const auto add = [&](const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
                        const std::optional<Interval95>& ci = {}, const QString& note = {}) {
     t.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
   };
-  const QString measured = tr("measured"), counted = tr("counted"), predicted = tr("predicted");
+  const QString measured = tr("measured"), counted = tr("counted");
   add(tr("run"), tr("batches"), static_cast<qlonglong>(s.facts.line.batches), tr("batches"), counted);
   if (s.summary) {
     const Summary& f = *s.summary;
@@ -72,6 +75,7 @@ Table make_overview_table(const Situation& s) {
         if (const auto v = figure.value(*plan))
           add(name, tr(figure.name), *v, figure.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, tr(figure.tip));
     };
+    if (!f.measured.isEmpty()) add(tr("result"), tr("batches"), f.measured, {}, counted);
     add_plan(tr("baseline"), f.baseline);
     if (f.verified() || !f.baseline) add_plan(tr("optimised"), f.optimized);
     if (f.generated) add(tr("result"), tr("tokens a second"), f.generated->tokens_per_s, tr("tokens/s"), measured);
@@ -79,7 +83,6 @@ Table make_overview_table(const Situation& s) {
       add(p.name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, p.reason);
       if (p.alone) add(p.name, tr("speed-up alone"), *p.alone, tr("times"), measured, p.alone_ci);
       if (p.cumulative) add(p.name, tr("speed-up with those above"), *p.cumulative, tr("times"), measured, p.cumulative_ci);
-      if (p.predicted) add(p.name, tr("step's speed-up"), *p.predicted, tr("times"), predicted);
       if (p.guard_hits + p.fallbacks > 0)
         add(p.name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
             tr("%1 guards held").arg(count_text(p.guard_hits)));

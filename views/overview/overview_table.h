@@ -12,6 +12,7 @@ struct PlanFigure {
   std::optional<double> (*value)(const PlanSummary&);
   QString (*text)(double);
   const char* unit;
+  bool is_compared = true;  ///< false: shown for both plans and never divided
 };
 std::span<const PlanFigure> plan_figures();
 

@@ -34,9 +34,7 @@ CaseInputs with_labels(const RandomCase& from, const std::string& name, std::vec
   return inputs;
 }
 
-PassResult apply(const RandomCase& from, const LoadProfile& profile) {
-  return dead_path().run(pass_input(from.graph, profile, from.bindings));
-}
+PassResult apply(const RandomCase& from, const LoadProfile& profile) { return dead_path().run(pass_input(from.graph, profile)); }
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -68,7 +66,6 @@ class DeadPathTest : public QObject {
     QCOMPARE(result.parameters.at("moe"), std::string("2,3"));
     // Two experts, each 12 x 8 and 8 x 12 in f32.
     QVERIFY2(contains(result.reason, "2 branches of 1 router without load, 1.5 KiB never loaded"), result.reason.c_str());
-    QVERIFY(result.predicted_speedup.value() > 0.9 && result.predicted_speedup.value() < 1.1);
 
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(2);
@@ -121,7 +118,7 @@ class DeadPathTest : public QObject {
       shape.branches = branches;
       const RandomCase from = labelled_mixture(shape);
       const CaseInputs inputs = with_labels(from, "moe.labels", {0, 1});
-      const PipelineResult all = run_passes(pass_input(from.graph, profile_of(from, {inputs}), from.bindings), select_passes({}));
+      const PipelineResult all = run_passes(pass_input(from.graph, profile_of(from, {inputs})), select_passes({}));
       Plan optimised(device, all.graph, from);
       kernels.push_back(check_answer(device, from, optimised, inputs).events.size());
     }
@@ -243,7 +240,7 @@ class DeadPathTest : public QObject {
     const RandomCase from = labelled_mixture();
     const LoadProfile profile = profile_of(from, {with_labels(from, "moe.labels", {2})});
     RandomCase grouped = from;
-    grouped.graph = find_pass("horizontal-fusion")->run(pass_input(from.graph, profile, from.bindings)).graph;
+    grouped.graph = find_pass("horizontal-fusion")->run(pass_input(from.graph, profile)).graph;
     QCOMPARE(count_nodes(grouped.graph, "grouped_linear"), size_t{2});
     const PassResult result = apply(grouped, profile);
     QCOMPARE(result.parameters.at("moe"), std::string("0,1,3"));
@@ -258,7 +255,7 @@ class DeadPathTest : public QObject {
     const RandomCase from = labelled_mixture();
     const LoadProfile profile = profile_of(from, {with_labels(from, "moe.labels", {0})}), none;
     const PassResult first = apply(from, profile);
-    PassInput again = pass_input(from.graph, none, from.bindings);
+    PassInput again = pass_input(from.graph, none);
     again.parameters = &first.parameters;
     const PassResult second = dead_path().run(again);
     QCOMPARE(to_text(second.graph), to_text(first.graph));

@@ -27,7 +27,7 @@ void same_answers(const RandomCase& from, const Graph& graph) {
 
 PassResult fuse(const RandomCase& from) {
   const LoadProfile none;
-  PassResult result = find_pass("horizontal-fusion")->run(pass_input(from.graph, none, from.bindings));
+  PassResult result = find_pass("horizontal-fusion")->run(pass_input(from.graph, none));
   same_answers(from, result.graph);
   return result;
 }
@@ -73,7 +73,6 @@ class HorizontalFusionTest : public QObject {
           QCOMPARE(count_nodes(result.graph, "grouped_linear"), products);
           QCOMPARE(count_nodes(result.graph, "linear"), size_t{1});  // the router's
           QCOMPARE(count_nodes(result.graph, "scatter"), size_t{expert == Expert::normed});
-          QVERIFY(result.predicted_speedup.value() > 1);
           if (expert == Expert::plain)
             QCOMPARE(result.reason, std::string("1 router: 12 products of branches became 2 grouped, 1 scatter disappeared"));
         }
@@ -119,7 +118,7 @@ class HorizontalFusionTest : public QObject {
     const RandomCase from = b.take("guarded");
     LoadProfile profile;
     profile.routers["moe"] = {{12, 0, 0, 0}, 12, 1};
-    const PassInput input = pass_input(from.graph, profile, from.bindings);
+    const PassInput input = pass_input(from.graph, profile);
     const PipelineResult both = run_passes(input, select_passes({.only = {"dead-path", "horizontal-fusion"}}));
     QCOMPARE(count_nodes(both.graph, "guard"), size_t{1});
     QCOMPARE(count_nodes(both.graph, "grouped_linear"), size_t{4});
@@ -137,8 +136,8 @@ class HorizontalFusionTest : public QObject {
     const RandomCase from = b.take("fused before");
     const LoadProfile none;
     // The other way round than the pipeline does it.
-    PassResult vertical = find_pass("vertical-fusion")->run(pass_input(from.graph, none, from.bindings));
-    const PassResult both = find_pass("horizontal-fusion")->run(pass_input(vertical.graph, none, from.bindings));
+    PassResult vertical = find_pass("vertical-fusion")->run(pass_input(from.graph, none));
+    const PassResult both = find_pass("horizontal-fusion")->run(pass_input(vertical.graph, none));
     QVERIFY(both.applied);
     // norm, skips scattered to slots, up, gate times up, down plus skip, gather plus residual
     QCOMPARE(count_nodes(both.graph, "grouped_linear"), size_t{3});

@@ -1,4 +1,4 @@
-// Which passes run, in which order, on what; configurations done again; predicted times.
+// Which passes run, in which order, on what; configurations done again.
 #include "core/passes/pipeline.h"
 #include "core/base/error.h"
 #include "core/graph/text.h"
@@ -70,7 +70,7 @@ class PipelineTest : public QObject {
   void each_pass_runs_on_its_own_and_upon_the_others() {
     const RandomCase from = one_mixture();
     const LoadProfile profile = loads({16, 0, 0, 0}, 16);
-    const PassInput input = pass_input(from.graph, profile, from.bindings);
+    const PassInput input = pass_input(from.graph, profile);
     const PipelineResult result = run_passes(input, select_passes({}));
     QCOMPARE(result.outcomes.size(), size_t{3});
     for (const PassOutcome& outcome : result.outcomes) QCOMPARE(to_text(outcome.alone.graph), to_text(outcome.pass->run(input).graph));
@@ -83,10 +83,10 @@ class PipelineTest : public QObject {
   void a_configuration_does_the_same_again_without_a_profile() {
     const RandomCase from = one_mixture();
     const LoadProfile profile = loads({9, 0, 7, 0}, 16), none;
-    const PipelineResult first = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}));
+    const PipelineResult first = run_passes(pass_input(from.graph, profile), select_passes({}));
     std::map<std::string, PassParameters> configuration;
     for (const PassOutcome& outcome : first.outcomes) configuration[std::string(outcome.pass->id)] = saved_parameters(outcome);
-    const PassInput input = pass_input(from.graph, none, from.bindings);
+    const PassInput input = pass_input(from.graph, none);
     QCOMPARE(to_text(replay_passes(input, configuration).graph), to_text(first.graph));
     configuration = {{"placement", {}}};
     QVERIFY_THROWS_EXCEPTION(Error, replay_passes(input, configuration));
@@ -119,7 +119,7 @@ class PipelineTest : public QObject {
     const RandomCase from = one_mixture();
     const LoadProfile profile = loads({88, 1, 0, 11}, 100);
     const auto dead = [&](const char* share) {
-      return find_pass("dead-path")->run({from.graph, profile, {}, from.bindings, nullptr, {{"max-share", share}}}).parameters;
+      return find_pass("dead-path")->run({from.graph, profile, nullptr, {{"max-share", share}}}).parameters;
     };
     QCOMPARE(dead("0"), (PassParameters{{"moe", "2"}}));
     QCOMPARE(dead("0.01"), (PassParameters{{"moe", "1,2"}}));
@@ -131,7 +131,7 @@ class PipelineTest : public QObject {
     const RandomCase from = one_mixture();
     const LoadProfile none;
     const auto fused = [&](const char* least) {
-      return find_pass("horizontal-fusion")->run({from.graph, none, {}, from.bindings, nullptr, {{"min-branches", least}}});
+      return find_pass("horizontal-fusion")->run({from.graph, none, nullptr, {{"min-branches", least}}});
     };
     QVERIFY(fused("4").applied);
     QVERIFY(!fused("5").applied);
@@ -142,7 +142,7 @@ class PipelineTest : public QObject {
     const RandomCase from = one_mixture();
     const LoadProfile none;
     const auto fold = [&](const PassParameters& options) {
-      return find_pass("vertical-fusion")->run({from.graph, none, {}, from.bindings, nullptr, options});
+      return find_pass("vertical-fusion")->run({from.graph, none, nullptr, options});
     };
     const std::string all = fold({}).reason;
     QVERIFY2(all.find("activation") != std::string::npos && all.find("residual") != std::string::npos, all.c_str());
@@ -157,49 +157,10 @@ class PipelineTest : public QObject {
     for (uint64_t seed = 0; seed < 20; ++seed) {
       const RandomCase from = random_mixtures(seed);
       const LoadProfile profile = profile_of(from, {from.inputs});
-      const PipelineResult once = run_passes(pass_input(from.graph, profile, from.bindings), select_passes({}), OnTheirOwn::no);
-      const PipelineResult twice = run_passes(pass_input(once.graph, profile, from.bindings), select_passes({}), OnTheirOwn::no);
+      const PipelineResult once = run_passes(pass_input(from.graph, profile), select_passes({}), OnTheirOwn::no);
+      const PipelineResult twice = run_passes(pass_input(once.graph, profile), select_passes({}), OnTheirOwn::no);
       QCOMPARE(to_text(twice.graph), to_text(once.graph));
     }
-  }
-
-  void the_predicted_time_is_bytes_flop_and_steps() {
-    MixtureBuilder b(1);
-    const SpaceId space = b.root_space("cells", b.bound_symbol("N", 10));
-    b.output("y", b.product(b.floats("x", space, {100}), 200, "product"));
-    const RandomCase from = b.take("one product");
-    MachineModel machine;
-    machine.peak_f32_gflops = 1;
-    machine.read_gbps = 1000;
-    machine.step_microseconds = 7;
-    // 2 * 10 * 100 * 200 FLOP at 1 GFLOP/s
-    QVERIFY(std::abs(predict_milliseconds(from.graph, {}, machine, from.bindings) - (0.4 + 0.007)) < 1e-9);
-    machine.peak_f32_gflops = 1e6;
-    machine.read_gbps = 1;
-    // weights, rows read, rows written
-    QVERIFY(std::abs(predict_milliseconds(from.graph, {}, machine, from.bindings) - (4e-6 * (200 * 100 + 10 * 100 + 10 * 200) + 0.007)) <
-            1e-9);
-  }
-
-  void branches_without_load_take_no_predicted_time() {
-    MachineModel machine;
-    machine.peak_f32_gflops = machine.read_gbps = 1e9;
-    machine.step_microseconds = 1000;  // a millisecond a step, nothing else
-    const RandomCase few = one_mixture(2), many = one_mixture(4);
-    const double two = predict_milliseconds(few.graph, loads({8, 8}, 16), machine, few.bindings);
-    QVERIFY(std::abs(predict_milliseconds(many.graph, loads({8, 0, 0, 8}, 16), machine, many.bindings) - two) < 1e-3);
-    // embedding, norm, route, scatter, three steps in each of two branches, gather, residual
-    QVERIFY(std::abs(two - (4 + 6 + 2)) < 1e-3);
-    // A branch that one cell in four batches goes to runs in every fourth.
-    LoadProfile rare = loads({63, 1}, 64);
-    QVERIFY(std::abs(predict_milliseconds(few.graph, rare, machine, few.bindings) - (4 + 3 + 0.75 + 2)) < 1e-3);
-
-    const LoadProfile profile = loads({8, 8, 0, 0}, 16);
-    PassInput input = pass_input(many.graph, profile, many.bindings);
-    const PassResult grouped = find_pass("horizontal-fusion")->run({input.graph, input.profile, machine, input.typical});
-    // embedding, norm, route, two products and an activation, gather, residual
-    QVERIFY(std::abs(predict_milliseconds(grouped.graph, profile, machine, many.bindings) - 8) < 1e-3);
-    QVERIFY(std::abs(grouped.predicted_speedup.value() - 12.0 / 8) < 1e-3);
   }
 };
 STORMCELL_TEST(PipelineTest)

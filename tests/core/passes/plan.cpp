@@ -89,10 +89,7 @@ CaseInputs drawn_anew(const RandomCase& from, uint64_t seed) {
   return inputs;
 }
 
-PassInput pass_input(const Graph& graph, const LoadProfile& profile, const Bindings& bindings) {
-  static const MachineModel machine;
-  return {graph, profile, machine, bindings};
-}
+PassInput pass_input(const Graph& graph, const LoadProfile& profile) { return {graph, profile}; }
 
 size_t count_nodes(const Graph& graph, std::string_view op) {
   size_t n = 0;

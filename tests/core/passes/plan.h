@@ -40,7 +40,7 @@ LoadProfile profile_of(const RandomCase& from, const std::vector<CaseInputs>& ba
 /// Other inputs for the same graph: ids and numbers drawn anew, masks as they are.
 CaseInputs drawn_anew(const RandomCase& from, uint64_t seed);
 
-PassInput pass_input(const Graph& graph, const LoadProfile& profile, const Bindings& bindings);
+PassInput pass_input(const Graph& graph, const LoadProfile& profile);
 size_t count_nodes(const Graph& graph, std::string_view op);
 
 }  // namespace stormcell::testing

@@ -44,10 +44,7 @@ Masks masks_of(const RandomCase& c) {
   return masks;
 }
 
-PassInput input_with(const RandomCase& c, const Graph& graph, const LoadProfile& profile, const Masks& masks) {
-  static const MachineModel machine;
-  return {graph, profile, machine, c.bindings, nullptr, {}, masks};
-}
+PassInput input_with(const Graph& graph, const LoadProfile& profile, const Masks& masks) { return {graph, profile, nullptr, {}, masks}; }
 
 /// What differs in cells that count; cells that pad must be zeros. Empty: nothing.
 std::string difference_of_real_cells(const RandomCase& c, const CaseInputs& inputs, const std::vector<OutputValue>& plain,
@@ -95,7 +92,7 @@ RandomCase small_case(const Protocol& protocol, std::vector<int32_t> flags, bool
 
 std::string reason(const RandomCase& c) {
   const LoadProfile none;
-  return unpad(input_with(c, c.graph, none, masks_of(c))).reason;
+  return unpad(input_with(c.graph, none, masks_of(c))).reason;
 }
 
 }  // namespace
@@ -110,14 +107,14 @@ class UnpadTest : public QObject {
       const Masks masks = masks_of(c);
       if (masks.empty()) continue;
       const LoadProfile profile = profile_of(c, {c.inputs});
-      const PassResult result = unpad(input_with(c, c.graph, profile, masks));
+      const PassResult result = unpad(input_with(c.graph, profile, masks));
       QVERIFY(!result.reason.empty());
       if (!result.applied) continue;
       ++applied;
       verify(result.graph);
       const std::string text = to_text(result.graph);
       QCOMPARE(to_text(parse_graph(text, "text")), text);
-      const PipelineResult all = run_passes(input_with(c, c.graph, profile, masks), select_passes({}), OnTheirOwn::no);
+      const PipelineResult all = run_passes(input_with(c.graph, profile, masks), select_passes({}), OnTheirOwn::no);
       cpu::CpuDevice cpu(2);
       EmulatedDevice emulated(1);
       Plan plain(cpu, c.graph, c), compacted(cpu, result.graph, c), elsewhere(emulated, result.graph, c), everything(cpu, all.graph, c);
@@ -139,7 +136,7 @@ class UnpadTest : public QObject {
   void choices_of_the_whole_plan_are_replayed_by_the_cells() {
     const RandomCase c = small_case({}, {1, 1, 0, 0, 1, 1, 1, 0});
     const LoadProfile none;
-    const PassResult result = unpad(input_with(c, c.graph, none, masks_of(c)));
+    const PassResult result = unpad(input_with(c.graph, none, masks_of(c)));
     QVERIFY2(result.applied, result.reason.c_str());
     cpu::CpuDevice cpu(2);
     Plan compacted(cpu, result.graph, c);

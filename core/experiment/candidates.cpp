@@ -1,0 +1,52 @@
+#include "core/experiment/candidates.h"
+
+namespace stormcell {
+namespace {
+
+PlanBytes bytes_of(const ReadyPlan& plan) { return {plan.executor->weight_bytes(), plan.executor->activation_bytes()}; }
+
+}  // namespace
+
+Candidates make_candidates(Experiment::State& s, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
+                           const Progress& progress) {
+  Candidates c;
+  progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
+  c.passed = run_passes({*s.graph, profile, nullptr, {}, mask_facts(*s.graph, *s.data)}, chosen, on_their_own);
+  const auto add = [&](const PassResult& result, const std::string& name) {
+    if (!result.applied) return kNoPlan;
+    c.plans.push_back(s.make_plan(name, std::make_shared<Graph>(result.graph), 0, progress));
+    return c.plans.size() - 1;
+  };
+  for (const PassOutcome& outcome : c.passed.outcomes) {
+    c.cumulative_of.push_back(add(outcome.cumulative, "up to " + std::string(outcome.pass->id)));
+    if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
+    progress.report("passes", static_cast<int64_t>(c.cumulative_of.size()), static_cast<int64_t>(chosen.size()));
+  }
+  for (size_t i = 0; i < c.passed.outcomes.size(); ++i) {
+    // Upon nothing, a pass is alone.
+    const bool first = c.cumulative_of[i] == 0;
+    const PassOutcome& outcome = c.passed.outcomes[i];
+    c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan : first ? 0 : add(outcome.alone, std::string(outcome.pass->id)));
+  }
+  return c;
+}
+
+std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {
+  std::vector<Contribution> list;
+  size_t before = kNoPlan;
+  for (size_t i = 0; i < c.cumulative_of.size(); ++i) {
+    const size_t plan = c.cumulative_of[i];
+    if (plan == kNoPlan) continue;
+    list.push_back({std::string(c.passed.outcomes[i].pass->id),
+                    before == kNoPlan ? times.speedup(plan) : times.speedup_between(before, plan),
+                    bytes_of(before == kNoPlan ? baseline : *c.plans[before]), bytes_of(*c.plans[plan])});
+    before = plan;
+  }
+  return list;
+}
+
+Contribution total_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {
+  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan])};
+}
+
+}  // namespace stormcell

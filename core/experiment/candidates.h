@@ -1,0 +1,31 @@
+// The plans of one pipeline, ready to run: each pass upon those before it, and each on its own.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/experiment/leave_out.h"
+#include "core/experiment/mirrored.h"
+#include "core/experiment/state.h"
+#include "core/passes/pipeline.h"
+
+namespace stormcell {
+
+inline constexpr size_t kNoPlan = SIZE_MAX;
+
+struct Candidates {
+  PipelineResult passed;
+  /// Cumulative ones first, in the order of the passes, then those alone. Where the first pass that applies is alone anyway, one is both.
+  std::vector<std::unique_ptr<ReadyPlan>> plans;
+  std::vector<size_t> cumulative_of, alone_of;  ///< by outcome: its plan, kNoPlan where the pass changed nothing
+  size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
+};
+
+Candidates make_candidates(Experiment::State& state, const LoadProfile& profile, const std::vector<ChosenPass>& chosen,
+                           OnTheirOwn on_their_own, const Progress& progress);
+
+/// What each pass that applied brought upon those before it.
+std::vector<Contribution> contributions_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);
+/// What all together brought; only where there is a final plan.
+Contribution total_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);
+
+}  // namespace stormcell

@@ -1,0 +1,41 @@
+#include "core/experiment/leave_out.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/numbers.h"
+
+namespace stormcell {
+namespace {
+
+std::string text_of(const Ratio& speed) { return fmt::format("{:.3f} [{:.3f}, {:.3f}]", speed.value, speed.ci95[0], speed.ci95[1]); }
+
+}  // namespace
+
+int64_t saved_bytes(const PlanBytes& without, const PlanBytes& with) {
+  const auto shrinks = [](int64_t before, int64_t after) { return (before - after) * 100 >= before && before > after; };
+  if (!shrinks(without.weights, with.weights) && !shrinks(without.activations, with.activations)) return 0;
+  return std::max<int64_t>(without.weights + without.activations - with.weights - with.activations, 0);
+}
+
+std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contributions, const Contribution& total) {
+  std::vector<LeftOut> list;
+  for (const Contribution& c : contributions)
+    if (c.speed.below_one() && saved_bytes(c.without, c.with) == 0)
+      list.push_back({c.pass, "left out: " + text_of(c.speed) + " of the speed without it, and no memory saved"});
+  if (!list.empty() || contributions.empty() || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
+  const Contribution& least = *std::min_element(contributions.begin(), contributions.end(),
+                                                [](const Contribution& a, const Contribution& b) { return a.speed.value < b.speed.value; });
+  return {{least.pass, "left out: all passes together gave " + text_of(total.speed) +
+                           " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least.speed) + ")"}};
+}
+
+std::string why_kept(const Contribution& c, bool keep_all) {
+  if (!c.speed.below_one()) return {};
+  const std::string cost = text_of(c.speed) + " of the speed without it";
+  if (const int64_t saved = saved_bytes(c.without, c.with)) return " (kept for " + to_text(Bytes(saved)) + " of memory less: " + cost + ")";
+  return keep_all ? " (kept by --keep-all: " + cost + ", and no memory saved)" : "";
+}
+
+}  // namespace stormcell

@@ -1,0 +1,62 @@
+// Plans measured beside the baseline, batch by batch, so that whatever else the machine does hits both sides of a pair alike.
+//
+// One chain: baseline, plan, baseline, plan, ..., baseline, all on one batch: of n plans 2n + 1 executions and one before them that warms
+// up and is not kept. Every execution of a plan has one of the baseline directly before and one directly after it (two mirrored pairs), and
+// follows another plan, as every other does. The order of the plans rotates from chain to chain and turns round in every second one, so
+// that no plan always stands at the same place of something periodic, and a trend cancels.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/experiment/paired_speedup.h"
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// Fewer rounds say little about an interval.
+inline constexpr int64_t kLeastRounds = 7;
+
+/// Milliseconds of one chain on one batch.
+struct Chain {
+  int64_t batch = 0;
+  int32_t round = 0;
+  std::vector<double> before, plan, after;  ///< by plan: the baseline before it, itself, the baseline after it
+  std::vector<size_t> order;                ///< of the plans, as they ran
+  std::vector<double> baseline;             ///< as they ran: one more than plans
+};
+
+struct MirroredTimes {
+  std::vector<Chain> chains;
+  int64_t rounds = 0;   ///< that the interval is drawn over
+  int64_t batches = 0;  ///< different ones that were measured
+
+  /// Speed-up of a plan over the baseline.
+  Ratio speedup(size_t plan) const;
+  /// Speed-up of plan `second` over plan `first`, from the chains in which only one execution of the baseline stands between them.
+  Ratio speedup_between(size_t first, size_t second) const;
+  /// Of a plan, and of the baseline around it: the executions that the speed-up comes from.
+  Latency plan_latency(size_t plan) const;
+  Latency baseline_latency(size_t plan) const;
+  /// The same without any plan: of all executions of the baseline.
+  Latency baseline_latency() const;
+};
+
+/// What to run, for how long. `execute` runs a plan (0: the baseline, 1 and on: the others) on a batch and returns milliseconds.
+struct MirroredJob {
+  size_t plans = 0;              ///< beside the baseline
+  std::vector<int64_t> batches;  ///< at least one
+  double seconds = 1;            ///< at least kLeastRounds chains are run, whatever they take
+  std::function<double(size_t plan, int64_t batch)> execute;
+  std::function<double()> clock;  ///< seconds; empty: the machine's
+};
+/// Goes through the batches, in an order drawn anew each time, until the time is up. A round is one way through them; where the time does
+/// not suffice for kLeastRounds of those, up to 20 equal parts of what was run.
+MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress);
+
+/// How much longer than its batch's median the slowest twentieth of the baseline's executions took: 1 on a quiet machine, however the
+/// batches differ, and where nothing was repeated.
+double repeat_spread(const MirroredTimes& times);
+
+}  // namespace stormcell

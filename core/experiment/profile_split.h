@@ -1,0 +1,22 @@
+// Which batches an optimisation profiles and which it measures: a plan is judged on batches that it was not made from.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+struct ProfileSplit {
+  std::string rule;  ///< strided, first
+  std::vector<int64_t> profiled, measured;
+  bool same = false;  ///< one batch alone: it is profiled and measured
+};
+
+/// "strided": batches i with i mod 4 = 0 are profiled. "first": the first quarter is, rounded up, so that what changes along the data
+/// shows. The others are measured. Error(bad_input) naming --profile-split for another rule; `count` is at least 1.
+ProfileSplit split_batches(int64_t count, const std::string& rule);
+SplitFigures figures_of(const ProfileSplit& split);
+
+}  // namespace stormcell

@@ -1,0 +1,27 @@
+// What recording costs: the plan with recording beside the plan without, over the same batches.
+#pragma once
+#include <optional>
+
+#include "core/experiment/mirrored.h"
+#include "core/experiment/recording.h"
+
+namespace stormcell {
+
+struct RecordingCost {
+  std::vector<double> plain_ms;  ///< every batch that ran without recording
+  std::vector<int64_t> batches;  ///< those that were run
+  int64_t rounds = 0;
+  double spread = 1;              ///< as repeat_spread()
+  std::optional<Ratio> overhead;  ///< time with recording / time without; nothing where no session could be written
+  double work = 0;                ///< time that recording itself took, as a share of the time without
+};
+
+/// Whole passes over some of the batches are one execution each: what is still being written belongs to the pass that recorded it. As many
+/// batches, evenly spread, as fit into `seconds`, where all take `all_ms` once.
+RecordingCost measure_recording(Experiment::State& state, ReadyPlan& plan, SessionRun& session, double all_ms, double seconds,
+                                const Progress& progress);
+
+/// At most `most` of `count`, evenly spread, at least one.
+std::vector<int64_t> evenly_spread(int64_t count, double most);
+
+}  // namespace stormcell

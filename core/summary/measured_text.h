@@ -1,0 +1,13 @@
+// What was measured, in one sentence, for every page and table that shows figures of time.
+#pragma once
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// "profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"; of what has no profile "measured on 12 of 40 batches, 9
+/// rounds". Empty where the figures do not say.
+std::string measured_text(const RunSummaryFigures& figures);
+
+}  // namespace stormcell

@@ -1,0 +1,100 @@
+// Which passes stay in a plan, and what is said about those that do not.
+#include "core/experiment/leave_out.h"
+
+#include "core/base/error.h"
+#include "core/experiment/profile_split.h"
+#include "core/experiment/recording_cost.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+Contribution contribution(const char* pass, double value, double low, double high, PlanBytes without = {1000, 1000},
+                          PlanBytes with = {1000, 1000}) {
+  return {pass, {value, {low, high}}, without, with};
+}
+std::vector<std::string> names(const std::vector<LeftOut>& list) {
+  std::vector<std::string> all;
+  for (const LeftOut& pass : list) all.push_back(pass.pass);
+  return all;
+}
+using Names = std::vector<std::string>;
+
+std::string complaint(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return (e.kind() == ErrorKind::bad_input ? "" : "not bad input: ") + std::string(e.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+class LeaveOutTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void what_loses_and_saves_no_memory_is_left_out() {
+    const Contribution total = contribution("all passes", 1.05, 1.02, 1.08);
+    const std::vector<LeftOut> lost =
+        passes_to_leave_out({contribution("dead-path", 0.973, 0.936, 0.995), contribution("horizontal-fusion", 0.99, 0.97, 1.01),
+                             contribution("vertical-fusion", 1.08, 1.05, 1.1)},
+                            total);
+    QCOMPARE(names(lost), (Names{"dead-path"}));
+    QCOMPARE(lost[0].reason, std::string("left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved"));
+  }
+
+  void what_saves_memory_stays_and_says_what_it_costs() {
+    const Contribution saves = contribution("dead-path", 0.973, 0.936, 0.995, {100 << 20, 1 << 20}, {97 << 20, 1 << 20});
+    QVERIFY(passes_to_leave_out({saves}, saves).empty());
+    QCOMPARE(why_kept(saves, false), std::string(" (kept for 3.0 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)"));
+    QCOMPARE(why_kept(contribution("dead-path", 0.973, 0.936, 0.995), true),
+             std::string(" (kept by --keep-all: 0.973 [0.936, 0.995] of the speed without it, and no memory saved)"));
+    QCOMPARE(why_kept(contribution("dead-path", 0.99, 0.97, 1.01), true), std::string());
+  }
+
+  void less_than_a_hundredth_is_no_memory_saved() {
+    QCOMPARE(saved_bytes({100000, 1000}, {99500, 1000}), int64_t{0});
+    QCOMPARE(saved_bytes({100000, 1000}, {99000, 1000}), int64_t{1000});
+    QCOMPARE(saved_bytes({100000, 1000}, {100000, 900}), int64_t{100});
+    QCOMPARE(saved_bytes({100000, 1000}, {101000, 900}), int64_t{0});  // less here, more there
+  }
+
+  void where_no_pass_loses_for_itself_but_all_together_do_the_least_one_goes() {
+    const std::vector<LeftOut> lost = passes_to_leave_out({contribution("a", 0.985, 0.96, 1.01), contribution("b", 0.98, 0.955, 1.005)},
+                                                          contribution("all passes", 0.966, 0.94, 0.99));
+    QCOMPARE(names(lost), (Names{"b"}));
+    QVERIFY(lost[0].reason.find("all passes together gave 0.966 [0.940, 0.990] of the baseline's speed") != std::string::npos);
+  }
+
+  void a_split_profiles_a_quarter_and_measures_the_rest() {
+    const ProfileSplit strided = split_batches(10, "strided"), first = split_batches(10, "first");
+    QCOMPARE(strided.profiled, (std::vector<int64_t>{0, 4, 8}));
+    QCOMPARE(strided.measured, (std::vector<int64_t>{1, 2, 3, 5, 6, 7, 9}));
+    QCOMPARE(first.profiled, (std::vector<int64_t>{0, 1, 2}));
+    QCOMPARE(first.measured, (std::vector<int64_t>{3, 4, 5, 6, 7, 8, 9}));
+    for (int64_t count = 2; count < 40; ++count)
+      for (const char* rule : {"strided", "first"}) {
+        const ProfileSplit split = split_batches(count, rule);
+        QVERIFY(!split.profiled.empty() && !split.measured.empty() && !split.same);
+        QCOMPARE(static_cast<int64_t>(split.profiled.size() + split.measured.size()), count);
+        for (const int64_t b : split.measured) QVERIFY(!std::binary_search(split.profiled.begin(), split.profiled.end(), b));
+      }
+    const ProfileSplit one = split_batches(1, "first");
+    QVERIFY(one.same && one.profiled == std::vector<int64_t>{0} && one.measured == one.profiled);
+    QCOMPARE(complaint([] { split_batches(4, "random"); }),
+             std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
+  }
+
+  void recording_is_measured_on_as_many_batches_as_fit() {
+    QCOMPARE(evenly_spread(6, 100), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+    QCOMPARE(evenly_spread(100, 50).size(), size_t{50});
+    QCOMPARE(evenly_spread(100, 0.1), (std::vector<int64_t>{50}));
+  }
+};
+
+STORMCELL_TEST(LeaveOutTest)
+
+}  // namespace stormcell::testing
+
+#include "leave_out_test.moc"

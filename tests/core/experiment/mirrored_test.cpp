@@ -1,0 +1,217 @@
+// Speed-ups measured on a simulated machine: how often the interval holds the truth, how wide it is, beside a neighbour and without.
+#include "core/experiment/mirrored.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/summary/latency.h"
+#include "tests/core/experiment/simulated_machine.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+enum class Kind : uint8_t { slows, pauses };
+constexpr std::pair<Kind, double> kNeighbours[] = {{Kind::slows, 0.1}, {Kind::slows, 0.25}, {Kind::slows, 0.7},
+                                                   {Kind::slows, 2.0}, {Kind::pauses, 0.1}, {Kind::pauses, 0.7}};
+
+struct Tally {
+  int intervals = 0, hold = 0;  ///< of speed-ups over the baseline
+  int between = 0, between_hold = 0;
+  std::vector<double> widths;  ///< of log intervals
+  double furthest_mean = 0;    ///< |log(ratio of the means / speed-up)|
+
+  void add(const SimulatedCase& c, const MirroredTimes& times) {
+    for (size_t p = 0; p < c.speed.size(); ++p) {
+      const Ratio r = times.speedup(p);
+      ++intervals;
+      hold += r.ci95[0] <= c.speed[p] && c.speed[p] <= r.ci95[1];
+      widths.push_back(std::log(r.ci95[1] / r.ci95[0]));
+      furthest_mean = std::max(furthest_mean, std::fabs(std::log(times.baseline_latency(p).mean / times.plan_latency(p).mean / r.value)));
+      if (p == 0) continue;
+      const Ratio own = times.speedup_between(p - 1, p);
+      const double truth = c.speed[p] / c.speed[p - 1];
+      ++between;
+      between_hold += own.ci95[0] <= truth && truth <= own.ci95[1];
+    }
+  }
+  double coverage() const { return static_cast<double>(hold) / intervals; }
+  double width() const { return median(widths); }
+};
+
+Neighbour neighbour_of(Kind kind, double period, uint64_t seed) {
+  std::mt19937_64 engine(seed + 77);
+  std::uniform_real_distribution<double> uniform;
+  return {period, 1.6 + 0.4 * uniform(engine), 2 * uniform(engine), kind == Kind::pauses ? 0.2 : 0};
+}
+
+/// `first` seed: no two cases share their accidents.
+Tally tally(const SimulatedCase& c, Kind kind, double period, uint64_t first, uint64_t seeds) {
+  Tally t;
+  for (uint64_t seed = first; seed < first + seeds; ++seed) t.add(c, measure(c, neighbour_of(kind, period, seed), seed));
+  return t;
+}
+
+std::vector<size_t> places_of(const MirroredTimes& times, size_t plan) {
+  std::vector<size_t> places;
+  for (const Chain& c : times.chains)
+    places.push_back(static_cast<size_t>(std::find(c.order.begin(), c.order.end(), plan) - c.order.begin()));
+  return places;
+}
+
+}  // namespace
+
+class MirroredTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_interval_holds_the_truth_and_stays_narrow_beside_a_neighbour() {
+    // One, three and five plans; batches of 2 and 5 ms, so that three executions mostly share what the neighbour does.
+    int intervals = 0, hold = 0, between = 0, between_hold = 0;
+    uint64_t first = 0;
+    const auto count = [&](const Tally& t) {
+      intervals += t.intervals, hold += t.hold;
+      between += t.between, between_hold += t.between_hold;
+      first += 1000;
+    };
+    for (const double batch : {0.002, 0.005}) {
+      for (const std::vector<double>& speed : {std::vector<double>{1.067}, {0.973, 1.02, 1.25}, {1.0, 1.1, 1.15, 0.9, 1.3}}) {
+        const SimulatedCase c{batch, 157, 8, speed};
+        const Tally quiet = tally(c, Kind::slows, 0, first, 20);
+        count(quiet);
+        for (const auto& [kind, period] : kNeighbours) {
+          const Tally busy = tally(c, kind, period, first, 20);
+          count(busy);
+          const std::string told = "batches of " + std::to_string(batch * 1e3) + " ms, " + std::to_string(speed.size()) + " plans, " +
+                                   (kind == Kind::slows ? "slowed" : "paused") + ", period " + std::to_string(period) + ": width " +
+                                   std::to_string(busy.width()) + ", quiet " + std::to_string(quiet.width()) + ", coverage " +
+                                   std::to_string(busy.coverage());
+          QVERIFY2(busy.width() <= 3 * quiet.width(), told.c_str());
+          // Nothing beside the speed-up says something else than the speed-up.
+          QVERIFY2(busy.furthest_mean < 0.1, (told + ", means " + std::to_string(busy.furthest_mean)).c_str());
+        }
+      }
+    }
+    qInfo("%d of %d intervals hold the truth; between two plans %d of %d", hold, intervals, between_hold, between);
+    QVERIFY(hold >= 0.93 * intervals);
+    QVERIFY(between_hold >= 0.93 * between);
+  }
+
+  void where_executions_are_long_the_interval_widens_and_still_holds_the_truth() {
+    // A neighbour's half period is as long as an execution: no pair is alike. The interval has to say so.
+    const SimulatedCase c{0.05, 40, 8, {1.067}};
+    const Tally busy = tally(c, Kind::slows, 0.1, 50000, 60), quiet = tally(c, Kind::slows, 0, 51000, 60);
+    QVERIFY2(busy.coverage() >= 0.9 && quiet.coverage() >= 0.9, std::to_string(busy.coverage()).c_str());
+    QVERIFY(busy.width() > 3 * quiet.width());
+  }
+
+  void every_plan_stands_at_every_place_and_between_two_executions_of_the_baseline() {
+    const MirroredTimes times = measure({0.002, 9, 0.5, {1, 1.1, 1.2}}, {}, 1);
+    for (size_t p = 0; p < 3; ++p) {
+      std::vector<size_t> places = places_of(times, p);
+      QCOMPARE(std::set<size_t>(places.begin(), places.end()).size(), size_t{3});
+      for (size_t i = 0; i < times.chains.size(); ++i) {
+        const Chain& c = times.chains[i];
+        QCOMPARE(c.before[p], c.baseline[places[i]]);
+        QCOMPARE(c.after[p], c.baseline[places[i] + 1]);
+      }
+    }
+  }
+
+  void the_first_execution_on_a_batch_is_not_kept() {
+    // The first one on each batch takes ten times as long, whoever it is.
+    int64_t last = -1;
+    double now = 0;
+    MirroredJob job{2, {0, 1, 2}, 0.2, {}, [&] { return now; }};
+    int executions = 0;
+    job.execute = [&](size_t, int64_t batch) {
+      const double ms = batch == last ? 1 : 10;
+      last = batch;
+      ++executions;
+      now += ms * 1e-3;
+      return ms;
+    };
+    const MirroredTimes times = measure_mirrored(job, {});
+    // A way through the batches may end with the one that the next begins with: then nothing is slow.
+    QCOMPARE(times.baseline_latency().p95, 1.0);
+    QCOMPARE(times.plan_latency(0).mean, 1.0);
+    QCOMPARE(executions, static_cast<int>(times.chains.size()) * 6);
+  }
+
+  void all_batches_are_measured_alike_often() {
+    const MirroredTimes times = measure({0.002, 50, 2, {1.1}}, {}, 3);
+    QCOMPARE(times.batches, 50);
+    std::vector<int> often(50);
+    for (const Chain& c : times.chains) ++often[static_cast<size_t>(c.batch)];
+    QVERIFY(*std::max_element(often.begin(), often.end()) - *std::min_element(often.begin(), often.end()) <= 1);
+    // Rounds are whole ways through the batches where there is time for seven, else parts of what was run.
+    QCOMPARE(measure({0.002, 5, 2, {1.1}}, {}, 3).rounds, static_cast<int64_t>(measure({0.002, 5, 2, {1.1}}, {}, 3).chains.size() / 5));
+    QCOMPARE(measure({0.002, 5000, 2, {1.1}}, {}, 3).rounds, 20);
+    QCOMPARE(measure({0.1, 5, 0, {1.1}}, {}, 3).rounds, kLeastRounds);
+  }
+
+  void the_same_times_give_the_same_interval() {
+    const SimulatedCase c{0.004, 60, 3, {1.05}};
+    const Ratio a = measure(c, {0.3, 2, 0.1}, 5).speedup(0), b = measure(c, {0.3, 2, 0.1}, 5).speedup(0);
+    QVERIFY(a.value == b.value && a.ci95 == b.ci95);
+  }
+
+  void batches_count_by_their_time() {
+    // One long batch gains nothing, four short ones of together a tenth of its time gain much: the whole gains nothing.
+    double now = 0;
+    MirroredJob job{1, {0, 1, 2, 3, 4}, 3, {}, [&] { return now; }};
+    job.execute = [&](size_t plan, int64_t batch) {
+      const double ms = batch == 0 ? 40 : plan == 0 ? 1 : 0.5;
+      now += ms * 1e-3;
+      return ms;
+    };
+    QCOMPARE(measure_mirrored(job, {}).speedup(0).value, 1.0);
+  }
+
+  void batches_of_different_length_are_no_noise() {
+    MirroredTimes times;
+    for (int i = 0; i < 30; ++i) times.chains.push_back({i % 3, 0, {}, {}, {}, {}, {i % 3 == 0 ? 1.0 : i % 3 == 1 ? 50.0 : 7.0}});
+    QCOMPARE(repeat_spread(times), 1.0);
+    for (size_t i = 1; i < times.chains.size(); i += 6) times.chains[i].baseline = {150};
+    QCOMPARE(repeat_spread(times), 3.0);
+  }
+};
+
+STORMCELL_TEST(MirroredTest)
+
+class PairedSpeedupTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_median_is_weighted_by_batches() {
+    std::vector<PairedSample> samples;
+    for (int32_t round = 0; round < 8; ++round)
+      for (const auto& [ratio, weight] : {std::pair{1.0, 3.0}, {2.0, 1.0}, {4.0, 1.0}}) samples.push_back({std::log(ratio), weight, round});
+    QCOMPARE(paired_ratio(samples).value, 1.0);
+    QCOMPARE(paired_ratio({}).value, 1.0);
+  }
+
+  void a_few_pairs_that_were_disturbed_change_nothing() {
+    std::vector<PairedSample> samples;
+    for (int32_t round = 0; round < 10; ++round) {
+      for (int i = 0; i < 3; ++i) samples.push_back({std::log(1.1 + 0.001 * i), 1, round});
+      samples.push_back({std::log(round % 2 ? 1.9 : 0.6), 1, round});
+    }
+    const Ratio r = paired_ratio(samples);
+    QVERIFY(std::fabs(r.value - 1.101) < 1e-9 && r.ci95[0] >= 1.1 - 1e-9 && r.ci95[1] <= 1.102 + 1e-9);
+  }
+
+  void few_rounds_make_the_interval_wider() {
+    // t of six degrees of freedom and the factor sqrt(7 / 6): 2.643 deviations instead of 1.96.
+    QVERIFY(std::fabs(tail_of_interval(7) - 0.5 * std::erfc(2.447 * std::sqrt(7.0 / 6) / std::sqrt(2.0))) < 2e-4);
+    QVERIFY(std::fabs(tail_of_interval(100000) - 0.025) < 1e-4);
+    QVERIFY(tail_of_interval(7) < tail_of_interval(20));
+    const Ratio one = paired_ratio({{std::log(2.0), 1, 0}});
+    QVERIFY(one.ci95[0] == one.value && one.ci95[1] == one.value);
+  }
+};
+
+STORMCELL_TEST(PairedSpeedupTest)
+
+}  // namespace stormcell::testing
+
+#include "mirrored_test.moc"
