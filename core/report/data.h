@@ -37,7 +37,7 @@ struct ReportData {
   std::vector<RouterProfile> routers;
   std::vector<Flows> flows;
   std::vector<GuardLine> guards;
-  std::vector<Setting> settings, machine, dataset;
+  std::vector<NamedText> settings, machine, dataset;
   /// Another system made it: there is nothing here but its routing.
   bool imported() const { return run.kind == "import"; }
   bool trusted() const { return figures.verified && figures.verified->passed; }

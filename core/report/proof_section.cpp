@@ -96,7 +96,7 @@ std::string proof_section(const ReportData& d) {
 }
 std::string settings_section(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  const auto table_of = [](const char* caption, const std::vector<Setting>& lines) {
+  const auto table_of = [](const char* caption, const std::vector<NamedText>& lines) {
     Table table(caption, {"", "value"}, 9);
     for (const auto& [key, value] : lines) table.row({"<code>" + escape(key) + "</code>", value.empty() ? "–" : shortened(value, 400)});
     return table.empty() ? std::string() : "<div class=\"settings\">" + table.html() + "</div>";
@@ -114,7 +114,7 @@ std::string settings_section(const ReportData& d) {
   std::string body = paragraph(machine + ".");
   if (f.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
   body += table_of("Exact settings", d.settings) + table_of("Machine", d.machine) + table_of("Data", d.dataset);
-  const std::vector<Setting> config = flat_json(d.run.config);
+  const std::vector<NamedText> config = flat_json(d.run.config);
   if (!config.empty()) {
     Table table("Configuration found, for run --config", {"", "value"}, 9);
     for (const auto& [key, value] : config) table.row({"<code>" + escape(key) + "</code>", shortened(value, 400)});

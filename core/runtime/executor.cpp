@@ -60,9 +60,9 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
-// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there.
-// What runs more often than recorded is told afterwards.
-void Executor::stage_choices(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) const {
+// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
+// at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
+void Executor::stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
   const auto wrong = [&](const std::string& what) {
@@ -98,8 +98,7 @@ void Executor::stage_choices(size_t router, const Bindings& bindings, const Exec
   }
 }
 
-// Executions lie at the stride of the router's bound, so that the device finds the turn's choices without the host.
-void Executor::stage_forced(const Bindings& bindings, const ExecuteOptions& options) {
+void Executor::stage_all_forced(const Bindings& bindings, const ExecuteOptions& options) {
   staged_.resize(program_->routers.size());
   std::fill(submission_.forced.begin(), submission_.forced.end(), DeviceAddress{});
   if (!options.forced) return;
@@ -107,9 +106,8 @@ void Executor::stage_forced(const Bindings& bindings, const ExecuteOptions& opti
   int64_t bytes = 0;
   for (size_t r = 0; r < staged_.size(); ++r) {
     if (!is_forced(r)) continue;
-    std::vector<int32_t>& all = staged_[r];
-    stage_choices(r, bindings, options, all);
-    bytes += aligned(static_cast<int64_t>(all.size()) * 4);
+    stage_forced(r, bindings, options, staged_[r]);
+    bytes += aligned(static_cast<int64_t>(staged_[r].size()) * 4);
   }
   memory_->reserve(SharedPart::replayed, bytes);
   DeviceAddress to = memory_->address(SharedPart::replayed);
@@ -133,7 +131,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
-  stage_forced(bindings, options);
+  stage_all_forced(bindings, options);
 
   ExecutionStatus status;
   const auto begin = std::chrono::steady_clock::now();

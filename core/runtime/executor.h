@@ -88,9 +88,9 @@ class Executor {
   int64_t unloaded_weight_bytes() const;
 
  private:
-  void stage_choices(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) const;
+  void stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
-  void stage_forced(const Bindings& bindings, const ExecuteOptions& options);
+  void stage_all_forced(const Bindings& bindings, const ExecuteOptions& options);
   int64_t fallback_bytes(bool missed) const;
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);

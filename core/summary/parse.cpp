@@ -120,7 +120,7 @@ std::vector<OperatorTime> operators_of(const Json& j) {
   return times;
 }
 
-void flatten(const Json& j, const std::string& prefix, std::vector<Setting>& lines) {
+void flatten(const Json& j, const std::string& prefix, std::vector<NamedText>& lines) {
   if (lines.size() >= 400) return;
   if (j.is_object() && !j.empty()) {
     for (const auto& [key, value] : j.items()) flatten(value, prefix.empty() ? key : prefix + "." + key, lines);
@@ -131,8 +131,8 @@ void flatten(const Json& j, const std::string& prefix, std::vector<Setting>& lin
 
 }  // namespace
 
-std::vector<Setting> flat_json(const std::string& json) {
-  std::vector<Setting> lines;
+std::vector<NamedText> flat_json(const std::string& json) {
+  std::vector<NamedText> lines;
   const Json j = json_or_null(json);
   if (j.is_object() && !j.empty()) flatten(j, "", lines);
   return lines;

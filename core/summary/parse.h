@@ -17,12 +17,12 @@ struct Decoded {
   std::optional<double> accuracy;
   std::string verified;  ///< what was compared with the oracle
 };
-using Setting = std::pair<std::string, std::string>;
+using NamedText = std::pair<std::string, std::string>;
 
 /// Fills figures from the JSON of a verb; false where it is none.
 bool parse_summary(const std::string& json, RunSummaryFigures& figures);
 std::optional<Decoded> parse_decoded(const std::string& json);
 /// A JSON object as flat lines "passes.dead-path", "1,2".
-std::vector<Setting> flat_json(const std::string& json);
+std::vector<NamedText> flat_json(const std::string& json);
 
 }  // namespace stormcell

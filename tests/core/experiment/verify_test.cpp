@@ -110,7 +110,7 @@ struct Plan {
   Observed run(const Observed* replay) {
     ExecuteOptions options;
     options.outputs = options.record = true;
-    std::vector<std::vector<std::vector<int32_t>>> forced;
+    ForcedDecisions forced;
     if (replay) forced = forced_choices(*program, replay->decisions), options.forced = &forced;
     ExecutionResult result;
     executor.run(inputs_of_case(from), from.bindings, options, result);
@@ -229,8 +229,7 @@ class VerifyTest : public QObject {
         // Only the first cell counts: what the others need is behind guards that miss.
         if (d.shape.cells > 0 && is_kept(d.choice[0])) ++load.load[static_cast<size_t>(d.choice[0])];
       }
-      const MachineModel machine;
-      const PipelineResult passes = run_passes({c.graph, profile, machine, c.bindings}, select_passes({}), OnTheirOwn::no);
+      const PipelineResult passes = run_passes({c.graph, profile}, select_passes({}), OnTheirOwn::no);
       for (const PassOutcome& outcome : passes.outcomes) applied += outcome.cumulative.applied;
       Plan plan(device, c, std::make_shared<Graph>(passes.graph), c.weights);
       const Observed free = plan.run(nullptr);

@@ -55,9 +55,9 @@ bool equal(const ExecutionResult& a, const ExecutionResult& b) {
 }
 
 // Choices of one run, to replay in another.
-std::vector<std::vector<std::vector<int32_t>>> choices_of(const Executor& executor, const ExecutionResult& result) {
-  std::vector<std::vector<std::vector<int32_t>>> forced(executor.program().routers.size());
-  for (const ExecutedDecision& d : result.decisions) forced[static_cast<size_t>(d.router)].push_back(d.choice);
+ForcedDecisions choices_of(const Executor& executor, const ExecutionResult& result) {
+  ForcedDecisions forced(executor.program().routers.size());
+  for (const ExecutedDecision& d : result.decisions) forced[static_cast<size_t>(d.router)].push_back({d.choice, d.ancestor});
   return forced;
 }
 

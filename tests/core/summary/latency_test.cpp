@@ -6,6 +6,7 @@
 #include "core/readings/run_facts.h"
 #include "core/session/session_writer.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/parse.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -48,6 +49,23 @@ class LatencyTest : public QObject {
     const Latency read = read_run_facts(path, 0)->latency_ms, expected = latency_of(times);
     QVERIFY(read.median == expected.median && read.p95 == expected.p95 && read.min == expected.min && read.mean == expected.mean &&
             read.runs == expected.runs);
+  }
+
+  void what_was_measured_is_read_back_as_it_was_written() {
+    RunSummaryFigures f;
+    f.verb = "optimize";
+    f.split = SplitFigures{"first", 3, 9, false};
+    f.baseline = PlanFigures{{2, 3, 1, 40, 2.5}, 100};
+    PassReport pass;
+    pass.name = "dead-path", pass.left_out = true, pass.reason = "left out: ...";
+    pass.speedup_own = 0.97, pass.speedup_own_ci95 = {0.94, 0.99};
+    f.passes = {pass};
+    RunSummaryFigures read;
+    QVERIFY(parse_summary(to_json(f), read));
+    QVERIFY(read.split && read.split->rule == "first" && read.split->profiled == 3 && read.split->measured == 9 && !read.split->same);
+    QCOMPARE(read.baseline->latency_ms.mean, 2.5);
+    QVERIFY(read.passes[0].left_out && read.passes[0].speedup_own == 0.97 && read.passes[0].speedup_own_ci95 == pass.speedup_own_ci95);
+    QVERIFY(to_json(f).find("\"predicted_speedup\": null") != std::string::npos);
   }
 
   void which_batches_were_profiled_and_measured_is_said_in_one_sentence() {
