@@ -40,10 +40,10 @@ std::vector<ExecutedDecision> run_on(Device& device, const RandomCase& c, const 
   Bindings larger = c.bindings;
   for (int64_t& b : larger) ++b;
   Executor executor(device, store, program, CompileOptions{larger, scores});
-  std::vector<std::vector<std::vector<int32_t>>> forced(program->routers.size());
+  ForcedDecisions forced(program->routers.size());
   for (size_t r = 0; r < forced.size(); ++r)
     for (const OracleDecision& d : reference.decisions)
-      if (d.router == program->routers[r].name) forced[r].push_back(d.choice);
+      if (d.router == program->routers[r].name) forced[r].push_back({d.choice, d.ancestor});
   ExecuteOptions options;
   options.record = true;
   options.forced = &forced;
