@@ -204,7 +204,8 @@ class ExportTest : public QObject {
 
   void a_native_trace_holds_every_cell() {
     const std::string file = scratch_.path("trace.safetensors");
-    text_of({"--format", "native", "-o", file});
+    const Arguments whole = {"export", session_ + "#1", "--format", "native", "-o", file};
+    VERIFY_DONE(run_program(whole), whole);
     const auto trace = SafetensorsFile::open(file);
     for (const char* key : {"model", "version", "device", "date", "session"}) QVERIFY2(trace->metadata().contains(key), key);
     QCOMPARE(trace->metadata().at("layers"), std::string("3"));
@@ -221,6 +222,16 @@ class ExportTest : public QObject {
         if (branch >= 0) ++loads[static_cast<size_t>(branch)];
       for (size_t b = 0; b < loads.size(); ++b) QCOMPARE(loads[b], profile_["routing"][layer]["load"][b].get<int64_t>());
     }
+    // The run without padding decided for real cells only: the others are not met.
+    text_of({"--format", "native", "-o", file});
+    const auto unpadded = SafetensorsFile::open(file);
+    const auto met = [&](size_t layer) {
+      const auto indices = integers(*unpadded, "layer." + std::to_string(layer) + ".indices");
+      return std::ranges::count_if(indices, [](int32_t branch) { return branch != -2; });
+    };
+    QCOMPARE(unpadded->find("cell.request")->elements(), static_cast<int64_t>(cells));
+    const auto is_real = integers(*unpadded, "cell.real");
+    QCOMPARE(met(0) + met(2), std::ranges::count(is_real, 1));
     const auto request = integers(*trace, "cell.request"), position = integers(*trace, "cell.position");
     QVERIFY(request[0] == 0 && position[0] == 0 && position[1] == 1 && request[cells - 1] == 2 && position[cells - 1] == 10);
   }

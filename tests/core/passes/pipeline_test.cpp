@@ -72,11 +72,11 @@ class PipelineTest : public QObject {
     const LoadProfile profile = loads({16, 0, 0, 0}, 16);
     const PassInput input = pass_input(from.graph, profile);
     const PipelineResult result = run_passes(input, select_passes({}));
-    QCOMPARE(result.outcomes.size(), size_t{3});
+    QCOMPARE(result.outcomes.size(), size_t{4});
     for (const PassOutcome& outcome : result.outcomes) QCOMPARE(to_text(outcome.alone.graph), to_text(outcome.pass->run(input).graph));
-    QCOMPARE(count_nodes(result.outcomes[2].alone.graph, "guard"), size_t{0});
-    QCOMPARE(count_nodes(result.outcomes[2].cumulative.graph, "guard"), size_t{1});
-    QCOMPARE(to_text(result.outcomes[2].cumulative.graph), to_text(result.graph));
+    QCOMPARE(count_nodes(result.outcomes[3].alone.graph, "guard"), size_t{0});
+    QCOMPARE(count_nodes(result.outcomes[3].cumulative.graph, "guard"), size_t{1});
+    QCOMPARE(to_text(result.outcomes[3].cumulative.graph), to_text(result.graph));
     QVERIFY(run_passes(input, select_passes({}), OnTheirOwn::no).outcomes[0].alone.reason.empty());
   }
 
@@ -111,8 +111,8 @@ class PipelineTest : public QObject {
     // What says the standard is not set at all; the rest has one form.
     const std::vector<ChosenPass> chosen =
         select_passes({.options = {{"dead-path", {{"max-share", "0.250"}}}, {"vertical-fusion", {{"norms", "on"}, {"gates", "off"}}}}});
-    QCOMPARE(chosen[0].options, (PassParameters{{"max-share", "0.25"}}));
-    QCOMPARE(chosen[2].options, (PassParameters{{"gates", "off"}}));
+    QCOMPARE(chosen[1].options, (PassParameters{{"max-share", "0.25"}}));
+    QCOMPARE(chosen[3].options, (PassParameters{{"gates", "off"}}));
   }
 
   void branches_with_little_load_are_left_out_where_allowed() {
