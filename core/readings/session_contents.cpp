@@ -45,21 +45,14 @@ SessionContents session_contents(const std::string& file) {
 }
 
 namespace {
-/// Installed, or in the folder of a build.
-std::vector<std::filesystem::path> sample_places() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return {fs::path(resources_folder()) / "sample.storm", program.parent_path().parent_path() / "sample" / "sample.storm"};
-}
+std::filesystem::path sample_file() { return std::filesystem::path(resources_folder()) / "sample" / "sample.storm"; }
 }  // namespace
 
 bool session_is_writable(const std::string& file) {
   may_block("session_is_writable");
   // The sample stays as it was recorded, wherever it lies: the next one who opens it expects its runs.
   std::error_code none;
-  for (const std::filesystem::path& sample : sample_places())
-    if (std::filesystem::equivalent(file, sample, none)) return false;
+  if (std::filesystem::equivalent(file, sample_file(), none)) return false;
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   return ::access(file.c_str(), W_OK) == 0 && ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
 }
@@ -67,9 +60,9 @@ bool session_is_writable(const std::string& file) {
 std::string sample_session() {
   may_block("sample_session");
   std::error_code error;
-  for (const std::filesystem::path& at : sample_places())
-    if (std::filesystem::exists(at, error)) return at.string();
-  bad_input("sample session", "is not installed here", "build the target `sample`, or run the demo");
+  const std::filesystem::path file = sample_file();
+  if (std::filesystem::exists(file, error)) return file.string();
+  bad_input(file.string(), "the sample session is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/sample.storm");
 }
 
 }  // namespace stormcell

@@ -52,6 +52,7 @@ asks libimgui-dev bench
 asks libbenchmark-dev bench
 asks libdnnl-dev bench
 asks libimgui-dev screenshots
+asks libsqlite3-dev sample
 asks libsqlite3-dev package device
 asks python3-venv fixtures
 asks libsqlite3-dev fixtures --train switch-names
