@@ -33,7 +33,7 @@ SessionContents session_contents(const std::string& file) {
   contents.holds.push_back(std::to_string(runs.size()) + " runs with " + std::to_string(batches) +
                            " batches: timings, loads by router and branch; in " + std::to_string(decisions) +
                            " of them every single routing decision.");
-  contents.holds.push_back(
+  contents.holds.emplace_back(
       "The commands' settings with the paths of model and data, and this machine's processor, threads and measured limits.");
   if (texts) contents.holds.push_back("The texts of the data, of " + std::to_string(texts) + " runs.");
   if (tokens)
@@ -62,7 +62,8 @@ std::string sample_session() {
   std::error_code error;
   const std::filesystem::path file = sample_file();
   if (std::filesystem::exists(file, error)) return file.string();
-  bad_input(file.string(), "the sample session is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/sample.storm");
+  bad_input(file.string(), "the sample session is not installed here",
+            "set STORMCELL_RESOURCES to the folder that holds sample/sample.storm");
 }
 
 }  // namespace stormcell
