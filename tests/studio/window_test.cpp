@@ -102,6 +102,14 @@ class WindowTest : public QObject {
     QVERIFY(!window.view());
   }
 
+  void the_sample_session_is_one_click_away() {
+    MainWindow window;
+    window.show();
+    QVERIFY(window.actions().trigger("open-sample"));
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QVERIFY(window.windowTitle().contains("sample.storm"));
+  }
+
   void what_is_selected_stands_above_all_views_and_can_be_let_go() {
     QString session;
     {
