@@ -167,7 +167,7 @@ void warn_where_different(const Figures& a, const Figures& b, std::vector<std::s
       {{"dataset", "name", "the data differ"},
        {"device", "name", "the processors differ"},
        {"device", "isa", "the instruction sets in use differ"},
-       {"device", "core_placement", "the threads lay differently to each other, so times must not be compared"}}};
+       {"device", "core_placement", "the threads ran on different cores, so times must not be compared"}}};
   for (const auto& [object, key, what] : rows) {
     const std::string x = text_at(a.summary, object, key), y = text_at(b.summary, object, key);
     if (!x.empty() && !y.empty() && x != y) warnings.push_back(std::string(what) + ": " + x + " and " + y);

@@ -18,7 +18,7 @@ struct ComparedFigure {
   std::optional<bool> significant;
 };
 
-/// How far apart two routings lie: 0 where a router shares its choices out alike, 1 where no branch gets any of both.
+/// How far apart two routings lie: 0: same shares in both runs; 1: no branch is used by both.
 struct RoutingDistance {
   std::string router;
   double total_variation = 0;      ///< half the sum over branches of |share in a - share in b|

@@ -190,7 +190,7 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& pla
     last = step;
     ++turn_at(turn).events;
   }
-  // A decoder that reads the input itself has written its first token before the first turn.
+  // A decoder-only model emits its first token in prefill, before turn 0.
   const int32_t ahead = model.has_encoder ? 0 : 1;
   for (DecodedTurn& t : turns) {
     t.position = t.turn + (model.has_encoder ? 0 : static_cast<int32_t>(batch.length));

@@ -47,8 +47,8 @@ struct Experiment::State {
   /// Of the model and of what was asked for.
   std::vector<std::string> warnings() const;
 
-  /// Ceilings and placement before (0) or after (1) measuring. The peak of resident memory begins anew: the probe's buffer is none of a
-  /// run's.
+  /// Ceilings and placement before (0) or after (1) measuring. Resets the peak of resident memory, so
+  /// the probe's buffer is not charged to a run.
   void probe(size_t reading, const Progress& progress);
   /// What was not quiet: ceilings that changed, and executions of the same batch that did (`spread`, see repeat_spread()).
   void warn_of_noise(double spread, std::vector<std::string>& warnings) const;

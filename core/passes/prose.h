@@ -11,12 +11,12 @@ namespace stormcell {
 /// "1 branch", "3 branches".
 std::string count_text(size_t n, std::string_view one, std::string_view many);
 
-/// Of which router, and why not.
+/// Pairs of a router and the reason why the pass refused it.
 using Refusals = std::vector<std::pair<std::string, std::string>>;
 /// "DONE; not ROUTER: why, and 2 more", or what was refused alone. Routers that were refused for one reason are counted together.
 std::string with_refusals(std::string done, const Refusals& refusals);
 
-/// Whether what is counted includes what only a miss runs.
+/// True if the graph has guards.
 bool has_guards(const Graph& graph);
 
 }  // namespace stormcell

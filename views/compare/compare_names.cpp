@@ -55,7 +55,7 @@ constexpr KnownFigure kKnown[] = {
     {"imbalance", QT_TRANSLATE_NOOP("Compare", "imbalance"), QT_TRANSLATE_NOOP("Compare", "max load / mean load - 1. From counted loads."),
      plain},
     {"entropy", QT_TRANSLATE_NOOP("Compare", "entropy, bits"),
-     QT_TRANSLATE_NOOP("Compare", "Of the loads' distribution. From counted loads."), plain},
+     QT_TRANSLATE_NOOP("Compare", "Entropy of the loads' distribution. From counted loads."), plain},
     {"label_information", QT_TRANSLATE_NOOP("Compare", "information on labels, bits"),
      QT_TRANSLATE_NOOP("Compare", "Bits that label and branch share. From counted loads."), plain},
     {"ms_per_batch", QT_TRANSLATE_NOOP("Compare", "time of a batch"), QT_TRANSLATE_NOOP("Compare", "Measured."), duration_text},

@@ -10,7 +10,7 @@ namespace stormcell::views {
 
 struct Caption {
   QStringList parts;  ///< model, session and run, date, the other run, what of the run is on show
-  QString note;       ///< what of the selection is not heeded
+  QString note;       ///< the parts of the selection that the view ignores
 };
 /// `heeded`: what of the selection the figures heed, and Part::other where the other run is on show.
 Caption caption_of(const Context& context, const Selection& selection, Parts heeded, const QString& note);

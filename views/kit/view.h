@@ -51,7 +51,7 @@ class View : public QWidget {
   void show_content();
   void show_table(bool table);
   bool shows_table() const { return shows_table_; }
-  /// What of the selection is not heeded, in a line; empty: all of it is.
+  /// One line naming the parts of the selection this view ignores; empty: it ignores none.
   QString note() const;
   const Context& context() const { return context_; }
   /// For the foot of an exported picture.
