@@ -78,7 +78,8 @@ std::vector<std::string> Experiment::State::warnings() const {
     list.push_back("--threads " + std::to_string(threads) + " is more than the " + std::to_string(cores) +
                    " cores this process may use: they take turns, and every step waits for the last");
   if (options.tolerance && dtype == model->dtype)
-    list.push_back("--tolerance has no effect: it is of what another number format costs, and the weights run as they are stored");
+    list.emplace_back(
+        "--tolerance has no effect: it limits what a conversion by --dtype may change, and the weights run as they are stored");
   return list;
 }
 
