@@ -5,16 +5,23 @@ function(stormcell_left_out part reason)
   message(STATUS "Left out: ${part}: ${reason}")
 endfunction()
 
-# stormcell_whole(RESULT SOURCE "program" [LANGUAGE CUDA] [FIND "package [COMPONENTS ...]"]
+# stormcell_whole(RESULT SOURCE "program" [LANGUAGE CUDA] [NEEDS variables that are false where a file is absent...] [FIND "package [COMPONENTS ...]"]
 #                 [TARGETS ...] [LIBRARIES files...] [INCLUDES folders...] [OPTIONS link options...] [SET "commands"])
 # RESULT is true where a project of its own finds the package and a program against it links; tried apart, because a package's configuration
 # may end the one that asks for it. Else ${RESULT}_REASON says why. What is whole is not tried again in this build folder; what is not, at each
 # configuration, since it may have been installed since.
 function(stormcell_whole result)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;LANGUAGE;FIND;SET" "TARGETS;LIBRARIES;INCLUDES;OPTIONS;NEEDS")
+  foreach(need ${arg_NEEDS})
+    if(NOT ${need})
+      set(${result} OFF PARENT_SCOPE)
+      set(${result}_REASON "not found" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
   if(${result})
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;LANGUAGE;FIND;SET" "TARGETS;LIBRARIES;INCLUDES;OPTIONS")
   if(NOT arg_LANGUAGE)
     set(arg_LANGUAGE CXX)
   endif()

@@ -10,6 +10,7 @@
 #include "core/experiment/judge.h"
 #include "core/passes/pipeline.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -71,25 +72,11 @@ void transpose(std::vector<float>& values, const std::vector<int64_t>& shape) {
     for (size_t j = 0; j < k; ++j) values[i * k + j] = from[j * n + i];
 }
 
-InputValues inputs_of_case(const RandomCase& c) {
-  InputValues v;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
-  }
-  return v;
-}
-
 Observed by_oracle(const RandomCase& c, const Graph& graph, const WeightSource& weights, bool round_inputs) {
-  OracleInputs<float> inputs;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
-  }
   OracleOptions options;
   options.keep_scores = true;
   options.round_inputs = round_inputs;
-  return observed(graph, c.bindings, Oracle<float>(graph, weights).run(inputs, c.bindings, options));
+  return observed(graph, c.bindings, Oracle<float>(graph, weights).run(oracle_inputs(c), c.bindings, options));
 }
 
 /// A graph on a device.
@@ -113,7 +100,7 @@ struct Plan {
     ForcedDecisions forced;
     if (replay) forced = forced_choices(*program, replay->decisions), options.forced = &forced;
     ExecutionResult result;
-    executor.run(inputs_of_case(from), from.bindings, options, result);
+    executor.run(input_values(from), from.bindings, options, result);
     for (const int32_t n : result.guard_misses) misses += n;
     return observed(*program, named, from.bindings, result);
   }
@@ -307,9 +294,7 @@ class VerifyTest : public QObject {
     // In the exit chain every image goes its own way.
     const RandomCase c = exit_chain_toy();
     const auto reach = router_reach(c.graph);
-    OracleInputs<float> inputs;
-    for (const auto& [name, values] : c.inputs) inputs[name].reals = std::get<std::vector<float>>(values);
-    const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings), reach);
+    const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings), reach);
     QVERIFY(!decisions.empty());
     for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
   }

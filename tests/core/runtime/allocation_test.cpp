@@ -5,6 +5,7 @@
 
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -51,11 +52,7 @@ class AllocationTest : public QObject {
 #endif
     for (uint64_t seed = 0; seed < 30; ++seed) {
       const RandomCase c = make_random_case(seed);
-      InputValues inputs;
-      for (const auto& [name, values] : c.inputs) {
-        if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs.integers[name] = *ints;
-        if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs.reals[name] = *reals;
-      }
+      const InputValues inputs = input_values(c);
       cpu::CpuDevice device(2);
       WeightStore store(device, c.weights);
       Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);

@@ -5,6 +5,7 @@
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/memory_plan.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/live_values.h"
 #include "tests/testing/random_graph.h"
@@ -46,22 +47,13 @@ RandomCase patch_chains(int64_t branches, int blocks, int64_t size, int64_t fan_
   return b.take("chains of patches");
 }
 
-InputValues values_of(const RandomCase& c) {
-  InputValues v;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
-  }
-  return v;
-}
-
 std::vector<float> first_output(Device& device, const RandomCase& c, std::shared_ptr<const Program> program) {
   WeightStore store(device, c.weights);
   Executor executor(device, store, std::move(program), c.bindings);
   ExecuteOptions options;
   options.outputs = true;
   ExecutionResult result;
-  executor.run(values_of(c), c.bindings, options, result);
+  executor.run(input_values(c), c.bindings, options, result);
   return result.outputs.at(0).reals;
 }
 
@@ -140,12 +132,7 @@ class MemoryPlanTest : public QObject {
   void chains_in_overlaid_memory_give_the_oracle_s_answer() {
     for (const int64_t fan_out : {int64_t{1}, int64_t{2}}) {
       const RandomCase c = patch_chains(5, 3, 6, fan_out);
-      OracleInputs<float> inputs;
-      for (const auto& [name, values] : c.inputs) {
-        if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
-        if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
-      }
-      const std::vector<float> expected = Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings).output("picture").reals;
+      const std::vector<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings).output("picture").reals;
       cpu::CpuDevice cpu(2);
       EmulatedDevice emulated(2);
       const std::vector<float> near = first_output(cpu, c, program_of(c)), far = first_output(emulated, c, program_of(c));

@@ -5,6 +5,7 @@
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/memory_plan.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -13,23 +14,7 @@
 namespace stormcell::testing {
 namespace {
 
-InputValues values_of(const RandomCase& c) {
-  InputValues v;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
-  }
-  return v;
-}
-
-OracleResult<float> oracle_of(const RandomCase& c) {
-  OracleInputs<float> inputs;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
-  }
-  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings);
-}
+OracleResult<float> oracle_of(const RandomCase& c) { return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); }
 
 struct Ran {
   ExecutionResult result;
@@ -51,9 +36,9 @@ Ran run_on(Device& device, const RandomCase& c, const ForcedDecisions* forced) {
   options.outputs = options.record = options.events = true;
   options.forced = forced;
   Ran ran;
-  executor.run(values_of(c), c.bindings, options, ran.result);  // a first time, so that leftovers of a run would show in the second
+  executor.run(input_values(c), c.bindings, options, ran.result);  // a first time, so that leftovers of a run would show in the second
   const int64_t before = device.synchronizations();
-  executor.run(values_of(c), c.bindings, options, ran.result);
+  executor.run(input_values(c), c.bindings, options, ran.result);
   ran.synchronizations = device.synchronizations() - before;
   const MemoryPlan& plan = executor.layout().memory;
   ran.arena_over_bound = static_cast<double>(plan.arena_bytes) / static_cast<double>(std::max<int64_t>(1, plan.live_set_bytes));

@@ -5,6 +5,7 @@
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -13,24 +14,10 @@
 namespace stormcell::testing {
 namespace {
 
-InputValues values_of(const RandomCase& c) {
-  InputValues v;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) v.integers[name] = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) v.reals[name] = *reals;
-  }
-  return v;
-}
-
 OracleResult<float> oracle_of(const RandomCase& c) {
-  OracleInputs<float> inputs;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
-  }
   OracleOptions options;
   options.keep_scores = true;
-  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings, options);
+  return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings, options);
 }
 
 /// All decisions of one run, those of the oracle replayed, so that nested routers see the same cells.
@@ -48,7 +35,7 @@ std::vector<ExecutedDecision> run_on(Device& device, const RandomCase& c, const 
   options.record = true;
   options.forced = &forced;
   ExecutionResult result;
-  for (int i = 0; i < 2; ++i) executor.run(values_of(c), c.bindings, options, result);
+  for (int i = 0; i < 2; ++i) executor.run(input_values(c), c.bindings, options, result);
   for (ExecutedDecision& d : result.decisions) d.router = program->routers[static_cast<size_t>(d.router)].node;
   return result.decisions;
 }

@@ -6,6 +6,7 @@
 
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -20,15 +21,6 @@ struct Shared {
   std::unique_ptr<Executor> executor;
   ExecutionResult expected, result;
 };
-
-InputValues inputs_of(const RandomCase& c) {
-  InputValues inputs;
-  for (const auto& [name, values] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs.integers[name] = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs.reals[name] = *reals;
-  }
-  return inputs;
-}
 
 std::unique_ptr<Executor> executor_of(Device& device, Shared& plan, std::shared_ptr<SharedMemory> memory) {
   plan.store = std::make_unique<WeightStore>(device, plan.from.weights);
@@ -71,7 +63,7 @@ void check_shared(Device& device, uint64_t first_seed) {
   std::vector<Shared> plans;
   for (uint64_t seed = first_seed; seed < first_seed + 5; ++seed) {
     Shared& plan = plans.emplace_back(Shared{make_random_case(seed), {}, nullptr, nullptr, {}, {}});
-    plan.inputs = inputs_of(plan.from);
+    plan.inputs = input_values(plan.from);
     auto alone = std::make_shared<SharedMemory>(device);
     executor_of(device, plan, alone)->run(plan.inputs, plan.from.bindings, everything(), plan.expected);
     largest = std::max(largest, alone->bytes(SharedPart::activations));
