@@ -3,6 +3,7 @@
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
@@ -40,26 +41,14 @@ RandomCase wandering_ids() {
 ExecutionResult run_on(Device& device, const RandomCase& c) {
   WeightStore store(device, c.weights);
   Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
-  InputValues values;
-  for (const auto& [name, given] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&given)) values.integers[name] = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&given)) values.reals[name] = *reals;
-  }
   ExecuteOptions options;
   options.outputs = true;
   ExecutionResult result;
-  executor.run(values, c.bindings, options, result);
+  executor.run(input_values(c), c.bindings, options, result);
   return result;
 }
 
-OracleResult<float> oracle_of(const RandomCase& c) {
-  OracleInputs<float> inputs;
-  for (const auto& [name, given] : c.inputs) {
-    if (const auto* ints = std::get_if<std::vector<int32_t>>(&given)) inputs[name].integers = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&given)) inputs[name].reals = *reals;
-  }
-  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings);
-}
+OracleResult<float> oracle_of(const RandomCase& c) { return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
@@ -45,16 +46,7 @@ RandomCase routed() {
   return b.take("routed");
 }
 
-InputValues values_of(const RandomCase& c) {
-  InputValues v;
-  for (const auto& [name, values] : c.inputs) v.reals[name] = std::get<std::vector<float>>(values);
-  return v;
-}
-OracleResult<float> oracle_of(const RandomCase& c) {
-  OracleInputs<float> inputs;
-  for (const auto& [name, values] : c.inputs) inputs[name].reals = std::get<std::vector<float>>(values);
-  return Oracle<float>(c.graph, *c.weights).run(inputs, c.bindings);
-}
+OracleResult<float> oracle_of(const RandomCase& c) { return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); }
 
 }  // namespace
 
@@ -68,13 +60,13 @@ class RefusalsTest : public QObject {
     Progress progress;
     Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings, progress);
     ExecutionResult result;
-    executor.run(values_of(c), c.bindings, {}, result);
+    executor.run(input_values(c), c.bindings, {}, result);
     progress.cancel.cancel(ErrorKind::terminated);
-    QVERIFY_EXCEPTION_THROWN(executor.run(values_of(c), c.bindings, {}, result), Error);
+    QVERIFY_EXCEPTION_THROWN(executor.run(input_values(c), c.bindings, {}, result), Error);
     Executor another(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
     ExecuteOptions options;
     options.outputs = true;
-    another.run(values_of(c), c.bindings, options, result);
+    another.run(input_values(c), c.bindings, options, result);
     QCOMPARE(result.outputs.size(), size_t{1});
   }
 
@@ -92,7 +84,7 @@ class RefusalsTest : public QObject {
         ExecuteOptions options;
         options.outputs = true;
         ExecutionResult result;
-        QCOMPARE(complaint([&] { executor.run(values_of(c), c.bindings, options, result); }), oracle);
+        QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, options, result); }), oracle);
         if (fits) QCOMPARE(result.outputs[0].reals, oracle_of(c).output("y").reals);
       }
     }
@@ -111,7 +103,7 @@ class RefusalsTest : public QObject {
       options.forced = &forced;
       options.forced_from = "some.storm";
       ExecutionResult result;
-      return complaint([&] { executor.run(values_of(c), c.bindings, options, result); });
+      return complaint([&] { executor.run(input_values(c), c.bindings, options, result); });
     };
     const auto with = [&](int32_t choice) {
       std::vector<int32_t> changed = choices;
@@ -131,14 +123,15 @@ class RefusalsTest : public QObject {
     options.forced = &part;
     options.record = true;
     ExecutionResult result;
-    executor.run(values_of(c), c.bindings, options, result);
+    executor.run(input_values(c), c.bindings, options, result);
     QCOMPARE(result.unforced.at(0), 4);
     std::vector<int32_t> expected = choices;
     expected[2] = 1, expected[4] = 2;
     QCOMPARE(result.decisions.at(0).choice, expected);
     part[0][0].ancestor = {2, 6};
     options.forced_from = "some.storm";
-    QCOMPARE(complaint([&] { executor.run(values_of(c), c.bindings, options, result); }), begin + "expected a cell below 6, got 6" + end);
+    QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, options, result); }),
+             begin + "expected a cell below 6, got 6" + end);
     QCOMPARE(replay({choices, choices}), begin + "expected at most 1 executions, got 2" + end);
   }
 };
