@@ -73,7 +73,7 @@ PassParameters checked_options(const Pass& pass, const PassParameters& given, co
     if (!option) {
       std::string known;
       for (const PassOption& o : pass.options) known += (known.empty() ? "" : ", ") + std::string(o.key);
-      bad_input(where, "pass " + std::string(pass.id) + " has no option \"" + key + "\"", "it has " + known);
+      bad_input(where, "pass " + std::string(pass.id) + " has no option \"" + key + "\"", "it has " + (known.empty() ? "none" : known));
     }
     const double value = parse_option(*option, text, where + " " + std::string(pass.id) + "." + key);
     if (value != option->standard) checked[key] = option_text(*option, value);

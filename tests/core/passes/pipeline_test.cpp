@@ -63,8 +63,8 @@ class PipelineTest : public QObject {
              std::string("--only: unknown pass \"\" (there are: unpad, dead-path, horizontal-fusion, vertical-fusion)"));
     for (const char* id : {"permanent-path", "constant-decision", "reorder", "constant-folding", "capacity", "kernel-tuning",
                            "quantize-bf16", "quantize-int8", "speculative-routing", "weight-preload", "memory-plan", "placement"})
-      QCOMPARE(complaint({.disable = {id}}),
-               "--disable: pass " + std::string(id) + ": not in this version (there are: unpad, dead-path, horizontal-fusion, vertical-fusion)");
+      QCOMPARE(complaint({.disable = {id}}), "--disable: pass " + std::string(id) +
+                                                 ": not in this version (there are: unpad, dead-path, horizontal-fusion, vertical-fusion)");
   }
 
   void each_pass_runs_on_its_own_and_upon_the_others() {
@@ -98,6 +98,7 @@ class PipelineTest : public QObject {
              std::string("--pass-option: unknown pass \"dead-paths\" (there are: unpad, dead-path, horizontal-fusion, vertical-fusion)"));
     QCOMPARE(complaint(with("dead-path", {{"share", "0"}})),
              std::string("--pass-option: pass dead-path has no option \"share\" (it has max-share)"));
+    QCOMPARE(complaint(with("unpad", {{"share", "0"}})), std::string("--pass-option: pass unpad has no option \"share\" (it has none)"));
     for (const char* wrong : {"", "-0.1", "0.51", "nan", "0.1 ", "1e999", "on"})
       QCOMPARE(complaint(with("dead-path", {{"max-share", wrong}})),
                "--pass-option dead-path.max-share: expected a share from 0 to 0.5, got \"" + std::string(wrong) + "\"");
