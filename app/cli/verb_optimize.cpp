@@ -36,11 +36,11 @@ class OptimizeVerb : public Verb {
            [this](const std::string& text) {
              if (text != "strided" && text != "first")
                bad_input("--profile-split", "\"" + text + "\" is no way to split", "use strided or first");
-             optimize_.profile_split = text;
+             experiment_.profile_split = text;
            },
            "which quarter of the batches is profiled, the others are measured: every fourth, or the first (strided)")
         ->type_name("strided|first");
-    app.add_flag("--keep-all", optimize_.keep_all, "keep passes that make the plan slower and save no memory");
+    app.add_flag("--keep-all", experiment_.keep_all, "keep passes that make the plan slower and save no memory");
     add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
     add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);

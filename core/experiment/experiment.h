@@ -30,10 +30,8 @@ struct RunOptions {
 struct OptimizeOptions {
   PlanChoice passes;
   std::string session;
-  double measure_seconds = 8;             ///< measuring of all plans together, mirrored; half as long again where a pass is left out
-  bool alone = true;                      ///< also measure each pass on its own
-  std::string profile_split = "strided";  ///< or "first": which batches are profiled; the others are measured
-  bool keep_all = false;                  ///< also passes that make the plan slower and save no memory
+  double measure_seconds = 8;  ///< measuring of all plans together, mirrored; half as long again where a pass is left out
+  bool alone = true;           ///< also measure each pass on its own
 };
 
 class Experiment {

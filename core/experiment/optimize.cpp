@@ -1,6 +1,5 @@
 // The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the optimised run's record.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/experiment/candidates.h"
 #include "core/experiment/experiment.h"
@@ -13,15 +12,6 @@
 namespace stormcell {
 namespace {
 
-/// The settings of the experiment, and what was asked for of this optimisation where it is not the standard: runs with the same settings
-/// are told by the same text.
-std::string settings_of(const std::string& experiment, const OptimizeOptions& options) {
-  nlohmann::json settings = nlohmann::json::parse(experiment);
-  if (options.profile_split != OptimizeOptions().profile_split) settings["profile_split"] = options.profile_split;
-  if (options.keep_all) settings["keep_all"] = true;
-  return settings.dump();
-}
-
 class Optimization {
  public:
   Optimization(Experiment::State& state, const OptimizeOptions& options, const Progress& progress)
@@ -29,9 +19,8 @@ class Optimization {
         options_(options),
         progress_(progress),
         chosen_(select_passes({options.passes.enable, options.passes.disable, options.passes.only, options.passes.options})),
-        split_(split_batches(state.data->batch_count(), options.profile_split)),
+        split_(split_batches(state.data->batch_count(), state.options.profile_split)),
         result_(start_summary(state, "optimize")) {
-    result_->settings = settings_of(result_->settings, options);
     result_->split = figures_of(split_);
   }
 
@@ -75,7 +64,7 @@ class Optimization {
     for (size_t i = 0; i < plans_.alone_of.size(); ++i)
       if (plans_.alone_of[i] != kNoPlan)
         set_gain(times_.speedup(plans_.alone_of[i]), result_->passes[i].speedup_alone, result_->passes[i].speedup_alone_ci95);
-    while (!options_.keep_all && plans_.final_plan != kNoPlan) {
+    while (!s_.options.keep_all && plans_.final_plan != kNoPlan) {
       const std::vector<LeftOut> lost =
           passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total_of(plans_, *baseline_, times_));
       if (lost.empty()) break;
@@ -160,7 +149,7 @@ class Optimization {
     if (plans_.final_plan == kNoPlan) return;
     for (const Contribution& c : contributions_of(plans_, *baseline_, times_)) {
       set_own(c);
-      report(c.pass).reason += why_kept(c, options_.keep_all);
+      report(c.pass).reason += why_kept(c, s_.options.keep_all);
     }
     for (size_t i = 0; i < plans_.cumulative_of.size(); ++i) {
       if (plans_.cumulative_of[i] == kNoPlan) continue;

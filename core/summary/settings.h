@@ -23,7 +23,9 @@ struct ExperimentOptions {
   double verify_seconds = 10;
   std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;
-  int64_t most_new_tokens = 64;  ///< generate
+  int64_t most_new_tokens = 64;           ///< generate
+  std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
+  bool keep_all = false;                  ///< optimize; also passes that make the plan slower and save no memory
   bool operator==(const ExperimentOptions&) const = default;
 };
 
@@ -55,6 +57,8 @@ inline constexpr std::array kSettings = {
     Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs},
     Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores},
     Setting{"most_new_tokens", "--max-new-tokens", &ExperimentOptions::most_new_tokens, "generate"},
+    Setting{"profile_split", "--profile-split", &ExperimentOptions::profile_split, "optimize"},
+    Setting{"keep_all", "--keep-all", &ExperimentOptions::keep_all, "optimize"},
 };
 
 /// A JSON object of all settings, and the program's version.

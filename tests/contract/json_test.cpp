@@ -232,7 +232,7 @@ class JsonTest : public QObject {
 
   void every_setting_is_an_option_that_comes_back() {
     // The command line that the settings of a run give does the run again, with the same settings.
-    for (const char* verb : {"run", "generate"}) {
+    for (const char* verb : {"run", "generate", "optimize"}) {
       ExperimentOptions asked;
       asked.model = switch_model();
       asked.data = "random:6x7x5";
@@ -241,10 +241,11 @@ class JsonTest : public QObject {
       asked.seed = (uint64_t{1} << 62) + 1, asked.threads = 1, asked.dtype = "bf16", asked.verify_seconds = 0.125;
       asked.record_inputs = asked.record_scores = true;
       if (std::string_view(verb) == "generate") asked.most_new_tokens = 3;
+      if (std::string_view(verb) == "optimize") asked.profile_split = "first", asked.keep_all = true;
       Arguments arguments = {verb};
       for (std::string& word : command_words(asked, verb)) arguments.push_back(std::move(word));
       arguments.insert(arguments.end(), {"--json", "-"});
-      if (std::string_view(verb) == "run") arguments.insert(arguments.end(), {"--measure-seconds", "0"});
+      if (std::string_view(verb) != "generate") arguments.insert(arguments.end(), {"--measure-seconds", "0"});
       const Ended ended = run_program(arguments);
       const Json settings = ended.json().value("settings", Json());
       const auto kept = parse_settings(settings.dump());

@@ -125,6 +125,8 @@ class DocumentTest : public QObject {
         command_of(
             R"({"model":"m","data":"d","dtype":"bf16","threads":2,"verify_seconds":0.5,"allow_nonfinite":true,"record_scores":true})", ""),
         QString("stormcell optimize m --data d --threads 2 --dtype bf16 --verify-seconds 0.5 --allow-nonfinite --record-scores"));
+    QCOMPARE(command_of(R"({"model":"m","profile_split":"first","keep_all":true})", ""),
+             QString("stormcell optimize m --profile-split first --keep-all"));
     QVERIFY(command_of("", "s.storm").isEmpty());
     QCOMPARE(export_command("compare", "c.png", "b c.storm#2", "a.storm#1"),
              QString("stormcell-studio --export compare -o c.png --compare-with a.storm#1 'b c.storm#2'"));

@@ -13,10 +13,10 @@ namespace {
 size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
-               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens] = o;
+               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
-               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens);
+               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all);
 }
 
 /// All fields other than their defaults.
