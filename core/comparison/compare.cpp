@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/comparison/analyze.h"
@@ -193,6 +194,29 @@ void warn_where_ceilings_differ(const Figures& a, const Figures& b, std::vector<
   }
 }
 
+/// Figures of routers that count padding in one of the two runs only, as a plan without padding and one with it: they say nothing beside
+/// each other. The figures of real cells ("load_real") stand for them.
+std::set<std::string> figures_with_padding_in_one(const Figures& a, const Figures& b) {
+  std::set<std::string> figures;
+  const auto padding_in = [](const Figures& f, const std::string& router) {
+    const auto all = f.value_of.find(router + ".cells"), real = f.value_of.find(router + ".cells_real");
+    return all == f.value_of.end() || real == f.value_of.end() ? std::optional<bool>() : all->second != real->second;
+  };
+  for (const auto& [figure, value] : a.values) {
+    constexpr std::string_view kCells = ".cells_real";
+    if (!figure.starts_with("routing.") || !figure.ends_with(kCells)) continue;
+    const std::string router = figure.substr(0, figure.size() - kCells.size());
+    const auto in_a = padding_in(a, router), in_b = padding_in(b, router);
+    if (!in_a || !in_b || *in_a == *in_b) continue;
+    for (const auto& [other, count] : a.values) {
+      if (!other.starts_with(router + ".")) continue;
+      const std::string key = other.substr(router.size() + 1);
+      if (key == "cells" || key == "imbalance" || key == "entropy" || key == "dropped" || key.starts_with("load.")) figures.insert(other);
+    }
+  }
+  return figures;
+}
+
 /// Shares of a router's branches by its name; empty where it has no loads.
 std::map<std::string, std::vector<double>> shares_of(const Json& summary) {
   std::map<std::string, std::vector<double>> shares;
@@ -275,7 +299,12 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   Comparison c;
   c.a = name_a;
   c.b = name_b;
-  for (const auto& [figure, value] : a.values) c.rows.push_back(compared(figure, a, b));
+  const std::set<std::string> apart = figures_with_padding_in_one(a, b);
+  for (const auto& [figure, value] : a.values) {
+    c.rows.push_back(compared(figure, a, b));
+    if (apart.contains(figure)) c.rows.back() = {.figure = figure, .a = c.rows.back().a, .b = c.rows.back().b};
+  }
+  if (!apart.empty()) c.warnings.emplace_back("only one of the two runs computed padding: loads are compared by their real cells");
   for (const auto& [figure, value] : b.values)
     if (!a.value_of.contains(figure)) c.rows.push_back(compared(figure, a, b));
   // Null in both: known to the conditions, with nothing to show.

@@ -45,6 +45,22 @@ class RowsOf {
   std::vector<int64_t> at_;
 };
 
+/// Which rows of a batch any of its decisions saw.
+class RowsSeen {
+ public:
+  explicit RowsSeen(int64_t cells) : seen_(static_cast<size_t>(cells), 0) {}
+  void add(const RowsOf& rows) {
+    any_ = true;
+    for (size_t row = 0; row < seen_.size(); ++row) seen_[row] |= rows(static_cast<int64_t>(row)) >= 0;
+  }
+  /// True where no decision says anything.
+  bool operator()(int64_t row) const { return !any_ || seen_[static_cast<size_t>(row)]; }
+
+ private:
+  bool any_ = false;
+  std::vector<uint8_t> seen_;
+};
+
 /// Adds `count` rows from `row` on to a line; a weight or margin that is missing for some leaves the whole line without.
 void add_choices(const StoredDecision& d, const RowsOf& rows, int64_t row, int64_t count, CellLine::Routed& to) {
   const auto k = static_cast<size_t>(d.fan_out);
@@ -81,10 +97,12 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
       if (row < s.tokens.size()) line.token.push_back(s.tokens[row]);
     }
   }
+  RowsSeen seen(s.cells.cells());
   for (size_t r = 0; r < routers.size(); ++r) {
     const auto d = reader.decision(page.run, routers[r], batch);
     if (!d) continue;
     const RowsOf rows(*d, s.cells.cells());
+    seen.add(rows);
     for (int64_t q = from; q < to; ++q) {
       const auto at = static_cast<size_t>(q - page.first_sequence);
       CellLine::Routed& routed = page.lines[at].routed[r];
@@ -92,6 +110,10 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
       routed.choice.resize(static_cast<size_t>(before[at] * d->fan_out), kNoChoice);
       add_choices(*d, rows, (q - s.cells.first_sequence) * per, taken[at], routed);
     }
+  }
+  for (int64_t q = from; q < to; ++q) {
+    const auto at = static_cast<size_t>(q - page.first_sequence);
+    for (int64_t p = 0; p < taken[at]; ++p) page.lines[at].seen.push_back(seen((q - s.cells.first_sequence) * per + p));
   }
 }
 

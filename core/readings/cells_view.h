@@ -33,6 +33,7 @@ struct CellLine {
   std::vector<int32_t> position;  ///< [listed]
   std::vector<int32_t> token;     ///< [listed], or empty where no inputs were recorded, or cells are no tokens
   std::vector<uint8_t> real;      ///< [listed] 0: padding
+  std::vector<uint8_t> seen;      ///< [listed] 0: no router got it, as padding that a plan leaves out; 1 where no decision is stored
   std::vector<uint8_t> phase;     ///< [listed] index into kPhaseNames
   struct Routed {
     std::vector<int32_t> choice;  ///< [listed, fan_out] a branch, ~branch where its capacity dropped the cell, or kNoChoice

@@ -19,7 +19,8 @@ struct CellsFixture {
   int32_t sequences = 3, per_sequence = 14;
   uint32_t change = 0;  ///< other decisions of the second router, in part of the cells
   bool inputs = true, decisions = true, margins = false;
-  bool phases = false;  ///< every third batch is of the input, the others are of decoding
+  bool computes_padding = true;  ///< false: routers are recorded over the real cells alone, as a plan without padding leaves it
+  bool phases = false;           ///< every third batch is of the input, the others are of decoding
 };
 
 /// Two routers over "token", one with two branches a cell over "decoder_token".
@@ -60,9 +61,11 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
     for (int32_t s = 0; s < 2; ++s) batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, phase}, mask, tokens);
     for (int32_t r = 0; r < 3; ++r) {
       const RouterInfo& info = start.layout.routers[static_cast<size_t>(r)];
-      std::vector<int32_t> choice;
+      std::vector<int32_t> choice, rows;
       std::vector<float> weight;
-      for (size_t c = 0; c < cells; ++c)
+      for (size_t c = 0; c < cells; ++c) {
+        if (!f.computes_padding && !mask[c]) continue;
+        rows.push_back(static_cast<int32_t>(c));
         for (int32_t j = 0; j < info.fan_out; ++j) {
           // A token mostly goes to one branch, so that dictionaries have something to tell.
           auto branch = static_cast<int32_t>((static_cast<uint32_t>(tokens[c]) + (random() % 5 == 0 ? random() : 0)) %
@@ -72,11 +75,13 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
           choice.push_back(r == 0 && random() % 17 == 0 ? dropped_from(branch) : branch);
           weight.push_back(static_cast<float>(250 + random() % 700) / 1000 / static_cast<float>(j + 1));
         }
+      }
       DecisionRecord d;
       d.router = r;
       d.choice = choice;
       d.weight = weight;
-      std::vector<float> margin(f.margins ? cells : 0, 0.25f);
+      if (!f.computes_padding) d.ancestor = rows;
+      std::vector<float> margin(f.margins ? rows.size() : 0, 0.25f);
       d.margin = margin;
       batch.add_decision(d);
     }

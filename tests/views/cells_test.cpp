@@ -1,4 +1,5 @@
 // The view of cells: what it reads, where chips lie, and the view on fixture sessions.
+#include <QCheckBox>
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QPushButton>
@@ -75,6 +76,47 @@ class CellsTest : public QObject {
     QCOMPARE(range->end_sequence, int64_t{12});
   }
 
+  void cells_that_no_router_got_are_shown_as_not_computed() {
+    CellsFixture f;
+    f.computes_padding = false;
+    const std::string session = make_cells_session(at("unpadded.storm"), f);
+    const auto page = read_cell_page(session, 1, {"token", 0, 3}), padded = read_cell_page(session_, 1, {"token", 0, 3});
+    CellOptions options;
+    options.router = kFirst;
+    options.padding = true;
+    const Table table = make_cells_table(*page, options), table_padded = make_cells_table(*padded, options);
+    const size_t branches = table.columns.size() - 2, weight = 5;
+    int left_out = 0;
+    size_t row = 0;
+    for (size_t l = 0; l < 3; ++l)
+      for (size_t c = 0; c < 14; ++c, ++row) {
+        const bool real = page->lines[l].real[c];
+        QCOMPARE(page->lines[l].seen[c] != 0, real);
+        QVERIFY(padded->lines[l].seen[c]);
+        const bool said = std::get<QString>(table.rows[row][branches]) == "not computed";
+        QCOMPARE(said, !real);
+        QCOMPARE(std::holds_alternative<double>(table.rows[row][weight]), real);
+        QVERIFY(std::get<QString>(table_padded.rows[row][branches]) != "not computed");
+        left_out += !real;
+      }
+    QVERIFY(left_out > 0);
+    const ShownPage shown = show_page(*page, options);
+    const auto& chips = shown.lines[0].chips;
+    for (size_t c = 0; c < chips.size(); ++c) QCOMPARE(describe(*page, shown, 0, c).contains("padding: not computed"), !chips[c].real);
+    const ShownPage both = show_page(*padded, options);
+    for (size_t c = 0; c < both.lines[0].chips.size(); ++c)
+      QCOMPARE(describe(*padded, both, 0, c).contains("but computed"), !both.lines[0].chips[c].real);
+
+    CellsView view;
+    view.resize(900, 600);
+    run_load(view, context_of(session));
+    QVERIFY(!view.note().contains("not computed"));
+    view.findChild<QCheckBox*>()->setChecked(true);
+    QVERIFY2(view.note().contains("not computed"), qPrintable(view.note()));
+    run_load(view, context_of(session_));
+    QVERIFY(!view.note().contains("not computed"));
+  }
+
   void a_dictionary_is_counted_from_the_decisions() {
     const auto page = read_cell_page(session_, 1, {"token", 0, 1000});
     std::map<int32_t, int64_t> count, everywhere;
@@ -127,6 +169,7 @@ class CellsTest : public QObject {
       for (size_t i = 0; i < tokens.size(); ++i) {
         line.position.push_back(static_cast<int32_t>(i) + (gap_at >= 0 && static_cast<int32_t>(i) >= gap_at ? 5 : 0));
         line.real.push_back(1);
+        line.seen.push_back(1);
         line.phase.push_back(0);
       }
       line.cells = static_cast<int64_t>(tokens.size());

@@ -118,6 +118,32 @@ class HeatmapTest : public QObject {
     QVERIFY2(view.note().contains("nothing to subtract"), qPrintable(view.note()));
   }
 
+  void loads_with_padding_are_never_set_against_loads_without() {
+    CellsFixture f;
+    const std::string padded = make_cells_session(folder_.filePath("padded.storm").toStdString(), f);
+    f.computes_padding = false;
+    const std::string real = make_cells_session(folder_.filePath("real.storm").toStdString(), f);
+    HeatmapView view;
+    view.resize(900, 600);
+    run_load(view, context_of(padded, 1, real));
+    auto* padding = view.findChild<QCheckBox*>();
+    auto* metric = view.findChild<QComboBox*>();
+    const Table without = view.table();
+    padding->setChecked(true);
+    QVERIFY2(view.note().contains("padding is left out of both"), qPrintable(view.note()));
+    QCOMPARE(view.table().rows, without.rows);
+    metric->setCurrentIndex(static_cast<int>(HeatMetric::weight));
+    QVERIFY2(view.note().contains("stand beside each other"), qPrintable(view.note()));
+    QVERIFY(!draw(*view.picture(), {900, 500}).isNull());
+    // Two runs of one kind are compared as they are.
+    metric->setCurrentIndex(static_cast<int>(HeatMetric::share));
+    run_load(view, context_of(padded, 1, make_cells_session(folder_.filePath("again.storm").toStdString(), {10, 3, 14, 4})));
+    QVERIFY(!view.note().contains("left out"));
+    const Table with = view.table();
+    padding->setChecked(false);
+    QVERIFY(view.table().rows != with.rows);
+  }
+
   void the_difference_with_itself_is_nothing() {
     const LoadWindows data = small();
     const HeatMatrix m =

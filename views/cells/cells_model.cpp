@@ -71,6 +71,7 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
   Chip chip;
   chip.cell = static_cast<int>(cell);
   chip.real = line.real[cell] != 0;
+  chip.seen = line.seen[cell] != 0;
   if (!line.token.empty()) {
     const auto piece = page.pieces.find(line.token[cell]);
     const PieceText text = piece == page.pieces.end() ? PieceText{QString::number(line.token[cell]), true} : piece_text(piece->second);

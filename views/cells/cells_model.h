@@ -32,6 +32,7 @@ struct Chip {
   QString part;              ///< of tokens that are bytes: which of which letter; else empty
   bool word = false;         ///< begins a word: a gap before it
   bool real = true;          ///< false: padding
+  bool seen = true;          ///< false: no router got it, as padding that the plan does not compute
   int branch = -1;           ///< first kept choice of the router that colours; -1: none
   bool dropped = false;      ///< a choice of it was dropped
   double value = 0;          ///< in the unit of the colour

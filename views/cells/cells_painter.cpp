@@ -37,6 +37,7 @@ void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page
   const QFontMetricsF metrics(p.font());
   const QColor fill = chip_fill(chip, page.options, theme);
   p.fillRect(box, fill);
+  if (!chip.seen) p.fillRect(box, QBrush(theme.faint, Qt::BDiagPattern));
   if (chip.dropped) {
     p.setPen(QPen(theme.bad, 1, Qt::DashLine));
     p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));

@@ -38,7 +38,8 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
     text += tr(", token %1 <b>%2</b>").arg(line.token[cell]).arg((chip.part.isEmpty() ? chip.text : chip.part).toHtmlEscaped());
   if (!line.label.empty()) text += ", " + QString::fromStdString(line.label).toHtmlEscaped();
   if (!line.text.empty()) text += "<br>" + QString::fromStdString(line.text).left(200).toHtmlEscaped();
-  if (!chip.real) text += tr("<br>padding: no cell of the data");
+  if (!chip.real) text += chip.seen ? tr("<br>padding: no cell of the data, but computed") : tr("<br>padding: not computed");
+  if (chip.real && !chip.seen) text += tr("<br>no router got it");
   text += "<table>";
   for (size_t r = 0; r < page.routers.size(); ++r) {
     const RouterLine& router = page.routers[r];
@@ -87,9 +88,9 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
       std::vector<Value> branches;
       for (size_t r = 0; r < page.routers.size(); ++r) {
         const int k = page.routers[r].fan_out;
-        branches.emplace_back(branches_text(line.routed[r], c, k));
+        branches.emplace_back(line.seen[c] ? branches_text(line.routed[r], c, k) : tr("not computed"));
         for (int j = 0; j < k; ++j) work += line.routed[r].choice[c * static_cast<size_t>(k) + static_cast<size_t>(j)] >= 0;
-        if (QString::fromStdString(page.routers[r].name) != options.router) continue;
+        if (QString::fromStdString(page.routers[r].name) != options.router || !line.seen[c]) continue;
         weight = weight_value(line.routed[r], c, k);
         if (!line.routed[r].margin.empty()) margin = static_cast<double>(line.routed[r].margin[c]);
       }

@@ -226,6 +226,9 @@ QStringList CellsView::remarks() const {
   if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells step back.");
   if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
     said << tr("The dictionary counts the whole run.");
+  const auto left_out = [](const CellLine& line) { return std::find(line.seen.begin(), line.seen.end(), 0) != line.seen.end(); };
+  if (padding_->isChecked() && data_.page && std::any_of(data_.page->lines.begin(), data_.page->lines.end(), left_out))
+    said << tr("Hatched: not computed, no router got these cells.");
   return said;
 }
 

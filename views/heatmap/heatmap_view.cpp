@@ -45,6 +45,9 @@ bool has_padding(const LoadWindows& data) {
   });
 }
 
+/// Sessions hold this metric of all cells together, real ones and padding.
+bool keeps_no_padding_apart(HeatMetric metric) { return metric == HeatMetric::weight || metric == HeatMetric::drops; }
+
 /// Stacks see different cells at the same place, so each has a path of its own.
 std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWindows& data, const HeatMatrix& matrix) {
   std::vector<std::vector<HeatCell>> paths;
@@ -158,9 +161,15 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   pair_->setEnabled(false);
 }
 
+bool HeatmapView::padding_in_one_run_only() const {
+  return pair_->currentIndex() != static_cast<int>(HeatPair::single) && data_.all && data_.other &&
+         has_padding(*data_.all) != has_padding(*data_.other);
+}
+
 HeatOptions HeatmapView::options() const {
   HeatOptions o{static_cast<HeatMetric>(metric_->currentIndex()), static_cast<HeatScale>(scale_->currentIndex()),
-                static_cast<HeatOrder>(order_->currentIndex()), static_cast<HeatPair>(pair_->currentIndex()), padding_->isChecked()};
+                static_cast<HeatOrder>(order_->currentIndex()), static_cast<HeatPair>(pair_->currentIndex()),
+                padding_->isChecked() && !padding_in_one_run_only()};
   const bool with_itself = context_.other.file == context_.main.file && context_.other.run == context_.main.run;
   if (!data_.other || with_itself) o.pair = HeatPair::single;
   return o;
@@ -236,6 +245,9 @@ QStringList HeatmapView::remarks() const {
     said << tr("Loads by label are kept for the whole run and without padding.");
     const HeatMetric metric = options().metric;
     if (metric == HeatMetric::weight || metric == HeatMetric::drops) said << tr("There is no %1 by label.").arg(term_of(metric).name);
+  } else if (options().pair == HeatPair::difference && keeps_no_padding_apart(options().metric) && padding_in_one_run_only()) {
+    said << tr("%1 counts padding, and only one of the two runs has it: the two stand beside each other.")
+                .arg(term_of(options().metric).name);
   } else if (options().pair == HeatPair::difference && data_.all && !have_a_router_in_common(*data_.all, *data_.other)) {
     said << tr(
         "No router of the other run has the name and the number of branches of one here: there is nothing to subtract, so the two stand "
@@ -245,8 +257,9 @@ QStringList HeatmapView::remarks() const {
                 .arg(data_.other->batches)
                 .arg(data_.all->batches);
   }
-  if (!padding_->isChecked() && data_.all && (options().metric == HeatMetric::weight || options().metric == HeatMetric::drops) &&
-      selection_.label.isEmpty() && has_padding(*data_.all))
+  if (padding_->isChecked() && padding_in_one_run_only())
+    said << tr("Only one of the two runs has padding among its cells: padding is left out of both.");
+  if (!options().padding && data_.all && keeps_no_padding_apart(options().metric) && selection_.label.isEmpty() && has_padding(*data_.all))
     said << tr("%1 counts padding: it is not kept apart.").arg(term_of(options().metric).name);
   return said;
 }
@@ -286,7 +299,9 @@ void HeatmapView::show_data() {
   HeatOptions o = options();
   const LoadWindows& from = windows();
   // Nothing to subtract: remarks() say so.
-  if (o.pair == HeatPair::difference && !have_a_router_in_common(from, other_windows())) o.pair = HeatPair::beside;
+  if (o.pair == HeatPair::difference &&
+      (!have_a_router_in_common(from, other_windows()) || (keeps_no_padding_apart(o.metric) && padding_in_one_run_only())))
+    o.pair = HeatPair::beside;
   const WindowRange range = windows_of(from, selection_.first_batch, selection_.end_batch);
   const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
   high_->setSuffix(o.metric == HeatMetric::share ? tr(" %") : QString());

@@ -120,6 +120,30 @@ class CompareTest : public QObject {
     QVERIFY(!judge(parse_fail_condition("routing.r.total_variation>0.4"), compare_runs(a, twice)).fails);
   }
 
+  void loads_with_padding_are_not_compared_with_loads_without() {
+    const auto run = [](int cells) {
+      return Json{{"routing", Json::array({{{"router", "a.b"},
+                                            {"cells", cells},
+                                            {"load", {cells / 2, cells / 2}},
+                                            {"imbalance", 0.5},
+                                            {"dropped", 1},
+                                            {"cells_real", 40},
+                                            {"load_real", {20, 20}}}})}};
+    };
+    const std::string padded = summary("padded", run(60)), other = summary("other", run(80)), real = summary("real", run(40));
+    const Comparison mixed = compare_runs(padded, real), alike = compare_runs(padded, other);
+    for (const char* figure :
+         {"routing.a.b.cells", "routing.a.b.load.0", "routing.a.b.load.1", "routing.a.b.imbalance", "routing.a.b.dropped"}) {
+      QVERIFY2(find(mixed, figure)->a && find(mixed, figure)->b && !find(mixed, figure)->difference, figure);
+      QVERIFY2(!find(mixed, figure)->significant, figure);
+      QVERIFY2(find(alike, figure)->difference, figure);
+    }
+    QCOMPARE(*find(mixed, "routing.a.b.load_real.0")->difference, 0.0);
+    QVERIFY(!mixed.warnings.empty() && mixed.warnings.back().find("padding") != std::string::npos);
+    QVERIFY(alike.warnings.empty());
+    QCOMPARE(mixed.routing.at(0).total_variation, 0.0);
+  }
+
   void ceilings_that_lie_far_apart_are_warned_of() {
     const auto peak = [](double gflops) { return Json{{"device", {{"peak_gflops", gflops}, {"read_gbps", 10}}}}; };
     const std::string a = summary("a", peak(100)), near = summary("near", peak(120)), far = summary("far", peak(130));
