@@ -1,18 +1,17 @@
 #include <array>
 
-#include "core/base/error.h"
 #include "core/cpu/cpu_kernel.h"
 
 namespace stormcell::cpu {
 
-// One file in ops/ each.
+// One file in ops/ each, named as the operator. Gather has two kernels; the three of an exchange are one file.
 std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_grouped_linear(const Making&),
     make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&), make_add(const Making&),
     make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&), make_rotary(const Making&),
     make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&), make_broadcast(const Making&),
     make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_compact(const Making&),
-    make_members(const Making&), make_pack(const Making&), make_expand(const Making&), make_gather_one(const Making&),
-    make_gather(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
+    make_members(const Making&), make_pack(const Making&), make_expand(const Making&), make_gather_slots(const Making&),
+    make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
     make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
     make_state_put(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&),
     make_exchange_back(const Making&);
@@ -37,8 +36,8 @@ constexpr std::array kKernels = {
     KernelRow{"argmax", "argmax", make_argmax},
     KernelRow{"route", "route", make_route},
     KernelRow{"scatter", "scatter.rows", make_scatter},
-    KernelRow{"gather", "gather.slots", make_gather_one},
-    KernelRow{"gather", "gather.chains", make_gather},
+    KernelRow{"gather", "gather.slots", make_gather_slots},
+    KernelRow{"gather", "gather.chains", make_gather_chains},
     KernelRow{"compact", "compact", make_compact},
     KernelRow{"members", "members", make_members},
     KernelRow{"pack", "pack.rows", make_pack},
@@ -58,31 +57,5 @@ constexpr std::array kKernels = {
 }  // namespace
 
 std::span<const KernelRow> kernel_list() { return kKernels; }
-
-Activation parse_activation(std::string_view word) {
-  if (word == "none") return Activation::none;
-  if (word == "relu") return Activation::relu;
-  if (word == "gelu") return Activation::gelu_erf;
-  if (word == "gelu_tanh") return Activation::gelu_tanh;
-  if (word == "silu") return Activation::silu;
-  bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(word));
-}
-
-int32_t Making::weight(size_t index, std::string layout, DType dtype) const {
-  const int32_t handle = weights.request({value(index).name, std::move(layout), dtype});
-  requested.push_back(handle);
-  return handle;
-}
-int32_t Making::plain_weight(size_t index) const { return weight(index, "plain", type(index).dtype); }
-int32_t Making::f32_weight(size_t index) const { return weight(index, "plain_f32", DType::f32); }
-int32_t Making::panel_weight(size_t index, bool precise) const {
-  // The stored number format, but f16, which has no dot product here, and what must not round its input.
-  return weight(index, "panels", type(index).dtype == DType::bf16 && !precise ? DType::bf16 : DType::f32);
-}
-
-int64_t Making::most_rows(size_t index) const {
-  const Operand& o = program.operands[static_cast<size_t>(step.inputs[index])];
-  return o.rows < 0 ? 1 : program.dims[static_cast<size_t>(o.rows)].evaluate(bounds);
-}
 
 }  // namespace stormcell::cpu

@@ -1,7 +1,6 @@
 #include "core/cpu/kernels/attention.h"
 
 #include "core/cpu/cpu_kernel.h"
-#include "core/cpu/kernels/rotary.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -69,35 +68,6 @@ class Attention : public Kernel {
   int64_t scratch_ = 0;
 };
 
-class Rotary : public Kernel {
- public:
-  explicit Rotary(const Making& m)
-      : heads_(static_cast<int32_t>(m.node().attributes.integer("heads"))), theta_(static_cast<float>(m.node().attributes.real("theta"))) {}
-  void run(const Call& c) const override {
-    std::copy_n(c.in[0].reals(), c.in[0].elements(), c.out[0].reals());
-    rotate_halves(c.team, c.out[0].reals(), c.out[0].width, c.out[0].rows, heads_, static_cast<int32_t>(c.out[0].width / heads_),
-                  c.in[1].integers(), theta_);
-  }
-
- private:
-  int32_t heads_;
-  float theta_;
-};
-
-class Positions : public Kernel {
- public:
-  explicit Positions(const Making&) {}
-  void run(const Call& c) const override {
-    const CellGroups& groups = c.in[0].groups;
-    for (int64_t p = 0; p < groups.parents; ++p) {
-      int32_t seen = 0;
-      for (int64_t i = groups.begin(p); i < groups.end(p); ++i) c.out[0].integers()[i] = c.in[0].integers()[i] ? seen++ : 1;
-    }
-  }
-};
-
 }  // namespace
 std::unique_ptr<Kernel> make_attention(const Making& m) { return std::make_unique<Attention>(m); }
-std::unique_ptr<Kernel> make_rotary(const Making& m) { return std::make_unique<Rotary>(m); }
-std::unique_ptr<Kernel> make_positions(const Making& m) { return std::make_unique<Positions>(m); }
 }  // namespace stormcell::cpu

@@ -1,4 +1,4 @@
-// reduce, broadcast: between the cells of a dense or ragged space and their parents; argmax.
+// reduce: sum, mean or last of the cells of each parent.
 #pragma once
 #include "core/oracle/reference/frame.h"
 
@@ -30,34 +30,6 @@ void reduce(const Call<Scalar>& c) {
     reduce_rows(c.in(0).reals, groups, c.width(0), mode, c.out().reals);
   } else {
     reduce_rows(c.in(0).integers, groups, c.width(0), mode, c.out().integers);
-  }
-}
-
-template <class Element>
-void broadcast_rows(const std::vector<Element>& x, const CellGroups& groups, int64_t width, std::vector<Element>& y) {
-  for (int64_t p = 0; p < groups.parents; ++p)
-    for (int64_t r = 0; r < groups.count(p); ++r) std::copy_n(x.data() + p * width, width, y.data() + (groups.begin(p) + r) * width);
-}
-
-template <class Scalar>
-void broadcast(const Call<Scalar>& c) {
-  const CellGroups groups = c.frame.groups(static_cast<SpaceId>(c.attributes().integer("space")));
-  if (c.is_real(0)) {
-    broadcast_rows(c.in(0).reals, groups, c.width(0), c.out().reals);
-  } else {
-    broadcast_rows(c.in(0).integers, groups, c.width(0), c.out().integers);
-  }
-}
-
-template <class Scalar>
-void argmax(const Call<Scalar>& c) {
-  const int64_t width = c.width(0);
-  for (int64_t r = 0; r < c.rows(0); ++r) {
-    const Scalar* x = c.in(0).reals.data() + r * width;
-    int64_t best = 0;
-    for (int64_t i = 1; i < width; ++i)
-      if (x[i] > x[best]) best = i;
-    c.out().integers[static_cast<size_t>(r)] = static_cast<int32_t>(best);
   }
 }
 

@@ -1,4 +1,4 @@
-// rotary and positions.
+// rotary: rotates the halves of each head by the place of its cell.
 #pragma once
 #include <cmath>
 
@@ -25,17 +25,6 @@ void rotary(const Call<Scalar>& c) {
         y[i + half] = x[i + half] * cosine + x[i] * sine;
       }
     }
-}
-
-template <class Scalar>
-void positions(const Call<Scalar>& c) {
-  const CellGroups groups = c.frame.groups(c.type(0).space);
-  const auto& mask = c.in(0).integers;
-  for (int64_t p = 0; p < groups.parents; ++p) {
-    int32_t seen = 0;
-    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)
-      c.out().integers[static_cast<size_t>(i)] = mask[static_cast<size_t>(i)] ? seen++ : 1;
-  }
 }
 
 }  // namespace stormcell::reference

@@ -1,4 +1,4 @@
-// route: scores are rounded to f32 and given to the protocol; branches_empty.
+// route: scores are rounded to f32 and given to the protocol.
 #pragma once
 #include "core/graph/protocol_attributes.h"
 #include "core/oracle/reference/frame.h"
@@ -38,15 +38,6 @@ Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decisi
     stormcell::route(view, protocol, decision.view);
   }
   return scores;
-}
-
-template <class Scalar>
-void branches_empty(const Call<Scalar>& c) {
-  const DecisionView& d = c.decision(0);
-  int32_t empty = 1;
-  for (const int64_t b : c.attributes().list("branches"))
-    if (d.load(static_cast<int32_t>(b)) > 0) empty = 0;
-  c.out().integers[0] = empty;
 }
 
 }  // namespace stormcell::reference

@@ -1,22 +1,9 @@
-// state_fill, state_write, state_put. A state is a plain tensor that nobody frees.
+// state_put: writes rows into a state from a place on. A state is a plain tensor that nobody frees.
 #pragma once
 #include "core/oracle/reference/frame.h"
 #include "core/runtime/put_range.h"
 
 namespace stormcell::reference {
-
-template <class Scalar>
-void state_fill(const Call<Scalar>& c) {
-  const double value = c.attributes().real("value");
-  std::fill(c.in(0).reals.begin(), c.in(0).reals.end(), static_cast<Scalar>(value));
-  std::fill(c.in(0).integers.begin(), c.in(0).integers.end(), static_cast<int32_t>(value));
-}
-
-template <class Scalar>
-void state_write(const Call<Scalar>& c) {
-  const OracleTensor<Scalar> copy = c.in(1);
-  c.in(0) = copy;
-}
 
 template <class Scalar>
 void state_put(const Call<Scalar>& c) {

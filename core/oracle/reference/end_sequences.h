@@ -1,14 +1,8 @@
-// extent, end_sequences, all_set: what loops are counted and stopped by.
+// end_sequences: the next tokens, and which sequences have ended.
 #pragma once
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
-
-template <class Scalar>
-void extent(const Call<Scalar>& c) {
-  const Dim dim = Dim::parse(c.attributes().word("extent"), c.graph().symbols, c.node.name);
-  c.out().integers[0] = static_cast<int32_t>(dim.evaluate(c.frame.bindings()));
-}
 
 template <class Scalar>
 void end_sequences(const Call<Scalar>& c) {
@@ -19,13 +13,6 @@ void end_sequences(const Call<Scalar>& c) {
     c.out(0).integers[i] = token;
     c.out(1).integers[i] = done[i] || (end >= 0 && next[i] == end) ? 1 : 0;
   }
-}
-
-template <class Scalar>
-void all_set(const Call<Scalar>& c) {
-  int32_t all = 1;
-  for (const int32_t flag : c.in(0).integers) all &= flag != 0;
-  c.out().integers[0] = all;
 }
 
 }  // namespace stormcell::reference

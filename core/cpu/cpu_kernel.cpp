@@ -1,0 +1,33 @@
+#include "core/cpu/cpu_kernel.h"
+
+#include "core/base/error.h"
+
+namespace stormcell::cpu {
+
+Activation parse_activation(std::string_view word) {
+  if (word == "none") return Activation::none;
+  if (word == "relu") return Activation::relu;
+  if (word == "gelu") return Activation::gelu_erf;
+  if (word == "gelu_tanh") return Activation::gelu_tanh;
+  if (word == "silu") return Activation::silu;
+  bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(word));
+}
+
+int32_t Making::weight(size_t index, std::string layout, DType dtype) const {
+  const int32_t handle = weights.request({value(index).name, std::move(layout), dtype});
+  requested.push_back(handle);
+  return handle;
+}
+int32_t Making::plain_weight(size_t index) const { return weight(index, "plain", type(index).dtype); }
+int32_t Making::f32_weight(size_t index) const { return weight(index, "plain_f32", DType::f32); }
+int32_t Making::panel_weight(size_t index, bool precise) const {
+  // The stored number format, but f16, which has no dot product here, and what must not round its input.
+  return weight(index, "panels", type(index).dtype == DType::bf16 && !precise ? DType::bf16 : DType::f32);
+}
+
+int64_t Making::most_rows(size_t index) const {
+  const Operand& o = program.operands[static_cast<size_t>(step.inputs[index])];
+  return o.rows < 0 ? 1 : program.dims[static_cast<size_t>(o.rows)].evaluate(bounds);
+}
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,76 @@
+#include "core/cpu/operands.h"
+
+namespace stormcell::cpu {
+
+void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* states, const Bindings& bounds) {
+  const Program& p = program_;
+  const auto most = [&](int32_t dim) { return p.dims[static_cast<size_t>(dim)].evaluate(bounds); };
+  base_.assign(p.operands.size(), nullptr);
+  decisions_.resize(p.operands.size());
+  raggeds_.resize(p.operands.size());
+  for (size_t i = 0; i < p.operands.size(); ++i) {
+    const Operand& o = p.operands[i];
+    if (o.kind == BufferKind::arena) base_[i] = arena + memory.offset[static_cast<size_t>(o.buffer)];
+    if (o.kind == BufferKind::state) base_[i] = states + memory.offset[static_cast<size_t>(o.buffer)];
+    if (o.is_ragged) raggeds_[i] = ragged_view(base_[i], {most(o.ragged_parents), most(o.ragged_cells)});
+    if (o.is_decision) decisions_[i] = decision_view(base_[i], {most(o.decision_cells), o.fan_out, o.branches});
+  }
+}
+
+void Operands::bind(const Bindings& bindings, std::span<const DeviceAddress> inputs) {
+  for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = program_.dims[i].evaluate(bindings);
+  for (size_t i = 0; i < program_.inputs.size(); ++i)
+    base_[static_cast<size_t>(program_.inputs[i])] = reinterpret_cast<std::byte*>(inputs[i].value);
+}
+
+Rows Operands::resolve(int32_t operand) const {
+  const Operand& o = (*this)[operand];
+  Rows r;
+  r.data = base(operand);
+  r.width = o.width;
+  if (o.is_decision) {
+    r.decision = &decision(operand);
+    r.rows = *r.decision->cells;
+    return r;
+  }
+  if (o.is_ragged) {
+    r.ragged = &ragged(operand);
+    r.rows = *r.ragged->cells;
+    return r;
+  }
+  if (o.rows < 0) return r;
+  if (o.ragged >= 0) {
+    resolve_ragged(o, r);
+  } else if (o.decision >= 0) {
+    resolve_routed(o, r);
+  } else {
+    r.rows = dim(o.rows);
+  }
+  if (o.times >= 0) r.rows *= dim(o.times);
+  if (o.per_parent >= 0) {
+    const int64_t each = dim(o.per_parent);
+    r.groups = {};
+    r.groups.per_parent = each;
+    r.groups.parents = each > 0 ? r.rows / each : 0;
+  }
+  return r;
+}
+
+void Operands::resolve_ragged(const Operand& o, Rows& r) const {
+  const RaggedView& v = ragged(o.ragged);
+  int32_t first = 0, end = *v.parents;
+  if (o.decision >= 0 && o.branch != kAllBranches) {
+    const DecisionView& d = decision(o.decision);
+    first = d.offsets[o.branch], end = d.offsets[o.branch + 1];
+  }
+  r.groups = ragged_groups(v, first, end);
+  r.rows = r.groups.cells();
+}
+
+void Operands::resolve_routed(const Operand& o, Rows& r) const {
+  const DecisionView& d = decision(o.decision);
+  r.rows = o.branch == kAllBranches ? d.offsets[d.branches] : d.load(o.branch);
+  if (o.in_slots) r.data += d.offsets[o.branch] * o.row_bytes();
+}
+
+}  // namespace stormcell::cpu

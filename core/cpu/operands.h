@@ -1,0 +1,42 @@
+// The operands of a program in the CPU's memory: where each lies, and which rows of it this submission has.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/cpu/cpu_kernel.h"
+#include "core/runtime/memory_plan.h"
+
+namespace stormcell::cpu {
+
+class Operands {
+ public:
+  explicit Operands(const Program& program) : program_(program), dims_(program.dims.size()) {}
+
+  /// Points the operands of `arena` and `states` to their planned places, with views as large as the bounds.
+  void place(const MemoryPlan& memory, std::byte* arena, std::byte* states, const Bindings& bounds);
+  /// What holds for one submission: the value of each extent, and where the inputs lie.
+  void bind(const Bindings& bindings, std::span<const DeviceAddress> inputs);
+
+  std::byte* base(int32_t operand) const { return base_[static_cast<size_t>(operand)]; }
+  int64_t dim(int32_t index) const { return dims_[static_cast<size_t>(index)]; }
+  const DecisionView& decision(int32_t operand) const { return decisions_[static_cast<size_t>(operand)]; }
+  RaggedView& ragged(int32_t operand) { return raggeds_[static_cast<size_t>(operand)]; }
+  const RaggedView& ragged(int32_t operand) const { return raggeds_[static_cast<size_t>(operand)]; }
+  const Operand& operator[](int32_t operand) const { return program_.operands[static_cast<size_t>(operand)]; }
+
+  /// The rows that came.
+  Rows resolve(int32_t operand) const;
+  int32_t scalar(int32_t operand) const { return *resolve(operand).integers(); }
+
+ private:
+  void resolve_ragged(const Operand& o, Rows& r) const;
+  void resolve_routed(const Operand& o, Rows& r) const;
+
+  const Program& program_;
+  std::vector<std::byte*> base_;
+  std::vector<DecisionView> decisions_;
+  std::vector<RaggedView> raggeds_;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace stormcell::cpu

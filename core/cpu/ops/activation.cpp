@@ -1,0 +1,18 @@
+#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/elementwise.h"
+
+namespace stormcell::cpu {
+namespace {
+
+class Activate : public Kernel {
+ public:
+  explicit Activate(const Making& m) : kind_(parse_activation(m.node().attributes.word("kind"))) {}
+  void run(const Call& c) const override { activate(c.team, kind_, c.in[0].reals(), c.in[0].elements(), c.out[0].reals()); }
+
+ private:
+  Activation kind_;
+};
+
+}  // namespace
+std::unique_ptr<Kernel> make_activation(const Making& m) { return std::make_unique<Activate>(m); }
+}  // namespace stormcell::cpu

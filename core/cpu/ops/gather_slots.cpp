@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "core/cpu/cpu_kernel.h"
+
+namespace stormcell::cpu {
+namespace {
+
+// All inputs are branches (or the slots) of one decision: each cell sums its own slots in the order of its choices, cells shared over
+// threads without atomics. How the branches' rows lie in memory does not matter, so that every plan sums in the same order.
+class GatherSlots : public Kernel {
+ public:
+  /// `input_of`: by branch, which input holds its rows; -1: none.
+  GatherSlots(const Making& m, std::vector<int> input_of, size_t decision)
+      : input_of_(std::move(input_of)),
+        weighted_(m.node().attributes.word("mode") == "weighted"),
+        slots_(m.graph().space(m.type(0).space).branch == kAllBranches),
+        decision_(decision) {
+    const size_t values = m.node().inputs.size() - extra_count(m.node());
+    otherwise_ = extra_input(m.node(), "otherwise", values);
+    residual_ = extra_input(m.node(), "residual", values);
+  }
+  void run(const Call& c) const override {
+    const DecisionView& d = *c.in[decision_].decision;
+    const int64_t width = c.out[0].width;
+    const float* otherwise = otherwise_ >= 0 ? c.in[static_cast<size_t>(otherwise_)].reals() : nullptr;
+    const float* residual = residual_ >= 0 ? c.in[static_cast<size_t>(residual_)].reals() : nullptr;
+    float* out = c.out[0].reals();
+    c.team.split(c.out[0].rows, 8, [&](int64_t begin, int64_t end, int) {
+      for (int64_t cell = begin; cell < end; ++cell) {
+        float* to = out + cell * width;
+        bool written = false;
+        for (int32_t j = 0; j < d.fan_out; ++j) {
+          const int64_t i = cell * d.fan_out + j;
+          const int32_t choice = d.choice[i];
+          const int input = is_kept(choice) ? input_of_[static_cast<size_t>(choice)] : -1;
+          const float* from = nullptr;
+          float w = weighted_ ? d.choice_weight[i] : 1.0f;
+          if (input >= 0) {
+            from = c.in[static_cast<size_t>(input)].reals() + int64_t{d.slot[i] - (slots_ ? 0 : d.offsets[choice])} * width;
+          } else if (weighted_ && otherwise && is_dropped(choice)) {
+            from = otherwise + cell * width;
+          } else {
+            continue;
+          }
+          if (written) {
+            for (int64_t x = 0; x < width; ++x) to[x] += w * from[x];
+          } else {
+            for (int64_t x = 0; x < width; ++x) to[x] = w * from[x];
+          }
+          written = true;
+        }
+        if (!written) {
+          if (otherwise && !weighted_) {
+            std::copy_n(otherwise + cell * width, width, to);
+          } else {
+            std::fill_n(to, width, 0.0f);
+          }
+        }
+        if (residual)
+          for (int64_t x = 0; x < width; ++x) to[x] += residual[cell * width + x];
+      }
+    });
+  }
+
+ private:
+  std::vector<int> input_of_;
+  bool weighted_, slots_;
+  int otherwise_ = -1, residual_ = -1;
+  size_t decision_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
+  const Graph& g = m.graph();
+  const Attributes& attributes = m.node().attributes;
+  const size_t values = m.node().inputs.size() - extra_count(m.node());
+  if (attributes.word("mode") == "place" || g.value(m.node().outputs[0]).type.dtype != DType::f32) return nullptr;
+  if (m.type(0).space == kNone) return nullptr;
+  const ValueId decision = g.space(m.type(0).space).decision;
+  if (decision == kNone) return nullptr;
+  std::vector<int> input_of(static_cast<size_t>(g.value(decision).branches), -1);
+  for (size_t i = 0; i < values; ++i) {
+    const CellSpace& s = g.space(m.type(i).space);
+    if (s.decision != decision || s.parent != static_cast<SpaceId>(attributes.integer("space"))) return nullptr;
+    if (s.branch == kAllBranches) {
+      if (values != 1) return nullptr;
+      std::fill(input_of.begin(), input_of.end(), 0);
+    } else {
+      if (input_of[static_cast<size_t>(s.branch)] >= 0) return nullptr;
+      input_of[static_cast<size_t>(s.branch)] = static_cast<int>(i);
+    }
+  }
+  // Which branches the slots were really computed for.
+  const auto only = [&](const std::vector<int64_t>& branches) {
+    std::fill(input_of.begin(), input_of.end(), -1);
+    for (const int64_t b : branches) input_of[static_cast<size_t>(b)] = 0;
+  };
+  if (attributes.has("branches")) {
+    only(attributes.list("branches"));
+  } else if (g.space(m.type(0).space).branch == kAllBranches) {
+    NodeId producer = m.value(0).producer;
+    while (producer != kNone) {
+      const Node& n = g.node(producer);
+      if (n.op->name == "grouped_linear") {
+        only(n.attributes.list("branches"));
+        break;
+      }
+      if (n.inputs.empty() || n.op->name == "scatter" || n.op->name == "exchange_back") break;  // computed here, or by all ranks
+      producer = g.value(n.inputs[0]).producer;
+    }
+  }
+  return std::make_unique<GatherSlots>(m, std::move(input_of), m.node().inputs.size());
+}
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,55 @@
+#include "core/cpu/kernels/grouped_linear.h"
+
+#include "core/cpu/ops/fused_product.h"
+
+namespace stormcell::cpu {
+namespace {
+
+class GroupedLinear : public Kernel {
+ public:
+  explicit GroupedLinear(const Making& m)
+      : branches_(m.node().attributes.list("branches")),
+        fused_(m, 2 + branches_.size()),
+        from_cells_(m.type(0).space == m.value(1).type.space),
+        n_(m.type(2).content[0].constant()),
+        k_(m.type(2).content[1].constant()) {
+    for (size_t i = 0; i < branches_.size(); ++i) handles_.push_back(m.panel_weight(2 + i, false));
+    dtype_ = m.weights.key(handles_[0]).dtype;
+    packed_.resize(branches_.size());
+    table_.resize(static_cast<size_t>(m.value(1).branches), nullptr);
+    slots_ = m.program.dims[static_cast<size_t>(m.program.operands[static_cast<size_t>(m.step.outputs[0])].rows)].evaluate(m.bounds);
+    norm_ = fused_.norm_bytes(m, k_);
+    scratch_ = norm_ + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads));
+  }
+  int64_t scratch_bytes() const override { return scratch_; }
+  void run(const Call& c) const override {
+    const DecisionView& d = *c.in[1].decision;
+    // Addresses are looked up at each run: weights may be evicted and loaded again between runs.
+    for (size_t i = 0; i < branches_.size(); ++i) {
+      packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};
+      table_[static_cast<size_t>(branches_[i])] = &packed_[i];
+    }
+    GroupedRows rows;
+    rows.x = fused_.rows(c, c.scratch);
+    rows.ldx = k_;
+    rows.row_of_slot = from_cells_ ? d.cell : nullptr;
+    rows.offsets = d.offsets;
+    rows.branches = d.branches;
+    rows.weights = table_.data();
+    grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].reals(), n_, c.scratch + norm_);
+  }
+
+ private:
+  std::vector<int64_t> branches_;
+  FusedProduct fused_;
+  bool from_cells_;
+  int64_t n_, k_, slots_ = 0, norm_ = 0, scratch_ = 0;
+  DType dtype_ = DType::f32;
+  std::vector<int32_t> handles_;
+  mutable std::vector<PackedWeight> packed_;  // refilled by each run; a kernel runs on one stream at a time
+  mutable std::vector<const PackedWeight*> table_;
+};
+
+}  // namespace
+std::unique_ptr<Kernel> make_grouped_linear(const Making& m) { return std::make_unique<GroupedLinear>(m); }
+}  // namespace stormcell::cpu

@@ -1,0 +1,126 @@
+#include "core/cpu/router_records.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stormcell::cpu {
+
+RouterRecords::RouterRecords(const Program& program, const Operands& operands, ExecutableLayout& layout, const Bindings& bounds,
+                             bool scores)
+    : program_(program), operands_(operands), layout_(layout) {
+  find_chains(bounds);
+  lay_out(bounds, scores, layout);
+}
+
+// The record step behind each router has as inputs what following its cells takes.
+void RouterRecords::find_chains(const Bindings& bounds) {
+  const Program& p = program_;
+  chains_.resize(p.routers.size());
+  score_operand_.resize(p.routers.size());
+  int64_t choices = 0;
+  for (size_t i = 0; i < p.steps.size(); ++i) {
+    const Step& step = p.steps[i];
+    if (step.kind != StepKind::record) continue;
+    const Operand& d = operands_[router(step.index).decision];
+    const SpaceId space = p.graph->value(d.value).type.space;
+    auto& [chain, operands, rows] = chains_[static_cast<size_t>(step.index)];
+    chain = CellChain(cell_chain(*p.graph, space, router(step.index).dense_space), 1);
+    operands = step.inputs;
+    rows.resize(operands.size());
+    // The router's own step stands before its record.
+    score_operand_[static_cast<size_t>(step.index)] = p.steps[i - 1].inputs[0];
+    choices = std::max(choices, p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds) * d.fan_out);
+  }
+  forced_.resize(static_cast<size_t>(choices));
+}
+
+/// Columns of the scores that a router reads: none of one that goes by labels.
+int32_t RouterRecords::columns_of_scores(const ProgramRouter& router) const {
+  const Graph& g = *program_.graph;
+  const Node& node = g.node(router.node);
+  const TensorType& scores = g.value(node.inputs[0]).type;
+  if (node.op->name != "route" || scores.dtype != DType::f32) return 0;
+  return static_cast<int32_t>(scores.content.at(0).constant());
+}
+
+void RouterRecords::lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const {
+  const auto most = [&](int32_t dim) { return program_.dims[static_cast<size_t>(dim)].evaluate(bounds); };
+  for (const ProgramRouter& r : program_.routers) {
+    layout.score_columns.push_back(scores ? columns_of_scores(r) : 0);
+    const Operand& d = operands_[r.decision];
+    const int64_t cells = most(d.decision_cells);
+    const int64_t bytes = record_parts({cells, d.fan_out, d.branches}, layout.score_columns.back()).bytes;
+    layout.record_offset.push_back(layout.record_bytes);
+    layout.record_size.push_back(bytes);
+    layout.record_cells.push_back(cells);
+    layout.record_bytes += bytes * most(r.executions);
+  }
+}
+
+/// Where an execution's record lies; nullptr where there is no room for it.
+std::byte* RouterRecords::record_at(int32_t index, int32_t execution, std::byte* area) const {
+  if (execution >= operands_.dim(router(index).executions)) return nullptr;
+  return area + layout_.record_offset[static_cast<size_t>(index)] + execution * layout_.record_size[static_cast<size_t>(index)];
+}
+
+RecordParts RouterRecords::parts_of(int32_t index) const {
+  const Operand& d = operands_[router(index).decision];
+  return record_parts({layout_.record_cells[static_cast<size_t>(index)], d.fan_out, d.branches},
+                      layout_.score_columns[static_cast<size_t>(index)]);
+}
+
+void RouterRecords::look_up(Chain& chain) const {
+  for (size_t i = 1; i < chain.operands.size(); ++i) chain.rows[i] = operands_.resolve(chain.operands[i]);
+}
+
+void RouterRecords::record(const Step& step, RouterTurn at, int32_t execution, std::byte* area) {
+  std::byte* to = record_at(at.router, execution, area);
+  if (!to) return;
+  const DecisionView& d = operands_.decision(step.inputs[0]);
+  const RecordParts parts = parts_of(at.router);
+  const auto cells = static_cast<size_t>(*d.cells);
+  *reinterpret_cast<RecordHeader*>(to) = {*d.cells, at.turn};
+  std::memcpy(to + parts.choice, d.choice, cells * static_cast<size_t>(d.fan_out) * 4);
+  std::memcpy(to + parts.weight, d.choice_weight, cells * static_cast<size_t>(d.fan_out) * 4);
+  std::memcpy(to + parts.margin, d.margin, cells * 4);
+  std::memcpy(to + parts.padded, d.padded, static_cast<size_t>(d.branches) * 4);
+  auto* ancestor = reinterpret_cast<int32_t*>(to + parts.ancestor);
+  Chain& chain = chains_[static_cast<size_t>(at.router)];
+  look_up(chain);
+  for (size_t c = 0; c < cells; ++c) ancestor[c] = static_cast<int32_t>(chain.chain.follow(chain.rows, static_cast<int64_t>(c)));
+}
+
+void RouterRecords::record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const {
+  std::byte* to = layout_.score_columns[static_cast<size_t>(router)] > 0 ? record_at(router, execution, area) : nullptr;
+  if (to) std::memcpy(to + parts_of(router).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);
+}
+
+RouterRecords::Staged RouterRecords::staged(RouterTurn at) const {
+  const ProgramRouter& r = router(at.router);
+  const Operand& d = operands_[r.decision];
+  const int64_t all = operands_.dim(r.by_row ? r.dense_cells : d.decision_cells);
+  const int64_t came = operands_.resolve(score_operand_[static_cast<size_t>(at.router)]).rows;
+  return {at.turn * all * d.fan_out, came, d.fan_out, r.by_row};
+}
+
+int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& unforced) {
+  Chain& chain = chains_[static_cast<size_t>(at.router)];
+  look_up(chain);
+  const Staged s = staged(at);
+  for (int64_t c = 0; c < s.cells; ++c) {
+    const int32_t* from = choices + s.first + (s.by_row ? chain.chain.follow(chain.rows, c) : c) * s.fan_out;
+    std::copy_n(from, s.fan_out, forced_.data() + c * s.fan_out);
+    unforced += from[0] == kNotRecorded;
+  }
+  return forced_.data();
+}
+
+void RouterRecords::leave_free_choices(RouterTurn at, int32_t* choices) const {
+  const Chain& chain = chains_[static_cast<size_t>(at.router)];
+  const Staged s = staged(at);
+  for (int64_t c = 0; c < s.cells; ++c)
+    std::copy_n(forced_.data() + c * s.fan_out, s.fan_out,
+                choices + s.first + (s.by_row ? chain.chain.follow(chain.rows, c) : c) * s.fan_out);
+}
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,60 @@
+// Decisions on their way out and in: what record steps leave of them, and the choices that a submission replays.
+#pragma once
+#include <vector>
+
+#include "core/cpu/cell_chain.h"
+#include "core/cpu/operands.h"
+
+namespace stormcell::cpu {
+
+/// An execution of a router: its index in the program, and the turn of the repeat that it stands in.
+struct RouterTurn {
+  int32_t router, turn;
+};
+
+class RouterRecords {
+ public:
+  /// Adds the room of the records to `layout`, which must outlive this; `scores`: records keep what routers decide by.
+  RouterRecords(const Program& program, const Operands& operands, ExecutableLayout& layout, const Bindings& bounds, bool scores);
+
+  /// Copies a decision to its record below `area`; one execution too many leaves none.
+  void record(const Step& step, RouterTurn at, int32_t execution, std::byte* area);
+  /// Copies the scores of the router: as soon as it has decided, because their memory is free for others from then on.
+  void record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const;
+
+  /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a cell has none,
+  /// which `unforced` counts.
+  int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& unforced);
+  /// What the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
+  void leave_free_choices(RouterTurn at, int32_t* staged) const;
+
+ private:
+  struct Chain {
+    CellChain chain;
+    std::vector<int32_t> operands;
+    std::vector<Rows> rows;
+  };
+  /// Where the choices of each cell that came lie among the staged ones.
+  struct Staged {
+    int64_t first, cells;
+    int32_t fan_out;
+    bool by_row;
+  };
+  void find_chains(const Bindings& bounds);
+  int32_t columns_of_scores(const ProgramRouter& router) const;
+  void lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const;
+  const ProgramRouter& router(int32_t index) const { return program_.routers[static_cast<size_t>(index)]; }
+  std::byte* record_at(int32_t router, int32_t execution, std::byte* area) const;
+  RecordParts parts_of(int32_t router) const;
+  void look_up(Chain& chain) const;
+  Staged staged(RouterTurn at) const;
+
+  const Program& program_;
+  const Operands& operands_;
+  const ExecutableLayout& layout_;
+  std::vector<Chain> chains_;           // by router: how its cells are followed to the dense ones
+  std::vector<int32_t> score_operand_;  // by router: what its cells are told by
+  std::vector<int32_t> forced_;         // choices of the cells that came, for the router that runs
+};
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,61 @@
+// What linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual.
+#pragma once
+#include "core/oracle/reference/activation.h"
+#include "core/oracle/reference/product.h"
+#include "core/oracle/reference/rms_norm.h"
+
+namespace stormcell::reference {
+
+/// y[rows, n] = scale * x[rows, k] w[n, k]^T. Each member of the team takes columns, so that a block of w is converted once.
+template <class Scalar>
+void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, const HeldWeight& w, int64_t n, Scalar factor, Scalar* y) {
+  if (rows == 0) return;
+  const AddProducts<Scalar> add_products = best_add_products<Scalar>();
+  c.team.split(n, kPanel, [&](int64_t begin, int64_t end, int) {
+    std::vector<Scalar> block(static_cast<size_t>(kDepth * kPanel)), row(static_cast<size_t>(kDepth));
+    for (int64_t first = begin; first < end; first += kPanel) {
+      const int64_t width = std::min(kPanel, end - first);
+      for (int64_t at = 0; at < k && !c.cancel.cancelled(); at += kDepth) {
+        const int64_t depth = std::min(kDepth, k - at);
+        for (int64_t j = 0; j < width; ++j) {
+          w.read((first + j) * k + at, depth, row.data());
+          for (int64_t i = 0; i < depth; ++i) block[static_cast<size_t>(i * kPanel + j)] = row[static_cast<size_t>(i)];
+        }
+        add_products(x + at, k, rows, block.data(), depth, y + first, n, width);
+      }
+    }
+  });
+  c.cancel.check();
+  if (factor != Scalar(1))
+    for (int64_t i = 0; i < rows * n; ++i) y[i] *= factor;
+}
+
+/// The RMS norm that a product carries as the extra `gain`, or nothing.
+template <class Scalar>
+const Scalar* normed(const Call<Scalar>& c, size_t fixed, const Scalar* x, int64_t rows, int64_t width, std::vector<Scalar>& held) {
+  const int gain = extra_input(c.node, "gain", fixed);
+  if (gain < 0) return x;
+  held.resize(static_cast<size_t>(rows * width));
+  normalize_rows(x, rows, width, c.whole(static_cast<size_t>(gain)).data(), static_cast<Scalar>(c.attributes().real("eps")), held.data());
+  return held.data();
+}
+
+/// What follows the product, over all rows.
+template <class Scalar>
+void epilogue(const Call<Scalar>& c, size_t fixed, std::vector<Scalar>& y, int64_t n) {
+  if (const int bias = extra_input(c.node, "bias", fixed); bias >= 0) {
+    const std::vector<Scalar> b = c.whole(static_cast<size_t>(bias));
+    for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
+  }
+  activate(y.data(), static_cast<int64_t>(y.size()), c.attributes().word("activation", "none"));
+  if (const int factor = extra_input(c.node, "multiply", fixed); factor >= 0) {
+    const auto& m = c.in(static_cast<size_t>(factor)).reals;
+    for (size_t i = 0; i < y.size(); ++i) y[i] *= m[i];
+  }
+  if (const int residual = extra_input(c.node, "residual", fixed); residual >= 0) {
+    const auto& r = c.in(static_cast<size_t>(residual)).reals;
+    for (size_t i = 0; i < y.size(); ++i) y[i] += r[i];
+  }
+}
+
+}  // namespace stormcell::reference

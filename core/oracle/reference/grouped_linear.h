@@ -1,0 +1,32 @@
+// grouped_linear: linear with the weights of the branch that each slot belongs to.
+#pragma once
+#include "core/oracle/reference/fused_product.h"
+
+namespace stormcell::reference {
+
+template <class Scalar>
+void grouped_linear(const Call<Scalar>& c) {
+  const DecisionView& d = c.decision(1);
+  const auto& branches = c.attributes().list("branches");
+  const size_t fixed = 2 + branches.size();
+  const int64_t slots = d.offsets[d.branches], k = c.width(0), n = c.out_width();
+  // Each slot's row of x: its own, or its cell's.
+  std::vector<Scalar> rows, held;
+  const Scalar* x = c.in(0).reals.data();
+  if (c.type(0).space != static_cast<SpaceId>(c.attributes().integer("slots"))) {
+    rows.resize(static_cast<size_t>(slots * k));
+    for (int64_t s = 0; s < slots; ++s) std::copy_n(x + d.cell[s] * k, k, rows.data() + s * k);
+    x = rows.data();
+  }
+  x = c.product_input(2, normed(c, fixed, x, slots, k, held), slots * k, held);
+  for (size_t i = 0; i < branches.size(); ++i) {
+    const auto branch = static_cast<int32_t>(branches[i]);
+    const int64_t first = d.offsets[branch], load = d.load(branch);
+    if (load == 0) continue;
+    product(c, x + first * k, load, k, c.weight(2 + i), n, static_cast<Scalar>(c.attributes().real("scale", 1)),
+            c.out().reals.data() + first * n);
+  }
+  epilogue(c, fixed, c.out().reals, n);
+}
+
+}  // namespace stormcell::reference

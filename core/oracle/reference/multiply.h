@@ -1,0 +1,13 @@
+// multiply: the product of two values, element by element.
+#pragma once
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+template <class Scalar>
+void multiply(const Call<Scalar>& c) {
+  const auto &a = c.in(0), &b = c.in(1);
+  for (size_t i = 0; i < a.reals.size(); ++i) c.out().reals[i] = a.reals[i] * b.reals[i];
+}
+
+}  // namespace stormcell::reference

@@ -1,0 +1,18 @@
+// positions: the place of each cell among those of its parent whose mask is set; 1 where it is not.
+#pragma once
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+template <class Scalar>
+void positions(const Call<Scalar>& c) {
+  const CellGroups groups = c.frame.groups(c.type(0).space);
+  const auto& mask = c.in(0).integers;
+  for (int64_t p = 0; p < groups.parents; ++p) {
+    int32_t seen = 0;
+    for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)
+      c.out().integers[static_cast<size_t>(i)] = mask[static_cast<size_t>(i)] ? seen++ : 1;
+  }
+}
+
+}  // namespace stormcell::reference
