@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/graph/operator.h"
-#include "core/graph/text_names.h"
 
 namespace stormcell {
 namespace {
@@ -17,7 +16,7 @@ class Signature {
     text_ += std::string(n.op->name) + "(";
     for (const ValueId v : n.inputs) text_ += value(v) + ",";
     text_ += ")";
-    for (const auto& [key, attribute] : n.attributes) text_ += key + "=" + this->attribute(key, attribute) + ";";
+    for (const auto& [key, attribute] : n.attributes) text_ += key + "=" + this->attribute(*n.op, key, attribute) + ";";
     for (const ValueId v : n.outputs) {
       values_.emplace(v, values_.size());
       text_ += type(g_.value(v).type) + " ";
@@ -49,13 +48,13 @@ class Signature {
     for (const Dim& d : t.content) text += "x" + d.to_text(g_.symbols);
     return text;
   }
-  std::string attribute(std::string_view key, const Attribute& a) {
-    if (const auto* i = std::get_if<int64_t>(&a)) return is_space_attribute(key) ? space(static_cast<SpaceId>(*i)) : std::to_string(*i);
+  std::string attribute(const Operator& op, std::string_view key, const Attribute& a) {
+    if (const auto* i = std::get_if<int64_t>(&a)) return holds_spaces(op, key) ? space(static_cast<SpaceId>(*i)) : std::to_string(*i);
     if (const auto* r = std::get_if<double>(&a)) return real_text(*r);
     if (const auto* w = std::get_if<std::string>(&a)) return *w;
     std::string text;
     for (const int64_t i : std::get<std::vector<int64_t>>(a))
-      text += (is_space_attribute(key) ? space(static_cast<SpaceId>(i)) : std::to_string(i)) + ",";
+      text += (holds_spaces(op, key) ? space(static_cast<SpaceId>(i)) : std::to_string(i)) + ",";
     return text;
   }
 

@@ -87,7 +87,7 @@ NodeId GraphBuilder::add(std::string_view op, std::vector<ValueId> inputs, Attri
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
   const auto id = static_cast<NodeId>(graph_.nodes.size());
-  std::vector<Result> results = known->infer(graph_, node);
+  std::vector<Result> results = infer_outputs(graph_, node);
   for (Result& r : results) {
     const ValueId v = add_value(name.empty() ? op : name, r.kind, std::move(r.type));
     graph_.value(v).producer = id;
@@ -155,7 +155,7 @@ NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs
   closed_.resize(closed_.size() - bodies);
   yields_.resize(yields_.size() - bodies);
   const auto id = static_cast<NodeId>(graph_.nodes.size());
-  for (Result& r : known->infer(graph_, node)) {
+  for (Result& r : infer_outputs(graph_, node)) {
     const ValueId v = add_value(name, r.kind, std::move(r.type));
     graph_.value(v).producer = id;
     node.outputs.push_back(v);

@@ -34,7 +34,7 @@ Graph compact(const Graph& from) {
     for (const ValueId v : node.outputs) value_kept[index(v)] = 1;
     for (const auto& yields : node.yields)
       for (const ValueId v : yields) value_kept[index(v)] = 1;
-    Attributes seen = node.attributes;
+    Node seen = node;
     map_spaces(seen, [&](SpaceId s) {
       keep_space(keep_space, s);
       return s;
@@ -90,7 +90,7 @@ Graph compact(const Graph& from) {
     map_values(node.outputs);
     for (auto& yields : node.yields) map_values(yields);
     for (Block& body : node.bodies) map_block(body);
-    map_spaces(node.attributes, space_of);
+    map_spaces(node, space_of);
     to.nodes.push_back(std::move(node));
   }
   to.top = from.top;

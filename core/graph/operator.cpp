@@ -11,6 +11,11 @@ void operator_error(const Graph& graph, const Node& node, std::string_view expec
   bad_input(std::string(node.op->name) + " \"" + node.name + "\"", "expected " + std::string(expected) + ", got " + std::string(came));
 }
 
+std::vector<Result> infer_outputs(const Graph& graph, const Node& node) {
+  expect_attributes(graph, node);
+  return node.op->infer(graph, node);
+}
+
 std::string type_text(const Graph& graph, const TensorType& type) {
   std::string text(to_text(type.dtype));
   if (type.space != kNone) text += " " + graph.space(type.space).name;

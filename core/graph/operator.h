@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/graph/attribute_rules.h"
 #include "core/graph/graph.h"
 
 namespace stormcell {
@@ -57,7 +58,12 @@ struct Operator {
   bool has_effect = false;
   /// The optional inputs it knows, with blanks between.
   std::string_view extras = {};
+  /// What it knows besides `extras`.
+  std::span<const AttributeRule> attributes = {};
 };
+
+/// Types of a node's outputs. Attributes and extras are held against what the operator declares, then its shape rule is asked.
+std::vector<Result> infer_outputs(const Graph& graph, const Node& node);
 
 /// All operators, in the order of operators.cpp.
 std::span<const Operator* const> operators();

@@ -1,16 +1,24 @@
 #include "core/graph/protocol_attributes.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace stormcell {
 namespace {
-constexpr const char* kSoftmax[] = {"none", "before", "after"};
-constexpr const char* kDropped[] = {"zero", "scaled_input"};
-template <size_t N>
-size_t index_of(const char* const (&names)[N], const std::string& name, const char* what) {
-  for (size_t i = 0; i < N; ++i)
-    if (name == names[i]) return i;
-  bad_input(std::string("attribute ") + what, "unknown value \"" + name + "\"");
+/// Which of the words with blanks between it is.
+size_t index_of(std::string_view words, std::string_view word) {
+  size_t index = 0;
+  for (size_t at = 0; at < words.size(); ++index) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, end - at) == word) return index;
+    at = end + 1;
+  }
+  bad_input("protocol", "unknown word \"" + std::string(word) + "\"", "one of " + std::string(words));
+}
+std::string word_at(std::string_view words, size_t index) {
+  for (; index > 0; --index) words.remove_prefix(words.find(' ') + 1);
+  return std::string(words.substr(0, words.find(' ')));
 }
 }  // namespace
 
@@ -19,10 +27,10 @@ Attributes to_attributes(const Protocol& p) {
   const Protocol defaults;
   a.set("protocol", std::string(to_text(p.kind)));
   if (p.k != defaults.k) a.set("k", int64_t{p.k});
-  if (p.softmax != defaults.softmax) a.set("softmax", std::string(kSoftmax[static_cast<size_t>(p.softmax)]));
+  if (p.softmax != defaults.softmax) a.set("softmax", word_at(kSoftmaxWords, static_cast<size_t>(p.softmax)));
   if (p.renormalize) a.set("renormalize", int64_t{1});
   if (p.capacity != 0) a.set("capacity", int64_t{p.capacity});
-  if (p.dropped != defaults.dropped) a.set("dropped", std::string(kDropped[static_cast<size_t>(p.dropped)]));
+  if (p.dropped != defaults.dropped) a.set("dropped", word_at(kDroppedWords, static_cast<size_t>(p.dropped)));
   if (p.capacity_factor != 0) a.set("capacity_factor", p.capacity_factor);
   if (p.threshold != 0) a.set("threshold", static_cast<double>(p.threshold));
   if (p.residual != defaults.residual) a.set("residual", int64_t{p.residual});
@@ -41,10 +49,10 @@ Protocol protocol_of(const Attributes& a) {
   Protocol p;
   p.kind = parse_protocol(a.word("protocol"), "attribute protocol");
   p.k = static_cast<int32_t>(a.integer("k", 1));
-  p.softmax = static_cast<SoftmaxPlace>(index_of(kSoftmax, a.word("softmax", "before"), "softmax"));
+  p.softmax = static_cast<SoftmaxPlace>(index_of(kSoftmaxWords, a.word("softmax", "before")));
   p.renormalize = a.integer("renormalize", 0) != 0;
   p.capacity = static_cast<int32_t>(a.integer("capacity", 0));
-  p.dropped = static_cast<DroppedCells>(index_of(kDropped, a.word("dropped", "zero"), "dropped"));
+  p.dropped = static_cast<DroppedCells>(index_of(kDroppedWords, a.word("dropped", "zero")));
   p.capacity_factor = a.real("capacity_factor", 0);
   p.threshold = static_cast<float>(a.real("threshold", 0));
   p.residual = static_cast<int32_t>(a.integer("residual", -1));

@@ -32,7 +32,7 @@ ValueId Rewriter::add_value(std::string_view name, ValueKind kind, TensorType ty
 }
 
 void Rewriter::add_outputs(Node& node, NodeId id) {
-  for (Result& r : node.op->infer(graph_, node)) {
+  for (Result& r : infer_outputs(graph_, node)) {
     const ValueId v = add_value(node.name.empty() ? node.op->name : std::string_view(node.name), r.kind, std::move(r.type));
     graph_.value(v).producer = id;
     graph_.value(v).branches = r.branches;
@@ -104,7 +104,7 @@ NodeId Rewriter::clone(NodeId original, ValueMap& values) {
     for (NodeId& inner : node.bodies[b].nodes) inner = clone(inner, values);
     map_list(node.yields[b]);
   }
-  map_spaces(node.attributes, [&](SpaceId s) { return space_of_copies(s, values); });
+  map_spaces(node, [&](SpaceId s) { return space_of_copies(s, values); });
   const auto id = static_cast<NodeId>(graph_.nodes.size());
   for (ValueId& v : node.outputs) {
     Value copy = graph_.value(v);

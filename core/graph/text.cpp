@@ -122,10 +122,10 @@ class Writer {
     return text + "]";
   }
 
-  std::string attribute(const std::string& key, const Attribute& a) const {
+  std::string attribute(const Operator& op, const std::string& key, const Attribute& a) const {
     const auto integer = [&](int64_t i) {
-      return is_space_attribute(key) && i >= 0 && i < static_cast<int64_t>(g_.spaces.size()) ? "@" + space(static_cast<SpaceId>(i))
-                                                                                             : std::to_string(i);
+      return holds_spaces(op, key) && i >= 0 && i < static_cast<int64_t>(g_.spaces.size()) ? "@" + space(static_cast<SpaceId>(i))
+                                                                                           : std::to_string(i);
     };
     if (const auto* i = std::get_if<int64_t>(&a)) return integer(*i);
     if (const auto* r = std::get_if<double>(&a)) return real_text(*r);
@@ -144,7 +144,7 @@ class Writer {
       out_ += std::string(n.op->name) + "(";
       for (size_t i = 0; i < n.inputs.size(); ++i) out_ += (i ? ", " : "") + value(n.inputs[i]);
       out_ += ")";
-      for (const auto& [key, a] : n.attributes) out_ += " " + (key == "as" ? quoted(key) : text_name(key)) + "=" + attribute(key, a);
+      for (const auto& [key, a] : n.attributes) out_ += " " + text_name(key) + "=" + attribute(*n.op, key, a);
       if (n.name != (n.outputs.empty() ? std::string() : value_names_[static_cast<size_t>(n.outputs[0])])) out_ += " as " + quoted(n.name);
       for (size_t b = 0; b < n.bodies.size(); ++b) {
         out_ += " {\n";

@@ -5,11 +5,6 @@
 
 namespace stormcell {
 
-/// Attributes that hold the numbers of spaces, written @NAME.
-inline bool is_space_attribute(std::string_view key) {
-  return key == "space" || key == "spaces" || key == "slots" || key == "arrived" || key == "base";
-}
-
 /// A character that a name may hold outside of quotes.
 inline bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '/' || c == '-' ||

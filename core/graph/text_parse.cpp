@@ -257,7 +257,11 @@ class Parser {
       }
       const std::string key = line_.name("an attribute");
       line_.expect("=");
+      const TextCursor at = line_;
+      const bool named = line_.sees('@');
       n.attributes.set(key, attribute());
+      // A space's number would pass for an integer.
+      if (named && attribute_rule(*n.op, key) && !holds_spaces(*n.op, key)) at.complain("expected no space as " + key);
     }
     infer(n, begin);
     for (const ValueId v : n.outputs) g_.value(v).producer = id;
@@ -289,8 +293,7 @@ class Parser {
   void infer(const Node& n, const TextCursor& at) {
     std::vector<Result> results;
     try {
-      expect_extras(g_, n);
-      results = n.op->infer(g_, n);
+      results = infer_outputs(g_, n);
     } catch (const Error& e) {
       at.complain(e.what());
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/graph/operator.h"
-#include "core/graph/text_names.h"
 
 namespace stormcell {
 namespace {
@@ -82,10 +81,10 @@ std::vector<int32_t> count_uses(const Graph& graph) {
   return uses;
 }
 
-void map_spaces(Attributes& attributes, const std::function<SpaceId(SpaceId)>& to) {
+void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to) {
   std::vector<std::pair<std::string, Attribute>> changed;
-  for (const auto& [key, value] : attributes) {
-    if (!is_space_attribute(key)) continue;
+  for (const auto& [key, value] : node.attributes) {
+    if (!holds_spaces(*node.op, key)) continue;
     if (const auto* one = std::get_if<int64_t>(&value)) {
       changed.emplace_back(key, int64_t{to(static_cast<SpaceId>(*one))});
     } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
@@ -94,7 +93,7 @@ void map_spaces(Attributes& attributes, const std::function<SpaceId(SpaceId)>& t
       changed.emplace_back(key, std::move(spaces));
     }
   }
-  for (auto& [key, value] : changed) attributes.set(key, std::move(value));
+  for (auto& [key, value] : changed) node.attributes.set(key, std::move(value));
 }
 
 int64_t stored_bytes(const Graph& graph, ValueId weight) { return graph.row_bytes(weight); }

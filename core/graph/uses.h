@@ -27,8 +27,8 @@ std::vector<ValueId> reads_of(const Graph& graph, NodeId node);
 std::set<ValueId> states_written(const Graph& graph, NodeId node);
 /// How often each value is used: inputs of nodes that stand in a block, what bodies yield, outputs of the graph.
 std::vector<int32_t> count_uses(const Graph& graph);
-/// Every number of a space that attributes hold becomes what `to` makes of it.
-void map_spaces(Attributes& attributes, const std::function<SpaceId(SpaceId)>& to);
+/// Every number of a space that the node's attributes hold becomes what `to` makes of it.
+void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to);
 /// Bytes of a weight as it is stored.
 int64_t stored_bytes(const Graph& graph, ValueId weight);
 

@@ -148,8 +148,7 @@ class Verifier {
         for (const ValueId v : node.yields[b]) use(v, where);
         defined_ = outside;
       }
-      expect_extras(graph_, node);
-      const std::vector<Result> results = node.op->infer(graph_, node);
+      const std::vector<Result> results = infer_outputs(graph_, node);
       if (results.size() != node.outputs.size())
         fail(where, "expected " + std::to_string(results.size()) + " outputs, got " + std::to_string(node.outputs.size()));
       for (size_t i = 0; i < results.size(); ++i) {

@@ -146,7 +146,7 @@ class Compacting {
           g_.node(id).inputs[i] = packed;
         }
       }
-      if (mine.contains(id)) map_spaces(g_.node(id).attributes, [&](SpaceId s) { return s == plan_.space ? real_ : s; });
+      if (mine.contains(id)) map_spaces(g_.node(id), [&](SpaceId s) { return s == plan_.space ? real_ : s; });
       order.push_back(id);
     }
     for (NamedValue& output : g_.outputs) {

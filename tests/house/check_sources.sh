@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB, no test that
-# Qt Test never runs, no fuzz input that only a hash names.
+# Qt Test never runs, no attribute that no operator declares, no fuzz input that only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -38,6 +38,12 @@ for f in "${sources[@]}"; do
     if ! grep -qE "void ${name}\(\)" "$f"; then complain "$f: ${name}_data() has no test ${name}(): Qt Test never runs it"; fi
   done < <(grep -oE 'void [A-Za-z0-9_]+_data\(\)' "$f" | sed -E 's/void (.*)_data\(\)/\1/' || true)
 done
+
+# An attribute that code reads or sets and no operator declares would be refused in every graph.
+declared=$(cat core/graph/ops/*.cpp core/graph/protocol_attributes.h 2>/dev/null | grep -oE '\{"[a-z_]+", AttributeKind' | cut -d'"' -f2; echo extras)
+while IFS= read -r hit; do
+  if ! grep -qxF -- "${hit##*\"}" <<<"$declared"; then complain "${hit%:\"*}: no operator declares the attribute ${hit##*\"}"; fi
+done < <(grep -rnoE --include='*.cpp' --include='*.h' 'attributes(\(\))?\.(integer|real|word|list|has|set|erase)\("[a-z_]+' core 2>/dev/null | sed -E 's/:attributes.*\(/:/' || true)
 
 # Inputs without a speaking name lie in the target's pack: hundreds of them would be half of all files.
 for f in "${files[@]}"; do

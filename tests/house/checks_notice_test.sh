@@ -54,6 +54,14 @@ layers core/session/store.cpp '<sqlite3.h>' passes "0 not allowed" "SQLite in th
 layers core/misc/thing.h '<vector>' notices "has no row" "a folder that the table does not know"
 
 clean_tree
+mkdir -p "$tree/core/graph/ops"
+echo 'constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer}};' >"$tree/core/graph/ops/conv2d.cpp"
+echo 'auto s = n.attributes.integer("strid", 1);' >"$tree/core/graph/typo.cpp"
+expect sources notices "typo.cpp:1: no operator declares the attribute strid" "an attribute that is read and not declared"
+echo 'auto s = n.attributes.integer("stride", 1);' >"$tree/core/graph/typo.cpp"
+expect sources passes "0 complaints" "an attribute that is declared"
+
+clean_tree
 for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
 expect sources notices "long.cpp: 801 lines" "a source that is too long"
 

@@ -6,12 +6,10 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   expect_real(g, n, 0);
-  const std::string& kind = n.attributes.word("kind");
-  if (kind != "relu" && kind != "gelu" && kind != "gelu_tanh" && kind != "silu")
-    operator_error(g, n, "kind relu, gelu, gelu_tanh or silu", kind);
   return {{input_type(g, n, 0)}};
 }
+constexpr AttributeRule kAttributes[] = {{"kind", AttributeKind::word, Presence::required, kActivationWords}};
 }  // namespace
 extern const Operator kActivation;
-const Operator kActivation{"activation", infer, flow_cell, cost_elementwise};
+const Operator kActivation{.name = "activation", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

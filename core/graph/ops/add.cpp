@@ -13,5 +13,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kAdd;
-const Operator kAdd{"add", infer, flow_cell, cost_elementwise};
+const Operator kAdd{.name = "add", .infer = infer, .flow = flow_cell, .cost = cost_elementwise};
 }  // namespace stormcell

@@ -6,10 +6,10 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   expect_integer(g, n, 0);
-  n.attributes.integer("value");
   return {{input_type(g, n, 0)}};
 }
+constexpr AttributeRule kAttributes[] = {{"value", AttributeKind::integer}};
 }  // namespace
 extern const Operator kAddConstant;
-const Operator kAddConstant{"add_constant", infer, flow_cell, cost_elementwise};
+const Operator kAddConstant{.name = "add_constant", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

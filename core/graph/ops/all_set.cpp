@@ -11,5 +11,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 Flow flow(const Graph&, const Node&, size_t) { return {Mix::batch}; }
 }  // namespace
 extern const Operator kAllSet;
-const Operator kAllSet{"all_set", infer, flow, cost_of_traffic};
+const Operator kAllSet{.name = "all_set", .infer = infer, .flow = flow, .cost = cost_of_traffic};
 }  // namespace stormcell

@@ -22,8 +22,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
       v_width % kv_heads != 0 || q_width / heads != k_width / kv_heads)
     operator_error(g, n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
                    type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
-  if (const int i = extra_input(n, "bias", 3); i >= 0)
+  if (const int i = extra_input(n, "bias", 3); i >= 0) {
+    expect_attribute(g, n, "buckets");
     expect_shared(g, n, static_cast<size_t>(i), {n.attributes.integer("buckets"), heads});
+  }
   if (const int i = extra_input(n, "mask", 3); i >= 0) {
     expect_one_integer(g, n, static_cast<size_t>(i));
     expect_space(g, n, static_cast<size_t>(i), k.space);
@@ -52,7 +54,16 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.flops = 2 * c.rows(q.space) * keys * width;
   return cost;
 }
+constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
+                                         {"kv_heads", AttributeKind::integer},
+                                         {"scale", AttributeKind::real, Presence::optional},
+                                         {"causal", AttributeKind::flag, Presence::optional},
+                                         {"window", AttributeKind::integer, Presence::optional},
+                                         {"buckets", AttributeKind::integer, Presence::optional},
+                                         {"max_distance", AttributeKind::integer, Presence::optional},
+                                         {"bidirectional", AttributeKind::flag, Presence::optional}};
 }  // namespace
 extern const Operator kAttention;
-const Operator kAttention{"attention", infer, flow, cost, false, "bias mask step"};
+const Operator kAttention{
+    .name = "attention", .infer = infer, .flow = flow, .cost = cost, .extras = "bias mask step", .attributes = kAttributes};
 }  // namespace stormcell

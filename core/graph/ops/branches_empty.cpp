@@ -13,7 +13,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 Flow flow(const Graph&, const Node&, size_t) { return {Mix::batch}; }
 Cost cost(const CostContext&, const Node&) { return {}; }
+constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}};
 }  // namespace
 extern const Operator kBranchesEmpty;
-const Operator kBranchesEmpty{"branches_empty", infer, flow, cost};
+const Operator kBranchesEmpty{.name = "branches_empty", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
 }  // namespace stormcell

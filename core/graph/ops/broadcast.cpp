@@ -8,12 +8,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_activation(g, n, 0);
   const TensorType& x = input_type(g, n, 0);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
-  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, space) || g.space(space).parent != x.space)
+  if (!is_grouped(g, space) || g.space(space).parent != x.space)
     operator_error(g, n, "a space of cells below those of x", "space " + std::to_string(space));
   return {{{x.dtype, space, x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }
+constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}};
 }  // namespace
 extern const Operator kBroadcast;
-const Operator kBroadcast{"broadcast", infer, flow, cost_of_traffic};
+const Operator kBroadcast{.name = "broadcast", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes};
 }  // namespace stormcell

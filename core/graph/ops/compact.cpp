@@ -13,5 +13,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kCompact;
-const Operator kCompact{"compact", infer, flow_cell, cost_of_traffic};
+const Operator kCompact{.name = "compact", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic};
 }  // namespace stormcell

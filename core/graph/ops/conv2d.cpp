@@ -28,7 +28,11 @@ Cost cost(const CostContext& c, const Node& n) {
                static_cast<double>(w.content[1].constant() * w.content[2].constant() * w.content[3].constant());
   return cost;
 }
+constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer, Presence::optional},
+                                         {"padding", AttributeKind::integer, Presence::optional},
+                                         {"groups", AttributeKind::integer, Presence::optional},
+                                         {"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone}};
 }  // namespace
 extern const Operator kConv2d;
-const Operator kConv2d{"conv2d", infer, flow_cell, cost, false, "bias"};
+const Operator kConv2d{.name = "conv2d", .infer = infer, .flow = flow_cell, .cost = cost, .extras = "bias", .attributes = kAttributes};
 }  // namespace stormcell

@@ -19,5 +19,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kEmbedding;
-const Operator kEmbedding{"embedding", infer, flow_cell, cost};
+const Operator kEmbedding{.name = "embedding", .infer = infer, .flow = flow_cell, .cost = cost};
 }  // namespace stormcell

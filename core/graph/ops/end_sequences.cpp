@@ -9,11 +9,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_one_integer(g, n, 0);
   expect_one_integer(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
-  n.attributes.integer("end");
-  n.attributes.integer("pad");
   return {{input_type(g, n, 0)}, {input_type(g, n, 0)}};
 }
+constexpr AttributeRule kAttributes[] = {{"end", AttributeKind::integer}, {"pad", AttributeKind::integer}};
 }  // namespace
 extern const Operator kEndSequences;
-const Operator kEndSequences{"end_sequences", infer, flow_cell, cost_elementwise};
+const Operator kEndSequences{
+    .name = "end_sequences", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

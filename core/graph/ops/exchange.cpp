@@ -11,8 +11,7 @@ namespace {
 
 SpaceId slots_of(const Graph& g, const Node& n, ValueId decision) {
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
-  if (slots < 0 || slots >= static_cast<SpaceId>(g.spaces.size()) || g.space(slots).decision != decision ||
-      g.space(slots).branch != kAllBranches)
+  if (g.space(slots).decision != decision || g.space(slots).branch != kAllBranches)
     operator_error(g, n, "the slots of %" + g.value(decision).name, "space " + std::to_string(slots));
   return slots;
 }
@@ -24,7 +23,7 @@ std::vector<Result> infer_decision(const Graph& g, const Node& n) {
   const auto space = static_cast<SpaceId>(n.attributes.integer("arrived"));
   const int64_t ranks = n.attributes.integer("ranks");
   if (ranks < 1 || ranks > 4096) operator_error(g, n, "1 to 4096 ranks", std::to_string(ranks));
-  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size()) || g.space(space).kind != SpaceKind::root)
+  if (g.space(space).kind != SpaceKind::root)
     operator_error(g, n, "a root space for the cells that arrive", "space " + std::to_string(space));
   const auto& owners = n.attributes.list("owners");
   if (owners.size() != static_cast<size_t>(d.branches))
@@ -44,10 +43,20 @@ std::vector<Result> infer_rows(const Graph& g, const Node& n) {
   return {{{x.dtype, slots_of(g, n, n.inputs[2]), x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t index) { return {g.value(n.inputs[index]).type.space == kNone ? Mix::none : Mix::batch}; }
+constexpr AttributeRule kDecisionAttributes[] = {
+    {"arrived", AttributeKind::space}, {"ranks", AttributeKind::integer}, {"owners", AttributeKind::integers}};
+constexpr AttributeRule kRowsAttributes[] = {{"slots", AttributeKind::space}};
 }  // namespace
 
 extern const Operator kExchangeDecision, kExchangeRows, kExchangeBack;
-const Operator kExchangeDecision{"exchange_decision", infer_decision, flow, cost_of_traffic, true};
-const Operator kExchangeRows{"exchange_rows", infer_rows, flow, cost_of_traffic, true};
-const Operator kExchangeBack{"exchange_back", infer_rows, flow, cost_of_traffic, true};
+const Operator kExchangeDecision{.name = "exchange_decision",
+                                 .infer = infer_decision,
+                                 .flow = flow,
+                                 .cost = cost_of_traffic,
+                                 .has_effect = true,
+                                 .attributes = kDecisionAttributes};
+const Operator kExchangeRows{
+    .name = "exchange_rows", .infer = infer_rows, .flow = flow, .cost = cost_of_traffic, .has_effect = true, .attributes = kRowsAttributes};
+const Operator kExchangeBack{
+    .name = "exchange_back", .infer = infer_rows, .flow = flow, .cost = cost_of_traffic, .has_effect = true, .attributes = kRowsAttributes};
 }  // namespace stormcell

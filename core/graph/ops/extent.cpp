@@ -5,11 +5,11 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 0, 0);
-  Dim::parse(n.attributes.word("extent"), g.symbols, "extent \"" + n.name + "\"");
   return {{{DType::i32, kNone, {}}}};
 }
 Cost cost(const CostContext&, const Node&) { return {}; }
+constexpr AttributeRule kAttributes[] = {{"extent", AttributeKind::extent}};
 }  // namespace
 extern const Operator kExtent;
-const Operator kExtent{"extent", infer, flow_cell, cost};
+const Operator kExtent{.name = "extent", .infer = infer, .flow = flow_cell, .cost = cost, .attributes = kAttributes};
 }  // namespace stormcell

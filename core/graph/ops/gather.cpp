@@ -1,8 +1,8 @@
 // gather(y_0, y_1, ...; extras otherwise [S, ...], residual [S, ...]) -> [S, ...]: joins values of one or of several routers in the space
 // `space`, whose cells all of theirs are. mode: sum; weighted (each row times its choice's weight; of members of routed parents the
 // parent's; direct branches only); place (later inputs win; integers too). Cells that no row reaches give 0; with `otherwise`: sum, place:
-// its row; weighted: dropped cells give weight * its row. `residual` is added at the end. attribute branches, where y_0 lives over all slots
-// of a decision: the branches whose slots count (not with place).
+// its row; weighted: dropped cells give weight * its row. `residual` is added at the end. attribute branches, where y_0 lives over all
+// slots of a decision: the branches whose slots count (not with place).
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -17,9 +17,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const size_t extra = extra_count(n);
   expect_inputs(g, n, 1 + extra, 1u << 20);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
-  if (space < 0 || space >= static_cast<SpaceId>(g.spaces.size())) operator_error(g, n, "a space to join in", std::to_string(space));
   const std::string& mode = n.attributes.word("mode");
-  if (mode != "sum" && mode != "weighted" && mode != "place") operator_error(g, n, "mode sum, weighted or place", mode);
   const TensorType& first = input_type(g, n, 0);
   for (size_t i = 0; i + extra < n.inputs.size(); ++i) {
     const TensorType& y = input_type(g, n, i);
@@ -51,7 +49,15 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return {{{first.dtype, space, first.content}}};
 }
+constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
+                                         {"mode", AttributeKind::word, Presence::required, "sum weighted place"},
+                                         {"branches", AttributeKind::integers, Presence::optional}};
 }  // namespace
 extern const Operator kGather;
-const Operator kGather{"gather", infer, flow_cell, cost_of_traffic, false, "otherwise residual"};
+const Operator kGather{.name = "gather",
+                       .infer = infer,
+                       .flow = flow_cell,
+                       .cost = cost_of_traffic,
+                       .extras = "otherwise residual",
+                       .attributes = kAttributes};
 }  // namespace stormcell

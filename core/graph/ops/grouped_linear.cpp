@@ -14,8 +14,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const size_t weights = branches.size();
   expect_inputs(g, n, 2 + weights + extra_count(n), 2 + weights + extra_count(n));
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
-  if (slots < 0 || slots >= static_cast<SpaceId>(g.spaces.size()) || g.space(slots).decision != n.inputs[1] ||
-      g.space(slots).branch != kAllBranches)
+  if (g.space(slots).decision != n.inputs[1] || g.space(slots).branch != kAllBranches)
     operator_error(g, n, "the slots of its decision", "space " + std::to_string(slots));
   const TensorType& x = input_type(g, n, 0);
   if (x.space != slots && x.space != decision.type.space) operator_error(g, n, "x over the decision's slots or cells", type_text(g, x));
@@ -30,7 +29,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     expect_weight(g, n, 2 + i);
     if (w.dtype != first.dtype) operator_error(g, n, "weights of one format, " + type_text(g, first), type_text(g, w));
   }
-  if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
+  if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) {
+    expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
+    expect_attribute(g, n, "eps");
+  }
   for (const char* extra : {"multiply", "residual"})
     if (const int i = extra_input(n, extra, 2 + weights); i >= 0) {
       expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
@@ -53,7 +55,17 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.activation_bytes = rows * (k + out) * 4;
   return cost;
 }
+constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
+                                         {"slots", AttributeKind::space},
+                                         {"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone},
+                                         {"scale", AttributeKind::real, Presence::optional},
+                                         {"eps", AttributeKind::real, Presence::optional}};
 }  // namespace
 extern const Operator kGroupedLinear;
-const Operator kGroupedLinear{"grouped_linear", infer, flow_cell, cost, false, "gain multiply residual"};
+const Operator kGroupedLinear{.name = "grouped_linear",
+                              .infer = infer,
+                              .flow = flow_cell,
+                              .cost = cost,
+                              .extras = "gain multiply residual",
+                              .attributes = kAttributes};
 }  // namespace stormcell

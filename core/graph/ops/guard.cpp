@@ -25,7 +25,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   return results;
 }
 Cost cost(const CostContext&, const Node&) { return {}; }
+constexpr AttributeRule kAttributes[] = {{"pass", AttributeKind::word, Presence::optional}};
 }  // namespace
 extern const Operator kGuard;
-const Operator kGuard{"guard", infer, flow_cell, cost, true};
+const Operator kGuard{.name = "guard", .infer = infer, .flow = flow_cell, .cost = cost, .has_effect = true, .attributes = kAttributes};
 }  // namespace stormcell

@@ -12,7 +12,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0])
     operator_error(g, n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
   expect_weight(g, n, 1);
-  if (const int i = extra_input(n, "gain", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
+  if (const int i = extra_input(n, "gain", 2); i >= 0) {
+    expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
+    expect_attribute(g, n, "eps");
+  }
   if (const int i = extra_input(n, "bias", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {w.content[0]});
   for (const char* extra : {"multiply", "residual"})
     if (const int i = extra_input(n, extra, 2); i >= 0) {
@@ -29,7 +32,12 @@ Cost cost(const CostContext& c, const Node& n) {
                static_cast<double>(w.content[1].evaluate(c.bindings));
   return cost;
 }
+constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone},
+                                         {"scale", AttributeKind::real, Presence::optional},
+                                         {"eps", AttributeKind::real, Presence::optional},
+                                         {"precise", AttributeKind::flag, Presence::optional}};
 }  // namespace
 extern const Operator kLinear;
-const Operator kLinear{"linear", infer, flow_cell, cost, false, "gain bias multiply residual"};
+const Operator kLinear{
+    .name = "linear", .infer = infer, .flow = flow_cell, .cost = cost, .extras = "gain bias multiply residual", .attributes = kAttributes};
 }  // namespace stormcell

@@ -9,7 +9,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_decision(g, n, 0);
   const Value& decision = g.value(n.inputs[0]);
   const auto base = static_cast<SpaceId>(n.attributes.integer("base"));
-  if (base < 0 || base >= static_cast<SpaceId>(g.spaces.size()) || !is_grouped(g, base) || g.space(base).parent != decision.type.space)
+  if (!is_grouped(g, base) || g.space(base).parent != decision.type.space)
     operator_error(g, n, "a space of cells below " + g.space(decision.type.space).name, "space " + std::to_string(base));
   if (g.holds_members(base)) operator_error(g, n, "cells that are no members of another decision's branch", g.space(base).name);
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
@@ -18,7 +18,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
                    std::to_string(n.inputs.size()) + " inputs");
   return {{{DType::i32, base, {}}, ValueKind::ragged, 0, decision.fan_out}};
 }
+constexpr AttributeRule kAttributes[] = {{"base", AttributeKind::space}};
 }  // namespace
 extern const Operator kMembers;
-const Operator kMembers{"members", infer, flow_cell, cost_of_traffic};
+const Operator kMembers{.name = "members", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
 }  // namespace stormcell

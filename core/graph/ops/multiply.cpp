@@ -13,5 +13,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kMultiply;
-const Operator kMultiply{"multiply", infer, flow_cell, cost_elementwise};
+const Operator kMultiply{.name = "multiply", .infer = infer, .flow = flow_cell, .cost = cost_elementwise};
 }  // namespace stormcell

@@ -12,13 +12,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (x.space != ragged.type.space) operator_error(g, n, "x over " + g.space(ragged.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
-    if (s < 0 || s >= static_cast<int64_t>(g.spaces.size()) || g.space(static_cast<SpaceId>(s)).offsets != n.inputs[1])
+    if (g.space(static_cast<SpaceId>(s)).offsets != n.inputs[1])
       operator_error(g, n, "ragged spaces of %" + ragged.name, "space " + std::to_string(s));
     results.push_back({{x.dtype, static_cast<SpaceId>(s), x.content}});
   }
   return results;
 }
+constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kPack;
-const Operator kPack{"pack", infer, flow_cell, cost_of_traffic};
+const Operator kPack{.name = "pack", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
 }  // namespace stormcell

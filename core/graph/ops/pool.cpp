@@ -9,13 +9,17 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& x = input_type(g, n, 0);
   const std::string& kind = n.attributes.word("kind");
   if (kind == "global_average") return {{{x.dtype, x.space, {x.content[2]}}}};
-  if (kind != "average" && kind != "max") operator_error(g, n, "kind average, max or global_average", kind);
+  expect_attribute(g, n, "size");
+  expect_attribute(g, n, "stride");
   const int64_t size = n.attributes.integer("size"), stride = n.attributes.integer("stride");
   const int64_t h = x.content[0].constant(), w = x.content[1].constant();
   if (size < 1 || stride < 1 || size > h || size > w) operator_error(g, n, "a window inside " + type_text(g, x), std::to_string(size));
   return {{{x.dtype, x.space, {(h - size) / stride + 1, (w - size) / stride + 1, x.content[2]}}}};
 }
+constexpr AttributeRule kAttributes[] = {{"kind", AttributeKind::word, Presence::required, "average max global_average"},
+                                         {"size", AttributeKind::integer, Presence::optional},
+                                         {"stride", AttributeKind::integer, Presence::optional}};
 }  // namespace
 extern const Operator kPool;
-const Operator kPool{"pool", infer, flow_cell, cost_elementwise};
+const Operator kPool{.name = "pool", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

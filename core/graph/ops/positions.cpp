@@ -14,5 +14,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::before, g.space(input_type(g, n, 0).space).parent}; }
 }  // namespace
 extern const Operator kPositions;
-const Operator kPositions{"positions", infer, flow, cost_elementwise};
+const Operator kPositions{.name = "positions", .infer = infer, .flow = flow, .cost = cost_elementwise};
 }  // namespace stormcell

@@ -6,7 +6,6 @@ namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 0, 0);
-  Dim::parse(n.attributes.word("most"), g.symbols, "repeat \"" + n.name + "\"");
   if (n.bodies.size() != 1 || n.yields.size() != 1 || n.yields[0].size() != 1)
     operator_error(g, n, "one body that gives the stop predicate", std::to_string(n.bodies.size()) + " bodies");
   const TensorType& stop = g.value(n.yields[0][0]).type;
@@ -15,7 +14,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   return {};
 }
 Cost cost(const CostContext&, const Node&) { return {}; }
+constexpr AttributeRule kAttributes[] = {{"most", AttributeKind::extent}};
 }  // namespace
 extern const Operator kRepeat;
-const Operator kRepeat{"repeat", infer, flow_cell, cost, true};
+const Operator kRepeat{.name = "repeat", .infer = infer, .flow = flow_cell, .cost = cost, .has_effect = true, .attributes = kAttributes};
 }  // namespace stormcell

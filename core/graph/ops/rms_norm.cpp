@@ -7,10 +7,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 2, 2);
   expect_cells(g, n, 0, 1);
   expect_shared(g, n, 1, input_type(g, n, 0).content);
-  n.attributes.real("eps");
   return {{input_type(g, n, 0)}};
 }
+constexpr AttributeRule kAttributes[] = {{"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kRmsNorm;
-const Operator kRmsNorm{"rms_norm", infer, flow_cell, cost_elementwise};
+const Operator kRmsNorm{.name = "rms_norm", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

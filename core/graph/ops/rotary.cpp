@@ -9,12 +9,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_one_integer(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
   const int64_t heads = n.attributes.integer("heads"), width = input_type(g, n, 0).content[0].constant();
-  n.attributes.real("theta");
   if (heads <= 0 || heads > width || width % (2 * heads) != 0)
     operator_error(g, n, "a width of " + std::to_string(heads) + " even heads", std::to_string(width));
   return {{input_type(g, n, 0)}};
 }
+constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer}, {"theta", AttributeKind::real}};
 }  // namespace
 extern const Operator kRotary;
-const Operator kRotary{"rotary", infer, flow_cell, cost_elementwise};
+const Operator kRotary{.name = "rotary", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

@@ -1,4 +1,5 @@
-// route(scores [S, branches]; extras bias [branches], label [S] i32) -> decision by the protocol in the attributes.
+// route(scores [S, branches]; extras bias [branches], label [S] i32) -> decision by the protocol in the attributes. attributes besides:
+// branches, where one label a cell decides; stack and phase, which name the part of the model it belongs to.
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
 
@@ -15,6 +16,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   const TensorType& scores = input_type(g, n, 0);
   if (scores.space == kNone) operator_error(g, n, "scores over cells", type_text(g, scores));
+  if (by_label) expect_attribute(g, n, "branches");
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content[0].constant();
   if (const int i = extra_input(n, "bias", 1); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {columns});
   if (const int i = extra_input(n, "label", 1); i >= 0) {
@@ -51,5 +53,6 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
 }
 }  // namespace
 extern const Operator kRoute;
-const Operator kRoute{"route", infer, flow, cost_elementwise, false, "bias label"};
+const Operator kRoute{
+    .name = "route", .infer = infer, .flow = flow, .cost = cost_elementwise, .extras = "bias label", .attributes = kRouteAttributes};
 }  // namespace stormcell

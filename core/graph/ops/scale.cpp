@@ -6,10 +6,10 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   expect_real(g, n, 0);
-  n.attributes.real("factor");
   return {{input_type(g, n, 0)}};
 }
+constexpr AttributeRule kAttributes[] = {{"factor", AttributeKind::real}};
 }  // namespace
 extern const Operator kScale;
-const Operator kScale{"scale", infer, flow_cell, cost_elementwise};
+const Operator kScale{.name = "scale", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
 }  // namespace stormcell

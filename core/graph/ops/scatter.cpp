@@ -14,13 +14,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(g, n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
-    if (s < 0 || s >= static_cast<int64_t>(g.spaces.size()) || g.space(static_cast<SpaceId>(s)).decision != n.inputs[1])
+    if (g.space(static_cast<SpaceId>(s)).decision != n.inputs[1])
       operator_error(g, n, "routed spaces of its decision", "space " + std::to_string(s));
     results.push_back({{x.dtype, static_cast<SpaceId>(s), x.content}});
   }
   return results;
 }
+constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kScatter;
-const Operator kScatter{"scatter", infer, flow_cell, cost_of_traffic};
+const Operator kScatter{.name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
 }  // namespace stormcell

@@ -6,10 +6,11 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(g, n, 1, 1);
   if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(g, n, "a state", type_text(g, input_type(g, n, 0)));
-  n.attributes.real("value");
   return {};
 }
+constexpr AttributeRule kAttributes[] = {{"value", AttributeKind::real}};
 }  // namespace
 extern const Operator kStateFill;
-const Operator kStateFill{"state_fill", infer, flow_cell, cost_of_traffic, true};
+const Operator kStateFill{
+    .name = "state_fill", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .has_effect = true, .attributes = kAttributes};
 }  // namespace stormcell

@@ -31,5 +31,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kStatePut;
-const Operator kStatePut{"state_put", infer, flow, cost, true, "at"};
+const Operator kStatePut{.name = "state_put", .infer = infer, .flow = flow, .cost = cost, .has_effect = true, .extras = "at"};
 }  // namespace stormcell

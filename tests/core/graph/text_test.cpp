@@ -159,8 +159,9 @@ class TextTest : public QObject {
     GraphBuilder b;
     const SpaceId root = b.root_space("root", b.symbol("N")), strange = b.dense_space("a \"b\"\n\\ [c]", root, 2);
     const ValueId x = b.input("x\t{y}#1", DType::f32, strange, {3});
-    const ValueId y = b.value("scale", {x}, {{"factor", 1e-300}, {"as", std::string("yield\x01\xc3\xa4")}}, "=");
-    b.graph().values.back().name = b.graph().value(x).name;  // the same name twice
+    const ValueId y = b.value("scale", {x}, {{"factor", 1e-300}}, "=");
+    b.value("route", {x}, {{"protocol", std::string("top-k")}, {"stack", std::string("yield\x01\xc3\xa4 \"as\"")}}, "as");
+    b.graph().value(y).name = b.graph().value(x).name;  // the same name twice
     b.output("an output", y);
     const Graph graph = b.finish();
     const std::string text = to_text(graph);
@@ -208,7 +209,7 @@ class TextTest : public QObject {
     row("branch out of reach", with("branch 0", "branch 7"), "g: space d/0: expected a branch below 2, got 7");
     row("twice", with("weight %w", "weight %x"), "g:6: %x stands twice");
     row("half a line", with("(%x, %d) spaces=[@d/0]", "(%x, %d) spaces=[@d/0"), "g:10: expected \"]\", got the end of the line");
-    row("missing attribute", with(" mode=\"weighted\"", ""), "g:11: attribute mode: missing, expected a word");
+    row("missing attribute", with(" mode=\"weighted\"", ""), "g:11: gather \"z\": expected attribute mode, sum, weighted or place, got none");
     row("bare word", with("\"top-k\"", "top-k"), "g:8: expected a number, a text in quotes, @space or a list, got \"top-k\"");
     row("more than a line", with("output z = %z", "output z = %z %z"), "g:12: expected the end of the line, got \"%z\"");
     row("open quote", with("\"relu\"", "\"relu"), "g:7: expected a closing quote, got the end of the line");

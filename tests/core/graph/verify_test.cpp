@@ -87,9 +87,9 @@ class VerifyTest : public QObject {
     row("a bias over cells", "%z : f32 tokens [4] = linear(%x, %w, %scores) extras=\"bias\"",
         "linear \"z\": expected input 2 over cells of no space, got f32 tokens [4]");
     row("a norm's gain", "%z : f32 tokens [8] = rms_norm(%x, %w) eps=1e-6", "rms_norm \"z\": expected input 1 as f32 [8], got f32 [4,8]");
-    row("no eps", "%z : f32 tokens [8] = rms_norm(%x, %g)", "attribute eps: missing, expected a number");
+    row("no eps", "%z : f32 tokens [8] = rms_norm(%x, %g)", "rms_norm \"z\": expected attribute eps, a number, got none");
     row("an unknown activation", "%z : f32 tokens [8] = activation(%x) kind=\"tanh\"",
-        "activation \"z\": expected kind relu, gelu, gelu_tanh or silu, got tanh");
+        "activation \"z\": expected kind as relu, gelu, gelu_tanh or silu, got \"tanh\"");
     row("ids that are none", "%z : f32 tokens [8] = embedding(%x, %w)", "embedding \"z\": expected input 0 as i32, got f32 tokens [8]");
     row("no table", "%z : f32 tokens [8] = embedding(%ids, %g)", "embedding \"z\": expected a table [V, d], got f32 [8]");
     row("attention among strangers", "%z : f32 tokens [8] = attention(%x, %s, %s) heads=2 kv_heads=2",
@@ -107,7 +107,8 @@ class VerifyTest : public QObject {
         "pool \"z\": expected a window inside f32 tokens [6,6,3], got 7");
     row("a reduction of roots", "%z : f32 [8] = reduce(%s) mode=\"mean\"",
         "reduce \"z\": expected cells that have parents, got f32 sequences [8]");
-    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"sum\"", "reduce \"z\": expected mode mean or last, got sum");
+    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"sum\"",
+        "reduce \"z\": expected mode as mean or last, got \"sum\"");
     row("a broadcast to strangers", "%z : f32 tokens [8] = broadcast(%x) space=@targets",
         "broadcast \"z\": expected a space of cells below those of x, got space 2");
     row("an unknown protocol", "%z : decision tokens 4x1 = route(%scores) protocol=\"lottery\"",
@@ -131,7 +132,7 @@ class VerifyTest : public QObject {
     row("a gather of nobody", "%z : f32 tokens [8] = gather() mode=\"sum\" space=@tokens",
         "gather \"z\": expected 1 to 1048576 inputs, got 0");
     row("a gather in an unknown way", "%z : f32 tokens [8] = gather(%b) mode=\"mean\" space=@tokens",
-        "gather \"z\": expected mode sum, weighted or place, got mean");
+        "gather \"z\": expected mode as sum, weighted or place, got \"mean\"");
     row("a gather from elsewhere", "%z : f32 targets [8] = gather(%b) mode=\"sum\" space=@targets",
         "gather \"z\": expected cells below targets, got f32 d/0 [8]");
     row("a gather over dense steps", "%z : f32 sequences [8] = gather(%b) mode=\"sum\" space=@sequences",

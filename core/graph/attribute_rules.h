@@ -1,0 +1,47 @@
+// What an operator says of its attributes: their names, what each holds, which may be left out. A node with another attribute, without
+// one that it needs, or with one of another kind is refused before the operator's shape rule reads anything.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "core/graph/graph.h"
+
+namespace stormcell {
+
+enum class AttributeKind : uint8_t {
+  integer,
+  flag,      ///< 0 or 1
+  real,      ///< an integer will do
+  word,      ///< one of `words`, or any
+  extent,    ///< a symbolic extent as a word: "P+T"
+  integers,  ///< a list
+  space,     ///< the number of a space of the graph
+  spaces,    ///< a list of such numbers
+};
+enum class Presence : uint8_t { required, optional };
+
+struct AttributeRule {
+  std::string_view name;
+  AttributeKind kind = AttributeKind::integer;
+  Presence presence = Presence::required;
+  std::string_view words = {};  ///< of a word: those it may be, with blanks between; empty: any
+};
+
+/// The rule of an attribute; nullptr where the operator knows none of that name. Every operator with extras knows `extras`.
+const AttributeRule* attribute_rule(const Operator& op, std::string_view attribute);
+/// True of an attribute that holds numbers of spaces, which a rewrite numbers anew and the text form writes @NAME.
+bool holds_spaces(const Operator& op, std::string_view attribute);
+/// The node has what its operator declares and nothing else; throws Error(bad_input) with operator, node, attribute and what is known.
+void expect_attributes(const Graph& graph, const Node& node);
+
+/// For a shape rule: the node has this attribute, which its operator needs only in some cases.
+void expect_attribute(const Graph& graph, const Node& node, std::string_view attribute);
+
+/// "a", "a or b", "a, b or c" of words with blanks between; `last` stands before the last one.
+std::string listed(std::string_view words, std::string_view last = "or");
+
+/// What an activation may be called, and the same where there may be none.
+inline constexpr std::string_view kActivationWords = "relu gelu gelu_tanh silu";
+inline constexpr std::string_view kActivationWordsOrNone = "none relu gelu gelu_tanh silu";
+
+}  // namespace stormcell

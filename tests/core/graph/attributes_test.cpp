@@ -1,0 +1,186 @@
+// Operators declare their attributes; what a node says beyond that, leaves out, or says in another kind is refused with what is known.
+#include <algorithm>
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/graph/builder.h"
+#include "core/graph/operator.h"
+#include "core/graph/text.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+
+namespace {
+
+QString complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& e) {
+    return QString::fromUtf8(e.what());
+  }
+  return "none";
+}
+
+/// A value of the kind, and one that is of no such kind.
+Attribute right(const AttributeRule& rule) {
+  switch (rule.kind) {
+    case AttributeKind::real:
+      return 0.5;
+    case AttributeKind::word:
+      return std::string(rule.words.substr(0, rule.words.find(' ')));
+    case AttributeKind::extent:
+      return std::string("N+2");
+    case AttributeKind::integers:
+      return std::vector<int64_t>{1, 2};
+    case AttributeKind::spaces:
+      return std::vector<int64_t>{0};
+    default:
+      return int64_t{0};
+  }
+}
+std::vector<Attribute> wrong(const AttributeRule& rule) {
+  const Attribute word = std::string("no such word"), real = 1.5, list = std::vector<int64_t>{7}, integer = int64_t{7};
+  switch (rule.kind) {
+    case AttributeKind::integer:
+      return {word, real, list};
+    case AttributeKind::flag:
+    case AttributeKind::space:
+      return {word, real, list, integer, int64_t{-1}};
+    case AttributeKind::real:
+      return {word, list};
+    case AttributeKind::word:
+      return rule.words.empty() ? std::vector<Attribute>{integer, real, list} : std::vector<Attribute>{word, integer, real, list};
+    case AttributeKind::extent:
+      return {word, integer, real, list};
+    case AttributeKind::integers:
+      return {word, real, integer};
+    case AttributeKind::spaces:
+      return {word, real, integer, list, std::vector<int64_t>{-1}};
+  }
+  return {};
+}
+
+struct Case {
+  Graph graph;
+  Node node;
+  explicit Case(const Operator& op) {
+    graph.symbols = {"N"};
+    graph.spaces.resize(2);
+    node.op = &op;
+    node.name = "the node";
+    for (const AttributeRule& rule : op.attributes)
+      if (rule.presence == Presence::required) node.attributes.set(rule.name, right(rule));
+  }
+  QString said() const {
+    return complaint([&] { expect_attributes(graph, node); });
+  }
+};
+
+}  // namespace
+
+class AttributesTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void every_operator_refuses_what_it_does_not_know_and_names_what_it_knows() {
+    for (const Operator* op : operators()) {
+      Case c(*op);
+      QCOMPARE(c.said(), QString("none"));
+      c.node.attributes.set("strid", int64_t{2});
+      const QString text = c.said();
+      QVERIFY2(text.startsWith(QString::fromStdString(std::string(op->name) + " \"the node\": expected ")), qPrintable(text));
+      QVERIFY2(text.endsWith(", got strid"), qPrintable(text));
+      for (const AttributeRule& rule : op->attributes)
+        QVERIFY2(text.contains(QString::fromStdString(std::string(rule.name))), qPrintable(text));
+    }
+  }
+  void every_attribute_is_held_to_its_kind_and_to_being_there() {
+    for (const Operator* op : operators())
+      for (const AttributeRule& rule : op->attributes) {
+        const QString name = QString::fromStdString(std::string(rule.name));
+        Case c(*op);
+        c.node.attributes.set(rule.name, right(rule));
+        QCOMPARE(c.said(), QString("none"));
+        for (const Attribute& value : wrong(rule)) {
+          c.node.attributes.set(rule.name, value);
+          const QString text = c.said();
+          // An extent's own words say which symbol is unknown.
+          QVERIFY2(text.contains(name) || text.contains("no such word"), qPrintable(QString(op->name.data()) + ": " + text));
+          QVERIFY(text.startsWith(QString::fromStdString(std::string(op->name))));
+        }
+        c.node.attributes.erase(rule.name);
+        if (rule.presence == Presence::required) {
+          QVERIFY2(c.said().contains("expected attribute " + name), qPrintable(c.said()));
+        } else {
+          QCOMPARE(c.said(), QString("none"));
+        }
+      }
+  }
+  void declarations_name_each_attribute_once() {
+    for (const Operator* op : operators())
+      for (const AttributeRule& rule : op->attributes) {
+        QVERIFY(rule.name != "extras");
+        QCOMPARE(std::count_if(op->attributes.begin(), op->attributes.end(), [&](const AttributeRule& r) { return r.name == rule.name; }),
+                 1);
+      }
+  }
+  void integers_do_for_reals_and_never_the_other_way_round() {
+    Case c(*find_operator("scale"));
+    c.node.attributes.set("factor", int64_t{2});
+    QCOMPARE(c.said(), QString("none"));
+    Case d(*find_operator("add_constant"));
+    d.node.attributes.set("value", 2.0);
+    QCOMPARE(d.said(), QString("add_constant \"the node\": expected value as an integer, got 2.0"));
+  }
+
+  void a_misspelt_attribute_of_a_text_graph_is_an_error_in_one_line_data() {
+    QTest::addColumn<QString>("attributes");
+    QTest::addColumn<QString>("expected");
+    QTest::newRow("misspelt") << "strid=2"
+                              << "g:5: conv2d \"z\": expected attributes among stride, padding, groups, activation and extras, got strid";
+    QTest::newRow("a word") << "stride=\"two\""
+                            << "g:5: conv2d \"z\": expected stride as an integer, got \"two\"";
+    QTest::newRow("another word") << "activation=\"rely\""
+                                  << "g:5: conv2d \"z\": expected activation as none, relu, gelu, gelu_tanh or silu, got \"rely\"";
+    QTest::newRow("a space as a number") << "stride=@images"
+                                         << "g:5: expected no space as stride";
+    QTest::newRow("a list") << "stride=[2,2]"
+                            << "g:5: conv2d \"z\": expected stride as an integer, got [2,2]";
+    QTest::newRow("right") << "stride=2"
+                           << "none";
+  }
+  void a_misspelt_attribute_of_a_text_graph_is_an_error_in_one_line() {
+    QFETCH(QString, attributes);
+    QFETCH(QString, expected);
+    const std::string text =
+        "stormcell.graph/1\nspace images = root 2\ninput %x : f32 images [5,5,3]\nweight %k : f32 [4,3,3,3]\n"
+        "%z : f32 images [2,2,4] = conv2d(%x, %k) " +
+        attributes.toStdString() + "\noutput z = %z\n";
+    QCOMPARE(complaint([&] { parse_graph(text, "g"); }), expected);
+  }
+  void what_is_needed_only_in_some_cases_is_asked_for_there() {
+    GraphBuilder b;
+    const SpaceId images = b.root_space("images", b.symbol("N"));
+    const ValueId maps = b.input("maps", DType::f32, images, {4, 4, 2}), x = b.input("x", DType::f32, images, {3});
+    const ValueId ids = b.input("ids", DType::i32, images);
+    b.value("pool", {maps}, {{"kind", std::string("global_average")}}, "all");
+    QCOMPARE(complaint([&] { b.value("pool", {maps}, {{"kind", std::string("max")}, {"size", int64_t{2}}}, "some"); }),
+             QString("pool \"some\": expected attribute stride, an integer, got none"));
+    const std::vector<ValueId> inputs{x, b.weight("w", DType::f32, {5, 3}), b.weight("g", DType::f32, {3})};
+    QCOMPARE(complaint([&] { b.value("linear", inputs, {{"extras", std::string("gain")}}, "up"); }),
+             QString("linear \"up\": expected attribute eps, a number, got none"));
+    QCOMPARE(complaint([&] { b.value("route", {ids}, {{"protocol", std::string("label")}}, "r"); }),
+             QString("route \"r\": expected attribute branches, an integer, got none"));
+  }
+  void a_builder_refuses_it_too() {
+    GraphBuilder b;
+    const ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3});
+    QCOMPARE(complaint([&] {
+               b.value("add", {x, x}, {{"scale", 2.0}}, "sum");
+             }),
+             QString("add \"sum\": expected no attributes, got scale"));
+    QCOMPARE(complaint([&] { b.value("activation", {x}, {}, "act"); }),
+             QString("activation \"act\": expected attribute kind, relu, gelu, gelu_tanh or silu, got none"));
+  }
+};
+STORMCELL_TEST(AttributesTest)
+#include "attributes_test.moc"
