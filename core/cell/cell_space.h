@@ -1,6 +1,8 @@
 // Cells, and the spaces they live in.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace stormcell {
@@ -11,28 +13,42 @@ enum class Phase : uint8_t { forward = 0, prefill = 1, decode = 2 };
 /// The identity of a cell across batches and runs: never just a row number.
 struct CellId {
   int64_t item = 0;      ///< the item of the dataset
-  int64_t sequence = 0;  ///< the sequence (or image) in the whole run
-  int32_t position = 0;  ///< the place in the sequence
+  int64_t sequence = 0;  ///< the sequence (or image) in the whole run: the item's number, whatever batch holds it
+  int32_t position = 0;  ///< the place in the sequence; in a grid its rows stand one after another
   int32_t step = 0;      ///< where decoding stands: the place in the sequence that it adds; 0 in a forward pass
   Phase phase = Phase::forward;
   bool operator==(const CellId&) const = default;
 };
 
+/// A place in a grid of cells.
+struct GridPlace {
+  int32_t row = 0, column = 0;
+  bool operator==(const GridPlace&) const = default;
+};
+
 /// The row of a batch's cell-space table from which ids are computed, so that no decision has to store them. Several cells of one
 /// sequence in the decoding phase are consecutive steps (traces of other systems are kept so).
 struct CellTable {
-  int64_t first_sequence = 0;  ///< sequence number of the batch's first sequence
+  int64_t first_sequence = 0;  ///< number of the batch's first sequence where they are consecutive
   int32_t sequences = 0;
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
   int32_t step = 0;          ///< position of each sequence's first cell
   Phase phase = Phase::forward;
+  int32_t columns = 0;                  ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
+  std::span<const int64_t> items = {};  ///< [sequences] number of each; empty: consecutive from first_sequence
 
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
+  /// Number of the batch's `index`-th sequence.
+  int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[static_cast<size_t>(index)]; }
   /// Id of the cell in `row`, rows being ordered by sequence, then position.
   CellId id(int64_t row) const {
-    const int64_t sequence = first_sequence + row / per_sequence;
+    const int64_t sequence = this->sequence(row / per_sequence);
     const int32_t position = static_cast<int32_t>(row % per_sequence) + step;
     return {sequence, sequence, position, phase == Phase::decode ? position : 0, phase};
+  }
+  /// Where a position lies: the row and column of its grid; of a sequence {0, position}.
+  GridPlace place(int32_t position) const {
+    return columns > 0 ? GridPlace{position / columns, position % columns} : GridPlace{0, position};
   }
 };
 

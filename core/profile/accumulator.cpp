@@ -69,11 +69,16 @@ PairTable ProfileAccumulator::coactivation(int32_t router) const {
 void ProfileAccumulator::check(const BatchRecord& batch) const {
   const auto wrong = [](const std::string& what) { failed("recorder", what); };
   if (batch.number <= last_) wrong("batch " + std::to_string(batch.number) + " came after batch " + std::to_string(last_));
+  for (const int64_t item : batch.items())
+    if (item < 0) wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no number of a data set");
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
     const auto cells = static_cast<size_t>(s.cells.cells());
     if (s.space < 0 || static_cast<size_t>(s.space) >= spaces_.size())
       wrong("cell space " + std::to_string(s.space) + " is not in the layout");
+    if (!batch.items().empty() && static_cast<int64_t>(batch.items().size()) != s.cells.sequences)
+      wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(s.cells.sequences) +
+            " sequences, the batch " + std::to_string(batch.items().size()) + " items");
     if ((!s.mask.empty() && s.mask.size() != cells) || (!s.tokens.empty() && s.tokens.size() != cells))
       wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(cells) + " cells, its mask " +
             std::to_string(s.mask.size()) + ", its tokens " + std::to_string(s.tokens.size()));

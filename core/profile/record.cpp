@@ -23,6 +23,7 @@ void BatchRecord::clear() {
   latency_ms = 0;
   events.clear();
   guards.clear();
+  items_.clear();
   spaces_.clear();
   decisions_.clear();
   sequences_.clear();
@@ -59,6 +60,8 @@ BatchRecord::Part BatchRecord::keep(std::string_view text) {
   return part;
 }
 
+void BatchRecord::set_items(std::span<const int64_t> items) { items_.assign(items.begin(), items.end()); }
+
 void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask, std::span<const int32_t> tokens) {
   const Part bits{bits_.size(), mask.size()};
   bits_.resize(bits.begin + mask.size());
@@ -78,7 +81,9 @@ void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
 
 SpaceRecord BatchRecord::space(size_t i) const {
   const Space& s = spaces_[i];
-  return {s.space, s.cells, part(bits_, s.mask.begin, s.mask.count), part(ints_, s.tokens.begin, s.tokens.count)};
+  CellTable cells = s.cells;
+  cells.items = items_;
+  return {s.space, cells, part(bits_, s.mask.begin, s.mask.count), part(ints_, s.tokens.begin, s.tokens.count)};
 }
 
 DecisionRecord BatchRecord::decision(size_t i) const {
@@ -98,9 +103,9 @@ std::string_view BatchRecord::label(size_t i) const { return {chars_.data() + se
 std::string_view BatchRecord::text(size_t i) const { return {chars_.data() + sequences_[i].text.begin, sequences_[i].text.count}; }
 
 size_t BatchRecord::bytes() const {
-  return events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + spaces_.capacity() * sizeof(Space) +
-         decisions_.capacity() * sizeof(Decision) + sequences_.capacity() * sizeof(Sequence) + (ints_.capacity() + floats_.capacity()) * 4 +
-         bits_.capacity() + longs_.capacity() * sizeof(int64_t) + chars_.capacity();
+  return events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + items_.capacity() * sizeof(int64_t) +
+         spaces_.capacity() * sizeof(Space) + decisions_.capacity() * sizeof(Decision) + sequences_.capacity() * sizeof(Sequence) +
+         (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() + longs_.capacity() * sizeof(int64_t) + chars_.capacity();
 }
 
 }  // namespace stormcell

@@ -99,13 +99,17 @@ class BatchRecord {
   std::vector<GuardCount> guards;
 
   void clear();
-  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding).
+  /// Numbers in the data set of the batch's items (sequences, images), in the order of its rows; copies. Not called: consecutive
+  /// from CellTable::first_sequence. Each space then has as many sequences as there are items.
+  void set_items(std::span<const int64_t> items);
+  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding). Items are those of the batch, not the table's.
   void add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask = {}, std::span<const int32_t> tokens = {});
   /// Copies; each router at most once.
   void add_decision(const DecisionRecord& decision);
   /// Of each sequence in order: its label (empty: none) and, where inputs are recorded, its text.
   void add_sequence(std::string_view label, std::string_view text = {});
 
+  std::span<const int64_t> items() const { return items_; }
   size_t spaces() const { return spaces_.size(); }
   SpaceRecord space(size_t i) const;
   size_t decisions() const { return decisions_.size(); }
@@ -138,6 +142,7 @@ class BatchRecord {
   Part keep(std::span<const int64_t> values);
   Part keep(std::string_view text);
 
+  std::vector<int64_t> items_;
   std::vector<Space> spaces_;
   std::vector<Decision> decisions_;
   std::vector<Sequence> sequences_;

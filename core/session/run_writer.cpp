@@ -165,6 +165,8 @@ void RunWriter::State::insert_run(const RunStart& start) {
 void RunWriter::State::write_batch(const BatchRecord& batch) {
   SessionWriterState& s = *session;
   if (batch.number < 0 || batch.number >= kMostBatches) failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
+  // Until the schema has a place for them: recorded as consecutive, every cell would get another identity.
+  if (!batch.items().empty()) failed(s.path, "batch " + std::to_string(batch.number) + " holds items that are not consecutive");
   const int64_t key = batch_key(id, batch.number);
   accumulator.batch(batch);  // refuses what does not fit the layout before anything is written
   last_batch = batch.number;

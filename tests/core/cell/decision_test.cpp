@@ -30,6 +30,15 @@ class DecisionTest : public QObject {
     // In decoding a batch has one cell a sequence, whose position is its step.
     const CellTable step{100, 4, 1, 7, Phase::decode};
     QVERIFY((step.id(3) == CellId{103, 103, 7, 7, Phase::decode}));
+    // A batch of like lengths holds items from all over the data set; its first row is no item 0.
+    const int64_t items[] = {7, 3, 12};
+    CellTable list{0, 3, 6, 0, Phase::forward};
+    list.columns = 3;
+    list.items = items;
+    QVERIFY((list.id(5) == CellId{7, 7, 5, 0, Phase::forward}));
+    QVERIFY((list.id(6) == CellId{3, 3, 0, 0, Phase::forward}));
+    QVERIFY((list.id(17) == CellId{12, 12, 5, 0, Phase::forward}));
+    QVERIFY((list.place(5) == GridPlace{1, 2}) && (table.place(5) == GridPlace{0, 5}));
   }
   void parents_by_groups_by_map_and_none() {
     QCOMPARE((ParentMap{4, nullptr}.of(11)), int64_t{2});

@@ -58,6 +58,11 @@ class RecorderTest : public QObject {
       batch.add_decision({3, choice, weight, padded, ancestor, scores, margin});
       batch.add_sequence("de", "Deutschland");
       batch.add_sequence("", "");
+      QVERIFY(batch.items().empty());  // those of the round before are forgotten
+      QVERIFY((batch.space(0).cells.id(2) == CellId{10, 10, 6, 6, Phase::decode}));
+      const std::vector<int64_t> items = {int64_t{1} << 40};
+      batch.set_items(items);
+      QCOMPARE(batch.space(0).cells.id(2).item, items[0]);
       QCOMPARE(batch.spaces(), size_t{1});
       const SpaceRecord space = batch.space(0);
       QCOMPARE(space.space, 1);

@@ -399,7 +399,7 @@ class StatisticsTest : public QObject {
 
   void a_record_that_contradicts_the_layout_is_refused_data() {
     QTest::addColumn<int>("defect");
-    for (int i = 0; i < 7; ++i) QTest::newRow(qPrintable(QString::number(i))) << i;
+    for (int i = 0; i < 9; ++i) QTest::newRow(qPrintable(QString::number(i))) << i;
   }
   void a_record_that_contradicts_the_layout_is_refused() {
     QFETCH(int, defect);
@@ -425,6 +425,8 @@ class StatisticsTest : public QObject {
     if (defect == 4) weight.pop_back();
     if (defect == 5) ancestor.assign(6, 6);
     if (defect == 6) batch.number = -1;
+    if (defect == 7) batch.set_items(std::vector<int64_t>{4, 9, 2});
+    if (defect == 8) batch.set_items(std::vector<int64_t>{4, -1});
     give(0, {0, 2, 3});
     QVERIFY_EXCEPTION_THROWN(profile.batch(batch), Error);
     QCOMPARE(profile.batches(), int64_t{0});
