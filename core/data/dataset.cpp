@@ -1,8 +1,6 @@
 #include "core/data/dataset.h"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -20,43 +18,6 @@ void check_options(const DataOptions& options) {
   if (options.max_length > 0 && options.length > options.max_length)
     bad_input("--length", std::to_string(options.length) + " tokens, the model takes at most " + std::to_string(options.max_length),
               "choose a smaller length");
-}
-
-const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec) {
-  if (!tokenizer)
-    bad_input(spec, "is text, and the model has no tokenizer",
-              "put spiece.model or tokenizer.json beside its weights, or give token ids as .npy or .safetensors");
-  return *tokenizer;
-}
-
-std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
-                                                  DataOptions options) {
-  const int64_t limit = options.batches < 0 || options.batches > std::numeric_limits<int64_t>::max() / options.batch
-                            ? std::numeric_limits<int64_t>::max()
-                            : options.batches * options.batch;
-  // Before a tokenizer is missed: what is not there needs none.
-  if (std::error_code missing;
-      spec.find(':') == std::string::npos && spec != "-" && spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
-    bad_input(spec, "no such file", "check the path");
-  if (spec.starts_with("random:")) return make_random_sequences(spec, options);
-  if (spec.starts_with("demo:")) {
-    const DemoData demo = find_demo_data(spec, options);
-    if (options.target_field.empty()) options.target_field = demo.target_field;
-    if (options.label_field.empty()) options.label_field = demo.label_field;
-    return open_json_lines(demo.file, need_tokenizer(tokenizer, spec), options, limit);
-  }
-  if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit);
-  if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);
-  if (spec.ends_with(".npy")) return open_npy_sequences(spec);
-  if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec);
-  std::error_code error;
-  const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
-  bad_input(spec.empty() ? "--data" : spec,
-            spec.empty()                                 ? "names no data"
-            : !exists                                    ? "no such file"
-            : std::filesystem::is_directory(spec, error) ? "is a folder; data is a file"
-                                                         : "is no data this version reads",
-            "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input");
 }
 
 // 64-bit FNV-1a over words instead of bytes: no more than a label of what was fed.
@@ -96,11 +57,19 @@ void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, i
 }
 }  // namespace
 
-/// A sequence as it is fed: cut, with masks and decoder ids.
+/// An item as it is fed: cut, with masks and decoder ids.
 struct Dataset::Prepared {
   Sequence sequence;
   bool cut = false;
+
+  Lengths lengths() const { return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size())}; }
+  const std::vector<int32_t>& ids(Content content) const { return content == Content::target ? sequence.decoder_ids : sequence.ids; }
+  const std::vector<int32_t>& mask(Content content) const { return content == Content::target ? sequence.decoder_mask : sequence.mask; }
 };
+
+int64_t Dataset::Lengths::of(const Space& space) const {
+  return space.content == Content::ids ? ids : space.content == Content::target ? target : space.cells_per_item;
+}
 
 std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
                                              const DataOptions& options) {
@@ -112,38 +81,86 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
     dataset->options_.pad_id = tokenizer->pad_id() >= 0 ? tokenizer->pad_id() : options.pad_id;
     dataset->options_.end_id = tokenizer->end_id() >= 0 ? tokenizer->end_id() : options.end_id;
   }
+  dataset->read_spaces();
   dataset->source_ = open_source(spec, tokenizer, options);
   const int64_t available = dataset->source_->size();
   const bool limited = options.batches >= 0 && options.batches <= available / options.batch;
-  dataset->sequences_ = limited ? options.batches * options.batch : available;
+  dataset->items_ = limited ? options.batches * options.batch : available;
   dataset->scan();
   return dataset;
 }
 
 Dataset::~Dataset() = default;
 
-int64_t Dataset::batch_count() const { return (sequences_ + options_.batch - 1) / options_.batch; }
-int64_t Dataset::max_sequences() const { return std::min(sequences_, options_.batch); }
+int64_t Dataset::batch_count() const { return (items_ + options_.batch - 1) / options_.batch; }
+int64_t Dataset::max_items() const { return std::min(items_, options_.batch); }
 bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
 
-void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int64_t index) const {
+int64_t Dataset::max_length() const {
+  int64_t most = 0;
+  for (size_t s = 0; s < filled_.size(); ++s)
+    if (filled_[s].content == Content::ids) most = std::max(most, spaces_[s].most_per_item);
+  return most;
+}
+
+const SpaceCells* Dataset::find_space(std::string_view name) const {
+  const auto at = std::find_if(spaces_.begin(), spaces_.end(), [&](const SpaceCells& s) { return s.space == name; });
+  return at == spaces_.end() ? nullptr : &*at;
+}
+
+CellTotals Dataset::cells() const {
+  CellTotals totals;
+  for (const SpaceCells& space : spaces_)
+    if (space.holds_tokens) totals.cells += space.cells, totals.real += space.real;
+  return totals.cells > 0 ? totals : CellTotals{items_, items_};
+}
+
+/// The spaces that inputs live over, and what fills each of them.
+void Dataset::read_spaces() {
+  for (const InputSpec& spec : options_.inputs) {
+    const bool reals = spec.role == InputRole::pixels;
+    if (spec.role == InputRole::none || spec.role == InputRole::label || reals)
+      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is nothing that data of this version brings",
+                "give it one of the roles ids, mask, positions, target");
+    if (spec.dtype != DType::i32 || !spec.content.empty())
+      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is not one i32 a cell", "declare it so");
+    auto at = std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
+    if (at == filled_.end()) at = filled_.insert(filled_.end(), Space{spec.space, spec.parent, Content::fixed, spec.cells_per_item, false});
+    at->has_mask |= spec.role == InputRole::mask;
+    if (spec.role == InputRole::ids) at->content = Content::ids;
+    if (spec.role == InputRole::target) at->content = Content::target;
+  }
+  for (const Space& space : filled_) {
+    if (space.content == Content::fixed && space.cells_per_item == 0)
+      bad_input("space " + space.name, "has as many cells as nothing says", "a space of any length needs an input of the role ids or target");
+    if (space.content != Content::fixed && space.cells_per_item != 0)
+      bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
+                "count its cells by a symbol");
+  }
+}
+
+bool Dataset::asks_for(Content content) const {
+  return std::any_of(filled_.begin(), filled_.end(), [&](const Space& s) { return s.content == content; });
+}
+
+void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const {
   const int64_t vocabulary = options_.vocabulary > 0 ? options_.vocabulary : std::numeric_limits<int64_t>::max();
   for (size_t i = 0; i < ids.size(); ++i)
     if (ids[i] < 0 || ids[i] >= vocabulary)
       bad_input(source_->where(),
-                source_->place(index) + ", position " + std::to_string(i) + " of the " + which + ": id " + std::to_string(ids[i]) +
+                source_->place(item) + ", position " + std::to_string(i) + " of the " + which + ": id " + std::to_string(ids[i]) +
                     " is outside the model's vocabulary" + (options_.vocabulary > 0 ? " of " + std::to_string(options_.vocabulary) : ""),
                 "use the tokenizer that belongs to the model");
 }
 
 bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end,
-                  int64_t index) const {
+                  int64_t item) const {
   if (limit == 0 || static_cast<int64_t>(ids.size()) <= limit) return false;
   if (!options_.truncate) {
     const bool by_model = options_.max_length > 0 && limit == options_.max_length;
     bad_input(source_->where(),
-              source_->place(index) + ": the " + which + " has " + std::to_string(ids.size()) + " tokens, " +
+              source_->place(item) + ": the " + which + " has " + std::to_string(ids.size()) + " tokens, " +
                   (by_model ? "the model takes" : "--length allows") + " at most " + std::to_string(limit),
               "--truncate cuts it");
   }
@@ -153,17 +170,17 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   return true;
 }
 
-Dataset::Prepared Dataset::prepare(int64_t index) const {
-  Prepared prepared{source_->sequence(index)};
+Dataset::Prepared Dataset::prepare(int64_t item) const {
+  Prepared prepared{source_->sequence(item)};
   Sequence& s = prepared.sequence;
   const SequenceSource::Contents contents = source_->contents();
   const int64_t limit = options_.length > 0 ? options_.length : options_.max_length;
-  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.end_token, index);
+  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.end_token, item);
   if (s.mask.empty()) s.mask.assign(s.ids.size(), 1);
   std::vector<int32_t> no_mask;
-  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", true, index);
+  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", true, item);
 
-  if (!options_.needs_decoder) {
+  if (!asks_for(Content::target)) {
     s.decoder_ids.clear();
     s.decoder_mask.clear();
     return prepared;
@@ -173,7 +190,7 @@ Dataset::Prepared Dataset::prepare(int64_t index) const {
     s.decoder_ids.insert(s.decoder_ids.end(), s.target_ids.begin(), s.target_ids.end() - 1);
     s.decoder_mask.clear();
   } else if (contents.decoder_ids) {
-    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", false, index);
+    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", false, item);
   } else {  // as in the paper: the encoder's
     s.decoder_ids = s.ids;
     s.decoder_mask = s.mask;
@@ -182,52 +199,92 @@ Dataset::Prepared Dataset::prepare(int64_t index) const {
   return prepared;
 }
 
-void Dataset::check_batch_size(int64_t sequences, int64_t length) const {
+void Dataset::check_batch_size(int64_t items, int64_t length) const {
   constexpr int64_t kMaxCells = int64_t{1} << 31;  // more could not be run, and fewer overflow nothing here
-  if (sequences * length > kMaxCells)
-    bad_input(source_->where(),
-              "a batch of " + std::to_string(sequences) + " sequences of " + std::to_string(length) + " tokens is too large",
+  if (items * length > kMaxCells)
+    bad_input(source_->where(), "a batch of " + std::to_string(items) + " sequences of " + std::to_string(length) + " tokens is too large",
               "choose a smaller --batch");
+}
+
+std::vector<int64_t> Dataset::items_of(int64_t batch) const {
+  std::vector<int64_t> items;
+  const int64_t first = batch * options_.batch, end = std::min(first + options_.batch, items_);
+  for (int64_t i = first; i < end; ++i) items.push_back(i);
+  return items;
+}
+
+/// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's matrix, padding included.
+Dataset::Lengths Dataset::padded(const Lengths& longest) const {
+  const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
+  return {ids, target_follows_ids() ? ids : longest.target};
 }
 
 // Reads everything once: checks it, finds the sizes, counts the cells.
 void Dataset::scan() {
+  for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
   Fingerprint fingerprint;
   fingerprint.add(options_.batch);
-  for (int64_t first = 0; first < sequences_; first += options_.batch) {
-    const int64_t end = std::min(first + options_.batch, sequences_);
-    const int64_t sequences = end - first;
-    int64_t length = options_.length, decoder_length = 0;
-    for (int64_t i = first; i < end; ++i) {
+  for (int64_t b = 0; b < batch_count(); ++b) {
+    const std::vector<int64_t> items = items_of(b);
+    const auto count = static_cast<int64_t>(items.size());
+    Lengths longest;
+    for (const int64_t i : items) {
       const Prepared prepared = prepare(i);
       const Sequence& s = prepared.sequence;
       check_ids(s.ids, "input", i);
       check_ids(s.decoder_ids, "decoder input", i);
       check_ids(s.target_ids, "target", i);
-      length = std::max(length, static_cast<int64_t>(s.ids.size()));
-      decoder_length = std::max(decoder_length, static_cast<int64_t>(s.decoder_ids.size()));
-      check_batch_size(sequences, std::max(length, decoder_length));
-      cells_.encoder_without_padding += count_ones(s.mask);
-      cells_.decoder_without_padding += count_ones(s.decoder_mask);
-      look_at(s.mask, cells_.encoder_padding);
-      if (options_.needs_decoder) look_at(s.decoder_mask, cells_.decoder_padding);
+      const Lengths lengths = prepared.lengths();
+      longest = {std::max(longest.ids, lengths.ids), std::max(longest.target, lengths.target)};
+      check_batch_size(count, std::max(padded(longest).ids, longest.target));
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
+      for (size_t k = 0; k < filled_.size(); ++k) {
+        if (!spaces_[k].holds_tokens) continue;
+        const std::vector<int32_t>& mask = prepared.mask(filled_[k].content);
+        spaces_[k].real += count_ones(mask);
+        look_at(mask, spaces_[k].padding);
+      }
     }
-    // Without decoder ids of its own the decoder sees the encoder's matrix, padding included.
-    if (decoder_follows_encoder()) decoder_length = length;
-    fingerprint.add(length);
-    cells_.encoder += sequences * length;
-    cells_.decoder += sequences * decoder_length;
-    max_length_ = std::max(max_length_, length);
-    max_decoder_length_ = std::max(max_decoder_length_, decoder_length);
+    const Lengths lengths = padded(longest);
+    fingerprint.add(int64_t{lengths.ids});
+    for (size_t k = 0; k < filled_.size(); ++k) {
+      const int64_t cells = lengths.of(filled_[k]);
+      spaces_[k].cells += count * cells;
+      if (!spaces_[k].holds_tokens) spaces_[k].real += count * cells;
+      spaces_[k].most_per_item = std::max(spaces_[k].most_per_item, cells);
+    }
   }
   fingerprint_ = fingerprint.text();
 }
 
-bool Dataset::decoder_follows_encoder() const {
+bool Dataset::target_follows_ids() const {
   const SequenceSource::Contents contents = source_->contents();
-  return options_.needs_decoder && !contents.target && !contents.decoder_ids;
+  return asks_for(Content::target) && !contents.target && !contents.decoder_ids;
+}
+
+BatchCells Dataset::space_of(const Space& space, const std::vector<Prepared>& rows, const Lengths& lengths) const {
+  const int64_t per_item = lengths.of(space);
+  BatchCells filled{space.name, space.parent, space.content != Content::fixed, static_cast<int32_t>(per_item), {}};
+  if (filled.holds_tokens)
+    for (const Prepared& row : rows) append_row(filled.real, row.mask(space.content), per_item, 0);
+  else if (space.has_mask)
+    filled.real.assign(rows.size() * static_cast<size_t>(per_item), 1);
+  return filled;
+}
+
+BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const Lengths& lengths) const {
+  const Space& space = *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
+  const int64_t per_item = lengths.of(space);
+  BatchInput input{spec.name, spec.role, {static_cast<int64_t>(rows.size()) * per_item}, {}, {}};
+  for (const Prepared& row : rows) {
+    if (spec.role == InputRole::positions)
+      for (int32_t p = 0; p < per_item; ++p) input.integers.push_back(p);
+    else if (spec.role != InputRole::mask)
+      append_row(input.integers, row.ids(space.content), per_item, options_.pad_id);
+  }
+  if (spec.role == InputRole::mask) input.integers = space_of(space, rows, lengths).real;
+  return input;
 }
 
 Batch Dataset::batch(int64_t index) const {
@@ -235,29 +292,25 @@ Batch Dataset::batch(int64_t index) const {
   const SequenceSource::Contents contents = source_->contents();
   Batch batch;
   batch.index = index;
-  batch.first_sequence = index * options_.batch;
-  batch.sequences = std::min(options_.batch, sequences_ - batch.first_sequence);
-  batch.length = options_.length;
-  std::vector<Sequence> rows;
-  rows.reserve(static_cast<size_t>(batch.sequences));
-  for (int64_t i = 0; i < batch.sequences; ++i) {
-    Prepared prepared = prepare(batch.first_sequence + i);
-    batch.truncated += prepared.cut;
-    batch.length = std::max(batch.length, static_cast<int64_t>(prepared.sequence.ids.size()));
-    batch.decoder_length = std::max(batch.decoder_length, static_cast<int64_t>(prepared.sequence.decoder_ids.size()));
-    rows.push_back(std::move(prepared.sequence));
+  batch.items = items_of(index);
+  Lengths longest;
+  std::vector<Prepared> rows;
+  rows.reserve(batch.items.size());
+  for (const int64_t i : batch.items) {
+    rows.push_back(prepare(i));
+    const Lengths lengths = rows.back().lengths();
+    batch.truncated += rows.back().cut;
+    longest = {std::max(longest.ids, lengths.ids), std::max(longest.target, lengths.target)};
   }
-  if (decoder_follows_encoder()) batch.decoder_length = batch.length;
-  for (Sequence& row : rows) {
-    append_row(batch.input_ids, row.ids, batch.length, options_.pad_id);
-    append_row(batch.attention_mask, row.mask, batch.length, 0);
-    append_row(batch.decoder_input_ids, row.decoder_ids, batch.decoder_length, options_.pad_id);
-    append_row(batch.decoder_attention_mask, row.decoder_mask, batch.decoder_length, 0);
-    if (contents.text) batch.texts.push_back(std::move(row.text));
-    if (contents.label) batch.labels.push_back(std::move(row.label));
+  const Lengths lengths = padded(longest);
+  for (const Space& space : filled_) batch.spaces.push_back(space_of(space, rows, lengths));
+  for (const InputSpec& spec : options_.inputs) batch.inputs.push_back(input_of(spec, rows, lengths));
+  for (Prepared& row : rows) {
+    if (contents.text) batch.texts.push_back(std::move(row.sequence.text));
+    if (contents.label) batch.labels.push_back(std::move(row.sequence.label));
     if (contents.target) {
-      batch.targets.push_back(std::move(row.target));
-      batch.target_ids.push_back(std::move(row.target_ids));
+      batch.targets.push_back(std::move(row.sequence.target));
+      batch.target_ids.push_back(std::move(row.sequence.target_ids));
     }
   }
   return batch;

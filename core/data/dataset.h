@@ -1,4 +1,4 @@
-// A dataset: sequences of token ids in batches, whatever they were read or made from.
+// A dataset: items (sequences of token ids) in batches, whatever they were read or made from.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,48 +6,47 @@
 #include <string_view>
 #include <vector>
 
+#include "core/data/batch.h"
+
 namespace stormcell {
 
 class Tokenizer;
 class SequenceSource;
 
-/// One batch, padded to its longest sequence. Matrices are [sequences, length] in C order; a mask is 1 where there is data.
-struct Batch {
-  int64_t index = 0, first_sequence = 0, sequences = 0, length = 0, decoder_length = 0;
-  std::vector<int32_t> input_ids, attention_mask;
-  std::vector<int32_t> decoder_input_ids, decoder_attention_mask;  ///< empty when the model has no decoder of its own
-  std::vector<std::string> texts, targets, labels;                 ///< one a sequence, or empty when the data has none
-  std::vector<std::vector<int32_t>> target_ids;                    ///< with the end token; one a sequence, or empty
-  int64_t truncated = 0;                                           ///< sequences that were cut
-};
-
 struct DataOptions {
-  int64_t batch = 8;           ///< sequences in a batch; the last one may have fewer
-  int64_t batches = -1;        ///< at most so many; -1: all
-  int64_t length = 0;          ///< every input sequence is padded or cut to it; 0: as the data
-  int64_t max_length = 0;      ///< what the model takes, of inputs and of decoder inputs; 0: anything
-  bool truncate = false;       ///< cut what is longer, instead of an error
-  std::string field = "text";  ///< .jsonl: the key of the text
-  std::string target_field;    ///< .jsonl: the key of the target, empty: none
-  std::string label_field;     ///< .jsonl: the key of the label, empty: none
-  uint64_t seed = 0;           ///< random:
-  int64_t vocabulary = 0;      ///< ids are below it; 0: not known
-  bool needs_decoder = false;  ///< fill the decoder's inputs
+  int64_t batch = 8;              ///< items in a batch; the last one may have fewer
+  int64_t batches = -1;           ///< at most so many; -1: all
+  int64_t length = 0;             ///< every input sequence is padded or cut to it; 0: as the data
+  int64_t max_length = 0;         ///< what the model takes, of inputs and of decoder inputs; 0: anything
+  bool truncate = false;          ///< cut what is longer, instead of an error
+  std::string field = "text";     ///< .jsonl: the key of the text
+  std::string target_field;       ///< .jsonl: the key of the target, empty: none
+  std::string label_field;        ///< .jsonl: the key of the label, empty: none
+  uint64_t seed = 0;              ///< random:
+  int64_t vocabulary = 0;         ///< ids are below it; 0: not known
+  std::vector<InputSpec> inputs;  ///< what every batch brings
   int32_t pad_id = 0, end_id = 1, decoder_start_id = 0;
   std::string resources;  ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
 
-/// Where sequences are padded, over all batches.
+/// Where items are padded, over all batches.
 struct Padding {
   bool last = true;          ///< never before data
-  bool some_in_each = true;  ///< every sequence has data
+  bool some_in_each = true;  ///< every item has data
 };
 
-/// Cells (tokens) over all batches, with and without padding.
+/// The cells of one space over all batches.
+struct SpaceCells {
+  std::string space;
+  bool holds_tokens = false;
+  int64_t cells = 0, real = 0;  ///< with and without padding
+  int64_t most_per_item = 0;    ///< padding included
+  Padding padding;
+};
+
+/// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
-  int64_t encoder = 0, encoder_without_padding = 0;
-  int64_t decoder = 0, decoder_without_padding = 0;
-  Padding encoder_padding, decoder_padding;
+  int64_t cells = 0, real = 0;
 };
 
 /// Immutable once open; batch() may be called by several threads at once.
@@ -63,14 +62,18 @@ class Dataset {
   /// The spec it was opened with.
   const std::string& name() const { return name_; }
   int64_t batch_count() const;
-  int64_t sequences() const { return sequences_; }
+  int64_t items() const { return items_; }
   Batch batch(int64_t index) const;
 
   /// Over all batches, for planning.
-  int64_t max_sequences() const;
-  int64_t max_length() const { return max_length_; }
-  int64_t max_decoder_length() const { return max_decoder_length_; }
-  const CellTotals& cells() const { return cells_; }
+  int64_t max_items() const;
+  /// Of the sequences of ids, padded to their batches.
+  int64_t max_length() const;
+  /// In the order in which the inputs name them.
+  const std::vector<SpaceCells>& spaces() const { return spaces_; }
+  /// Null where no input lives over it.
+  const SpaceCells* find_space(std::string_view name) const;
+  CellTotals cells() const;
   int64_t truncated() const { return truncated_; }
   bool has_targets() const;
   bool has_labels() const;
@@ -78,20 +81,45 @@ class Dataset {
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
+  /// What fills the cells of a space.
+  enum class Content : uint8_t {
+    ids,     ///< an item's token ids
+    target,  ///< the decoder's
+    fixed,   ///< nothing that varies: as many cells of each item
+  };
+  struct Space {
+    std::string name, parent;
+    Content content = Content::fixed;
+    int64_t cells_per_item = 1;  ///< fixed
+    bool has_mask = false;
+  };
   struct Prepared;
+  /// Cells of one item in ids and target.
+  struct Lengths {
+    int32_t ids = 0, target = 0;
+    int64_t of(const Space& space) const;
+  };
+
   Dataset() = default;
+  void read_spaces();
   void scan();
-  Prepared prepare(int64_t index) const;
-  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t index) const;
-  void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t index) const;
-  void check_batch_size(int64_t sequences, int64_t length) const;
-  bool decoder_follows_encoder() const;
+  Prepared prepare(int64_t item) const;
+  std::vector<int64_t> items_of(int64_t batch) const;
+  Lengths padded(const Lengths& longest) const;
+  BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const Lengths& lengths) const;
+  BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const Lengths& lengths) const;
+  bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t item) const;
+  void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const;
+  void check_batch_size(int64_t items, int64_t length) const;
+  bool asks_for(Content content) const;
+  bool target_follows_ids() const;
 
   std::string name_, fingerprint_;
   DataOptions options_;
   std::unique_ptr<const SequenceSource> source_;
-  int64_t sequences_ = 0, max_length_ = 0, max_decoder_length_ = 0, truncated_ = 0;
-  CellTotals cells_;
+  std::vector<Space> filled_;  // as spaces_
+  std::vector<SpaceCells> spaces_;
+  int64_t items_ = 0, truncated_ = 0;
 };
 
 }  // namespace stormcell

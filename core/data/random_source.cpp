@@ -79,7 +79,7 @@ std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& s
   if (!sizes) bad_input(spec, "is not random:NxT or random:NxTxU", "for example random:64x128: 64 sequences of 128 tokens");
   if (sizes->sequences > kMaxSequences || sizes->length > kMaxLength || sizes->decoder_length > kMaxLength)
     bad_input(spec, "is too large", "at most 100000000 sequences of 16777216 tokens");
-  if (sizes->decoder_length > 0 && !options.needs_decoder)
+  if (sizes->decoder_length > 0 && !asks_for(options.inputs, InputRole::target))
     bad_input(spec, "gives decoder inputs, and this model has no decoder beside an encoder", "random:NxT");
   if (options.vocabulary < 1 || options.vocabulary > std::numeric_limits<int32_t>::max())
     bad_input(spec, "needs a model with a vocabulary", "name data that the model takes");

@@ -35,6 +35,10 @@ class SequenceSource {
   virtual std::string place(int64_t index) const { return "sequence " + std::to_string(index); }
 };
 
+/// Opens what `spec` names; the errors say what there is.
+std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
+                                                  DataOptions options);
+
 /// At most `limit` sequences are read. `path` "-" is standard input.
 std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer, int64_t limit);
 std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer, const DataOptions& options,

@@ -6,6 +6,7 @@
 
 #include "core/data/dataset.h"
 #include "core/models/model.h"
+#include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/runtime/executor.h"
 
@@ -15,15 +16,15 @@ namespace stormcell {
 Bindings bindings_of(const Graph& graph, const Batch& batch, int64_t new_tokens);
 /// Largest values over a dataset.
 Bindings bounds_of(const Graph& graph, const Dataset& data, int64_t new_tokens);
-/// The input of a role over a space, kNone where the graph has none.
-ValueId input_over(const Graph& graph, SpaceId space, InputRole role);
-/// A batch's values of an input, by its name; empty where the batch has none.
-std::span<const int32_t> values_of(const Batch& batch, std::string_view input);
+/// Token ids in the cells of a space, a decoder's too; empty where it holds none.
+std::span<const int32_t> tokens_over(const Graph& graph, SpaceId space, const Batch& batch);
 /// Of a space: which cells of a batch are real; empty where all are.
 std::span<const int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch);
 /// What the data's masks are like, by the masks' names.
 std::map<std::string, MaskFacts, std::less<>> mask_facts(const Graph& graph, const Dataset& data);
-/// Ids and masks by the inputs' names.
+/// All that the batch brings, by the inputs' names, as the executor takes it.
 InputValues inputs_of(const Batch& batch);
+/// And as the oracle does: what the graph asks for.
+OracleInputs<float> oracle_inputs(const Graph& graph, const Batch& batch);
 
 }  // namespace stormcell

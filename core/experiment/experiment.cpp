@@ -45,7 +45,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   data.label_field = options.label_field;
   data.seed = options.seed;
   data.vocabulary = s.model->vocabulary;
-  data.needs_decoder = s.model->has_encoder && s.model->has_decoder;
+  data.inputs = s.model->inputs;
   data.pad_id = s.model->tokens.pad;
   data.end_id = s.model->tokens.end;
   data.decoder_start_id = s.model->tokens.decoder_start;

@@ -34,19 +34,14 @@ DecodedVerification verify_decoded(const Experiment::State& s, const std::vector
   for (; v.batches < batches && (v.batches == 0 || seconds_now() - begin < s.options.verify_seconds); ++v.batches) {
     progress.report("verifying against the oracle", v.batches, batches);
     const Batch batch = s.data->batch(v.batches);
-    OracleInputs<float> inputs;
-    const InputValues values = inputs_of(batch);
-    for (const Value& value : graph->values)
-      if (value.kind == ValueKind::input)
-        if (const auto at = values.integers.find(value.name); at != values.integers.end()) inputs[value.name].integers = at->second;
     OracleOptions options;
     options.threads = s.device->info().threads;
     options.cancel = progress.cancel;
     options.round_inputs = s.arithmetic() == Arithmetic::rounds_to_bf16;
-    const OracleResult<float> reference = oracle.run(inputs, bindings_of(*graph, batch, v.tokens), options);
+    const OracleResult<float> reference = oracle.run(oracle_inputs(*graph, batch), bindings_of(*graph, batch, v.tokens), options);
     const std::vector<int32_t>& expected = reference.output(kGenerated).integers;
-    for (int64_t i = 0; i < batch.sequences; ++i) {
-      const std::vector<int32_t>& ours = ids[static_cast<size_t>(batch.first_sequence + i)];
+    for (int64_t i = 0; i < batch.size(); ++i) {
+      const std::vector<int32_t>& ours = ids[static_cast<size_t>(batch.items[static_cast<size_t>(i)])];
       bool equal = true;
       for (int64_t t = 0; t < v.tokens; ++t) {
         const auto place = static_cast<size_t>(t);
@@ -113,7 +108,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
     const std::vector<DecodedTurn> turns = decoded_turns(*s.model, plan->records, *plan->program, batch, plan->result, generated, most);
     s.add_routing(*plan, batch, totals, turns);
     recording.add_decoded(batch, bindings_of(*plan->graph, batch, most), turns);
-    for (int64_t i = 0; i < batch.sequences; ++i) {
+    for (int64_t i = 0; i < batch.size(); ++i) {
       std::vector<int32_t> ids;
       bool ended = false;
       for (int64_t t = 0; t < most && !ended; ++t) {
@@ -131,7 +126,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
       }
       r.ids.push_back(std::move(ids));
     }
-    r.sequences += batch.sequences;
+    r.sequences += batch.size();
     ++r.batches;
   }
   r.latency_ms = latency_of(milliseconds);

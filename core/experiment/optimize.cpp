@@ -111,7 +111,7 @@ class Optimization {
     Batch batch;
     job.execute = [&](size_t p, int64_t b) {
       progress_.cancel.check();
-      if (batch.index != b || batch.sequences == 0) batch = s_.data->batch(b);
+      if (batch.index != b || batch.items.empty()) batch = s_.data->batch(b);
       ReadyPlan& plan = p == 0 ? *baseline_ : *plans_.plans[p - 1];
       s_.run_batch(plan, batch, {});
       return plan.result.milliseconds;

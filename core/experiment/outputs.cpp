@@ -24,9 +24,9 @@ void OutputWriter::declare(const Batch& batch, std::vector<TensorDeclaration>& l
     std::vector<int64_t> shape;
     for (const Dim& d : g.shape(out.value)) shape.push_back(d.evaluate(bindings));
     // Sequence and position are separate extents, as the reference has them.
-    if (!shape.empty() && batch.sequences > 0 && shape[0] % batch.sequences == 0) {
-      shape[0] /= batch.sequences;
-      shape.insert(shape.begin(), batch.sequences);
+    if (!shape.empty() && batch.size() > 0 && shape[0] % batch.size() == 0) {
+      shape[0] /= batch.size();
+      shape.insert(shape.begin(), batch.size());
     }
     list.push_back({prefix_of(batch) + out.name, g.value(out.value).type.dtype == DType::i32 ? DType::i32 : DType::f32, std::move(shape)});
   }

@@ -135,22 +135,17 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
   for (size_t s = 0; s < plan.spaces.size(); ++s) {
     if (plan.spaces[s] == kNone) continue;
     const CellSpace& space = g.space(plan.spaces[s]);
-    CellTable table;
-    table.first_sequence = batch.first_sequence;
-    table.sequences = static_cast<int32_t>(batch.sequences);
-    table.phase = has_turns ? Phase::prefill : Phase::forward;
     const int64_t cells = space.count.evaluate(bindings);
-    table.per_sequence = batch.sequences > 0 ? static_cast<int32_t>(cells / batch.sequences) : 0;
-    const ValueId ids = input_over(g, plan.spaces[s], InputRole::ids);
-    const std::span<const int32_t> mask = mask_over(g, plan.spaces[s], batch),
-                                   tokens = ids == kNone ? std::span<const int32_t>() : values_of(batch, g.value(ids).name);
+    CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
+    table.phase = has_turns ? Phase::prefill : Phase::forward;
+    const std::span<const int32_t> mask = mask_over(g, plan.spaces[s], batch), tokens = tokens_over(g, plan.spaces[s], batch);
     const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? mask : std::span<const int32_t>(), known ? tokens : std::span<const int32_t>());
   }
   if (options.decisions)
     for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
       if (!in_turns(program, *d)) add_decision(plan, program, *d, options, record);
-  for (int64_t i = 0; i < batch.sequences; ++i)
+  for (int64_t i = 0; i < batch.size(); ++i)
     record.add_sequence(
         batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
         options.inputs && !batch.texts.empty() ? std::string_view(batch.texts[static_cast<size_t>(i)]) : std::string_view());
@@ -192,9 +187,12 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& pla
   }
   // A decoder-only model emits its first token in prefill, before turn 0.
   const int32_t ahead = model.has_encoder ? 0 : 1;
+  int32_t length = 0;  // of the input
+  for (const BatchCells& space : batch.spaces)
+    if (space.holds_tokens && length == 0) length = space.per_item;
   for (DecodedTurn& t : turns) {
-    t.position = t.turn + (model.has_encoder ? 0 : static_cast<int32_t>(batch.length));
-    for (int64_t i = 0; i < batch.sequences; ++i) {
+    t.position = t.turn + (model.has_encoder ? 0 : length);
+    for (int64_t i = 0; i < batch.size(); ++i) {
       const int32_t *written = generated.data() + i * most, writes = t.turn + ahead;
       const int32_t read = writes > 0 ? written[writes - 1] : model.tokens.decoder_start;
       t.token.push_back(read >= 0 ? read : model.tokens.pad);
@@ -211,12 +209,8 @@ void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batc
   for (const DeviceEvent& e : events) record.events.push_back(event_of(e));
   for (size_t s = 0; s < plan.turn_spaces.size(); ++s) {
     if (plan.turn_spaces[s] == kNone) continue;
-    CellTable table;
-    table.first_sequence = batch.first_sequence;
-    table.sequences = static_cast<int32_t>(batch.sequences);
-    table.per_sequence = batch.sequences > 0
-                             ? static_cast<int32_t>(program.graph->space(plan.turn_spaces[s]).count.evaluate(bindings) / batch.sequences)
-                             : 0;
+    const int64_t cells = program.graph->space(plan.turn_spaces[s]).count.evaluate(bindings);
+    CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
     table.step = turn.position;
     table.phase = Phase::decode;
     const bool fits = table.per_sequence == 1;

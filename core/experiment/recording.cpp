@@ -40,7 +40,7 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
                       .dump();
   start.dataset = nlohmann::json{{"name", state.data->name()},
                                  {"fingerprint", state.data->fingerprint()},
-                                 {"sequences", state.data->sequences()},
+                                 {"sequences", state.data->items()},
                                  // Known from the beginning, so that an interrupted run, too, can be run again.
                                  {"settings", nlohmann::json::parse(settings.empty() ? state.settings_json() : settings)}}
                       .dump();

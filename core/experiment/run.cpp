@@ -106,7 +106,7 @@ class ForwardRun {
     Batch batch;
     job.execute = [&](size_t, int64_t b) {
       progress_.cancel.check();
-      if (batch.index != b || batch.sequences == 0) batch = s_.data->batch(b);
+      if (batch.index != b || batch.items.empty()) batch = s_.data->batch(b);
       s_.run_batch(*plan_, batch, {});
       return plan_->result.milliseconds;
     };

@@ -48,10 +48,10 @@ DatasetFigures Experiment::State::dataset_figures() const {
   DatasetFigures d;
   d.name = data->name();
   d.batches = data->batch_count();
-  d.sequences = data->sequences();
+  d.sequences = data->items();
   d.truncated = data->truncated();
-  d.cells = data->cells().encoder + data->cells().decoder;
-  d.cells_without_padding = data->cells().encoder_without_padding + data->cells().decoder_without_padding;
+  d.cells = data->cells().cells;
+  d.cells_without_padding = data->cells().real;
   return d;
 }
 
@@ -198,7 +198,7 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
     const std::span<const int32_t> mask =
         in_turn ? std::span<const int32_t>(turns[static_cast<size_t>(d.turn)].is_going) : mask_over(*plan.graph, router.dense_space, batch);
-    const int64_t per_sequence = batch.sequences > 0 ? static_cast<int64_t>(mask.size()) / batch.sequences : 0;
+    const int64_t per_sequence = batch.size() > 0 ? static_cast<int64_t>(mask.size()) / batch.size() : 0;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
       const bool real = mask.empty() || (row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0);
@@ -258,8 +258,7 @@ PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency
   double cells = 0;
   const std::map<int64_t, double> shares = shares_of(batches);
   for (const auto& [b, share] : shares) {
-    const Batch batch = data->batch(b);
-    cells += share * static_cast<double>(batch.input_ids.size() + batch.decoder_input_ids.size());
+    cells += share * static_cast<double>(data->batch(b).cells());
   }
   if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
   f.batches = static_cast<int64_t>(shares.size());

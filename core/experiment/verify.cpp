@@ -15,22 +15,12 @@ namespace {
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-OracleInputs<float> oracle_inputs(const Graph& graph, const InputValues& inputs) {
-  OracleInputs<float> list;
-  for (const Value& v : graph.values)
-    if (v.kind == ValueKind::input) {
-      const auto at = inputs.integers.find(v.name);
-      if (at != inputs.integers.end()) list[v.name].integers = at->second;
-    }
-  return list;
-}
-
 /// By output: which cells count; those of all outputs that do not say it count all.
 std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const Batch& batch) {
   std::map<std::string, std::vector<int32_t>> real;
   for (const NamedValue& o : graph.outputs) {
     if (o.real == kNone) continue;
-    const std::span<const int32_t> mask = values_of(batch, graph.value(o.real).name);
+    const std::span<const int32_t> mask = mask_over(graph, graph.value(o.real).type.space, batch);
     real[o.name].assign(mask.begin(), mask.end());
   }
   return real;
@@ -110,7 +100,7 @@ class References {
     options.keep_scores = true;
     options.round_inputs = round_inputs;
     const Bindings bindings = bindings_of(graph, batch, 0);
-    Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, inputs_of(batch)), bindings, options), reach_);
+    Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, batch), bindings, options), reach_);
     came.real = real_cells(graph, batch);
     return came;
   }

@@ -25,6 +25,10 @@ Dim::Dim(int64_t constant) {
   if (constant != 0) terms_.push_back({{}, constant});
 }
 
+SymbolId Dim::only_symbol() const {
+  return terms_.size() == 1 && terms_[0].symbols.size() == 1 && terms_[0].factor == 1 ? terms_[0].symbols[0] : -1;
+}
+
 Dim Dim::symbol(SymbolId id) {
   Dim d;
   d.terms_.push_back({{id}, 1});

@@ -26,6 +26,8 @@ class Dim {
   bool is_constant() const;
   /// The value of a constant extent; throws Error when symbolic.
   int64_t constant() const;
+  /// The symbol that it is, nothing added and not multiplied; -1: it is something else.
+  SymbolId only_symbol() const;
   /// Saturates at INT64_MAX instead of overflowing.
   int64_t evaluate(std::span<const int64_t> bindings) const;
   /// "8*N*T", "P+T", "0".

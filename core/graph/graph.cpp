@@ -4,16 +4,6 @@
 
 namespace stormcell {
 
-namespace {
-constexpr std::string_view kRoles[] = {"none", "ids", "mask", "label", "pixels", "positions", "target"};
-}  // namespace
-
-std::string_view to_text(InputRole role) { return kRoles[static_cast<size_t>(role)]; }
-InputRole parse_role(std::string_view text) {
-  const auto at = std::find(std::begin(kRoles), std::end(kRoles), text);
-  return at == std::end(kRoles) ? InputRole::none : static_cast<InputRole>(at - std::begin(kRoles));
-}
-
 SymbolId Graph::find_symbol(std::string_view name) const {
   const auto at = std::find(symbols.begin(), symbols.end(), name);
   return at == symbols.end() ? kNone : static_cast<SymbolId>(at - symbols.begin());

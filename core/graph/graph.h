@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/cell/input_spec.h"
 #include "core/graph/attributes.h"
 #include "core/graph/dim.h"
 
@@ -49,20 +50,6 @@ struct TensorType {
 };
 
 enum class ValueKind : uint8_t { result, input, weight, state, decision, ragged };
-
-/// What an input of a graph is for: who fills it asks for this, never for its name.
-enum class InputRole : uint8_t {
-  none,
-  ids,        ///< token ids
-  mask,       ///< 1 where a cell of its space is real, 0 where it pads
-  label,      ///< the branch, or the class, that is given with a cell
-  pixels,     ///< [height, width, channels]
-  positions,  ///< the place of a cell in its sequence
-  target,     ///< what the model should give
-};
-std::string_view to_text(InputRole role);
-/// none for an unknown word.
-InputRole parse_role(std::string_view text);
 
 struct Value {
   std::string name;

@@ -25,7 +25,7 @@ struct TokenIds {
   std::vector<int32_t> ends{1};  ///< each of them ends a sequence; `end` is the first
 };
 
-/// What an input of the graph is called; a model has those that it needs.
+/// What families of language models call their inputs in files and graphs; who fills them asks for their roles (InputSpec).
 inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask", kDecoderInputIds = "decoder_input_ids",
                                   kDecoderAttentionMask = "decoder_attention_mask";
 /// And its outputs.
@@ -61,6 +61,7 @@ struct Model {
 
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
   std::shared_ptr<const WeightSource> weights;
+  std::vector<InputSpec> inputs;  ///< of the forward graph: what the data has to bring
   std::shared_ptr<const Graph> forward;
   /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
   std::function<std::shared_ptr<const Graph>()> generate;

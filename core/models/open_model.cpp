@@ -14,6 +14,7 @@
 #include "core/formats/json_file.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/tokenizer.h"
+#include "core/graph/input_specs.h"
 #include "core/models/family.h"
 #include "core/models/fingerprint.h"
 #include "core/models/presets.h"
@@ -46,6 +47,7 @@ void count_weights(Model& model) {
 void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, std::shared_ptr<WeightCatalog> catalog) {
   architecture->describe(model);
   model.forward = std::make_shared<const Graph>(architecture->forward(*catalog));
+  model.inputs = input_specs(*model.forward);
   model.weights = catalog->source();
   if (model.generates) model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog)); };
   count_weights(model);

@@ -105,7 +105,7 @@ class SwitchBuilder : public LayerBuilder {
     output(kEncoderHidden, encoder_hidden_, encoder_mask_);
     if (!s_.decoder) return finish();
     const SpaceId targets = dense_space("decoder_token", sequences_, symbol(kDecoderLength));
-    const ValueId ids = input(kDecoderInputIds, DType::i32, targets, {}, InputRole::ids),
+    const ValueId ids = input(kDecoderInputIds, DType::i32, targets, {}, InputRole::target),
                   mask = input(kDecoderAttentionMask, DType::i32, targets, {}, InputRole::mask);
     ValueId x = value("embedding", {ids, table("decoder")}, {}, "decoder.embed_tokens");
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {

@@ -51,7 +51,7 @@ class DatasetBadInputTest : public QObject {
     const Scratch scratch;
     const std::string path = scratch.write(file.toStdString(), std::string_view(content.constData(), static_cast<size_t>(content.size())));
     const DataOptions options{.max_length = 8, .target_field = "out", .label_field = "label", .vocabulary = 30};
-    VERIFY_BAD_INPUT(Dataset::open(path, letters(), options), path, words.toStdString());
+    VERIFY_BAD_INPUT(open_data(path, letters(), options), path, words.toStdString());
   }
 
   void broken_tensors_are_refused() {
@@ -60,7 +60,7 @@ class DatasetBadInputTest : public QObject {
     const std::vector<int64_t> values = {1, 1, 1, 1, 2, 5'000'000'000};
     const auto refuse = [&](const std::vector<TensorToWrite>& tensors, const char* words) {
       write_safetensors(path, tensors);
-      VERIFY_BAD_INPUT(Dataset::open(path, nullptr, {.needs_decoder = true}), path, words);
+      VERIFY_BAD_INPUT(open_data(path, nullptr, {.inputs = decoder_inputs()}), path, words);
     };
     refuse({{"ids", DType::i64, {1, 2}, values.data()}}, "has no tensor input_ids");
     refuse({{"input_ids", DType::f32, {1, 2}, values.data()}}, "input_ids holds f32, expected integers");
@@ -90,26 +90,26 @@ class DatasetBadInputTest : public QObject {
   void a_wrong_spec_is_refused() {
     QFETCH(QString, spec);
     QFETCH(QByteArray, words);
-    VERIFY_BAD_INPUT(Dataset::open(spec.toStdString(), letters(), {.vocabulary = 100}), spec.toStdString(), words.toStdString());
+    VERIFY_BAD_INPUT(open_data(spec.toStdString(), letters(), {.vocabulary = 100}), spec.toStdString(), words.toStdString());
   }
 
   void wrong_options_are_refused() {
-    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.batch = 0, .vocabulary = 9}), "--batch", "1 to");
-    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.batches = 0, .vocabulary = 9}), "--batches", "at least 1");
-    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.length = -1, .vocabulary = 9}), "--length", "-1 tokens");
-    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {}), "random:2x2", "vocabulary");
-    VERIFY_BAD_INPUT(Dataset::open("", nullptr, {}), "--data", "names no data");
-    VERIFY_BAD_INPUT(Dataset::open("random:1024x16777216", nullptr, {.batch = 1024, .batches = 1, .vocabulary = 9}), "random:1024x16777216",
+    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {.batch = 0, .vocabulary = 9}), "--batch", "1 to");
+    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {.batches = 0, .vocabulary = 9}), "--batches", "at least 1");
+    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {.length = -1, .vocabulary = 9}), "--length", "-1 tokens");
+    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {}), "random:2x2", "vocabulary");
+    VERIFY_BAD_INPUT(open_data("", nullptr, {}), "--data", "names no data");
+    VERIFY_BAD_INPUT(open_data("random:1024x16777216", nullptr, {.batch = 1024, .batches = 1, .vocabulary = 9}), "random:1024x16777216",
                      "choose a smaller --batch");
     const Scratch scratch;
     const std::string text = scratch.write("x.txt", "a");
-    VERIFY_BAD_INPUT(Dataset::open(text, nullptr, {}), text, "the model has no tokenizer");
+    VERIFY_BAD_INPUT(open_data(text, nullptr, {}), text, "the model has no tokenizer");
   }
 
   void text_with_another_models_tokenizer_is_noticed() {
     const Scratch scratch;
     const std::string text = scratch.write("x.txt", "a\nz");
-    VERIFY_BAD_INPUT(Dataset::open(text, letters(), {.vocabulary = 20}), text, "line 2, position 0 of the input: id 28 is outside");
+    VERIFY_BAD_INPUT(open_data(text, letters(), {.vocabulary = 20}), text, "line 2, position 0 of the input: id 28 is outside");
   }
 };
 

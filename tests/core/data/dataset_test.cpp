@@ -17,38 +17,39 @@ class DatasetTest : public QObject {
  private slots:
   void lines_are_sequences_and_a_batch_pads_to_its_longest() {
     const Scratch scratch;
-    const auto data = Dataset::open(scratch.write("x.txt",
+    const auto data = open_data(scratch.write("x.txt",
                                                   "\xEF\xBB\xBF"
                                                   "ab\r\n\n  \nabcd\na"),
                                     letters(), {.batch = 2});
-    QCOMPARE(data->sequences(), int64_t{3});
+    QCOMPARE(data->items(), int64_t{3});
     QCOMPARE(data->batch_count(), int64_t{2});
     QCOMPARE(data->max_length(), int64_t{5});
-    QCOMPARE(data->max_sequences(), int64_t{2});
+    QCOMPARE(data->max_items(), int64_t{2});
     const Batch first = data->batch(0), last = data->batch(1);
-    QCOMPARE(first.length, int64_t{5});
-    QCOMPARE(first.input_ids, (Ids{3, 4, 1, 0, 0, 3, 4, 5, 6, 1}));
-    QCOMPARE(first.attention_mask, (Ids{1, 1, 1, 0, 0, 1, 1, 1, 1, 1}));
+    QCOMPARE(first.find_space("token")->per_item, 5);
+    QCOMPARE(first.integers("input_ids"), (Ids{3, 4, 1, 0, 0, 3, 4, 5, 6, 1}));
+    QCOMPARE(first.integers("attention_mask"), (Ids{1, 1, 1, 0, 0, 1, 1, 1, 1, 1}));
     QCOMPARE(first.texts, (std::vector<std::string>{"ab", "abcd"}));
-    QVERIFY(first.decoder_input_ids.empty() && first.targets.empty() && first.labels.empty());
-    QCOMPARE(last.first_sequence, int64_t{2});
-    QCOMPARE(last.sequences, int64_t{1});
-    QCOMPARE(last.input_ids, (Ids{3, 1}));
-    QCOMPARE(data->cells().encoder, int64_t{12});
-    QCOMPARE(data->cells().encoder_without_padding, int64_t{10});
-    QCOMPARE(data->cells().decoder, int64_t{0});
+    QVERIFY(first.integers("decoder_input_ids").empty() && first.targets.empty() && first.labels.empty());
+    QCOMPARE(last.items, std::vector<int64_t>{2});
+    QCOMPARE(last.size(), int64_t{1});
+    QCOMPARE(last.integers("input_ids"), (Ids{3, 1}));
+    QCOMPARE(data->find_space("token")->cells, int64_t{12});
+    QCOMPARE(data->find_space("token")->real, int64_t{10});
+    QVERIFY(!data->find_space("decoder_token"));
+    QCOMPARE(data->cells().cells, int64_t{12});
   }
 
   void without_decoder_ids_the_decoder_gets_the_encoders() {
     const Scratch scratch;
-    const auto data = Dataset::open(scratch.write("x.txt", "ab\na"), letters(), {.length = 4, .needs_decoder = true});
+    const auto data = open_data(scratch.write("x.txt", "ab\na"), letters(), {.length = 4, .inputs = decoder_inputs()});
     const Batch batch = data->batch(0);
-    QCOMPARE(batch.decoder_length, int64_t{4});
-    QCOMPARE(batch.decoder_input_ids, batch.input_ids);
-    QCOMPARE(batch.decoder_attention_mask, batch.attention_mask);
-    QCOMPARE(data->max_decoder_length(), int64_t{4});
-    QCOMPARE(data->cells().decoder, int64_t{8});
-    QCOMPARE(data->cells().decoder_without_padding, int64_t{5});
+    QCOMPARE(batch.find_space("decoder_token")->per_item, 4);
+    QCOMPARE(batch.integers("decoder_input_ids"), batch.integers("input_ids"));
+    QCOMPARE(batch.integers("decoder_attention_mask"), batch.integers("attention_mask"));
+    QCOMPARE(data->find_space("decoder_token")->most_per_item, int64_t{4});
+    QCOMPARE(data->find_space("decoder_token")->cells, int64_t{8});
+    QCOMPARE(data->find_space("decoder_token")->real, int64_t{5});
   }
 
   void targets_teach_the_decoder_shifted_by_the_start_token() {
@@ -56,52 +57,52 @@ class DatasetTest : public QObject {
     const std::string file =
         scratch.write("x.jsonl", "{\"text\":\"ab\",\"out\":\"xyz\",\"lang\":\"de\"}\n{\"text\":\"a\",\"out\":\"x\",\"lang\":7}\n");
     const auto data =
-        Dataset::open(file, letters(), {.target_field = "out", .label_field = "lang", .needs_decoder = true, .decoder_start_id = 2});
+        open_data(file, letters(), {.target_field = "out", .label_field = "lang", .inputs = decoder_inputs(), .decoder_start_id = 2});
     const Batch batch = data->batch(0);
     QCOMPARE(batch.target_ids, (std::vector<Ids>{{26, 27, 28, 1}, {26, 1}}));
-    QCOMPARE(batch.decoder_input_ids, (Ids{2, 26, 27, 28, 2, 26, 0, 0}));
-    QCOMPARE(batch.decoder_attention_mask, (Ids{1, 1, 1, 1, 1, 1, 0, 0}));
+    QCOMPARE(batch.integers("decoder_input_ids"), (Ids{2, 26, 27, 28, 2, 26, 0, 0}));
+    QCOMPARE(batch.integers("decoder_attention_mask"), (Ids{1, 1, 1, 1, 1, 1, 0, 0}));
     QCOMPARE(batch.targets, (std::vector<std::string>{"xyz", "x"}));
     QCOMPARE(batch.labels, (std::vector<std::string>{"de", "7"}));
     QVERIFY(data->has_targets() && data->has_labels());
     // A model without a decoder keeps the targets, for comparison, and gets no decoder ids.
-    const Batch plain = Dataset::open(file, letters(), {.target_field = "out"})->batch(0);
-    QVERIFY(plain.decoder_input_ids.empty() && plain.targets.size() == 2);
+    const Batch plain = open_data(file, letters(), {.target_field = "out"})->batch(0);
+    QVERIFY(plain.integers("decoder_input_ids").empty() && plain.targets.size() == 2);
   }
 
   void long_sequences_are_cut_only_when_asked_and_counted() {
     const Scratch scratch;
     const std::string file = scratch.write("x.txt", "abc\nabcdefgh\nabcdef");
-    VERIFY_BAD_INPUT(Dataset::open(file, letters(), {.max_length = 5}), file, "line 2: the input has 9 tokens, the model takes at most 5");
-    VERIFY_BAD_INPUT(Dataset::open(file, letters(), {.length = 4}), file, "--length allows at most 4");
-    const auto data = Dataset::open(file, letters(), {.max_length = 5, .truncate = true});
+    VERIFY_BAD_INPUT(open_data(file, letters(), {.max_length = 5}), file, "line 2: the input has 9 tokens, the model takes at most 5");
+    VERIFY_BAD_INPUT(open_data(file, letters(), {.length = 4}), file, "--length allows at most 4");
+    const auto data = open_data(file, letters(), {.max_length = 5, .truncate = true});
     QCOMPARE(data->truncated(), int64_t{2});
     QCOMPARE(data->batch(0).truncated, int64_t{2});
-    QCOMPARE(data->batch(0).input_ids, (Ids{3, 4, 5, 1, 0, 3, 4, 5, 6, 1, 3, 4, 5, 6, 1}));  // the end token stays
+    QCOMPARE(data->batch(0).integers("input_ids"), (Ids{3, 4, 5, 1, 0, 3, 4, 5, 6, 1, 3, 4, 5, 6, 1}));  // the end token stays
   }
 
   void a_length_pads_every_batch() {
     const Scratch scratch;
-    const auto data = Dataset::open(scratch.write("x.txt", "a\nb"), letters(), {.batch = 1, .length = 4});
-    QCOMPARE(data->batch(1).input_ids, (Ids{4, 1, 0, 0}));
+    const auto data = open_data(scratch.write("x.txt", "a\nb"), letters(), {.batch = 1, .length = 4});
+    QCOMPARE(data->batch(1).integers("input_ids"), (Ids{4, 1, 0, 0}));
     QCOMPARE(data->max_length(), int64_t{4});
-    VERIFY_BAD_INPUT(Dataset::open("random:2x2", nullptr, {.length = 9, .max_length = 8, .vocabulary = 10}), "--length", "at most 8");
+    VERIFY_BAD_INPUT(open_data("random:2x2", nullptr, {.length = 9, .max_length = 8, .vocabulary = 10}), "--length", "at most 8");
   }
 
   void only_the_batches_asked_for_are_read() {
     const Scratch scratch;
-    const auto data = Dataset::open(scratch.write("x.txt", "a\nb\nc\n\xff\n"), letters(), {.batch = 1, .batches = 2});
-    QCOMPARE(data->sequences(), int64_t{2});
-    QCOMPARE(Dataset::open(scratch.write("y.txt", "a\nb\n"), letters(), {.batch = 1, .batches = 1'000'000'000'000})->sequences(),
+    const auto data = open_data(scratch.write("x.txt", "a\nb\nc\n\xff\n"), letters(), {.batch = 1, .batches = 2});
+    QCOMPARE(data->items(), int64_t{2});
+    QCOMPARE(open_data(scratch.write("y.txt", "a\nb\n"), letters(), {.batch = 1, .batches = 1'000'000'000'000})->items(),
              int64_t{2});
   }
 
   void arrays_are_sequences_of_one_length() {
     const Scratch scratch;
-    const auto data = Dataset::open(scratch.write("x.npy", npy_ids("(3, 2)", {1, 2, 3, 4, 5, 0})), nullptr, {.batch = 2, .vocabulary = 6});
-    QCOMPARE(data->batch(0).input_ids, (Ids{1, 2, 3, 4}));
-    QCOMPARE(data->batch(1).input_ids, (Ids{5, 0}));
-    QCOMPARE(data->batch(1).attention_mask, (Ids{1, 1}));  // an id that looks like padding is data: there is no mask
+    const auto data = open_data(scratch.write("x.npy", npy_ids("(3, 2)", {1, 2, 3, 4, 5, 0})), nullptr, {.batch = 2, .vocabulary = 6});
+    QCOMPARE(data->batch(0).integers("input_ids"), (Ids{1, 2, 3, 4}));
+    QCOMPARE(data->batch(1).integers("input_ids"), (Ids{5, 0}));
+    QCOMPARE(data->batch(1).integers("attention_mask"), (Ids{1, 1}));  // an id that looks like padding is data: there is no mask
     QVERIFY(data->batch(0).texts.empty());
   }
 
@@ -115,42 +116,42 @@ class DatasetTest : public QObject {
                                                 {"labels", DType::i64, {2, 2}, decoder.data()}};
     const std::string file = scratch.path("x.safetensors");
     write_safetensors(file, tensors);
-    const Batch batch = Dataset::open(file, nullptr, {.vocabulary = 10, .needs_decoder = true})->batch(0);
-    QCOMPARE(batch.input_ids, (Ids{3, 4, 0, 5, 6, 7}));
-    QCOMPARE(batch.attention_mask, (Ids{1, 1, 0, 1, 1, 1}));
-    QCOMPARE(batch.decoder_input_ids, (Ids{0, 9, 0, 8}));
-    QCOMPARE(batch.decoder_attention_mask, (Ids{1, 1, 1, 1}));
-    QVERIFY(Dataset::open(file, nullptr, {})->batch(0).decoder_input_ids.empty());
-    const Batch cut = Dataset::open(file, nullptr, {.length = 2, .truncate = true})->batch(0);
-    QCOMPARE(cut.input_ids, (Ids{3, 4, 5, 6}));
-    QCOMPARE(cut.attention_mask, (Ids{1, 1, 1, 1}));
+    const Batch batch = open_data(file, nullptr, {.vocabulary = 10, .inputs = decoder_inputs()})->batch(0);
+    QCOMPARE(batch.integers("input_ids"), (Ids{3, 4, 0, 5, 6, 7}));
+    QCOMPARE(batch.integers("attention_mask"), (Ids{1, 1, 0, 1, 1, 1}));
+    QCOMPARE(batch.integers("decoder_input_ids"), (Ids{0, 9, 0, 8}));
+    QCOMPARE(batch.integers("decoder_attention_mask"), (Ids{1, 1, 1, 1}));
+    QVERIFY(open_data(file, nullptr, {})->batch(0).integers("decoder_input_ids").empty());
+    const Batch cut = open_data(file, nullptr, {.length = 2, .truncate = true})->batch(0);
+    QCOMPARE(cut.integers("input_ids"), (Ids{3, 4, 5, 6}));
+    QCOMPARE(cut.integers("attention_mask"), (Ids{1, 1, 1, 1}));
     QCOMPARE(cut.truncated, int64_t{2});
   }
 
   void random_ids_are_seeded_and_within_the_vocabulary() {
-    const DataOptions options{.batch = 4, .seed = 5, .vocabulary = 8, .needs_decoder = true};
-    const auto data = Dataset::open("random:10x50x7", nullptr, options);
-    QCOMPARE(data->sequences(), int64_t{10});
-    QCOMPARE(data->batch(2).sequences, int64_t{2});
-    QCOMPARE(data->batch(0).length, int64_t{50});
-    QCOMPARE(data->batch(0).decoder_length, int64_t{7});
+    const DataOptions options{.batch = 4, .seed = 5, .vocabulary = 8, .inputs = decoder_inputs()};
+    const auto data = open_data("random:10x50x7", nullptr, options);
+    QCOMPARE(data->items(), int64_t{10});
+    QCOMPARE(data->batch(2).size(), int64_t{2});
+    QCOMPARE(data->batch(0).find_space("token")->per_item, 50);
+    QCOMPARE(data->batch(0).find_space("decoder_token")->per_item, 7);
     std::set<int32_t> seen;
     for (int64_t i = 0; i < data->batch_count(); ++i)
-      for (const int32_t id : data->batch(i).input_ids) seen.insert(id);
+      for (const int32_t id : data->batch(i).integers("input_ids")) seen.insert(id);
     QCOMPARE(seen, (std::set<int32_t>{3, 4, 5, 6, 7}));
-    QCOMPARE(Dataset::open("random:10x50x7", nullptr, options)->batch(1).input_ids, data->batch(1).input_ids);
-    QCOMPARE(Dataset::open("random:10x50x7", nullptr, options)->fingerprint(), data->fingerprint());
+    QCOMPARE(open_data("random:10x50x7", nullptr, options)->batch(1).integers("input_ids"), data->batch(1).integers("input_ids"));
+    QCOMPARE(open_data("random:10x50x7", nullptr, options)->fingerprint(), data->fingerprint());
     DataOptions other = options;
     other.seed = 6;
-    QVERIFY(Dataset::open("random:10x50x7", nullptr, other)->batch(1).input_ids != data->batch(1).input_ids);
-    QVERIFY(Dataset::open("random:10x50x7", nullptr, other)->fingerprint() != data->fingerprint());
+    QVERIFY(open_data("random:10x50x7", nullptr, other)->batch(1).integers("input_ids") != data->batch(1).integers("input_ids"));
+    QVERIFY(open_data("random:10x50x7", nullptr, other)->fingerprint() != data->fingerprint());
     // Pinned: other machines and later versions make the same.
-    QCOMPARE(Dataset::open("random:1x6", nullptr, {.vocabulary = 32128})->batch(0).input_ids,
+    QCOMPARE(open_data("random:1x6", nullptr, {.vocabulary = 32128})->batch(0).integers("input_ids"),
              (Ids{20962, 5348, 16382, 31343, 11896, 1565}));
   }
 
   void batches_may_be_made_by_several_threads() {
-    const auto data = Dataset::open("random:64x32", nullptr, {.batch = 4, .vocabulary = 100});
+    const auto data = open_data("random:64x32", nullptr, {.batch = 4, .vocabulary = 100});
     std::vector<Batch> batches(16);
     std::vector<std::thread> threads;
     for (size_t t = 0; t < 4; ++t)
@@ -158,19 +159,19 @@ class DatasetTest : public QObject {
         for (size_t i = t; i < batches.size(); i += 4) batches[i] = data->batch(static_cast<int64_t>(i));
       });
     for (std::thread& thread : threads) thread.join();
-    for (size_t i = 0; i < batches.size(); ++i) QCOMPARE(batches[i].input_ids, data->batch(static_cast<int64_t>(i)).input_ids);
+    for (size_t i = 0; i < batches.size(); ++i) QCOMPARE(batches[i].integers("input_ids"), data->batch(static_cast<int64_t>(i)).integers("input_ids"));
   }
 
   void demo_data_is_found_where_the_environment_says() {
     const Scratch scratch;
     scratch.write("switch-names/test.jsonl", R"({"text":"ab","target":"b","language":"xx","script":"Latn"})");
     qputenv("STORMCELL_DATA", QByteArray::fromStdString(scratch.folder()));
-    const auto data = Dataset::open("demo:switch-names", letters(), {});
+    const auto data = open_data("demo:switch-names", letters(), {});
     qunsetenv("STORMCELL_DATA");
     QCOMPARE(data->name(), std::string("demo:switch-names"));
     QCOMPARE(data->batch(0).labels, (std::vector<std::string>{"xx"}));
     QCOMPARE(data->batch(0).targets, (std::vector<std::string>{"b"}));
-    VERIFY_BAD_INPUT(Dataset::open("demo:nothing", letters(), {}), "demo:nothing", "no such demo");
+    VERIFY_BAD_INPUT(open_data("demo:nothing", letters(), {}), "demo:nothing", "no such demo");
   }
 };
 

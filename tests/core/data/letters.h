@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "core/data/dataset.h"
 #include "core/formats/tokenizer.h"
 #include "tests/testing/file_bytes.h"
 
@@ -31,6 +32,23 @@ class Letters : public Tokenizer {
  private:
   std::string path_ = "letters";
 };
+
+/// What an encoder asks for, and a decoder beside it.
+inline std::vector<InputSpec> encoder_inputs() {
+  return {{"input_ids", DType::i32, InputRole::ids, "token", "sequence", 0, {}},
+          {"attention_mask", DType::i32, InputRole::mask, "token", "sequence", 0, {}}};
+}
+inline std::vector<InputSpec> decoder_inputs() {
+  std::vector<InputSpec> inputs = encoder_inputs();
+  inputs.push_back({"decoder_input_ids", DType::i32, InputRole::target, "decoder_token", "sequence", 0, {}});
+  inputs.push_back({"decoder_attention_mask", DType::i32, InputRole::mask, "decoder_token", "sequence", 0, {}});
+  return inputs;
+}
+/// Opens data for an encoder where the options name no inputs.
+inline std::shared_ptr<const Dataset> open_data(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer, DataOptions options) {
+  if (options.inputs.empty()) options.inputs = encoder_inputs();
+  return Dataset::open(spec, std::move(tokenizer), options);
+}
 
 inline std::shared_ptr<const Tokenizer> letters() { return std::make_shared<Letters>(); }
 

@@ -35,7 +35,7 @@ class PlansMemoryTest : public QObject {
   void the_plans_of_the_demo_take_as_much_as_the_largest() {
     const std::shared_ptr<const Model> model = open_model("demo:switch-names");
     DataOptions options;
-    options.vocabulary = model->vocabulary, options.needs_decoder = true;
+    options.vocabulary = model->vocabulary, options.inputs = model->inputs;
     options.batch = 32;
     const auto data = Dataset::open("random:64x24", model->tokenizer, options);
     const Bindings bounds = bounds_of(*model->forward, *data, 0);

@@ -52,7 +52,7 @@ class ReplayTest : public QObject {
     DataOptions data;
     data.batch = options_.batch;
     data.vocabulary = model->vocabulary;
-    data.needs_decoder = true;
+    data.inputs = model->inputs;
     const auto set = Dataset::open(options_.data, nullptr, data);
     cpu::CpuDevice device(2);
     WeightStore store(device, model->weights);

@@ -1,0 +1,41 @@
+// What a model asks of its data: inputs told by their role, never by their name.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace stormcell {
+
+/// What an input of a graph is for: who fills it asks for this, never for its name.
+enum class InputRole : uint8_t {
+  none,
+  ids,        ///< token ids
+  mask,       ///< 1 where a cell of its space is real, 0 where it pads
+  label,      ///< the branch, or the class, that is given with a cell
+  pixels,     ///< [height, width, channels]
+  positions,  ///< the place of a cell in its sequence
+  target,     ///< token ids that teach a decoder: its start token, then what it should give; where the data has no targets, the ids
+};
+std::string_view to_text(InputRole role);
+/// none for an unknown word.
+InputRole parse_role(std::string_view text);
+
+/// One input of a model, as its data has to bring it: shape [items x cells of an item, content...].
+struct InputSpec {
+  std::string name;
+  DType dtype = DType::i32;
+  InputRole role = InputRole::none;
+  std::string space;             ///< the cell space it lives over
+  std::string parent;            ///< the space above; empty: its cells are the items themselves
+  int64_t cells_per_item = 0;    ///< 1 where its cells are the items; 0: as many as the longest item of a batch has
+  std::vector<int64_t> content;  ///< of one cell; pixels: [height, width, channels]
+  bool operator==(const InputSpec&) const = default;
+};
+
+/// True if one of them has the role.
+bool asks_for(const std::vector<InputSpec>& inputs, InputRole role);
+
+}  // namespace stormcell

@@ -1,0 +1,50 @@
+// From what a user names to a source of data.
+#include <filesystem>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/data/sequence_source.h"
+
+namespace stormcell {
+namespace {
+
+const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenizer, const std::string& spec) {
+  if (!tokenizer)
+    bad_input(spec, "is text, and the model has no tokenizer",
+              "put spiece.model or tokenizer.json beside its weights, or give token ids as .npy or .safetensors");
+  return *tokenizer;
+}
+
+}  // namespace
+
+std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
+                                                  DataOptions options) {
+  const int64_t limit = options.batches < 0 || options.batches > std::numeric_limits<int64_t>::max() / options.batch
+                            ? std::numeric_limits<int64_t>::max()
+                            : options.batches * options.batch;
+  // Before a tokenizer is missed: what is not there needs none.
+  if (std::error_code missing;
+      spec.find(':') == std::string::npos && spec != "-" && spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
+    bad_input(spec, "no such file", "check the path");
+  if (spec.starts_with("random:")) return make_random_sequences(spec, options);
+  if (spec.starts_with("demo:")) {
+    const DemoData demo = find_demo_data(spec, options);
+    if (options.target_field.empty()) options.target_field = demo.target_field;
+    if (options.label_field.empty()) options.label_field = demo.label_field;
+    return open_json_lines(demo.file, need_tokenizer(tokenizer, spec), options, limit);
+  }
+  if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit);
+  if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);
+  if (spec.ends_with(".npy")) return open_npy_sequences(spec);
+  if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec);
+  std::error_code error;
+  const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
+  bad_input(spec.empty() ? "--data" : spec,
+            spec.empty()                                 ? "names no data"
+            : !exists                                    ? "no such file"
+            : std::filesystem::is_directory(spec, error) ? "is a folder; data is a file"
+                                                         : "is no data this version reads",
+            "FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:switch-names, or - for lines on standard input");
+}
+
+}  // namespace stormcell
