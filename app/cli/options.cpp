@@ -89,9 +89,9 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 }
 
 void add_console_options(CLI::App& app, ConsoleOptions& options) {
-  app.add_flag("--quiet", options.quiet, "errors only, and what other options ask for");
-  app.add_flag("--verbose", options.verbose, "also each stage with its time, and details");
-  add_text(app, "--log-file", options.log_file, "what happened and when, appended");
+  app.add_flag("--quiet", options.quiet, "print errors and what other options ask for, nothing else");
+  app.add_flag("--verbose", options.verbose, "print each stage with its time, and details");
+  add_text(app, "--log-file", options.log_file, "append what happens, with times, to this file");
 }
 
 void add_json_option(CLI::App& app, std::string& json) {
@@ -99,7 +99,7 @@ void add_json_option(CLI::App& app, std::string& json) {
 }
 
 void add_measure_option(CLI::App& app, double& seconds) {
-  add_number(app, "--measure-seconds", seconds, "for measuring; where the data take longer, every n-th batch, each at least a few times");
+  add_number(app, "--measure-seconds", seconds, "time for measuring; if the data take longer, every n-th batch is measured, each at least a few times");
 }
 
 void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
@@ -107,15 +107,15 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   add_text(app, "--data", o.data, ".txt .jsonl .npy .safetensors, random:NxT[xU], demo:NAME, or - for lines on standard input", "DATA");
   app.get_option("--data")->required();
   add_whole_number(app, "--batch", o.batch, 1, "sequences in a batch (8)");
-  add_whole_number(app, "--batches", o.batches, 1, "at most so many batches (all)");
-  add_whole_number(app, "--length", o.length, 1, "pad or cut every sequence to it (as the data)");
+  add_whole_number(app, "--batches", o.batches, 1, "at most this many batches (all)");
+  add_whole_number(app, "--length", o.length, 1, "pad or cut every sequence to this many tokens (as the data)");
   app.add_flag("--truncate", o.truncate, "cut sequences that are longer than the model takes, instead of an error");
   add_text(app, "--field", o.field, ".jsonl: key of the text (text)", "KEY");
   add_text(app, "--target-field", o.target_field, ".jsonl: key of the expected text", "KEY");
   add_text(app, "--label-field", o.label_field, ".jsonl: key of the label, for loads by label", "KEY");
   app.add_option_function<std::string>(
          "--seed", [&o](const std::string& text) { o.seed = parsed<uint64_t>(text, "--seed", "a whole number from 0 on"); },
-         "of random data and seeded weights (0)")
+         "seed of random data and seeded weights (0)")
       ->type_name("N");
   app.add_option_function<std::string>(
          "--threads",
@@ -124,7 +124,7 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
            if (o.threads < 1 || o.threads > 1024)
              bad_input("--threads", "\"" + text + "\" does not fit", "give a whole number from 1 to 1024");
          },
-         "(the cores this process may use)")
+         "threads that compute (the cores this process may use)")
       ->type_name("N");
   app.add_option_function<std::string>(
          "--device",
@@ -142,10 +142,10 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          },
          "f32 or bf16: convert the weights while loading (as stored)")
       ->type_name("DTYPE");
-  app.add_flag("--allow-nonfinite", o.allow_nonfinite, "a warning instead of an error where weights are NaN or infinite");
+  app.add_flag("--allow-nonfinite", o.allow_nonfinite, "warn instead of stopping where weights are NaN or infinite");
   app.add_flag("--record-inputs", o.record_inputs, "keep texts and token ids in the session");
   app.add_flag("--record-scores", o.record_scores, "keep the routers' scores in the session");
-  add_number(app, "--verify-seconds", o.verify_seconds, "for the comparison with the oracle; at least one batch");
+  add_number(app, "--verify-seconds", o.verify_seconds, "time for the comparison with the oracle; at least one batch is compared");
   app.add_option_function<std::string>(
          "--tolerance",
          [&o](const std::string& text) {
@@ -153,7 +153,7 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
            if (!std::isfinite(*o.tolerance) || *o.tolerance < 0)
              bad_input("--tolerance", "\"" + text + "\" does not fit", "give a number from 0 on");
          },
-         "what --dtype may change, as a share of each output's largest value (0.05 for bf16); beyond it exit 1")
+         "how much --dtype may change each output, as a share of its largest value (0.05 for bf16); beyond it exit 1")
       ->type_name("SHARE");
 }
 

@@ -52,7 +52,7 @@ class BatchVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_argument(app, "JOBS.json", jobs_,
-                 "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths count from its folder");
+                 "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths are relative to its folder");
     add_json_option(app, json_);
   }
 

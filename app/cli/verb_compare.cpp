@@ -42,15 +42,15 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";
   if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4}) + "\n";
   text += count_text(equal) + " figures are equal";
-  if (left_out > 0) text += ", " + count_text(left_out) + " are details or only in one: --verbose and --json have all";
+  if (left_out > 0) text += ", " + count_text(left_out) + " are details or stand in one run only: --verbose and --json show all";
   text += "\n";
   if (comparison.routing.empty()) return text;
   std::vector<std::vector<std::string>> distances = {{"routing of", "total variation", "Jensen-Shannon"}};
   for (const RoutingDistance& d : comparison.routing)
     if (verbose || d.total_variation > 0)
       distances.push_back({d.router, number_text(d.total_variation), number_text(d.jensen_shannon_bits) + " bit"});
-  if (distances.size() == 1) return text + "\nthe routers share out their cells alike\n";
-  return text + "\n" + table_text(distances, {1, 2}) + "between the shares of the branches: 0 is alike, 1 is nothing in common\n";
+  if (distances.size() == 1) return text + "\nevery branch gets the same share of cells in both runs\n";
+  return text + "\n" + table_text(distances, {1, 2}) + "distances between the shares of the branches: 0: the same shares; total variation 1: no branch in common\n";
 }
 
 class CompareVerb : public Verb {

@@ -13,7 +13,7 @@ class GenerateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, experiment_);
-    add_whole_number(app, "--max-new-tokens", experiment_.most_new_tokens, 1, "at most so many for each sequence (64)");
+    add_whole_number(app, "--max-new-tokens", experiment_.most_new_tokens, 1, "at most this many tokens for each sequence (64)");
     add_text(app, "-o", session_, "session to append to", "S.storm");
     add_json_option(app, json_);
   }

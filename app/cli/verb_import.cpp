@@ -32,10 +32,10 @@ class ImportVerb : public Verb {
   void add_options(CLI::App& app) override {
     app.add_option("TRACE", import_.traces, "routing traces of one model, each a run of its own")->type_name("")->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");
-    add_text(app, "--format", import_.format, "one of the formats below (told by the content)", "FORMAT");
+    add_text(app, "--format", import_.format, "one of the formats below (recognised by its content)", "FORMAT");
     add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say", "config.json");
-    add_whole_number(app, "--hidden", import_.hidden, 1, "size of a cell, where there is no config.json");
-    add_whole_number(app, "--ffn", import_.ffn, 1, "inner size of a branch, where there is no config.json");
+    add_whole_number(app, "--hidden", import_.hidden, 1, "width of a cell's hidden state, where there is no config.json");
+    add_whole_number(app, "--ffn", import_.ffn, 1, "inner width of a branch, where there is no config.json");
     add_json_option(app, json_);
     std::string formats = "formats:";
     for (const ImportFormat& f : import_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);

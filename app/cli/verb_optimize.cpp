@@ -28,7 +28,7 @@ class OptimizeVerb : public Verb {
     add_passes(app, "--enable", optimize_.passes.enable, "also these passes");
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
     add_passes(app, "--only", optimize_.passes.only, "only these passes");
-    app.add_option("--pass-option", pass_options_, "what can be set of a pass (below); may be given again")
+    app.add_option("--pass-option", pass_options_, "sets an option of a pass (listed below); may be repeated")
         ->type_name("PASS.OPTION=VALUE")
         ->allow_extra_args(false);
     app.add_option_function<std::string>(
@@ -83,7 +83,7 @@ class OptimizeVerb : public Verb {
 
   /// "  dead-path.max-share=0      the largest share ..."
   static std::string options_text() {
-    std::string text = "options of passes, with what they are where not given:\n";
+    std::string text = "options of passes, with their defaults:\n";
     for (const PassLine& pass : list_passes())
       for (const PassOptionLine& option : pass.options) {
         std::string name = "  " + pass.id + "." + option.key + "=" + option.standard;

@@ -9,18 +9,18 @@ namespace stormcell::cli {
 namespace {
 
 constexpr std::array kVerbs = {
-    VerbRow{"inspect", "MODEL", "what a model is made of and what depends on its routing, or what runs a session holds", make_inspect},
-    VerbRow{"run", "MODEL --data DATA", "one forward pass a batch, measured and verified", make_run},
-    VerbRow{"generate", "MODEL --data DATA", "decode greedily", make_generate},
-    VerbRow{"profile", "MODEL --data DATA", "run, with every routing decision recorded", make_profile},
-    VerbRow{"optimize", "MODEL --data DATA", "make it faster, and prove that the result is the same", make_optimize},
-    VerbRow{"import", "TRACE... -o S.storm", "routing traces of other systems into a session", make_import},
-    VerbRow{"analyze", "SESSION", "loads of a recorded or imported routing, and how even they are", make_analyze},
-    VerbRow{"export", "SESSION --format FORMAT", "write a session's content for other programs", make_export},
-    VerbRow{"report", "SESSION -o FILE.html", "one self-contained HTML page", make_report},
-    VerbRow{"compare", "A B", "every figure of two runs, with its difference", make_compare},
-    VerbRow{"batch", "JOBS.json", "several jobs, one after another", make_batch},
-    VerbRow{"doctor", "", "what this machine has and what of it is used", make_doctor},
+    VerbRow{"inspect", "MODEL", "shows a model's parts and what its routing decides, or the runs of a session", make_inspect},
+    VerbRow{"run", "MODEL --data DATA", "runs one forward pass a batch, measured and verified", make_run},
+    VerbRow{"generate", "MODEL --data DATA", "decodes greedily: writes text, token by token", make_generate},
+    VerbRow{"profile", "MODEL --data DATA", "runs, and records every routing decision", make_profile},
+    VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same", make_optimize},
+    VerbRow{"import", "TRACE... -o S.storm", "brings routing traces of other systems into a session", make_import},
+    VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are", make_analyze},
+    VerbRow{"export", "SESSION --format FORMAT", "writes a session's content for other programs", make_export},
+    VerbRow{"report", "SESSION -o FILE.html", "writes one self-contained HTML page about a run", make_report},
+    VerbRow{"compare", "A B", "prints every figure of two runs, with its difference", make_compare},
+    VerbRow{"batch", "JOBS.json", "runs several jobs, one after another", make_batch},
+    VerbRow{"doctor", "", "prints what this machine has and what of it is used", make_doctor},
 };
 
 // Of the contracts, to come in later versions.

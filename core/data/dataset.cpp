@@ -121,7 +121,7 @@ void Dataset::read_spaces() {
   for (const InputSpec& spec : options_.inputs) {
     const bool reals = spec.role == InputRole::pixels;
     if (spec.role == InputRole::none || spec.role == InputRole::label || reals)
-      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is nothing that data of this version brings",
+      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " has a role that data of this version do not bring",
                 "give it one of the roles ids, mask, positions, target");
     if (spec.dtype != DType::i32 || !spec.content.empty())
       bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is not one i32 a cell", "declare it so");
@@ -133,7 +133,7 @@ void Dataset::read_spaces() {
   }
   for (const Space& space : filled_) {
     if (space.content == Content::fixed && space.cells_per_item == 0)
-      bad_input("space " + space.name, "has as many cells as nothing says", "a space of any length needs an input of the role ids or target");
+      bad_input("space " + space.name, "has a number of cells that no input gives", "a space of any length needs an input of the role ids or target");
     if (space.content != Content::fixed && space.cells_per_item != 0)
       bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
                 "count its cells by a symbol");

@@ -208,7 +208,7 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
     if (t.about.what == options.what) table = &t;
     known += (known.empty() ? "" : ", ") + std::string(t.about.what);
   }
-  if (!table && options.what.empty()) bad_input("--what", "is missing: csv needs to know which table", "one of " + known);
+  if (!table && options.what.empty()) bad_input("--what", "is missing: --format csv needs it to know which table", "one of " + known);
   if (!table)
     bad_input("--what", "\"" + options.what + "\" is " + (options.what == "placement" ? "not in this version" : "no table"),
               "one of " + known);

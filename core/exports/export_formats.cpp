@@ -67,7 +67,7 @@ std::span<const ExportFormat> export_formats() { return kFormats; }
 void export_session(std::string_view id, const ExportOptions& options, const Progress& progress) {
   const ExportFormat& format = find_export_format(id);
   if (!format.text && (options.output.empty() || options.output == "-"))
-    bad_input("-o", "is missing: " + std::string(id) + " is no text for standard output", "-o FILE");
+    bad_input("-o", "is missing: " + std::string(id) + " is binary, so it does not go to standard output", "-o FILE");
   format.write(options, progress);
 }
 

@@ -31,7 +31,7 @@ std::string read_file_text(const std::string& path, size_t limit) {
     if (got < 0) failed(where, std::string("cannot be read: ") + std::strerror(errno), "check the disk");
     if (text.size() > limit)
       bad_input(where, "is larger than " + to_text(Bytes(static_cast<int64_t>(limit))),
-                "no such file needs to be; check that it is the right one");
+                "no file of this kind is that large; check that it is the right one");
     if (got == 0) return text;
   }
 }

@@ -66,7 +66,7 @@ std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active
     if (has(f)) reasons.push_back(std::string(f) + ": no kernels for it in this version");
   if (processor.logical_processors > processor.cores)
     reasons.push_back("the second hardware thread of " + std::to_string(processor.logical_processors - processor.cores) +
-                      " cores: used, and seldom of help; --threads " + std::to_string(processor.cores) + " leaves them out");
+                      " cores: used, though it seldom helps; --threads " + std::to_string(processor.cores) + " leaves them out");
   return reasons;
 }
 
@@ -99,7 +99,7 @@ DoctorReport examine_machine() {
   r.available_bytes = available_memory();
   r.memory_limit_bytes = memory_limit();
   r.cpu_limit = cpu_limit();
-  r.cuda_reason = "this version has no CUDA module yet: its GPU kernels stand alone (./dev package device); models run on the CPU";
+  r.cuda_reason = "this version runs models on the CPU alone; its GPU kernels are a package of their own (./dev package device)";
   r.resources = resources();
   r.libraries = {{"SQLite", sqlite_version(), "sessions"},
                  {"SentencePiece", STORMCELL_SENTENCEPIECE_VERSION, "tokenizers"},

@@ -221,7 +221,7 @@ PassResult vertical_fusion(const PassInput& input) {
   if (!result.applied) {
     result.reason = input.options.empty()
                         ? "no product has a norm before it, or a scale, activation, gate or residual behind it, of its own"
-                        : "of what it may fold, no product has anything of its own beside it";
+                        : "no product has anything beside it that the options let it fold";
     return result;
   }
   std::string parts;

@@ -70,7 +70,7 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
   const auto wrong = [](const std::string& what) { failed("recorder", what); };
   if (batch.number <= last_) wrong("batch " + std::to_string(batch.number) + " came after batch " + std::to_string(last_));
   for (const int64_t item : batch.items())
-    if (item < 0) wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no number of a data set");
+    if (item < 0) wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no item of a data set");
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
     const auto cells = static_cast<size_t>(s.cells.cells());

@@ -34,7 +34,7 @@ SessionContents session_contents(const std::string& file) {
                            " batches: timings, loads by router and branch; in " + std::to_string(decisions) +
                            " of them every single routing decision.");
   contents.holds.emplace_back(
-      "The commands' settings with the paths of model and data, and this machine's processor, threads and measured limits.");
+      "The settings of each run with the paths of model and data, and the machine's processor, threads and measured ceilings.");
   if (texts) contents.holds.push_back("The texts of the data, of " + std::to_string(texts) + " runs.");
   if (tokens)
     contents.holds.push_back(

@@ -47,7 +47,7 @@ CellsView::CellsView(QWidget* parent) : View(parent) {
 }
 
 void CellsView::build() {
-  router_ = add_choice(tr("Router"), tr("Whose decision colours the cells; the cells on show are those of its cell space"), {});
+  router_ = add_choice(tr("Router"), tr("The router whose decisions colour the cells; the view shows the cells of its space"), {});
   router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   router_->setMinimumContentsLength(14);
   color_ = add_choice(tr("Colour"), tr("What the colour of a cell stands for"),
@@ -67,7 +67,7 @@ void CellsView::build() {
                           "chosen branch's dictionary"),
                        {{tr("cells"), {}}, {tr("dictionary"), {}}});
   padding_ = new QCheckBox(tr("Padding"), this);
-  padding_->setToolTip(tr("Also the places that fill a batch up to its longest sequence; they are no cells of the data"));
+  padding_->setToolTip(tr("Also shows the places that make all sequences of a batch equally long; they hold no data"));
   bar()->addWidget(padding_);
   bar()->addStretch(1);
   auto* label = new QLabel(tr("Go to"), this);
@@ -223,7 +223,7 @@ void CellsView::select(const Selection& selection) {
 
 QStringList CellsView::remarks() const {
   QStringList said;
-  if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells step back.");
+  if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells are dimmed.");
   if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
     said << tr("The dictionary counts the whole run.");
   const auto left_out = [](const CellLine& line) { return std::find(line.seen.begin(), line.seen.end(), 0) != line.seen.end(); };
@@ -253,7 +253,7 @@ void CellsView::show_choices() {
 void CellsView::show_data() {
   if (!data_.overview) return;
   const CellsOverview& o = *data_.overview;
-  if (o.routers.empty()) return show_message(tr("This run has no routers: its model never chooses."));
+  if (o.routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
   if (o.sequences == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   if (!o.decisions)
     return show_message(tr("This run keeps sums of its decisions, not the decisions themselves.\nRecord it with `stormcell profile`."));

@@ -154,7 +154,7 @@ void paint_compare(QPainter& p, const CompareModel& model, const std::vector<Com
     paint_row(p, *line.row, at, g, limit, theme);
     p.setRenderHint(QPainter::Antialiasing, false);
   }
-  if (lines.empty()) text(p, g.body(), Qt::AlignHCenter, tr("No figure fits: empty the search, or show all figures."), theme.faint);
+  if (lines.empty()) text(p, g.body(), Qt::AlignHCenter, tr("No figure matches: clear the search, or show all figures."), theme.faint);
   p.restore();
 }
 

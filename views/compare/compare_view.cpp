@@ -22,7 +22,7 @@ CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(
   search_->setMaximumWidth(360);
   bar()->addWidget(search_, 1);
   show_ = add_choice(tr("Show"), tr("Significant: the 95 % interval of the difference does not hold 0, or two counts differ"),
-                     {{tr("what differs"), tr("Figures that are not equal, also where chance may have done it")},
+                     {{tr("what differs"), tr("All figures that differ, also those that may differ by chance")},
                       {tr("what is significant"), tr("Figures that differ by more than chance")},
                       {tr("all figures"), tr("Also those that are equal")}});
   bar()->addStretch(1);

@@ -75,7 +75,7 @@ QString run_part(const RunContents& run, const Theme& theme) {
                                .arg(escaped(run.line.status), moment_text(run.line.started).toHtmlEscaped(),
                                     run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
   QString html = "<h3>" + tr("Run on show: %1").arg(title(run)) + "</h3>" + about.text();
-  if (run.routers.empty()) return html + "<p>" + tr("It has no routers: its model never chooses.") + "</p>";
+  if (run.routers.empty()) return html + "<p>" + tr("Its model has no routers.") + "</p>";
   HtmlTable routers(theme);
   routers.head({tr("router"), tr("cell space"), tr("protocol"), tr("branches"), tr("a cell gets"), tr("used"), tr("choices"),
                 tr("of these padding")});

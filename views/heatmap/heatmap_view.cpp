@@ -86,7 +86,7 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
                       {tr("difference"), tr("This run minus the other: orange is more, blue is less")}});
   pair_->setCurrentIndex(static_cast<int>(HeatPair::difference));  // whoever chooses another run wants to see what differs
   padding_ = new QCheckBox(tr("Padding"), this);
-  padding_->setToolTip(tr("Counts cells that are padding too: the work that was done. Without them: where the data went"));
+  padding_->setToolTip(tr("Counts padding too, which shows the work that was done; without it, the map shows where the data went"));
   bar()->addWidget(padding_);
   high_ = new QDoubleSpinBox(this);
   high_->setRange(0, 1e12);
@@ -101,7 +101,7 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   bar()->addStretch(1);
   cell_ = new QLineEdit(this);
   cell_->setPlaceholderText(tr("Cell, e.g. 37:5"));
-  cell_->setToolTip(tr("Where did a cell go? Its sequence, a colon, its position; the sequence alone means its first cell. Empty: none"));
+  cell_->setToolTip(tr("Follows one cell: its sequence, a colon, its position; the sequence alone means its first cell"));
   cell_->setAccessibleName(tr("Cell to follow"));
   cell_->setClearButtonEnabled(true);
   cell_->setMinimumWidth(fontMetrics().horizontalAdvance(cell_->placeholderText()) + 10);
@@ -273,7 +273,7 @@ const LoadWindows& HeatmapView::other_windows() const { return fine_fits() && da
 
 void HeatmapView::show_data() {
   if (!data_.all) return;
-  if (data_.all->routers.empty()) return show_message(tr("This run has no routers: its model never chooses."));
+  if (data_.all->routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
   if (data_.all->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
   std::vector<double> profile(static_cast<size_t>(data_.all->windows));
   for (const auto& router : data_.all->routers)

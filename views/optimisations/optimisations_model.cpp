@@ -174,10 +174,10 @@ Table make_table(const Optimisations& state) {
                    {tr("alone"), tr("measured: speed-up with this pass alone, median over pairs")},
                    {tr("alone from"), tr("lower end of its 95 % interval")},
                    {tr("alone to"), tr("upper end of its 95 % interval")},
-                   {tr("alone in run"), tr("the run that measured it alone: a quick run of a choice does not, then it is an older one")},
+                   {tr("alone in run"), tr("the run that measured it alone; a quick run of a choice does not, so this may be an older run")},
                    {tr("up to here"), tr("measured: with this pass and those above it")},
-                   {tr("guard misses"), tr("inputs that took the path which the pass had left out, and were still answered right")},
-                   {tr("parameters"), tr("what can be set of it, as the next run uses it")},
+                   {tr("guard misses"), tr("inputs that needed a path the pass had left out: the fallback computed it, so the answer is right")},
+                   {tr("parameters"), tr("its options, as the next run will use them")},
                    {tr("why"), tr("what it did, or why it did not apply")}};
   for (const PassRow& row : state.rows) {
     QStringList options;

@@ -71,7 +71,7 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), choice_{de
   add_passes();
   auto* parameters = new QToolButton(this);
   parameters->setText(tr("Parameters"));
-  parameters->setToolTip(tr("What can be set of each pass"));
+  parameters->setToolTip(tr("The options of each pass"));
   parameters->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(parameters);
   auto* panel = new QWidgetAction(menu);

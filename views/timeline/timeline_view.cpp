@@ -247,7 +247,7 @@ void TimelineView::draw_lane(const TimelineRow& row, float left, float width, fl
     if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top && io.MousePos.y < top + height) {
       if (bar.count > 1)
         ImGui::SetTooltip(
-            "%s", tr("%1 steps, %2 in all; come closer to tell them apart")
+            "%s", tr("%1 steps, %2 in all; zoom in to tell them apart")
                       .arg(bar.count)
                       .arg(duration(static_cast<double>(row.events.end_ns(bar.first + bar.count - 1) - row.events.begin_ns(bar.first))))
                       .toUtf8()

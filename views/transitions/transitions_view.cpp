@@ -75,7 +75,7 @@ QStringList TransitionsView::remarks() const {
 void TransitionsView::show_data() {
   if (!data_.flow) return;
   const RoutingFlow& flow = *data_.flow;
-  if (flow.routers.empty()) return show_message(tr("This run has no routers: its model never chooses."));
+  if (flow.routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
   if (flow.batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   if (flow.router < 0)
     return show_message(
