@@ -52,6 +52,9 @@ DatasetFigures Experiment::State::dataset_figures() const {
   d.truncated = data->truncated();
   d.cells = data->cells().cells;
   d.cells_without_padding = data->cells().real;
+  d.by_length = options.bucket_by_length;
+  d.cells_as_given = data->cells().as_given;
+  d.cells_by_length = data->cells().by_length;
   return d;
 }
 

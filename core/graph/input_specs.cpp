@@ -34,7 +34,8 @@ std::vector<InputSpec> input_specs(const Graph& graph) {
     spec.space = space.name;
     if (space.parent != kNone) spec.parent = graph.space(space.parent).name;
     for (const Dim& extent : v.type.content) {
-      if (!extent.is_constant()) bad_input("input " + v.name, "has a content of an extent that no data can tell", "build the graph for one size");
+      if (!extent.is_constant())
+        bad_input("input " + v.name, "has a content of an extent that no data can tell", "build the graph for one size");
       spec.content.push_back(extent.constant());
     }
     specs.push_back(std::move(spec));

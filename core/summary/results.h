@@ -36,6 +36,9 @@ struct ModelFigures {
 struct DatasetFigures {
   std::string name;
   int64_t batches = 0, cells = 0, cells_without_padding = 0, sequences = 0, truncated = 0;
+  bool by_length = false;  ///< batches of like length (--bucket-by-length); then `cells` is cells_by_length
+  /// Counted, padding included: in batches in the data's order, in batches of like length. 0: an older run does not say.
+  int64_t cells_as_given = 0, cells_by_length = 0;
 };
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;
