@@ -86,11 +86,13 @@ void add_flips(Rows& rows, const std::vector<Flip>& flips) {
   for (size_t i = 0; i < std::min(kShown, flips.size()); ++i) {
     const Flip& f = flips[i];
     const auto branch = [](int32_t b) { return b < 0 ? std::string("no branch") : "branch " + std::to_string(b); };
-    rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) + ", cell " + count_text(f.cell) + ": " + branch(f.reference) +
-                            " became " + branch(f.ours) +
-                            (f.follows ? ", a consequence"
-                                       : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
-                                             (f.explained ? ", a near tie" : ", no near tie"))});
+    rows.push_back(
+        {"", "  " + f.router + ", batch " + count_text(f.batch) +
+                 (f.item < 0 ? ", cell " + count_text(f.cell) : ", cell " + count_text(f.position) + " of sequence " + count_text(f.item)) +
+                 ": " + branch(f.reference) + " became " + branch(f.ours) +
+                 (f.follows ? ", a consequence"
+                            : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
+                                  (f.explained ? ", a near tie" : ", no near tie"))});
   }
 }
 

@@ -73,6 +73,8 @@ std::vector<Flip> flips_of(const Json& listed) {
     flip.batch = whole(f, "batch");
     flip.execution = whole(f, "execution");
     flip.cell = whole(f, "cell");
+    flip.item = at(f, "item").is_number_integer() ? whole(f, "item") : -1;
+    flip.position = whole(f, "position");
     flip.above = text(f, "above");
     flip.reference = static_cast<int32_t>(whole(f, "reference"));
     flip.ours = static_cast<int32_t>(whole(f, "ours"));

@@ -52,6 +52,7 @@ struct Flip {
   std::string router;
   int64_t batch = 0, execution = 0;  ///< execution: which turn of a repeated router
   int64_t cell = 0;                  ///< its row in the batch's dense space
+  int64_t item = -1, position = 0;   ///< whose cell it is in the data set, and its place there; -1: an older run does not say
   std::string above;                 ///< the branches that led there, of nested routers: "stage.0=1, stage.1=0"; else empty
   int32_t reference = 0, ours = 0;   ///< branches, -1: none
   double margin = 0, score_error = 0;

@@ -104,6 +104,8 @@ Json json_of(const std::vector<Flip>& listed) {
                      {"batch", f.batch},
                      {"execution", f.execution},
                      {"cell", f.cell},
+                     {"item", f.item},
+                     {"position", f.position},
                      {"above", f.above},
                      {"reference", f.reference},
                      {"ours", f.ours},
