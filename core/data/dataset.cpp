@@ -1,11 +1,12 @@
 #include "core/data/dataset.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/data/sequence_source.h"
+#include "core/data/prepared.h"
 #include "core/formats/tokenizer.h"
 
 namespace stormcell {
@@ -30,6 +31,11 @@ class Fingerprint {
   void add(const std::vector<int32_t>& values) {
     add(static_cast<int64_t>(values.size()));
     for (const int32_t value : values) add(int64_t{value});
+  }
+  /// Nothing of what is not there: data without it keep the fingerprint that they had before it could be read.
+  template <class T>
+  void add_also(const std::vector<T>& values) {
+    for (const T value : values) add(int64_t{std::bit_cast<int32_t>(value)});
   }
   std::string text() const {
     static constexpr char kDigits[] = "0123456789abcdef";
@@ -59,16 +65,6 @@ void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, i
 }
 }  // namespace
 
-/// An item as it is fed: cut, with masks and decoder ids.
-struct Dataset::Prepared {
-  Sequence sequence;
-  bool cut = false;
-
-  ItemLength lengths() const { return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size())}; }
-  const std::vector<int32_t>& ids(Content content) const { return content == Content::target ? sequence.decoder_ids : sequence.ids; }
-  const std::vector<int32_t>& mask(Content content) const { return content == Content::target ? sequence.decoder_mask : sequence.mask; }
-};
-
 int64_t Dataset::cells_of(const Space& space, const ItemLength& lengths) {
   return space.content == Content::ids ? lengths.ids : space.content == Content::target ? lengths.target : space.cells_per_item;
 }
@@ -85,6 +81,7 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
   }
   dataset->read_spaces();
   dataset->source_ = open_source(spec, tokenizer, options);
+  dataset->check_source();
   const int64_t available = dataset->source_->size();
   const bool limited = options.batches >= 0 && options.batches <= available / options.batch;
   dataset->items_ = limited ? options.batches * options.batch : available;
@@ -120,88 +117,8 @@ CellTotals Dataset::cells() const {
   return totals;
 }
 
-/// The spaces that inputs live over, and what fills each of them.
-void Dataset::read_spaces() {
-  for (const InputSpec& spec : options_.inputs) {
-    const bool reals = spec.role == InputRole::pixels;
-    if (spec.role == InputRole::none || spec.role == InputRole::label || reals)
-      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is nothing that data of this version brings",
-                "give it one of the roles ids, mask, positions, target");
-    if (spec.dtype != DType::i32 || !spec.content.empty())
-      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is not one i32 a cell", "declare it so");
-    auto at = std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
-    if (at == filled_.end()) at = filled_.insert(filled_.end(), Space{spec.space, spec.parent, Content::fixed, spec.cells_per_item, false});
-    at->has_mask |= spec.role == InputRole::mask;
-    if (spec.role == InputRole::ids) at->content = Content::ids;
-    if (spec.role == InputRole::target) at->content = Content::target;
-  }
-  for (const Space& space : filled_) {
-    if (space.content == Content::fixed && space.cells_per_item == 0)
-      bad_input("space " + space.name, "has as many cells as nothing says",
-                "a space of any length needs an input of the role ids or target");
-    if (space.content != Content::fixed && space.cells_per_item != 0)
-      bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
-                "count its cells by a symbol");
-  }
-}
-
 bool Dataset::asks_for(Content content) const {
   return std::any_of(filled_.begin(), filled_.end(), [&](const Space& s) { return s.content == content; });
-}
-
-void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const {
-  const int64_t vocabulary = options_.vocabulary > 0 ? options_.vocabulary : std::numeric_limits<int64_t>::max();
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] < 0 || ids[i] >= vocabulary)
-      bad_input(source_->where(),
-                source_->place(item) + ", position " + std::to_string(i) + " of the " + which + ": id " + std::to_string(ids[i]) +
-                    " is outside the model's vocabulary" + (options_.vocabulary > 0 ? " of " + std::to_string(options_.vocabulary) : ""),
-                "use the tokenizer that belongs to the model");
-}
-
-bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end,
-                  int64_t item) const {
-  if (limit == 0 || static_cast<int64_t>(ids.size()) <= limit) return false;
-  if (!options_.truncate) {
-    const bool by_model = options_.max_length > 0 && limit == options_.max_length;
-    bad_input(source_->where(),
-              source_->place(item) + ": the " + which + " has " + std::to_string(ids.size()) + " tokens, " +
-                  (by_model ? "the model takes" : "--length allows") + " at most " + std::to_string(limit),
-              "--truncate cuts it");
-  }
-  ids.resize(static_cast<size_t>(limit));
-  if (!mask.empty()) mask.resize(ids.size());
-  if (keep_end) ids.back() = options_.end_id;
-  return true;
-}
-
-Dataset::Prepared Dataset::prepare(int64_t item) const {
-  Prepared prepared{source_->sequence(item)};
-  Sequence& s = prepared.sequence;
-  const SequenceSource::Contents contents = source_->contents();
-  const int64_t limit = options_.length > 0 ? options_.length : options_.max_length;
-  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.end_token, item);
-  if (s.mask.empty()) s.mask.assign(s.ids.size(), 1);
-  std::vector<int32_t> no_mask;
-  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", true, item);
-
-  if (!asks_for(Content::target)) {
-    s.decoder_ids.clear();
-    s.decoder_mask.clear();
-    return prepared;
-  }
-  if (contents.target) {  // teacher forcing: the target shifted right by the start token
-    s.decoder_ids.assign(1, options_.decoder_start_id);
-    s.decoder_ids.insert(s.decoder_ids.end(), s.target_ids.begin(), s.target_ids.end() - 1);
-    s.decoder_mask.clear();
-  } else if (contents.decoder_ids) {
-    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", false, item);
-  } else {  // as in the paper: the encoder's
-    s.decoder_ids = s.ids;
-    s.decoder_mask = s.mask;
-  }
-  if (s.decoder_mask.empty()) s.decoder_mask.assign(s.decoder_ids.size(), 1);
-  return prepared;
 }
 
 void Dataset::check_batch_size(int64_t items, int64_t length) const {
@@ -233,11 +150,15 @@ void Dataset::scan() {
       check_ids(s.ids, "input", i);
       check_ids(s.decoder_ids, "decoder input", i);
       check_ids(s.target_ids, "target", i);
+      check_labels(s, i);
+      check_pixels(s, i);
       all_lengths.push_back(prepared.lengths());
       longest = longer(longest, all_lengths.back());
       check_batch_size(static_cast<int64_t>(items.size()), std::max(padded(longest).ids, longest.target));
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
+      fingerprint.add_also(s.label_ids);
+      fingerprint.add_also(s.pixels);
       for (size_t k = 0; k < filled_.size(); ++k) {
         if (!spaces_[k].holds_tokens) continue;
         const std::vector<int32_t>& mask = prepared.mask(filled_[k].content);
@@ -307,8 +228,16 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   const Space& space = *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
   const int64_t per_item = cells_of(space, lengths);
   BatchInput input{spec.name, spec.role, {static_cast<int64_t>(rows.size()) * per_item}, {}, {}};
+  input.shape.insert(input.shape.end(), spec.content.begin(), spec.content.end());
   for (const Prepared& row : rows) {
-    if (spec.role == InputRole::positions)
+    const std::vector<int32_t>& labels = row.sequence.label_ids;
+    if (spec.role == InputRole::pixels)
+      input.reals.insert(input.reals.end(), row.sequence.pixels.begin(), row.sequence.pixels.end());
+    else if (spec.role == InputRole::label && labels.size() == 1)
+      input.integers.insert(input.integers.end(), static_cast<size_t>(per_item), labels[0]);
+    else if (spec.role == InputRole::label)
+      append_row(input.integers, labels, per_item, 0);
+    else if (spec.role == InputRole::positions)
       for (int32_t p = 0; p < per_item; ++p) input.integers.push_back(p);
     else if (spec.role != InputRole::mask)
       append_row(input.integers, row.ids(space.content), per_item, options_.pad_id);

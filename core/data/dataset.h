@@ -13,20 +13,22 @@ namespace stormcell {
 
 class Tokenizer;
 class SequenceSource;
+struct Sequence;
 
 struct DataOptions {
-  int64_t batch = 8;              ///< items in a batch; the last one may have fewer
-  int64_t batches = -1;           ///< at most so many; -1: all
-  bool bucket_by_length = false;  ///< batches of items of like length, instead of the data's order
-  int64_t length = 0;             ///< every input sequence is padded or cut to it; 0: as the data
-  int64_t max_length = 0;         ///< what the model takes, of inputs and of decoder inputs; 0: anything
-  bool truncate = false;          ///< cut what is longer, instead of an error
-  std::string field = "text";     ///< .jsonl: the key of the text
-  std::string target_field;       ///< .jsonl: the key of the target, empty: none
-  std::string label_field;        ///< .jsonl: the key of the label, empty: none
-  uint64_t seed = 0;              ///< random:
-  int64_t vocabulary = 0;         ///< ids are below it; 0: not known
-  std::vector<InputSpec> inputs;  ///< what every batch brings
+  int64_t batch = 8;                 ///< items in a batch; the last one may have fewer
+  int64_t batches = -1;              ///< at most so many; -1: all
+  bool bucket_by_length = false;     ///< batches of items of like length, instead of the data's order
+  int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
+  int64_t max_length = 0;            ///< what the model takes, of inputs and of decoder inputs; 0: anything
+  bool truncate = false;             ///< cut what is longer, instead of an error
+  std::string field = "text";        ///< .jsonl: the key of the text
+  std::string target_field;          ///< .jsonl: the key of the target, empty: none
+  std::string label_field;           ///< .jsonl: the key of the label, empty: none
+  uint64_t seed = 0;                 ///< random:
+  int64_t vocabulary = 0;            ///< ids are below it; 0: not known
+  std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
+  std::vector<InputSpec> inputs;     ///< what every batch brings
   int32_t pad_id = 0, end_id = 1, decoder_start_id = 0;
   std::string resources;  ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
@@ -94,12 +96,16 @@ class Dataset {
     std::string name, parent;
     Content content = Content::fixed;
     int64_t cells_per_item = 1;  ///< fixed
-    bool has_mask = false;
+    bool has_mask = false, has_label = false;
   };
   struct Prepared;
 
   Dataset() = default;
   void read_spaces();
+  void check_source() const;
+  std::vector<int32_t> label_of(const Sequence& item, int64_t index) const;
+  void check_labels(const Sequence& item, int64_t index) const;
+  void check_pixels(const Sequence& item, int64_t index) const;
   void scan();
   Prepared prepare(int64_t item) const;
   static int64_t cells_of(const Space& space, const ItemLength& lengths);

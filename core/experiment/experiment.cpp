@@ -46,6 +46,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   data.label_field = options.label_field;
   data.seed = options.seed;
   data.vocabulary = s.model->vocabulary;
+  data.classes = s.model->classes;
   data.inputs = s.model->inputs;
   data.pad_id = s.model->tokens.pad;
   data.end_id = s.model->tokens.end;

@@ -62,6 +62,7 @@ struct Model {
 
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
   std::shared_ptr<const WeightSource> weights;
+  std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
   std::vector<InputSpec> inputs;  ///< of the forward graph: what the data has to bring
   std::shared_ptr<const Graph> forward;
   /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
