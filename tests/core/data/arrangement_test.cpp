@@ -46,7 +46,7 @@ class ArrangementTest : public QObject {
         if (i % 4 == 0) strided += place / static_cast<double>(quarter);
         if (i < quarter) first += place / static_cast<double>(quarter);
       }
-      QVERIFY2(std::abs(strided - 0.5) < 0.07 && std::abs(first - 0.5) < 0.07,
+      QVERIFY2(std::abs(strided - 0.5) < 0.06 && std::abs(first - 0.5) < 0.06,
                (std::to_string(count) + " batches: " + std::to_string(strided) + ", " + std::to_string(first)).c_str());
     }
   }
