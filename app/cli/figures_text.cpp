@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/summary/measured_text.h"
+#include "core/summary/padding_text.h"
 
 namespace stormcell::cli {
 namespace {
@@ -33,6 +34,7 @@ std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const D
                                (m.weights_stated ? m.weights + " weights" : "weights as stored")});
   rows.push_back({"data", d.name + ": " + plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " +
                               plural(d.cells, "cell") + " (" + count_text(d.cells_without_padding) + " without padding)" +
+                              (d.by_length ? ", in batches of like length" : "") +
                               (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "")});
   std::string machine =
       device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
@@ -73,6 +75,7 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "activations in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_activation_bytes); });
   std::string text = "\n" + table_text(rows, {1, 2});
   if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
+  if (const std::string padding = padding_text(f); !padding.empty()) text += padding + "\n";
   if ((f.baseline && f.baseline->limit_share > 1) || (f.optimized && f.optimized->limit_share > 1))
     text += "in cache: faster than the memory of the limit, because the data stay in the processor's caches\n";
   return text;
@@ -83,11 +86,13 @@ void add_flips(Rows& rows, const std::vector<Flip>& flips) {
   for (size_t i = 0; i < std::min(kShown, flips.size()); ++i) {
     const Flip& f = flips[i];
     const auto branch = [](int32_t b) { return b < 0 ? std::string("no branch") : "branch " + std::to_string(b); };
-    rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) + ", cell " + count_text(f.cell) + ": " + branch(f.reference) +
-                            " became " + branch(f.ours) +
-                            (f.follows ? ", a consequence"
-                                       : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
-                                             (f.explained ? ", a near tie" : ", no near tie"))});
+    rows.push_back(
+        {"", "  " + f.router + ", batch " + count_text(f.batch) +
+                 (f.item < 0 ? ", cell " + count_text(f.cell) : ", cell " + count_text(f.position) + " of sequence " + count_text(f.item)) +
+                 ": " + branch(f.reference) + " became " + branch(f.ours) +
+                 (f.follows ? ", a consequence"
+                            : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
+                                  (f.explained ? ", a near tie" : ", no near tie"))});
   }
 }
 

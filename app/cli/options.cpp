@@ -108,6 +108,7 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   app.get_option("--data")->required();
   add_whole_number(app, "--batch", o.batch, 1, "sequences in a batch (8)");
   add_whole_number(app, "--batches", o.batches, 1, "at most this many batches (all)");
+  app.add_flag("--bucket-by-length", o.bucket_by_length, "puts sequences of like length into one batch: less padding, another order");
   add_whole_number(app, "--length", o.length, 1, "pad or cut every sequence to this many tokens (as the data)");
   app.add_flag("--truncate", o.truncate, "cut sequences that are longer than the model takes, instead of an error");
   add_text(app, "--field", o.field, ".jsonl: key of the text (text)", "KEY");

@@ -7,6 +7,7 @@
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
 #include "core/exports/text_output.h"
+#include "core/summary/plan_config.h"
 
 namespace stormcell::cli {
 namespace {
@@ -26,7 +27,10 @@ class RunVerb : public Verb {
     if (config_file_ == "-" && experiment_.data == "-") bad_input("--config", "standard input is the data already", "name a file");
     RunResult result(json_, run_.session, console);
     if (!run_.outputs.empty()) check_binary_output("--outputs", run_.outputs);
-    if (!config_file_.empty()) run_.config = read_config(config_file_);
+    if (!config_file_.empty()) {
+      run_.config = read_config(config_file_);
+      experiment_.bucket_by_length |= parse_plan_config(run_.config, config_file_).bucket_by_length;
+    }
     const auto experiment = Experiment::open(experiment_, console.progress());
     return result.show(*experiment->run(run_, console.progress()));
   }

@@ -33,7 +33,10 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label"));
   inputs_ = new QCheckBox(tr("Record texts and tokens (whoever gets the session can read them)"), this);
   inputs_->setChecked(true);
+  by_length_ = new QCheckBox(tr("Batches of sequences of like length"), this);
+  by_length_->setToolTip(tr("Less padding is computed; the sequences run in another order"));
   form->addRow(tr("Sequences in a batch"), batch_);
+  form->addRow(QString(), by_length_);
   form->addRow(tr("Batches"), batches_);
   form->addRow(tr("Label"), label_);
   form->addRow(QString(), inputs_);
@@ -79,6 +82,7 @@ RunRequest RunDialog::request() const {
   r.experiment.model = model_->text().toStdString();
   r.experiment.data = data_->text().toStdString();
   r.experiment.batch = batch_->value();
+  r.experiment.bucket_by_length = by_length_->isChecked();
   r.experiment.batches = batches_->value() > 0 ? batches_->value() : -1;
   r.experiment.label_field = label_->text().toStdString();
   r.experiment.record_inputs = inputs_->isChecked();

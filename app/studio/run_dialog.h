@@ -25,7 +25,7 @@ class RunDialog : public QDialog {
 
   QLineEdit *model_, *data_, *session_, *label_;
   QSpinBox *batch_, *batches_;
-  QCheckBox* inputs_;
+  QCheckBox *by_length_, *inputs_;
   QDialogButtonBox* buttons_;
 };
 

@@ -32,6 +32,7 @@ struct InputSpec {
   std::string parent;            ///< the space above; empty: its cells are the items themselves
   int64_t cells_per_item = 0;    ///< 1 where its cells are the items; 0: as many as the longest item of a batch has
   std::vector<int64_t> content;  ///< of one cell; pixels: [height, width, channels]
+  int64_t classes = 0;           ///< label: numbers are below it; 0: any number
   bool operator==(const InputSpec&) const = default;
 };
 

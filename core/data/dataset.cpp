@@ -1,11 +1,12 @@
 #include "core/data/dataset.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/data/sequence_source.h"
+#include "core/data/prepared.h"
 #include "core/formats/tokenizer.h"
 
 namespace stormcell {
@@ -31,6 +32,11 @@ class Fingerprint {
     add(static_cast<int64_t>(values.size()));
     for (const int32_t value : values) add(int64_t{value});
   }
+  /// Nothing of what is not there: data without it keep the fingerprint that they had before it could be read.
+  template <class T>
+  void add_also(const std::vector<T>& values) {
+    for (const T value : values) add(int64_t{std::bit_cast<int32_t>(value)});
+  }
   std::string text() const {
     static constexpr char kDigits[] = "0123456789abcdef";
     std::string text;
@@ -41,6 +47,8 @@ class Fingerprint {
  private:
   uint64_t hash_ = 0xcbf29ce484222325u;
 };
+
+ItemLength longer(const ItemLength& a, const ItemLength& b) { return {std::max(a.ids, b.ids), std::max(a.target, b.target)}; }
 
 int64_t count_ones(const std::vector<int32_t>& mask) { return std::count(mask.begin(), mask.end(), 1); }
 
@@ -57,18 +65,8 @@ void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, i
 }
 }  // namespace
 
-/// An item as it is fed: cut, with masks and decoder ids.
-struct Dataset::Prepared {
-  Sequence sequence;
-  bool cut = false;
-
-  Lengths lengths() const { return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size())}; }
-  const std::vector<int32_t>& ids(Content content) const { return content == Content::target ? sequence.decoder_ids : sequence.ids; }
-  const std::vector<int32_t>& mask(Content content) const { return content == Content::target ? sequence.decoder_mask : sequence.mask; }
-};
-
-int64_t Dataset::Lengths::of(const Space& space) const {
-  return space.content == Content::ids ? ids : space.content == Content::target ? target : space.cells_per_item;
+int64_t Dataset::cells_of(const Space& space, const ItemLength& lengths) {
+  return space.content == Content::ids ? lengths.ids : space.content == Content::target ? lengths.target : space.cells_per_item;
 }
 
 std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
@@ -83,6 +81,7 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
   }
   dataset->read_spaces();
   dataset->source_ = open_source(spec, tokenizer, options);
+  dataset->check_source();
   const int64_t available = dataset->source_->size();
   const bool limited = options.batches >= 0 && options.batches <= available / options.batch;
   dataset->items_ = limited ? options.batches * options.batch : available;
@@ -92,7 +91,7 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
 
 Dataset::~Dataset() = default;
 
-int64_t Dataset::batch_count() const { return (items_ + options_.batch - 1) / options_.batch; }
+int64_t Dataset::batch_count() const { return arrangement_.batches(); }
 int64_t Dataset::max_items() const { return std::min(items_, options_.batch); }
 bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
@@ -113,90 +112,13 @@ CellTotals Dataset::cells() const {
   CellTotals totals;
   for (const SpaceCells& space : spaces_)
     if (space.holds_tokens) totals.cells += space.cells, totals.real += space.real;
-  return totals.cells > 0 ? totals : CellTotals{items_, items_};
-}
-
-/// The spaces that inputs live over, and what fills each of them.
-void Dataset::read_spaces() {
-  for (const InputSpec& spec : options_.inputs) {
-    const bool reals = spec.role == InputRole::pixels;
-    if (spec.role == InputRole::none || spec.role == InputRole::label || reals)
-      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " has a role that data of this version do not bring",
-                "give it one of the roles ids, mask, positions, target");
-    if (spec.dtype != DType::i32 || !spec.content.empty())
-      bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " is not one i32 a cell", "declare it so");
-    auto at = std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
-    if (at == filled_.end()) at = filled_.insert(filled_.end(), Space{spec.space, spec.parent, Content::fixed, spec.cells_per_item, false});
-    at->has_mask |= spec.role == InputRole::mask;
-    if (spec.role == InputRole::ids) at->content = Content::ids;
-    if (spec.role == InputRole::target) at->content = Content::target;
-  }
-  for (const Space& space : filled_) {
-    if (space.content == Content::fixed && space.cells_per_item == 0)
-      bad_input("space " + space.name, "has a number of cells that no input gives", "a space of any length needs an input of the role ids or target");
-    if (space.content != Content::fixed && space.cells_per_item != 0)
-      bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
-                "count its cells by a symbol");
-  }
+  if (totals.cells == 0) return {items_, items_, items_, items_};
+  totals.as_given = given_tokens_, totals.by_length = tokens_by_length_;
+  return totals;
 }
 
 bool Dataset::asks_for(Content content) const {
   return std::any_of(filled_.begin(), filled_.end(), [&](const Space& s) { return s.content == content; });
-}
-
-void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const {
-  const int64_t vocabulary = options_.vocabulary > 0 ? options_.vocabulary : std::numeric_limits<int64_t>::max();
-  for (size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] < 0 || ids[i] >= vocabulary)
-      bad_input(source_->where(),
-                source_->place(item) + ", position " + std::to_string(i) + " of the " + which + ": id " + std::to_string(ids[i]) +
-                    " is outside the model's vocabulary" + (options_.vocabulary > 0 ? " of " + std::to_string(options_.vocabulary) : ""),
-                "use the tokenizer that belongs to the model");
-}
-
-bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end,
-                  int64_t item) const {
-  if (limit == 0 || static_cast<int64_t>(ids.size()) <= limit) return false;
-  if (!options_.truncate) {
-    const bool by_model = options_.max_length > 0 && limit == options_.max_length;
-    bad_input(source_->where(),
-              source_->place(item) + ": the " + which + " has " + std::to_string(ids.size()) + " tokens, " +
-                  (by_model ? "the model takes" : "--length allows") + " at most " + std::to_string(limit),
-              "--truncate cuts it");
-  }
-  ids.resize(static_cast<size_t>(limit));
-  if (!mask.empty()) mask.resize(ids.size());
-  if (keep_end) ids.back() = options_.end_id;
-  return true;
-}
-
-Dataset::Prepared Dataset::prepare(int64_t item) const {
-  Prepared prepared{source_->sequence(item)};
-  Sequence& s = prepared.sequence;
-  const SequenceSource::Contents contents = source_->contents();
-  const int64_t limit = options_.length > 0 ? options_.length : options_.max_length;
-  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.end_token, item);
-  if (s.mask.empty()) s.mask.assign(s.ids.size(), 1);
-  std::vector<int32_t> no_mask;
-  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", true, item);
-
-  if (!asks_for(Content::target)) {
-    s.decoder_ids.clear();
-    s.decoder_mask.clear();
-    return prepared;
-  }
-  if (contents.target) {  // teacher forcing: the target shifted right by the start token
-    s.decoder_ids.assign(1, options_.decoder_start_id);
-    s.decoder_ids.insert(s.decoder_ids.end(), s.target_ids.begin(), s.target_ids.end() - 1);
-    s.decoder_mask.clear();
-  } else if (contents.decoder_ids) {
-    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", false, item);
-  } else {  // as in the paper: the encoder's
-    s.decoder_ids = s.ids;
-    s.decoder_mask = s.mask;
-  }
-  if (s.decoder_mask.empty()) s.decoder_mask.assign(s.decoder_ids.size(), 1);
-  return prepared;
 }
 
 void Dataset::check_batch_size(int64_t items, int64_t length) const {
@@ -206,39 +128,37 @@ void Dataset::check_batch_size(int64_t items, int64_t length) const {
               "choose a smaller --batch");
 }
 
-std::vector<int64_t> Dataset::items_of(int64_t batch) const {
-  std::vector<int64_t> items;
-  const int64_t first = batch * options_.batch, end = std::min(first + options_.batch, items_);
-  for (int64_t i = first; i < end; ++i) items.push_back(i);
-  return items;
-}
-
 /// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's matrix, padding included.
-Dataset::Lengths Dataset::padded(const Lengths& longest) const {
+ItemLength Dataset::padded(const ItemLength& longest) const {
   const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
   return {ids, target_follows_ids() ? ids : longest.target};
 }
 
-// Reads everything once: checks it, finds the sizes, counts the cells.
+// Reads everything once, in the data's order: checks it, finds the sizes, counts the cells.
 void Dataset::scan() {
   for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
+  std::vector<ItemLength> all_lengths;
   Fingerprint fingerprint;
   fingerprint.add(options_.batch);
+  arrangement_ = Arrangement::as_given(items_, options_.batch);
   for (int64_t b = 0; b < batch_count(); ++b) {
-    const std::vector<int64_t> items = items_of(b);
-    const auto count = static_cast<int64_t>(items.size());
-    Lengths longest;
+    const std::vector<int64_t> items = arrangement_.items_of(b);
+    ItemLength longest;
     for (const int64_t i : items) {
       const Prepared prepared = prepare(i);
       const Sequence& s = prepared.sequence;
       check_ids(s.ids, "input", i);
       check_ids(s.decoder_ids, "decoder input", i);
       check_ids(s.target_ids, "target", i);
-      const Lengths lengths = prepared.lengths();
-      longest = {std::max(longest.ids, lengths.ids), std::max(longest.target, lengths.target)};
-      check_batch_size(count, std::max(padded(longest).ids, longest.target));
+      check_labels(s, i);
+      check_pixels(s, i);
+      all_lengths.push_back(prepared.lengths());
+      longest = longer(longest, all_lengths.back());
+      check_batch_size(static_cast<int64_t>(items.size()), std::max(padded(longest).ids, longest.target));
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
+      fingerprint.add_also(s.label_ids);
+      fingerprint.add_also(s.pixels);
       for (size_t k = 0; k < filled_.size(); ++k) {
         if (!spaces_[k].holds_tokens) continue;
         const std::vector<int32_t>& mask = prepared.mask(filled_[k].content);
@@ -246,16 +166,47 @@ void Dataset::scan() {
         look_at(mask, spaces_[k].padding);
       }
     }
-    const Lengths lengths = padded(longest);
-    fingerprint.add(int64_t{lengths.ids});
+    fingerprint.add(int64_t{padded(longest).ids});
+  }
+  arrange(all_lengths);
+  if (!arrangement_.is_as_given())
+    for (int64_t b = 0; b < batch_count(); ++b)
+      for (const int64_t item : arrangement_.items_of(b)) fingerprint.add(item);
+  fingerprint_ = fingerprint.text();
+}
+
+/// Takes the arrangement that was asked for, and counts the cells of both.
+void Dataset::arrange(const std::vector<ItemLength>& lengths) {
+  const Arrangement by_length = Arrangement::by_length(lengths, options_.batch);
+  if (options_.bucket_by_length) arrangement_ = by_length;
+  const auto padded_batch = [&](const Arrangement& arrangement, int64_t batch) {
+    ItemLength longest;
+    for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[static_cast<size_t>(item)]);
+    return padded(longest);
+  };
+  const auto tokens = [&](const Arrangement& arrangement) {
+    int64_t sum = 0;
+    for (int64_t b = 0; b < arrangement.batches(); ++b) {
+      const ItemLength padded = padded_batch(arrangement, b);
+      const auto items = static_cast<int64_t>(arrangement.items_of(b).size());
+      check_batch_size(items, std::max(padded.ids, padded.target));
+      for (const Space& space : filled_)
+        if (space.content != Content::fixed) sum += items * cells_of(space, padded);
+    }
+    return sum;
+  };
+  given_tokens_ = tokens(Arrangement::as_given(items_, options_.batch));
+  tokens_by_length_ = tokens(by_length);
+  for (int64_t b = 0; b < batch_count(); ++b) {
+    const ItemLength padded = padded_batch(arrangement_, b);
+    const auto items = static_cast<int64_t>(arrangement_.items_of(b).size());
     for (size_t k = 0; k < filled_.size(); ++k) {
-      const int64_t cells = lengths.of(filled_[k]);
-      spaces_[k].cells += count * cells;
-      if (!spaces_[k].holds_tokens) spaces_[k].real += count * cells;
+      const int64_t cells = cells_of(filled_[k], padded);
+      spaces_[k].cells += items * cells;
+      if (!spaces_[k].holds_tokens) spaces_[k].real += items * cells;
       spaces_[k].most_per_item = std::max(spaces_[k].most_per_item, cells);
     }
   }
-  fingerprint_ = fingerprint.text();
 }
 
 bool Dataset::target_follows_ids() const {
@@ -263,8 +214,8 @@ bool Dataset::target_follows_ids() const {
   return asks_for(Content::target) && !contents.target && !contents.decoder_ids;
 }
 
-BatchCells Dataset::space_of(const Space& space, const std::vector<Prepared>& rows, const Lengths& lengths) const {
-  const int64_t per_item = lengths.of(space);
+BatchCells Dataset::space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const {
+  const int64_t per_item = cells_of(space, lengths);
   BatchCells filled{space.name, space.parent, space.content != Content::fixed, static_cast<int32_t>(per_item), {}};
   if (filled.holds_tokens)
     for (const Prepared& row : rows) append_row(filled.real, row.mask(space.content), per_item, 0);
@@ -273,12 +224,20 @@ BatchCells Dataset::space_of(const Space& space, const std::vector<Prepared>& ro
   return filled;
 }
 
-BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const Lengths& lengths) const {
+BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const {
   const Space& space = *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
-  const int64_t per_item = lengths.of(space);
+  const int64_t per_item = cells_of(space, lengths);
   BatchInput input{spec.name, spec.role, {static_cast<int64_t>(rows.size()) * per_item}, {}, {}};
+  input.shape.insert(input.shape.end(), spec.content.begin(), spec.content.end());
   for (const Prepared& row : rows) {
-    if (spec.role == InputRole::positions)
+    const std::vector<int32_t>& labels = row.sequence.label_ids;
+    if (spec.role == InputRole::pixels)
+      input.reals.insert(input.reals.end(), row.sequence.pixels.begin(), row.sequence.pixels.end());
+    else if (spec.role == InputRole::label && labels.size() == 1)
+      input.integers.insert(input.integers.end(), static_cast<size_t>(per_item), labels[0]);
+    else if (spec.role == InputRole::label)
+      append_row(input.integers, labels, per_item, 0);
+    else if (spec.role == InputRole::positions)
       for (int32_t p = 0; p < per_item; ++p) input.integers.push_back(p);
     else if (spec.role != InputRole::mask)
       append_row(input.integers, row.ids(space.content), per_item, options_.pad_id);
@@ -292,17 +251,16 @@ Batch Dataset::batch(int64_t index) const {
   const SequenceSource::Contents contents = source_->contents();
   Batch batch;
   batch.index = index;
-  batch.items = items_of(index);
-  Lengths longest;
+  batch.items = arrangement_.items_of(index);
+  ItemLength longest;
   std::vector<Prepared> rows;
   rows.reserve(batch.items.size());
   for (const int64_t i : batch.items) {
     rows.push_back(prepare(i));
-    const Lengths lengths = rows.back().lengths();
     batch.truncated += rows.back().cut;
-    longest = {std::max(longest.ids, lengths.ids), std::max(longest.target, lengths.target)};
+    longest = longer(longest, rows.back().lengths());
   }
-  const Lengths lengths = padded(longest);
+  const ItemLength lengths = padded(longest);
   for (const Space& space : filled_) batch.spaces.push_back(space_of(space, rows, lengths));
   for (const InputSpec& spec : options_.inputs) batch.inputs.push_back(input_of(spec, rows, lengths));
   for (Prepared& row : rows) {

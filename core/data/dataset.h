@@ -6,25 +6,29 @@
 #include <string_view>
 #include <vector>
 
+#include "core/data/arrangement.h"
 #include "core/data/batch.h"
 
 namespace stormcell {
 
 class Tokenizer;
 class SequenceSource;
+struct Sequence;
 
 struct DataOptions {
-  int64_t batch = 8;              ///< items in a batch; the last one may have fewer
-  int64_t batches = -1;           ///< at most so many; -1: all
-  int64_t length = 0;             ///< every input sequence is padded or cut to it; 0: as the data
-  int64_t max_length = 0;         ///< what the model takes, of inputs and of decoder inputs; 0: anything
-  bool truncate = false;          ///< cut what is longer, instead of an error
-  std::string field = "text";     ///< .jsonl: the key of the text
-  std::string target_field;       ///< .jsonl: the key of the target, empty: none
-  std::string label_field;        ///< .jsonl: the key of the label, empty: none
-  uint64_t seed = 0;              ///< random:
-  int64_t vocabulary = 0;         ///< ids are below it; 0: not known
-  std::vector<InputSpec> inputs;  ///< what every batch brings
+  int64_t batch = 8;                 ///< items in a batch; the last one may have fewer
+  int64_t batches = -1;              ///< at most so many; -1: all
+  bool bucket_by_length = false;     ///< batches of items of like length, instead of the data's order
+  int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
+  int64_t max_length = 0;            ///< what the model takes, of inputs and of decoder inputs; 0: anything
+  bool truncate = false;             ///< cut what is longer, instead of an error
+  std::string field = "text";        ///< .jsonl: the key of the text
+  std::string target_field;          ///< .jsonl: the key of the target, empty: none
+  std::string label_field;           ///< .jsonl: the key of the label, empty: none
+  uint64_t seed = 0;                 ///< random:
+  int64_t vocabulary = 0;            ///< ids are below it; 0: not known
+  std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
+  std::vector<InputSpec> inputs;     ///< what every batch brings
   int32_t pad_id = 0, end_id = 1, decoder_start_id = 0;
   std::string resources;  ///< a folder whose sample/ and, last, data/ hold demo data; empty: none
 };
@@ -46,7 +50,8 @@ struct SpaceCells {
 
 /// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
-  int64_t cells = 0, real = 0;
+  int64_t cells = 0, real = 0;          ///< as the batches are, with and without padding
+  int64_t as_given = 0, by_length = 0;  ///< in batches in the data's order, and in batches of like length; padding included
 };
 
 /// Immutable once open; batch() may be called by several threads at once.
@@ -91,23 +96,23 @@ class Dataset {
     std::string name, parent;
     Content content = Content::fixed;
     int64_t cells_per_item = 1;  ///< fixed
-    bool has_mask = false;
+    bool has_mask = false, has_label = false;
   };
   struct Prepared;
-  /// Cells of one item in ids and target.
-  struct Lengths {
-    int32_t ids = 0, target = 0;
-    int64_t of(const Space& space) const;
-  };
 
   Dataset() = default;
   void read_spaces();
+  void check_source() const;
+  std::vector<int32_t> label_of(const Sequence& item, int64_t index) const;
+  void check_labels(const Sequence& item, int64_t index) const;
+  void check_pixels(const Sequence& item, int64_t index) const;
   void scan();
   Prepared prepare(int64_t item) const;
-  std::vector<int64_t> items_of(int64_t batch) const;
-  Lengths padded(const Lengths& longest) const;
-  BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const Lengths& lengths) const;
-  BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const Lengths& lengths) const;
+  static int64_t cells_of(const Space& space, const ItemLength& lengths);
+  ItemLength padded(const ItemLength& longest) const;
+  void arrange(const std::vector<ItemLength>& lengths);
+  BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
+  BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t item) const;
   void check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const;
   void check_batch_size(int64_t items, int64_t length) const;
@@ -119,6 +124,8 @@ class Dataset {
   std::unique_ptr<const SequenceSource> source_;
   std::vector<Space> filled_;  // as spaces_
   std::vector<SpaceCells> spaces_;
+  Arrangement arrangement_;
+  int64_t given_tokens_ = 0, tokens_by_length_ = 0;
   int64_t items_ = 0, truncated_ = 0;
 };
 

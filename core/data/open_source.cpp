@@ -1,4 +1,5 @@
 // From what a user names to a source of data.
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -15,6 +16,14 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
   return *tokenizer;
 }
 
+std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options,
+                                                    const std::vector<int64_t>& picture) {
+  if (spec.starts_with("random:")) return make_random_pictures(spec, options, picture);
+  if (spec.ends_with(".npy")) return open_npy_pictures(spec, picture);
+  if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, picture);
+  bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
+            "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], or random:N");
+}
 }  // namespace
 
 std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const std::shared_ptr<const Tokenizer>& tokenizer,
@@ -26,6 +35,9 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   if (std::error_code missing;
       spec.find(':') == std::string::npos && spec != "-" && spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
     bad_input(spec, "no such file", "check the path");
+  const auto pixels =
+      std::find_if(options.inputs.begin(), options.inputs.end(), [](const InputSpec& i) { return i.role == InputRole::pixels; });
+  if (pixels != options.inputs.end()) return open_pictures(spec, options, pixels->content);
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
     const DemoData demo = find_demo_data(spec, options);
@@ -36,7 +48,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec, const
   if (spec == "-" || spec.ends_with(".txt")) return open_text_lines(spec, need_tokenizer(tokenizer, spec), limit);
   if (spec.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec), options, limit);
   if (spec.ends_with(".npy")) return open_npy_sequences(spec);
-  if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec);
+  if (spec.ends_with(".safetensors")) return open_tensor_sequences(spec, options);
   std::error_code error;
   const bool exists = !spec.empty() && std::filesystem::exists(spec, error);
   bad_input(spec.empty() ? "--data" : spec,

@@ -1,7 +1,7 @@
-// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's), the same on every machine.
+// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's); random:N[xHxWxC]: N pictures; the same on every machine.
+#include <algorithm>
 #include <charconv>
 #include <limits>
-#include <optional>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -18,26 +18,27 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-struct Sizes {
-  int64_t sequences = 0, length = 0, decoder_length = 0;
-};
-
-std::optional<Sizes> parse_sizes(std::string_view text) {
-  int64_t values[3] = {0, 0, 0};
-  size_t count = 0;
+/// "8x128" as {8, 128}: one to four numbers from 1 on; empty where it is none of that.
+std::vector<int64_t> parse_sizes(std::string_view text) {
+  std::vector<int64_t> sizes;
   for (;;) {
-    if (count == 3) return {};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), values[count]);
-    if (error != std::errc() || values[count] < 1) return {};
-    ++count;
+    int64_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error != std::errc() || size < 1 || sizes.size() == 4) return {};
+    sizes.push_back(size);
     text.remove_prefix(static_cast<size_t>(end - text.data()));
-    if (text.empty()) break;
+    if (text.empty()) return sizes;
     if (text.front() != 'x') return {};
     text.remove_prefix(1);
   }
-  if (count < 2) return {};
-  return Sizes{values[0], values[1], values[2]};
 }
+std::vector<int64_t> sizes_in(const std::string& spec) {
+  return parse_sizes(std::string_view(spec).substr(std::string_view("random:").size()));
+}
+
+struct Sizes {
+  int64_t sequences = 0, length = 0, decoder_length = 0;
+};
 
 class RandomSource : public SequenceSource {
  public:
@@ -71,19 +72,57 @@ class RandomSource : public SequenceSource {
   int64_t lowest_ = 0;
   uint64_t range_ = 1;
 };
+
+/// Pixels from 0 up to 1.
+class RandomPictures : public SequenceSource {
+ public:
+  RandomPictures(std::string spec, int64_t items, uint64_t seed, const std::vector<int64_t>& picture)
+      : spec_(std::move(spec)), items_(items), seed_(mixed(seed)) {
+    for (const int64_t extent : picture) values_ *= static_cast<size_t>(extent);
+  }
+  int64_t size() const override { return items_; }
+  Contents contents() const override { return {.ids = false, .pixels = true}; }
+  const std::string& where() const override { return spec_; }
+  std::string place(int64_t index) const override { return "picture " + std::to_string(index); }
+  Sequence sequence(int64_t index) const override {
+    const uint64_t stream = mixed(seed_ ^ mixed(static_cast<uint64_t>(index)));
+    Sequence item;
+    item.pixels.resize(values_);
+    for (size_t i = 0; i < values_; ++i) item.pixels[i] = static_cast<float>(mixed(stream + i) >> 40) * 0x1p-24F;
+    return item;
+  }
+
+ private:
+  std::string spec_;
+  int64_t items_;
+  uint64_t seed_;
+  size_t values_ = 1;
+};
 }  // namespace
 
 std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options) {
   constexpr int64_t kMaxSequences = 100'000'000, kMaxLength = 1 << 24;
-  const auto sizes = parse_sizes(std::string_view(spec).substr(std::string_view("random:").size()));
-  if (!sizes) bad_input(spec, "is not random:NxT or random:NxTxU", "for example random:64x128: 64 sequences of 128 tokens");
-  if (sizes->sequences > kMaxSequences || sizes->length > kMaxLength || sizes->decoder_length > kMaxLength)
+  const std::vector<int64_t> given = sizes_in(spec);
+  const Sizes sizes = given.size() == 2 ? Sizes{given[0], given[1], 0} : given.size() == 3 ? Sizes{given[0], given[1], given[2]} : Sizes{};
+  if (sizes.sequences == 0) bad_input(spec, "is not random:NxT or random:NxTxU", "for example random:64x128: 64 sequences of 128 tokens");
+  if (sizes.sequences > kMaxSequences || sizes.length > kMaxLength || sizes.decoder_length > kMaxLength)
     bad_input(spec, "is too large", "at most 100000000 sequences of 16777216 tokens");
-  if (sizes->decoder_length > 0 && !asks_for(options.inputs, InputRole::target))
+  if (sizes.decoder_length > 0 && !asks_for(options.inputs, InputRole::target))
     bad_input(spec, "gives decoder inputs, and this model has no decoder beside an encoder", "random:NxT");
   if (options.vocabulary < 1 || options.vocabulary > std::numeric_limits<int32_t>::max())
     bad_input(spec, "needs a model with a vocabulary", "name data that the model takes");
-  return std::make_unique<RandomSource>(spec, *sizes, options);
+  return std::make_unique<RandomSource>(spec, sizes, options);
+}
+
+std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
+                                                           const std::vector<int64_t>& picture) {
+  constexpr int64_t kMaxItems = 100'000'000;
+  const std::vector<int64_t> sizes = sizes_in(spec);
+  if (sizes.size() != 1 && sizes.size() != 4) bad_input(spec, "is not random:N or random:NxHxWxC", "for example random:64: 64 pictures");
+  if (sizes[0] > kMaxItems) bad_input(spec, "is too large", "at most 100000000 pictures");
+  if (sizes.size() == 4 && !std::equal(sizes.begin() + 1, sizes.end(), picture.begin(), picture.end()))
+    bad_input(spec, "gives pictures of another size than the model takes", "random:" + std::to_string(sizes[0]) + " gives those that fit");
+  return std::make_unique<RandomPictures>(spec, sizes[0], options.seed, picture);
 }
 
 }  // namespace stormcell

@@ -14,6 +14,8 @@ struct Sequence {
   std::vector<int32_t> mask, decoder_mask;  ///< empty: all ones
   std::string text, target, label;
   std::vector<int32_t> target_ids;
+  std::vector<int32_t> label_ids;  ///< one, or one a cell; empty: `label` says it, or nothing
+  std::vector<float> pixels;       ///< [height, width, channels]
 };
 
 class SequenceSource {
@@ -22,6 +24,7 @@ class SequenceSource {
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
     bool end_token = false;  ///< ids end with the end token, also when cut
+    bool ids = true, pixels = false, label_ids = false;
   };
 
   virtual ~SequenceSource() = default;
@@ -44,7 +47,15 @@ std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, c
 std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer, const DataOptions& options,
                                                       int64_t limit);
 std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path);
-std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path);
+std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path, const DataOptions& options);
+/// `picture`: [height, width, channels] that the model takes; another size is refused.
+std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const std::vector<int64_t>& picture);
+std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options,
+                                                           const std::vector<int64_t>& picture);
+/// `spec`: random:N or random:NxHxWxC.
+std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
+                                                           const std::vector<int64_t>& picture);
+
 /// `spec`: random:NxT[xU].
 std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options);
 

@@ -37,6 +37,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   DataOptions data;
   data.batch = options.batch;
   data.batches = options.batches;
+  data.bucket_by_length = options.bucket_by_length;
   data.length = options.length;
   data.max_length = s.model->max_length;
   data.truncate = options.truncate;
@@ -45,6 +46,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   data.label_field = options.label_field;
   data.seed = options.seed;
   data.vocabulary = s.model->vocabulary;
+  data.classes = s.model->classes;
   data.inputs = s.model->inputs;
   data.pad_id = s.model->tokens.pad;
   data.end_id = s.model->tokens.end;

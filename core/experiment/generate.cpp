@@ -96,6 +96,8 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   std::vector<double> milliseconds;
   int64_t exact = 0, judged = 0;
   SessionRun recording(session, s, *plan, "generate", true);
+  r.ids.resize(static_cast<size_t>(s.data->items()));
+  if (s.model->tokenizer) r.texts.resize(r.ids.size());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("generating", b, s.data->batch_count());
     const Batch batch = s.data->batch(b);
@@ -109,7 +111,8 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
     s.add_routing(*plan, batch, totals, turns);
     recording.add_decoded(batch, bindings_of(*plan->graph, batch, most), turns);
     for (int64_t i = 0; i < batch.size(); ++i) {
-      std::vector<int32_t> ids;
+      const auto item = static_cast<size_t>(batch.items[static_cast<size_t>(i)]);
+      std::vector<int32_t>& ids = r.ids[item];
       bool ended = false;
       for (int64_t t = 0; t < most && !ended; ++t) {
         const int32_t id = generated[static_cast<size_t>(i * most + t)];
@@ -119,12 +122,11 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
         ids.push_back(id);
       }
       ++(ended ? r.stopped_eos : r.stopped_length);
-      if (s.model->tokenizer) r.texts.push_back(s.model->tokenizer->decode(ids));
+      if (s.model->tokenizer) r.texts[item] = s.model->tokenizer->decode(ids);
       if (!batch.targets.empty() && s.model->tokenizer) {
         ++judged;
-        exact += r.texts.back() == batch.targets[static_cast<size_t>(i)];
+        exact += r.texts[item] == batch.targets[static_cast<size_t>(i)];
       }
-      r.ids.push_back(std::move(ids));
     }
     r.sequences += batch.size();
     ++r.batches;

@@ -7,6 +7,7 @@
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
 #include "core/graph/hoist.h"
+#include "core/graph/input_specs.h"
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
 #include "core/models/model.h"
@@ -20,9 +21,8 @@ constexpr int64_t kSequencesOfCase = 8, kLengthOfCase = 128;
 Bindings typical_case(const Model& model) {
   const int64_t length = model.max_length > 0 ? std::min(model.max_length, kLengthOfCase) : kLengthOfCase;
   Bindings bindings(model.forward->symbols.size(), 1);
-  for (const auto& [symbol, value] :
-       {std::pair{kSequences, kSequencesOfCase}, std::pair{kLength, length}, std::pair{kDecoderLength, length}})
-    if (const SymbolId id = model.forward->find_symbol(symbol); id != kNone) bindings[static_cast<size_t>(id)] = value;
+  bind_cells(
+      *model.forward, kSequencesOfCase, [&](std::string_view) { return length; }, bindings);
   return bindings;
 }
 

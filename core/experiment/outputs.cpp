@@ -30,6 +30,7 @@ void OutputWriter::declare(const Batch& batch, std::vector<TensorDeclaration>& l
     }
     list.push_back({prefix_of(batch) + out.name, g.value(out.value).type.dtype == DType::i32 ? DType::i32 : DType::f32, std::move(shape)});
   }
+  if (!batch.is_consecutive()) list.push_back({prefix_of(batch) + "items", DType::i64, {batch.size()}});
   const Program& program = *plan_.program;
   for (const int32_t first : plan_.records.routers.first) {
     const ProgramRouter& router = program.routers[static_cast<size_t>(first)];
@@ -62,6 +63,7 @@ void OutputWriter::add(const Batch& batch) {
       writer_->append(prefix_of(batch) + out.name, out.reals.data(), out.reals.size() * 4);
     }
   }
+  if (!batch.is_consecutive()) writer_->append(prefix_of(batch) + "items", batch.items.data(), batch.items.size() * 8);
   const Program& program = *plan_.program;
   const NamedRouters& named = plan_.records.routers;
   std::vector<const ExecutedDecision*> decided(named.first.size());

@@ -14,7 +14,8 @@ class OutputWriter {
   /// Declares every tensor and takes its space on the disk; an empty path writes nothing.
   OutputWriter(const std::string& path, const Experiment::State& state, const ReadyPlan& plan);
   bool open() const { return writer_ != nullptr; }
-  /// Writes what plan.result holds of `batch`: b{i}.encoder_hidden, .decoder_hidden, .logits, .{router}.branch, .{router}.weight.
+  /// Writes what plan.result holds of `batch`: b{i}.encoder_hidden, .decoder_hidden, .logits, .{router}.branch, .{router}.weight;
+  /// and .items where their numbers do not follow each other.
   void add(const Batch& batch);
   void finish();
 

@@ -132,6 +132,7 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
   const Graph& g = *program.graph;
   const bool has_turns = plan.has_turns();
   record.latency_ms = result.milliseconds;
+  if (!batch.is_consecutive()) record.set_items(batch.items);
   for (size_t s = 0; s < plan.spaces.size(); ++s) {
     if (plan.spaces[s] == kNone) continue;
     const CellSpace& space = g.space(plan.spaces[s]);
@@ -204,6 +205,7 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& pla
 
 void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const DecodedTurn& turn,
                const ExecutionResult& result, RecordOptions options, BatchRecord& record) {
+  if (!batch.is_consecutive()) record.set_items(batch.items);
   const std::span events = std::span(result.events).subspan(turn.first_event, turn.events);
   if (!events.empty()) record.latency_ms = static_cast<double>(events.back().end_ns - events.front().begin_ns) * 1e-6;
   for (const DeviceEvent& e : events) record.events.push_back(event_of(e));

@@ -18,6 +18,7 @@ PlanConfig start_config(const Experiment::State& s) {
   config.fingerprint = s.model->fingerprint;
   config.device = s.options.device;
   config.dtype = std::string(to_text(s.dtype));
+  config.bucket_by_length = s.options.bucket_by_length;
   return config;
 }
 

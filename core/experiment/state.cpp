@@ -52,6 +52,9 @@ DatasetFigures Experiment::State::dataset_figures() const {
   d.truncated = data->truncated();
   d.cells = data->cells().cells;
   d.cells_without_padding = data->cells().real;
+  d.by_length = options.bucket_by_length;
+  d.cells_as_given = data->cells().as_given;
+  d.cells_by_length = data->cells().by_length;
   return d;
 }
 
@@ -198,7 +201,8 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
     const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
     const std::span<const int32_t> mask =
         in_turn ? std::span<const int32_t>(turns[static_cast<size_t>(d.turn)].is_going) : mask_over(*plan.graph, router.dense_space, batch);
-    const int64_t per_sequence = batch.size() > 0 ? static_cast<int64_t>(mask.size()) / batch.size() : 0;
+    const int64_t cells = plan.graph->space(router.dense_space).count.evaluate(bindings_of(*plan.graph, batch, 0));
+    const int64_t per_item = batch.size() > 0 ? cells / batch.size() : 0;
     for (int64_t c = 0; c < d.shape.cells; ++c) {
       const int64_t row = d.ancestor[static_cast<size_t>(c)];
       const bool real = mask.empty() || (row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0);
@@ -209,8 +213,8 @@ void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, R
         if (!is_kept(choice)) continue;
         ++figures.load[static_cast<size_t>(choice)];
         figures.load_real[static_cast<size_t>(choice)] += real;
-        if (real && !batch.labels.empty() && per_sequence > 0) {
-          auto& loads = totals.by_label[n][batch.labels[static_cast<size_t>(row / per_sequence)]];
+        if (real && !batch.labels.empty() && per_item > 0) {
+          auto& loads = totals.by_label[n][batch.labels[static_cast<size_t>(row / per_item)]];
           if (loads.empty()) loads.assign(figures.load.size(), 0);
           ++loads[static_cast<size_t>(choice)];
         }

@@ -38,6 +38,22 @@ std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& graph, c
   return computed;
 }
 
+/// Whose cells they are, by the batches' items.
+void name_cells(const Program& program, const Dataset& data, std::vector<Flip>& flips) {
+  Batch batch;
+  for (Flip& flip : flips) {
+    const auto router =
+        std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.name == flip.router; });
+    if (router == program.routers.end()) continue;
+    if (batch.index != flip.batch || batch.items.empty()) batch = data.batch(flip.batch);
+    const int64_t cells = program.graph->space(router->dense_space).count.evaluate(bindings_of(*program.graph, batch, 0));
+    const int64_t per_item = cells / std::max<int64_t>(batch.size(), 1);
+    if (per_item < 1 || flip.cell < 0 || flip.cell >= cells) continue;
+    flip.item = batch.items[static_cast<size_t>(flip.cell / per_item)];
+    flip.position = flip.cell % per_item;
+  }
+}
+
 /// A plan under judgement: how it runs, what is known of it so far.
 struct JudgedPlan {
   JudgedPlan(Experiment::State& state, ReadyPlan& plan) : state(state), plan(plan), judge(state.tolerance, state.arithmetic()) {}
@@ -186,6 +202,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       v.reasons.push_back(v.format->dtype + text);
     }
   }
+  name_cells(*plan.program, *data, v.listed);
   v.passed = v.reasons.empty();
   v.batches = checked;
   v.baseline_batches = more;

@@ -97,6 +97,7 @@ std::optional<DType> parse_descr(std::string_view descr) {
   if (descr == "<i4") return DType::i32;
   if (descr == "<i8") return DType::i64;
   if (descr == "<f4") return DType::f32;
+  if (descr == "|u1") return DType::u8;
   return {};
 }
 
@@ -132,7 +133,8 @@ NpyArray open_npy(const std::string& path) {
   if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
   const auto type = parse_descr(header->descr);
   if (!type)
-    bad_input(path, "holds " + in_quotes(header->descr) + ", expected '<i4', '<i8' or '<f4'", "numpy.save(FILE, array.astype('<i4'))");
+    bad_input(path, "holds " + in_quotes(header->descr) + ", expected '<i4', '<i8', '<f4' or '|u1'",
+              "numpy.save(FILE, array.astype('<i4'))");
   if (header->fortran_order && header->shape.size() > 1)
     bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
   array.dtype = *type;

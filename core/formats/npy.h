@@ -1,4 +1,4 @@
-// NumPy's .npy files: little-endian i32, i64 and f32 arrays in C order.
+// NumPy's .npy files: little-endian i32, i64 and f32 arrays, and u8, in C order.
 #pragma once
 #include <cstddef>
 #include <cstdint>

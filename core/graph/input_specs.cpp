@@ -1,6 +1,10 @@
 #include "core/graph/input_specs.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
+#include "core/graph/operator.h"
+#include "core/graph/protocol_attributes.h"
 
 namespace stormcell {
 namespace {
@@ -23,6 +27,18 @@ int64_t cells_per_item(const Graph& graph, const Value& input) {
   }
 }
 
+/// Branches of the routers that read a label as the branch itself: the fewest; 0 where none does.
+int64_t classes_of(const Graph& graph, ValueId label) {
+  int64_t fewest = 0;
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (n.op->name != "route" || n.inputs[0] != label || protocol_of(n.attributes).kind != ProtocolKind::label) return;
+    const int64_t branches = graph.value(n.outputs[0]).branches;
+    fewest = fewest == 0 ? branches : std::min(fewest, branches);
+  });
+  return fewest;
+}
+
 }  // namespace
 
 std::vector<InputSpec> input_specs(const Graph& graph) {
@@ -34,9 +50,11 @@ std::vector<InputSpec> input_specs(const Graph& graph) {
     spec.space = space.name;
     if (space.parent != kNone) spec.parent = graph.space(space.parent).name;
     for (const Dim& extent : v.type.content) {
-      if (!extent.is_constant()) bad_input("input " + v.name, "has a content of an extent that no data can tell", "build the graph for one size");
+      if (!extent.is_constant())
+        bad_input("input " + v.name, "has a content of an extent that no data can tell", "build the graph for one size");
       spec.content.push_back(extent.constant());
     }
+    if (v.role == InputRole::label) spec.classes = classes_of(graph, static_cast<ValueId>(&v - graph.values.data()));
     specs.push_back(std::move(spec));
   }
   return specs;

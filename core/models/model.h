@@ -40,7 +40,8 @@ struct Model {
   std::string path;         ///< of the folder or file; empty for presets
   std::string config;       ///< canonical JSON text: keys sorted, no white space
   std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of 256 sampled tensors
-  /// The fingerprint as earlier versions computed it, from all tensors; takes seconds where there are many, once. Empty where it is the same.
+  /// The fingerprint as earlier versions computed it, from all tensors; takes seconds where there are many, once. Empty where it is the
+  /// same.
   std::function<std::string()> older_fingerprint;
   /// True if `known`, of a session or a configuration, is this model's fingerprint, new or old.
   bool is_known_as(std::string_view known) const {
@@ -61,6 +62,7 @@ struct Model {
 
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
   std::shared_ptr<const WeightSource> weights;
+  std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
   std::vector<InputSpec> inputs;  ///< of the forward graph: what the data has to bring
   std::shared_ptr<const Graph> forward;
   /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.

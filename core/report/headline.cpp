@@ -3,6 +3,7 @@
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/measured_text.h"
+#include "core/summary/padding_text.h"
 
 namespace stormcell::report {
 namespace {
@@ -44,6 +45,7 @@ std::string lead(const ReportData& d) {
   if (f.dataset.cells > 0)
     text += ", " + count(f.dataset.cells) + " cells (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
+  if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
   if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
   if (d.decoded)
     return text + "Compared with the oracle: " + (d.decoded->verified.empty() ? "nothing." : escape(d.decoded->verified) + ".");

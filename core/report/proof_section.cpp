@@ -48,11 +48,11 @@ std::string flips_table(const Verification& v) {
   if (v.listed.empty()) return {};
   const auto branch = [](int32_t b) { return b < 0 ? std::string("–") : std::to_string(b); };
   Table flips("Routing choices that differ, " + count(static_cast<int64_t>(v.listed.size())) + " of them",
-              {"router", "batch", "cell", "oracle", "ours", "margin", "score error", "why"});
+              {"router", "batch", "sequence", "cell", "oracle", "ours", "margin", "score error", "why"});
   for (const Flip& f : v.listed)
     flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)), count(f.batch),
-               count(f.cell), branch(f.reference), branch(f.ours), f.follows ? "–" : number(f.margin),
-               f.follows ? "–" : number(f.score_error),
+               f.item < 0 ? std::string("–") : count(f.item), count(f.item < 0 ? f.cell : f.position), branch(f.reference), branch(f.ours),
+               f.follows ? "–" : number(f.margin), f.follows ? "–" : number(f.score_error),
                f.follows     ? "consequence"
                : f.explained ? "near tie"
                              : "unexplained"});

@@ -73,6 +73,8 @@ std::vector<Flip> flips_of(const Json& listed) {
     flip.batch = whole(f, "batch");
     flip.execution = whole(f, "execution");
     flip.cell = whole(f, "cell");
+    flip.item = at(f, "item").is_number_integer() ? whole(f, "item") : -1;
+    flip.position = whole(f, "position");
     flip.above = text(f, "above");
     flip.reference = static_cast<int32_t>(whole(f, "reference"));
     flip.ours = static_cast<int32_t>(whole(f, "ours"));
@@ -147,8 +149,9 @@ bool parse_summary(const std::string& json, RunSummaryFigures& f) {
   f.model = {text(m, "name"),        text(m, "family"),        text(m, "weights"),
              whole(m, "parameters"), whole(m, "weight_bytes"), whole(m, "routers"),
              whole(m, "branches"),   text(m, "fingerprint"),   !at(m, "weights_stated").is_boolean() || flag(m, "weights_stated")};
-  f.dataset = {text(d, "name"),       whole(d, "batches"),  whole(d, "cells"), whole(d, "cells_without_padding"),
-               whole(d, "sequences"), whole(d, "truncated")};
+  f.dataset = {
+      text(d, "name"),       whole(d, "batches"),  whole(d, "cells"),          whole(d, "cells_without_padding"), whole(d, "sequences"),
+      whole(d, "truncated"), flag(d, "by_length"), whole(d, "cells_as_given"), whole(d, "cells_by_length")};
   f.device = {
       text(v, "name"),        text(v, "backend"),          text(v, "core_placement"), text(v, "isa"), static_cast<int>(whole(v, "threads")),
       real(v, "peak_gflops"), real(v, "peak_bf16_gflops"), real(v, "read_gbps")};

@@ -14,6 +14,7 @@ std::string to_json(const PlanConfig& config) {
   j["version"] = STORMCELL_VERSION;
   j["model"] = {{"name", config.model}, {"fingerprint", config.fingerprint}};
   j["device"] = config.device;
+  j["bucket_by_length"] = config.bucket_by_length;
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
   j["dtypes"] = {{"products", config.dtype}};
@@ -40,6 +41,10 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     config.fingerprint = text_at(j["model"], "fingerprint", "");
   }
   config.device = text_at(j, "device", "cpu");
+  if (const auto at = j.find("bucket_by_length"); at != j.end() && !at->is_null()) {
+    expect(at->is_boolean(), "true or false as \"bucket_by_length\"");
+    config.bucket_by_length = at->get<bool>();
+  }
   if (j.contains("dtypes") && j["dtypes"].is_object()) config.dtype = text_at(j["dtypes"], "products", "");
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.

@@ -9,6 +9,7 @@ namespace stormcell {
 
 struct PlanConfig {
   std::string model, fingerprint, device, dtype;
+  bool bucket_by_length = false;  ///< it was found on batches of like length
   /// In the order they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
 };

@@ -36,6 +36,9 @@ struct ModelFigures {
 struct DatasetFigures {
   std::string name;
   int64_t batches = 0, cells = 0, cells_without_padding = 0, sequences = 0, truncated = 0;
+  bool by_length = false;  ///< batches of like length (--bucket-by-length); then `cells` is cells_by_length
+  /// Counted, padding included: in batches in the data's order, in batches of like length. 0: an older run does not say.
+  int64_t cells_as_given = 0, cells_by_length = 0;
 };
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;
@@ -49,6 +52,7 @@ struct Flip {
   std::string router;
   int64_t batch = 0, execution = 0;  ///< execution: which turn of a repeated router
   int64_t cell = 0;                  ///< its row in the batch's dense space
+  int64_t item = -1, position = 0;   ///< whose cell it is in the data set, and its place there; -1: an older run does not say
   std::string above;                 ///< the branches that led there, of nested routers: "stage.0=1, stage.1=0"; else empty
   int32_t reference = 0, ours = 0;   ///< branches, -1: none
   double margin = 0, score_error = 0;

@@ -14,7 +14,7 @@ namespace stormcell {
 struct ExperimentOptions {
   std::string model, data;
   int64_t batch = 8, batches = -1, length = 0;
-  bool truncate = false, allow_nonfinite = false;
+  bool bucket_by_length = false, truncate = false, allow_nonfinite = false;
   std::string field = "text", target_field, label_field;
   uint64_t seed = 0;
   int threads = 0;  ///< 0: all cores this process may use
@@ -42,6 +42,7 @@ inline constexpr std::array kSettings = {
     Setting{"data", "--data", &ExperimentOptions::data},
     Setting{"batch", "--batch", &ExperimentOptions::batch},
     Setting{"batches", "--batches", &ExperimentOptions::batches},
+    Setting{"bucket_by_length", "--bucket-by-length", &ExperimentOptions::bucket_by_length},
     Setting{"length", "--length", &ExperimentOptions::length},
     Setting{"truncate", "--truncate", &ExperimentOptions::truncate},
     Setting{"field", "--field", &ExperimentOptions::field},

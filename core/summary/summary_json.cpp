@@ -73,8 +73,15 @@ Json json_of(const ModelFigures& m) {
 }
 
 Json json_of(const DatasetFigures& d) {
-  return {{"name", d.name},           {"batches", d.batches},    {"cells", d.cells}, {"cells_without_padding", d.cells_without_padding},
-          {"sequences", d.sequences}, {"truncated", d.truncated}};
+  return {{"name", d.name},
+          {"batches", d.batches},
+          {"cells", d.cells},
+          {"cells_without_padding", d.cells_without_padding},
+          {"sequences", d.sequences},
+          {"truncated", d.truncated},
+          {"by_length", d.by_length},
+          {"cells_as_given", d.cells_as_given},
+          {"cells_by_length", d.cells_by_length}};
 }
 
 Json json_of(const DeviceFigures& d) {
@@ -97,6 +104,8 @@ Json json_of(const std::vector<Flip>& listed) {
                      {"batch", f.batch},
                      {"execution", f.execution},
                      {"cell", f.cell},
+                     {"item", f.item},
+                     {"position", f.position},
                      {"above", f.above},
                      {"reference", f.reference},
                      {"ours", f.ours},

@@ -83,6 +83,20 @@ class GenerateTest : public QObject {
     QCOMPARE(std::count(exported.out.begin(), exported.out.end(), '\n'), std::ptrdiff_t{2 + 3 * 3 * 8});
   }
 
+  void batches_of_like_length_answer_in_the_order_of_the_data() {
+    const std::vector<std::string> names = {"Москва", "Афины на море", "Αθήνα", "Волга", "Ρόδος και Κρήτη", "Кио", "Санкт-Петербург"};
+    std::string lines;
+    for (const std::string& name : names) lines += name + "\n";
+    const std::string data = scratch_.write("lengths.txt", lines);
+    const Arguments plain = {"generate", "demo:switch-names", "--data", data, "--batch", "2", "--max-new-tokens", "12"};
+    Arguments by_length = plain;
+    by_length.emplace_back("--bucket-by-length");
+    const Json given = json_of(plain), like = json_of(by_length);
+    QVERIFY(like["dataset"]["cells"].get<int64_t>() < given["dataset"]["cells"].get<int64_t>());
+    QCOMPARE(like["outputs"].size(), names.size());
+    QCOMPARE(like["outputs"].dump(), given["outputs"].dump());
+  }
+
   void weights_converted_at_load_decode_as_weights_that_are_stored_so_data() {
     QTest::addColumn<QString>("model");
     QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model());

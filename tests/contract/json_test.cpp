@@ -31,9 +31,9 @@ std::string missing(const Json& j, const std::vector<std::string>& paths) {
 const std::vector<std::string> kModel = {"model.name",    "model.family",   "model.parameters", "model.weight_bytes",
                                          "model.routers", "model.branches", "model.weights"};
 const std::vector<std::string> kSurroundings = {
-    "version",         "dataset.name",   "dataset.batches", "dataset.cells",         "dataset.cells_without_padding",
-    "device.name",     "device.backend", "device.threads",  "device.core_placement", "device.peak_gflops",
-    "device.read_gbps"};
+    "version",          "dataset.name",      "dataset.batches",        "dataset.cells",          "dataset.cells_without_padding",
+    "device.name",      "device.backend",    "device.threads",         "device.core_placement",  "device.peak_gflops",
+    "device.read_gbps", "dataset.by_length", "dataset.cells_as_given", "dataset.cells_by_length"};
 const std::vector<std::string> kRun = {"phase",
                                        "baseline",
                                        "optimized",
@@ -236,7 +236,7 @@ class JsonTest : public QObject {
       ExperimentOptions asked;
       asked.model = switch_model();
       asked.data = "random:6x7x5";
-      asked.batch = 2, asked.batches = 2, asked.length = 6, asked.truncate = asked.allow_nonfinite = true;
+      asked.batch = 2, asked.batches = 2, asked.length = 6, asked.bucket_by_length = asked.truncate = asked.allow_nonfinite = true;
       asked.field = "words", asked.target_field = "target", asked.label_field = "label";
       asked.seed = (uint64_t{1} << 62) + 1, asked.threads = 1, asked.dtype = "bf16", asked.verify_seconds = 0.125;
       asked.record_inputs = asked.record_scores = true;
@@ -257,6 +257,36 @@ class JsonTest : public QObject {
       QVERIFY2(run_program(help).out.find(std::string(s.option)) != std::string::npos, std::string(s.key).c_str());
     }
   }
+  void batches_of_like_length_are_told_beside_the_others() {
+    // Lengths 1 to 11, the end token included, long and short by turns.
+    std::string lines;
+    for (int i = 0; i < 20; ++i) lines += std::string(i % 2 ? 10 : 1 + static_cast<size_t>(i) / 10, 'a') + "\n";
+    const Arguments data = {"--batch", "5", "--batches", "4"};
+    const std::string model = model_with_tokenizer(scratch_), text = scratch_.write("lengths.txt", lines),
+                      config = scratch_.path("like.json");
+    Arguments by_length = data;
+    by_length.emplace_back("--bucket-by-length");
+    const Json given = json_of(short_run("run", model, text, data)), like = json_of(short_run("run", model, text, by_length));
+    QVERIFY(!given["dataset"]["by_length"].get<bool>() && like["dataset"]["by_length"].get<bool>());
+    QCOMPARE(given["dataset"]["cells"], given["dataset"]["cells_as_given"]);
+    QCOMPARE(like["dataset"]["cells"], like["dataset"]["cells_by_length"]);
+    for (const char* key : {"cells_as_given", "cells_by_length", "cells_without_padding", "sequences"})
+      QCOMPARE(given["dataset"][key], like["dataset"][key]);
+    QVERIFY(like["dataset"]["cells"].get<int64_t>() < given["dataset"]["cells"].get<int64_t>());
+    QVERIFY(like["dataset"]["cells"].get<int64_t>() >= like["dataset"]["cells_without_padding"].get<int64_t>());
+    QVERIFY(like["verified"]["passed"].get<bool>());
+
+    // What was found on them is replayed on them.
+    by_length.insert(by_length.end(), {"--config-out", config});
+    const Json found = json_of(short_run("optimize", model, text, by_length));
+    QVERIFY(found["verified"]["passed"].get<bool>() && found["config"]["bucket_by_length"].get<bool>());
+    Arguments replay = data;
+    replay.insert(replay.end(), {"--config", config});
+    const Json replayed = json_of(short_run("run", model, text, replay));
+    QVERIFY(replayed["dataset"]["by_length"].get<bool>() && replayed["settings"]["bucket_by_length"].get<bool>());
+    QCOMPARE(replayed["dataset"]["cells"], like["dataset"]["cells"]);
+  }
+
   void options_of_passes_are_kept_and_replayed() {
     const std::string config = scratch_.path("options.json");
     const Json written = json_of(short_run("optimize", switch_model(), switch_data(),

@@ -54,8 +54,9 @@ class VerbsTest : public QObject {
   }
 
   void verbs_that_open_a_model_and_data_take_the_common_options() {
-    const Arguments common = {"data",          "batch",          "batches", "length", "truncate", "field",           "target-field",
-                              "label-field",   "seed",           "threads", "device", "dtype",    "allow-nonfinite", "record-inputs",
+    const Arguments common = {"data",          "batch",          "batches",      "bucket-by-length", "length",
+                              "truncate",      "field",          "target-field", "label-field",      "seed",
+                              "threads",       "device",         "dtype",        "allow-nonfinite",  "record-inputs",
                               "record-scores", "verify-seconds", "json"};
     for (const char* verb : {"run", "generate", "profile", "optimize"}) {
       const std::string help = run_program({verb, "--help"}).out;
@@ -74,7 +75,8 @@ class VerbsTest : public QObject {
     }
     for (const std::string& format : kFormats) QVERIFY2(has_word(run_program({"export", "--help"}).out, format), format.c_str());
     for (const std::string& pass : kPasses) QVERIFY2(has_word(run_program({"optimize", "--help"}).out, pass), pass.c_str());
-    for (const char* option : {"--profile-split", "--keep-all"}) QVERIFY2(has_word(run_program({"optimize", "--help"}).out, option), option);
+    for (const char* option : {"--profile-split", "--keep-all"})
+      QVERIFY2(has_word(run_program({"optimize", "--help"}).out, option), option);
   }
 
   void the_version_is_told_by_the_program_and_by_every_verb() {

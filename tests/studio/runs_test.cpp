@@ -1,4 +1,5 @@
 // Runs, imports, and the model that is kept between runs.
+#include <QCheckBox>
 #include <QClipboard>
 #include <QFile>
 #include <QFileDialog>
@@ -8,8 +9,10 @@
 #include <QTemporaryDir>
 #include <QToolButton>
 
+#include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
 #include "app/studio/progress_text.h"
+#include "app/studio/run_dialog.h"
 #include "core/base/blocking.h"
 #include "tests/contract/traces.h"
 #include "tests/core/session/session_fixture.h"
@@ -37,6 +40,16 @@ class RunsTest : public QObject {
     QCOMPARE(progress_text("measuring", 1, 4, 10), QString("measuring, 25 %, 30 s left"));
     QCOMPARE(progress_text("measuring", 1, 4, 0.01), QString("measuring, 25 %"));
     QCOMPARE(progress_text("opening", 0, 0, 10), QString("opening"));
+  }
+
+  void a_run_of_batches_of_like_length_is_the_command_that_repeats_it() {
+    RunDialog dialog("demo:switch-names", nullptr);
+    QVERIFY(!dialog.request().experiment.bucket_by_length);
+    for (QCheckBox* box : dialog.findChildren<QCheckBox*>())
+      if (box->text().contains("like length")) box->setChecked(true);
+    const ExperimentOptions asked = dialog.request().experiment;
+    QVERIFY(asked.bucket_by_length);
+    QVERIFY(command_of(settings_json(asked), {}, {}).contains(" --bucket-by-length"));
   }
 
   void an_import_shows_its_progress_and_keeps_what_was_read_when_stopped() {

@@ -44,6 +44,21 @@ QJsonObject plan(double median, double cells) {
       {"peak_activation_bytes", 2394432}};
 }
 
+/// Of a run whose data have padding, which the pass unpad leaves out.
+QJsonObject optimised();
+QJsonObject unpadded() {
+  QJsonObject j = optimised();
+  QJsonObject data = j["dataset"].toObject();
+  data["cells_as_given"] = 83786, data["cells_by_length"] = 47012, data["by_length"] = false;
+  j["dataset"] = data;
+  QJsonArray passes = j["passes"].toArray();
+  QJsonObject unpad = pass("unpad", true, "padding is not computed: 46 % of the cells of token", 1.58, 1.5, 1.66);
+  unpad["speedup_own"] = 1.58, unpad["speedup_own_ci95"] = QJsonArray{1.5, 1.66};
+  passes.append(unpad);
+  j["passes"] = passes;
+  return j;
+}
+
 QJsonObject optimised() {
   return {
       {"schema", "stormcell.optimize/1"},
@@ -184,6 +199,25 @@ class OverviewTest : public QObject {
     even["speedup_ci95"] = QJsonArray{0.8, 0.9};
     QVERIFY(make_page(situation(even)).tone == Tone::bad);
     QVERIFY(make_page(situation({})).notes[0].contains("Missing"));
+  }
+
+  void what_padding_costs_and_what_saves_it_is_told() {
+    const auto row_of = [](const QJsonObject& json) {
+      const OverviewPageModel page = make_page(situation(json));
+      const auto at =
+          std::find_if(page.figures.begin(), page.figures.end(), [](const FigureRow& r) { return r.name == "Padding computed"; });
+      return at == page.figures.end() ? FigureRow{} : *at;
+    };
+    const FigureRow row = row_of(unpadded());
+    QCOMPARE(row.before, percent_text((83786. - 45336) / 83786));
+    QCOMPARE(row.after, percent_text(0));
+    QVERIFY2(row.note.contains(percent_text((47012. - 45336) / 47012)) && row.note.contains("like length"), qPrintable(row.note));
+    QVERIFY2(row.tip.contains("83,786 cells") && row.tip.contains("1.58x the speed [1.5, 1.66], measured"), qPrintable(row.tip));
+    // An older run does not say; where the pass did nothing the plan computes padding too.
+    QVERIFY(row_of(optimised()).name.isEmpty());
+    QJsonObject padded = unpadded();
+    padded["passes"] = QJsonArray{};
+    QCOMPARE(row_of(padded).after, row.before);
   }
 
   void where_everything_was_left_out_nothing_was_gained_and_that_is_no_failure() {

@@ -110,6 +110,26 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   }
 }
 
+/// Padding that each plan computes, beside what batches of like length would.
+void add_padding(const Summary& f, bool both, OverviewPageModel& page) {
+  if (f.padding.isEmpty() || f.cells <= 0) return;
+  const auto share = [&](qint64 cells) { return static_cast<double>(cells - f.real_cells) / static_cast<double>(cells); };
+  const bool unpadded =
+      std::any_of(f.passes.begin(), f.passes.end(), [](const PassSummary& p) { return p.name == "unpad" && p.applied && !p.left_out; });
+  const double padded = share(f.cells), after = unpadded ? 0 : padded, before = f.baseline ? padded : after;
+  const QString other = f.cells == f.cells_by_length
+                            ? tr("of the cells; %1 in the data's order").arg(percent_text(share(f.cells_as_given)))
+                            : tr("of the cells; %1 in batches of like length").arg(percent_text(share(f.cells_by_length)));
+  page.figures.push_back({tr("Padding computed"),
+                          other,
+                          tr("Counted. %1.").arg(f.padding.toHtmlEscaped()),
+                          percent_text(before),
+                          both ? percent_text(after) : QString(),
+                          {},
+                          before,
+                          both ? after : 0});
+}
+
 void set_figures(const Summary& f, OverviewPageModel& page) {
   // An unverified plan's times beside the baseline's would be a speed-up in other words.
   const bool both = f.baseline && f.optimized && f.verified();
@@ -133,6 +153,7 @@ void set_figures(const Summary& f, OverviewPageModel& page) {
     if (before && after && figure.is_compared) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));
   }
+  add_padding(f, both, page);
   if (f.generated) {
     page.figures.push_back({tr("Stopped by the end mark"),
                             tr("sequences; the others reached the longest length"),

@@ -5,6 +5,7 @@
 #include <QJsonObject>
 
 #include "core/summary/measured_text.h"
+#include "core/summary/padding_text.h"
 #include "core/summary/parse.h"
 
 namespace stormcell::views {
@@ -101,7 +102,11 @@ std::optional<Summary> parse_summary(const std::string& json) {
                          without_padding("imbalance_real", "imbalance").toDouble(), without_padding("entropy_real", "entropy").toDouble()});
   }
   for (const QJsonValue& w : j["warnings"].toArray()) s.warnings << w.toString();
-  if (RunSummaryFigures figures; stormcell::parse_summary(json, figures)) s.measured = QString::fromStdString(measured_text(figures));
+  s.cells_as_given = count(data["cells_as_given"]), s.cells_by_length = count(data["cells_by_length"]);
+  if (RunSummaryFigures figures; stormcell::parse_summary(json, figures)) {
+    s.measured = QString::fromStdString(measured_text(figures));
+    s.padding = QString::fromStdString(padding_text(figures));
+  }
   if (s.verb == "generate") take_generated(j, s);
   return s;
 }

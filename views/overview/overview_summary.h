@@ -69,6 +69,8 @@ struct Summary {
   std::vector<RouterSummary> routers;
   std::optional<GenerateSummary> generated;
   QStringList warnings;
+  QString padding;  ///< what padding costs, what batches of like length and unpad save, in words; empty: nothing is padded, or an older run
+  qint64 cells_as_given = 0, cells_by_length = 0;
   QString measured;  ///< which batches were profiled and measured, in words
 
   bool verified() const { return proof && proof->passed; }

@@ -18,9 +18,9 @@ class DatasetTest : public QObject {
   void lines_are_sequences_and_a_batch_pads_to_its_longest() {
     const Scratch scratch;
     const auto data = open_data(scratch.write("x.txt",
-                                                  "\xEF\xBB\xBF"
-                                                  "ab\r\n\n  \nabcd\na"),
-                                    letters(), {.batch = 2});
+                                              "\xEF\xBB\xBF"
+                                              "ab\r\n\n  \nabcd\na"),
+                                letters(), {.batch = 2});
     QCOMPARE(data->items(), int64_t{3});
     QCOMPARE(data->batch_count(), int64_t{2});
     QCOMPARE(data->max_length(), int64_t{5});
@@ -93,8 +93,52 @@ class DatasetTest : public QObject {
     const Scratch scratch;
     const auto data = open_data(scratch.write("x.txt", "a\nb\nc\n\xff\n"), letters(), {.batch = 1, .batches = 2});
     QCOMPARE(data->items(), int64_t{2});
-    QCOMPARE(open_data(scratch.write("y.txt", "a\nb\n"), letters(), {.batch = 1, .batches = 1'000'000'000'000})->items(),
-             int64_t{2});
+    QCOMPARE(open_data(scratch.write("y.txt", "a\nb\n"), letters(), {.batch = 1, .batches = 1'000'000'000'000})->items(), int64_t{2});
+  }
+
+  void batches_of_like_length_hold_the_same_items_with_less_padding() {
+    const Scratch scratch;
+    const std::string file = scratch.write("x.txt", "abcdefg\na\nabcdef\nb\nabcdefgh\nab\nc");
+    const auto given = open_data(file, letters(), {.batch = 2}), like = open_data(file, letters(), {.batch = 2, .bucket_by_length = true});
+    QCOMPARE(given->cells().cells, int64_t{8 * 2 + 7 * 2 + 9 * 2 + 2});
+    QCOMPARE(given->cells().as_given, given->cells().cells);
+    QCOMPARE(like->cells().cells, int64_t{2 * 2 + 3 * 2 + 8 * 2 + 9});
+    for (const auto& data : {given, like}) {
+      QCOMPARE(data->cells().as_given, given->cells().cells);
+      QCOMPARE(data->cells().by_length, like->cells().cells);
+      QCOMPARE(data->cells().real, int64_t{8 + 2 + 7 + 2 + 9 + 3 + 2});
+      QCOMPARE(data->max_length(), int64_t{9});
+    }
+    QVERIFY(like->fingerprint() != given->fingerprint());
+
+    std::set<std::vector<int64_t>> parts;
+    std::vector<std::string> texts(7);
+    int64_t cells = 0;
+    for (int64_t b = 0; b < like->batch_count(); ++b) {
+      const Batch batch = like->batch(b);
+      parts.insert(batch.items);
+      cells += batch.cells();
+      for (size_t i = 0; i < batch.items.size(); ++i) {
+        texts[static_cast<size_t>(batch.items[i])] = batch.texts[i];
+        const auto per_item = static_cast<size_t>(batch.find_space("token")->per_item);
+        const Ids row(batch.integers("input_ids").begin() + static_cast<int64_t>(i * per_item),
+                      batch.integers("input_ids").begin() + static_cast<int64_t>((i + 1) * per_item));
+        Ids expected = letters()->encode(batch.texts[i], true);
+        expected.resize(per_item);
+        QCOMPARE(row, expected);
+      }
+    }
+    // Those alike stay in the order of the data.
+    QCOMPARE(parts, (std::set<std::vector<int64_t>>{{1, 3}, {6, 5}, {2, 0}, {4}}));
+    QCOMPARE(texts, (std::vector<std::string>{"abcdefg", "a", "abcdef", "b", "abcdefgh", "ab", "c"}));
+    QCOMPARE(cells, like->cells().cells);
+  }
+
+  void items_of_one_length_stay_as_they_are() {
+    const auto given = open_data("random:10x7", nullptr, {.batch = 4, .vocabulary = 20}),
+               like = open_data("random:10x7", nullptr, {.batch = 4, .bucket_by_length = true, .vocabulary = 20});
+    QCOMPARE(like->fingerprint(), given->fingerprint());
+    for (int64_t b = 0; b < 3; ++b) QCOMPARE(like->batch(b).items, given->batch(b).items);
   }
 
   void arrays_are_sequences_of_one_length() {
@@ -159,7 +203,8 @@ class DatasetTest : public QObject {
         for (size_t i = t; i < batches.size(); i += 4) batches[i] = data->batch(static_cast<int64_t>(i));
       });
     for (std::thread& thread : threads) thread.join();
-    for (size_t i = 0; i < batches.size(); ++i) QCOMPARE(batches[i].integers("input_ids"), data->batch(static_cast<int64_t>(i)).integers("input_ids"));
+    for (size_t i = 0; i < batches.size(); ++i)
+      QCOMPARE(batches[i].integers("input_ids"), data->batch(static_cast<int64_t>(i)).integers("input_ids"));
   }
 
   void demo_data_is_found_where_the_environment_says() {

@@ -12,11 +12,12 @@ namespace {
 /// How many fields there are. A field more does not compile here: give it a row in kSettings, then a name here.
 size_t field_count() {
   const ExperimentOptions o;
-  const auto& [model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
-               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all] = o;
+  const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
+               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all] =
+      o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
-  return count(model, data, batch, batches, length, truncate, allow_nonfinite, field, target_field, label_field, seed, threads, device,
-               dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all);
+  return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
+               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all);
 }
 
 /// All fields other than their defaults.

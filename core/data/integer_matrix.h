@@ -1,0 +1,38 @@
+// A matrix of integers of any width in a mapped file.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace stormcell {
+
+class SafetensorsFile;
+
+class IntegerMatrix {
+ public:
+  /// Throws Error(bad_input) where it is no matrix of integers, or empty.
+  IntegerMatrix(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape,
+                std::span<const std::byte> bytes);
+  int64_t rows() const { return rows_; }
+  int64_t columns() const { return columns_; }
+  /// Throws Error(bad_input) where a value does not fit into 32 bits; mask_row() where one is neither 0 nor 1.
+  std::vector<int32_t> row(int64_t index) const;
+  std::vector<int32_t> mask_row(int64_t index) const;
+
+ private:
+  std::string where_, name_;
+  std::span<const std::byte> bytes_;
+  int64_t (*load_)(const std::byte*);
+  size_t element_;
+  int64_t rows_ = 0, columns_ = 0;
+};
+
+/// The tensor `labels` [items] or [items, cells of an item] where the file has it; Error(bad_input) where it does not fit.
+std::optional<IntegerMatrix> find_labels(const std::string& path, const SafetensorsFile& file, int64_t items);
+
+}  // namespace stormcell

@@ -1,0 +1,176 @@
+// What data has to be like for a model, and an item as it is fed.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/data/prepared.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kMostValues = int64_t{1} << 31;  // of a batch; more could not be run
+
+/// The form in which this version's data fill an input of a role.
+void check_form(const InputSpec& spec) {
+  const auto refuse = [&](const char* what, const char* advice) {
+    bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " " + what, advice);
+  };
+  if (spec.role == InputRole::none)
+    refuse("is nothing that data can fill", "give it one of the roles ids, mask, label, pixels, positions, target");
+  if (spec.role == InputRole::pixels) {
+    if (spec.dtype != DType::f32 || spec.content.size() != 3 || spec.cells_per_item != 1)
+      refuse("is not one f32 picture [height, width, channels] an item", "declare it so");
+    return;
+  }
+  if (spec.dtype != DType::i32 || !spec.content.empty()) refuse("is not one i32 a cell", "declare it so");
+}
+
+std::string sizes_text(const std::vector<int64_t>& sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+/// The spaces that inputs live over, and what fills each of them.
+void Dataset::read_spaces() {
+  int64_t pictures = 0;
+  for (const InputSpec& spec : options_.inputs) {
+    check_form(spec);
+    auto at = std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
+    if (at == filled_.end())
+      at = filled_.insert(filled_.end(), Space{spec.space, spec.parent, Content::fixed, spec.cells_per_item, false, false});
+    at->has_mask |= spec.role == InputRole::mask;
+    at->has_label |= spec.role == InputRole::label;
+    if (spec.role == InputRole::ids) at->content = Content::ids;
+    if (spec.role == InputRole::target) at->content = Content::target;
+    if (spec.role != InputRole::pixels) continue;
+    if (++pictures > 1) bad_input("input " + spec.name, "asks for a second picture of an item", "data of this version bring one");
+    double values = static_cast<double>(options_.batch);
+    for (const int64_t extent : spec.content) values *= static_cast<double>(extent);
+    if (values > static_cast<double>(kMostValues))
+      bad_input("--batch", std::to_string(options_.batch) + " pictures of " + sizes_text(spec.content) + " are too large a batch",
+                "choose a smaller --batch");
+  }
+  for (const Space& space : filled_) {
+    if (space.content == Content::fixed && space.cells_per_item == 0)
+      bad_input("space " + space.name, "has as many cells as nothing says",
+                "a space of any length needs an input of the role ids or target");
+    if (space.content != Content::fixed && space.cells_per_item != 0)
+      bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
+                "count its cells by a symbol");
+    if (space.content != Content::fixed && space.has_label)
+      bad_input("space " + space.name, "asks for a label of every token",
+                "labels of this version are those of items, or of a fixed number of cells");
+  }
+}
+
+/// What the model asks for and the data do not have at all.
+void Dataset::check_source() const {
+  const SequenceSource::Contents contents = source_->contents();
+  for (const InputSpec& spec : options_.inputs) {
+    if (spec.role == InputRole::ids && !contents.ids)
+      bad_input(source_->where(), "has no token ids, and the model takes them", "give text, or token ids as .npy or .safetensors");
+    if (spec.role == InputRole::label && !contents.label && !contents.label_ids)
+      bad_input(source_->where(), "has no labels, and the model's input " + in_quotes(spec.name) + " takes them",
+                ".jsonl: name their field with --label-field; .safetensors: add a tensor labels [items]");
+  }
+}
+
+void Dataset::check_ids(const std::vector<int32_t>& ids, const char* which, int64_t item) const {
+  const int64_t vocabulary = options_.vocabulary > 0 ? options_.vocabulary : std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < 0 || ids[i] >= vocabulary)
+      bad_input(source_->where(),
+                source_->place(item) + ", position " + std::to_string(i) + " of the " + which + ": id " + std::to_string(ids[i]) +
+                    " is outside the model's vocabulary" + (options_.vocabulary > 0 ? " of " + std::to_string(options_.vocabulary) : ""),
+                "use the tokenizer that belongs to the model");
+}
+
+bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end,
+                  int64_t item) const {
+  if (limit == 0 || static_cast<int64_t>(ids.size()) <= limit) return false;
+  if (!options_.truncate) {
+    const bool by_model = options_.max_length > 0 && limit == options_.max_length;
+    bad_input(source_->where(),
+              source_->place(item) + ": the " + which + " has " + std::to_string(ids.size()) + " tokens, " +
+                  (by_model ? "the model takes" : "--length allows") + " at most " + std::to_string(limit),
+              "--truncate cuts it");
+  }
+  ids.resize(static_cast<size_t>(limit));
+  if (!mask.empty()) mask.resize(ids.size());
+  if (keep_end) ids.back() = options_.end_id;
+  return true;
+}
+
+Dataset::Prepared Dataset::prepare(int64_t item) const {
+  Prepared prepared{source_->sequence(item)};
+  Sequence& s = prepared.sequence;
+  const SequenceSource::Contents contents = source_->contents();
+  const int64_t limit = options_.length > 0 ? options_.length : options_.max_length;
+  prepared.cut |= cut(s.ids, s.mask, limit, "input", contents.end_token, item);
+  if (s.mask.empty()) s.mask.assign(s.ids.size(), 1);
+  s.label_ids = stormcell::asks_for(options_.inputs, InputRole::label) ? label_of(s, item) : std::vector<int32_t>();
+  std::vector<int32_t> no_mask;
+  if (contents.target) prepared.cut |= cut(s.target_ids, no_mask, options_.max_length, "target", true, item);
+
+  if (!asks_for(Content::target)) {
+    s.decoder_ids.clear();
+    s.decoder_mask.clear();
+    return prepared;
+  }
+  if (contents.target) {  // teacher forcing: the target shifted right by the start token
+    s.decoder_ids.assign(1, options_.decoder_start_id);
+    s.decoder_ids.insert(s.decoder_ids.end(), s.target_ids.begin(), s.target_ids.end() - 1);
+    s.decoder_mask.clear();
+  } else if (contents.decoder_ids) {
+    prepared.cut |= cut(s.decoder_ids, s.decoder_mask, options_.max_length, "decoder input", false, item);
+  } else {  // as in the paper: the encoder's
+    s.decoder_ids = s.ids;
+    s.decoder_mask = s.mask;
+  }
+  if (s.decoder_mask.empty()) s.decoder_mask.assign(s.decoder_ids.size(), 1);
+  return prepared;
+}
+
+/// The label of an item as numbers, one or one a cell.
+std::vector<int32_t> Dataset::label_of(const Sequence& item, int64_t index) const {
+  if (!item.label_ids.empty()) return item.label_ids;
+  if (const auto known = std::find(options_.classes.begin(), options_.classes.end(), item.label); known != options_.classes.end())
+    return {static_cast<int32_t>(known - options_.classes.begin())};
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(item.label.data(), item.label.data() + item.label.size(), number);
+  if (error != std::errc() || end != item.label.data() + item.label.size())
+    bad_input(source_->where(),
+              source_->place(index) + ": the label " + in_quotes(item.label) + " is " +
+                  (options_.classes.empty() ? "no whole number, and the model names no classes" : "no class of the model"),
+              options_.classes.empty() ? "give labels as numbers from 0 on" : "the first class is " + in_quotes(options_.classes[0]));
+  return {number};
+}
+
+void Dataset::check_labels(const Sequence& item, int64_t index) const {
+  const std::vector<int32_t>& labels = item.label_ids;
+  for (const InputSpec& spec : options_.inputs) {
+    if (spec.role != InputRole::label) continue;
+    if (labels.size() != 1 && static_cast<int64_t>(labels.size()) != spec.cells_per_item)
+      bad_input(source_->where(),
+                source_->place(index) + " has " + std::to_string(labels.size()) + " labels, the model takes 1 or " +
+                    std::to_string(spec.cells_per_item),
+                "give labels [items] or [items, cells of " + spec.space + "]");
+    for (const int32_t label : labels)
+      if (label < 0 || (spec.classes > 0 && label >= spec.classes))
+        bad_input(source_->where(), source_->place(index) + ": there is no branch " + std::to_string(label) + " for this label",
+                  spec.classes > 0 ? "labels are numbers from 0 to " + std::to_string(spec.classes - 1) : "labels are numbers from 0 on");
+  }
+}
+
+void Dataset::check_pixels(const Sequence& item, int64_t index) const {
+  if (std::all_of(item.pixels.begin(), item.pixels.end(), [](float p) { return std::isfinite(p); })) return;
+  bad_input(source_->where(), source_->place(index) + " holds pixels that are not finite", "give numbers");
+}
+
+}  // namespace stormcell

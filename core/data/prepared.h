@@ -1,0 +1,17 @@
+// An item as it is fed: cut, checked, with masks, labels and the decoder's ids.
+#pragma once
+#include "core/data/dataset.h"
+#include "core/data/sequence_source.h"
+
+namespace stormcell {
+
+struct Dataset::Prepared {
+  Sequence sequence;
+  bool cut = false;
+
+  ItemLength lengths() const { return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size())}; }
+  const std::vector<int32_t>& ids(Content content) const { return content == Content::target ? sequence.decoder_ids : sequence.ids; }
+  const std::vector<int32_t>& mask(Content content) const { return content == Content::target ? sequence.decoder_mask : sequence.mask; }
+};
+
+}  // namespace stormcell

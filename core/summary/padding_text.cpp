@@ -1,0 +1,51 @@
+#include "core/summary/padding_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stormcell {
+namespace {
+
+constexpr std::string_view kUnpad = "unpad";
+
+/// 12,345.
+std::string count_text(int64_t count) {
+  std::string text = std::to_string(count);
+  for (auto at = static_cast<int64_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
+/// "46 %" of `cells` that are not real; of few one digit more.
+std::string padding_share(int64_t cells, int64_t real) {
+  const double percent = 100 * static_cast<double>(cells - real) / static_cast<double>(cells);
+  return percent < 10 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string unpadded_text(const RunSummaryFigures& f) {
+  const auto pass = std::find_if(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.name == kUnpad; });
+  if (pass == f.passes.end() || (!pass->applied && !pass->left_out)) return {};
+  std::string text = "; the pass unpad computes the real ones alone";
+  if (pass->speedup_own) {
+    text += fmt::format(": {:.3g}x the speed", *pass->speedup_own);
+    if (pass->speedup_own_ci95) text += fmt::format(" [{:.3g}, {:.3g}]", (*pass->speedup_own_ci95)[0], (*pass->speedup_own_ci95)[1]);
+    text += ", measured";
+  }
+  return text + (pass->left_out ? " (left out)" : "");
+}
+
+}  // namespace
+
+std::string padding_text(const RunSummaryFigures& f) {
+  const DatasetFigures& d = f.dataset;
+  const int64_t real = d.cells_without_padding, given = d.cells_as_given, by_length = d.cells_by_length;
+  if (given <= 0 || by_length <= 0 || real <= 0 || given <= real) return {};
+  std::string text = padding_share(given, real) + " of the cells as given are padding (" + count_text(given) + " cells, " +
+                     count_text(real) + " of them real); batches of like length " + (d.by_length ? "compute " : "would compute ") +
+                     count_text(by_length);
+  if (by_length > real) text += ", " + padding_share(by_length, real) + " padding";
+  if (d.by_length) text += " (this run)";
+  return text + unpadded_text(f);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,13 @@
+// What padding costs, in one sentence for every page and table that shows it: counted cells, and a speed only where it was measured.
+#pragma once
+#include <string>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// "46 % of the cells as given are padding (83,786 cells, 45,336 of them real); batches of like length would compute 47,012; the pass unpad
+/// computes the real ones alone: 1.58x the speed, measured". Empty where nothing is padded or the figures do not say.
+std::string padding_text(const RunSummaryFigures& figures);
+
+}  // namespace stormcell

@@ -1,0 +1,128 @@
+// From data to what a graph asks for: no name is known to anybody but the graph.
+#include "core/experiment/batch_inputs.h"
+
+#include "core/cpu/cpu_device.h"
+#include "core/formats/safetensors_writer.h"
+#include "core/graph/input_specs.h"
+#include "core/runtime/lower.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/testing/graph_case.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+
+namespace {
+
+constexpr int64_t kSize = 4, kChannels = 2, kKinds = 3;
+
+/// Pictures through one of three unlike convolutions each, chosen by a label; then their mean.
+RandomCase labelled_pictures() {
+  CaseBuilder b(7);
+  const SpaceId pictures = b.root_space("picture", b.bound_symbol("B", 5));
+  const ValueId pixels = b.input("a_picture", DType::f32, pictures, {kSize, kSize, kChannels}, InputRole::pixels);
+  const ValueId kind = b.input("its_kind", DType::i32, pictures, {}, InputRole::label);
+  Protocol by_label;
+  by_label.kind = ProtocolKind::label;
+  const ValueId decision = b.route(kind, by_label, "kinds", kKinds);
+  const std::vector<ValueId> parts = b.scatter(pixels, decision, {0, 1, 2});
+  std::vector<ValueId> results;
+  for (size_t i = 0; i < parts.size(); ++i)
+    results.push_back(b.conv(parts[i], 4, i == 0 ? 1 : 3, 1, "kind." + std::to_string(i), i == 2 ? "relu" : "none"));
+  const ValueId joined = b.gather(std::move(results), pictures, "place", kNone, "joined");
+  b.output("mean", b.value("pool", {joined}, {{"kind", std::string("global_average")}}, "mean"));
+  return b.take("pictures by label");
+}
+
+/// Two stacks of tokens of their own lengths, with names and symbols that no family uses.
+Graph two_stacks() {
+  GraphBuilder b;
+  const SpaceId lines = b.root_space("line", b.symbol("lines")), words = b.dense_space("word", lines, b.symbol("words")),
+                answers = b.dense_space("answer", lines, b.symbol("answers"));
+  const ValueId table = b.weight("table", DType::f32, {30, 4});
+  b.output("read", b.value("embedding", {b.input("r", DType::i32, words, {}, InputRole::ids), table}, {}, "read"),
+           b.input("rm", DType::i32, words, {}, InputRole::mask));
+  b.output("written", b.value("embedding", {b.input("w", DType::i32, answers, {}, InputRole::target), table}, {}, "written"),
+           b.input("wm", DType::i32, answers, {}, InputRole::mask));
+  return b.finish();
+}
+
+}  // namespace
+
+class BatchInputsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_graph_states_its_inputs() {
+    const RandomCase pictures = labelled_pictures();
+    const std::vector<InputSpec> expected{{"a_picture", DType::f32, InputRole::pixels, "picture", "", 1, {kSize, kSize, kChannels}, 0},
+                                          {"its_kind", DType::i32, InputRole::label, "picture", "", 1, {}, kKinds}};
+    QVERIFY(input_specs(pictures.graph) == expected);
+    const std::vector<InputSpec> stacks = input_specs(two_stacks());
+    QCOMPARE(stacks.size(), size_t{4});
+    QCOMPARE(stacks[0].parent, std::string("line"));
+    QCOMPARE(stacks[0].cells_per_item, int64_t{0});
+  }
+
+  void an_input_that_no_data_can_size_is_refused() {
+    GraphBuilder b;
+    const SpaceId items = b.root_space("item", b.symbol("N")), cells = b.dense_space("cell", items, b.symbol("T") + 1);
+    b.input("x", DType::i32, cells, {}, InputRole::ids);
+    VERIFY_BAD_INPUT(input_specs(b.graph()), "input x", "number of cells that no data can tell");
+  }
+
+  void symbols_come_from_the_cells_of_a_batch() {
+    const Graph graph = two_stacks();
+    const auto data = Dataset::open("random:7x5x3", nullptr, {.batch = 4, .vocabulary = 30, .inputs = input_specs(graph)});
+    const auto symbol = [&](const Bindings& b, const char* name) { return b[static_cast<size_t>(graph.find_symbol(name))]; };
+    const Bindings last = bindings_of(graph, data->batch(1), 0), bounds = bounds_of(graph, *data, 0);
+    QCOMPARE(symbol(last, "lines"), int64_t{3});
+    QCOMPARE(symbol(last, "words"), int64_t{5});
+    QCOMPARE(symbol(last, "answers"), int64_t{3});
+    QCOMPARE(symbol(bounds, "lines"), int64_t{4});
+    const Batch batch = data->batch(0);
+    const SpaceId answers = graph.value(graph.find_value("w")).type.space;
+    QCOMPARE(tokens_over(graph, answers, batch).size(), size_t{12});
+    QCOMPARE(mask_over(graph, answers, batch).size(), size_t{12});
+    QCOMPARE(mask_facts(graph, *data).at("wm").cells, int64_t{21});
+    QCOMPARE(mask_facts(graph, *data).at("rm").cells, int64_t{35});
+  }
+
+  void pictures_run_by_their_labels_as_the_oracle_says() {
+    const RandomCase pictures = labelled_pictures();
+    const Scratch scratch;
+    Random random(3);
+    std::vector<float> pixels(9 * kSize * kSize * kChannels);
+    for (float& p : pixels) p = static_cast<float>(random.uniform());
+    const std::vector<int64_t> labels{2, 0, 1, 1, 0, 2, 2, 2, 0};
+    const std::vector<TensorToWrite> tensors{{"pixels", DType::f32, {9, kSize, kSize, kChannels}, pixels.data()},
+                                             {"labels", DType::i64, {9}, labels.data()}};
+    write_safetensors(scratch.path("x.safetensors"), tensors);
+    const auto data = Dataset::open(scratch.path("x.safetensors"), nullptr, {.batch = 4, .inputs = input_specs(pictures.graph)});
+
+    const auto graph = std::make_shared<const Graph>(pictures.graph);
+    cpu::CpuDevice device(2);
+    WeightStore store(device, pictures.weights);
+    const auto program = std::make_shared<Program>(lower(graph));
+    Executor executor(device, store, program, bounds_of(*graph, *data, 0));
+    const Oracle<float> oracle(*graph, *pictures.weights);
+    for (int64_t b = 0; b < data->batch_count(); ++b) {
+      const Batch batch = data->batch(b);
+      ExecuteOptions execute;
+      execute.outputs = execute.record = true;
+      ExecutionResult result;
+      executor.run(inputs_of(batch), bindings_of(*graph, batch, 0), execute, result);
+      const auto reference = oracle.run(oracle_inputs(*graph, batch), bindings_of(*graph, batch, 0));
+      QCOMPARE(result.decisions[0].choice.size(), batch.items.size());
+      for (size_t i = 0; i < batch.items.size(); ++i)
+        QCOMPARE(int64_t{result.decisions[0].choice[i]}, labels[static_cast<size_t>(batch.items[i])]);
+      QCOMPARE(result.outputs[0].reals.size(), reference.output("mean").reals.size());
+      for (size_t i = 0; i < result.outputs[0].reals.size(); ++i)
+        QVERIFY(std::abs(result.outputs[0].reals[i] - reference.output("mean").reals[i]) < 1e-4F);
+    }
+  }
+};
+
+STORMCELL_TEST(BatchInputsTest)
+
+}  // namespace stormcell::testing
+
+#include "batch_inputs_test.moc"
