@@ -13,8 +13,9 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_members(const Making&), make_pack(const Making&), make_expand(const Making&), make_gather_slots(const Making&),
     make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
     make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
-    make_state_put(const Making&), make_exchange_decision(const Making&), make_exchange_rows(const Making&),
-    make_exchange_back(const Making&);
+    make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&), make_unfold(const Making&),
+    make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&), make_exchange_decision(const Making&),
+    make_exchange_rows(const Making&), make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -42,6 +43,12 @@ constexpr std::array kKernels = {
     KernelRow{"members", "members", make_members},
     KernelRow{"pack", "pack.rows", make_pack},
     KernelRow{"expand", "expand.rows", make_expand},
+    KernelRow{"choice_weight", "choice_weight", make_choice_weight},
+    KernelRow{"resize", "resize", make_resize},
+    KernelRow{"unfold", "unfold", make_unfold},
+    KernelRow{"fold", "fold", make_fold},
+    KernelRow{"pixel_shuffle", "pixel_shuffle", make_pixel_shuffle},
+    KernelRow{"concat", "concat", make_concat},
     KernelRow{"extent", "extent", make_extent},
     KernelRow{"add_constant", "add_constant", make_add_constant},
     KernelRow{"end_sequences", "end_sequences", make_end_sequences},

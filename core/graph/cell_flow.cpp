@@ -80,7 +80,7 @@ class Analysis {
           add(fresh, to, in, {Mix::cell}, weights_from_scores(n));
         } else if (g_.value(in).kind == ValueKind::decision) {
           // Scatters, grouped products and predicates ask only who was chosen.
-          add(fresh, to, in, flow, false);
+          add(fresh, to, in, flow, flow.weights);
         } else {
           add(fresh, to, in, flow);
         }

@@ -52,6 +52,12 @@ SpaceId Graph::dense_ancestor(SpaceId id) const {
   return id;
 }
 
+bool Graph::is_told(SpaceId id) const {
+  for (; id != kNone; id = space(id).parent)
+    if (origin(id) != kNone) return true;
+  return false;
+}
+
 bool Graph::holds_members(SpaceId id) const {
   const CellSpace& s = space(id);
   return s.kind == SpaceKind::ragged && s.parent != space(s.base).parent;

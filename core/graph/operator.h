@@ -30,6 +30,7 @@ struct Flow {
   Mix mix = Mix::cell;
   SpaceId space = kNone;       ///< within, before
   bool decision_only = false;  ///< the dependence is only in who was chosen: it vanishes when decisions are replayed
+  bool weights = false;        ///< of a decision: the weights of the choices are read, not only who was chosen
 };
 
 /// What running a node once costs, with the rows that really came.

@@ -7,16 +7,17 @@ namespace stormcell {
 
 extern const Operator kEmbedding, kLinear, kGroupedLinear, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions,
     kRoute, kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kExtent, kAddConstant, kEndSequences, kAllSet, kBranchesEmpty,
-    kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand, kGuard, kRepeat, kExchangeDecision, kExchangeRows,
-    kExchangeBack;
+    kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand, kChoiceWeight, kResize, kUnfold, kFold, kPixelShuffle, kConcat,
+    kGuard, kRepeat, kExchangeDecision, kExchangeRows, kExchangeBack;
 
 namespace {
-constexpr std::array<const Operator*, 36> kOperators = {
-    &kEmbedding,   &kLinear,           &kGroupedLinear, &kConv2d,        &kRmsNorm,   &kActivation, &kAdd,       &kMultiply,
-    &kScale,       &kAttention,        &kRotary,        &kPositions,     &kPool,      &kReduce,     &kBroadcast, &kArgmax,
-    &kRoute,       &kScatter,          &kGather,        &kCompact,       &kMembers,   &kPack,       &kExpand,    &kExtent,
-    &kAddConstant, &kEndSequences,     &kAllSet,        &kBranchesEmpty, &kStateFill, &kStateWrite, &kStatePut,  &kGuard,
-    &kRepeat,      &kExchangeDecision, &kExchangeRows,  &kExchangeBack,
+constexpr std::array<const Operator*, 42> kOperators = {
+    &kEmbedding,  &kLinear,   &kGroupedLinear, &kConv2d,       &kRmsNorm,          &kActivation,    &kAdd,
+    &kMultiply,   &kScale,    &kAttention,     &kRotary,       &kPositions,        &kPool,          &kReduce,
+    &kBroadcast,  &kArgmax,   &kRoute,         &kScatter,      &kGather,           &kChoiceWeight,  &kResize,
+    &kUnfold,     &kFold,     &kPixelShuffle,  &kConcat,       &kCompact,          &kMembers,       &kPack,
+    &kExpand,     &kExtent,   &kAddConstant,   &kEndSequences, &kAllSet,           &kBranchesEmpty, &kStateFill,
+    &kStateWrite, &kStatePut, &kGuard,         &kRepeat,       &kExchangeDecision, &kExchangeRows,  &kExchangeBack,
 };
 }  // namespace
 

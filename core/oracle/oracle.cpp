@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/label_inputs.h"
 #include "core/oracle/reference/frame.h"
 #include "core/oracle/reference/route.h"
 
@@ -25,6 +26,7 @@ class Walk {
   }
 
   void set_inputs(const OracleInputs<Scalar>& inputs) {
+    const std::vector<LabelInput> labels = label_inputs(graph_);
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
       const Value& value = graph_.values[i];
@@ -39,6 +41,8 @@ class Walk {
       const size_t came = real ? tensor.reals.size() : tensor.integers.size();
       if (came != expected || (real ? tensor.integers.size() : tensor.reals.size()) != 0)
         bad_input(value.name, "expected " + std::to_string(expected) + (real ? " floats" : " integers") + ", got " + std::to_string(came));
+      for (const LabelInput& label : labels)
+        if (label.input == id) check_labels(graph_, label, tensor.integers);
       tensor.dims = frame_.dims(id);
       frame_.set(id, std::move(tensor));
     }

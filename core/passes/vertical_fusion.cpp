@@ -150,6 +150,8 @@ class VerticalFusion {
     if (op == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
     if (op == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
     if (user.inputs.size() != 2 || user.inputs[0] == user.inputs[1] || tail.multiply) return false;
+    // A product multiplies element by element, not a row by its number.
+    if (graph().value(user.inputs[0]).type.content != graph().value(user.inputs[1]).type.content) return false;
     return op == "multiply" || (op == "add" && !tail.scaled && (tail.active == "none" || tail.active == "relu"));
   }
 

@@ -31,6 +31,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   }
   memory_->reserve(SharedPart::inputs, bytes);
   submission_.inputs.resize(program_->inputs.size());
+  labels_ = label_inputs(*program_->graph);
   missed_.assign(program_->guards.size(), false);
   submission_.forced.resize(program_->routers.size());
   status_.resize(static_cast<size_t>(executable_->status_bytes()));
@@ -55,6 +56,8 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
     if (!data && bytes > 0) bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got none");
     if (static_cast<int64_t>(came) != bytes)
       bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got " + std::to_string(came / 4));
+    for (const LabelInput& label : labels_)
+      if (label.input == o.value) check_labels(*program_->graph, label, {static_cast<const int32_t*>(data), came / 4});
     submission_.inputs[i] = memory_->address(SharedPart::inputs) + input_offset_[i];
     stream_->copy_to_device(submission_.inputs[i], data, bytes);
   }

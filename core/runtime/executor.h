@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/graph/label_inputs.h"
 #include "core/runtime/shared_memory.h"
 #include "core/runtime/weight_store.h"
 
@@ -105,6 +106,7 @@ class Executor {
   std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
   std::vector<bool> missed_;  // by guard: its fallback has run
+  std::vector<LabelInput> labels_;
   std::vector<std::byte> status_, records_;
   std::vector<std::vector<int32_t>> staged_;  // by router: choices as they go to the device and as it leaves them
 };

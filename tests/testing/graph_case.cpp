@@ -65,18 +65,18 @@ ValueId CaseBuilder::drawn(std::string_view name, std::vector<int64_t> shape, do
   return v;
 }
 
-ValueId CaseBuilder::integers(std::string_view name, SpaceId space, int64_t below) {
-  const ValueId v = input(name, DType::i32, space);
+ValueId CaseBuilder::integers(std::string_view name, SpaceId space, int64_t below, InputRole role) {
+  const ValueId v = input(name, DType::i32, space, {}, role);
   std::vector<int32_t> values(static_cast<size_t>(cells(space)));
   for (int32_t& i : values) i = static_cast<int32_t>(random.below(below));
   inputs_[graph().value(v).name] = std::move(values);
   return v;
 }
 
-ValueId CaseBuilder::floats(std::string_view name, SpaceId space, std::vector<Dim> content) {
+ValueId CaseBuilder::floats(std::string_view name, SpaceId space, std::vector<Dim> content, InputRole role) {
   int64_t elements = cells(space);
   for (const Dim& d : content) elements *= d.constant();
-  const ValueId v = input(name, DType::f32, space, std::move(content));
+  const ValueId v = input(name, DType::f32, space, std::move(content), role);
   std::vector<float> values(static_cast<size_t>(elements));
   for (float& f : values) f = static_cast<float>(random.normal());
   inputs_[graph().value(v).name] = std::move(values);

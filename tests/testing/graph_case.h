@@ -66,8 +66,8 @@ class CaseBuilder : public GraphBuilder {
   Dim bound_symbol(std::string_view name, int64_t value);
   /// A weight drawn from mean + deviation * normal.
   ValueId drawn(std::string_view name, std::vector<int64_t> shape, double deviation, double mean = 0);
-  ValueId integers(std::string_view name, SpaceId space, int64_t below);
-  ValueId floats(std::string_view name, SpaceId space, std::vector<Dim> content);
+  ValueId integers(std::string_view name, SpaceId space, int64_t below, InputRole role = InputRole::none);
+  ValueId floats(std::string_view name, SpaceId space, std::vector<Dim> content, InputRole role = InputRole::none);
   /// Ones, or with padding: zeros at the end of some parents, never at a first place.
   ValueId mask(std::string_view name, SpaceId space, bool padding);
 

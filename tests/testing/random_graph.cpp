@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tests/testing/random_routers.h"
+#include "tests/testing/random_maps.h"
 
 namespace stormcell::testing {
 namespace {
@@ -228,7 +228,7 @@ class Generator : public RandomRouters {
 }  // namespace
 
 RandomCase make_random_case(uint64_t seed, const RandomOptions& options) {
-  RandomCase made = Generator(seed, options).make();
+  RandomCase made = options.maps ? RandomMaps(seed, options).make() : Generator(seed, options).make();
   made.name += ", seed " + std::to_string(seed);
   return made;
 }

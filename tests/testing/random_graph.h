@@ -10,6 +10,7 @@ struct RandomOptions {
   bool guards = true;   ///< a guard around a mixture, with a fallback for the branch it leaves out
   bool grouped = true;  ///< experts as one grouped product over slots
   bool bf16 = true;     ///< some graphs store their matrices as bf16
+  bool maps = false;    ///< every graph is one over maps: image routers, patches, sizes that change, several routers summed
   bool ragged = false;  ///< every graph has ragged cells: of masks with holes, of routed sequences, of both
 };
 

@@ -20,7 +20,6 @@ class RandomRouters : public CaseBuilder {
   ValueId dense_block(ValueId x, const std::string& name);
   ValueId residual(ValueId x, ValueId y, const std::string& name) { return add(x, y, name + ".residual"); }
 
- private:
   struct Rule {
     Protocol protocol;
     int64_t branches = 0;
@@ -29,6 +28,8 @@ class RandomRouters : public CaseBuilder {
   };
   Rule draw_rule(SpaceId space, int depth);
   ValueId decide(ValueId x, const Rule& rule, const std::string& name);
+
+ private:
   ValueId expert(ValueId x, ValueId skip, int depth, const std::string& name);
   ValueId join(ValueId flow, ValueId skip, ValueId decision, const Rule& rule, const std::vector<int32_t>& branches, int depth,
                const std::string& name);

@@ -26,6 +26,13 @@ void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) 
   split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.scale(x + begin, factor, end - begin, y + begin); });
 }
 
+void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, rows, d, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) table.scale(x + r * d, factor[r], d, y + r * d);
+  });
+}
+
 void add_row(ThreadTeam& team, const float* x, const float* row, int64_t rows, int64_t d, float* y) {
   const KernelTable& table = kernels();
   split_rows(team, rows, d, [&](int64_t begin, int64_t end) {

@@ -17,6 +17,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& scores = input_type(g, n, 0);
   if (scores.space == kNone) operator_error(g, n, "scores over cells", type_text(g, scores));
   if (by_label) expect_attribute(g, n, "branches");
+  // Of dense cells below a branch a row names another cell in every batch: nobody could record, replay or judge where they went.
+  if (g.is_told(g.dense_ancestor(scores.space)))
+    operator_error(g, n, "cells of a space that is there before any decision, or members of one (operator members)",
+                   "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content[0].constant();
   if (const int i = extra_input(n, "bias", 1); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {columns});
   if (const int i = extra_input(n, "label", 1); i >= 0) {

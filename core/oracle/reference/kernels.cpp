@@ -9,21 +9,26 @@
 #include "core/oracle/reference/attention.h"
 #include "core/oracle/reference/branches_empty.h"
 #include "core/oracle/reference/broadcast.h"
+#include "core/oracle/reference/choice_weight.h"
 #include "core/oracle/reference/compact.h"
+#include "core/oracle/reference/concat.h"
 #include "core/oracle/reference/conv2d.h"
 #include "core/oracle/reference/embedding.h"
 #include "core/oracle/reference/end_sequences.h"
 #include "core/oracle/reference/expand.h"
 #include "core/oracle/reference/extent.h"
+#include "core/oracle/reference/fold.h"
 #include "core/oracle/reference/gather.h"
 #include "core/oracle/reference/grouped_linear.h"
 #include "core/oracle/reference/linear.h"
 #include "core/oracle/reference/members.h"
 #include "core/oracle/reference/multiply.h"
 #include "core/oracle/reference/pack.h"
+#include "core/oracle/reference/pixel_shuffle.h"
 #include "core/oracle/reference/pool.h"
 #include "core/oracle/reference/positions.h"
 #include "core/oracle/reference/reduce.h"
+#include "core/oracle/reference/resize.h"
 #include "core/oracle/reference/rms_norm.h"
 #include "core/oracle/reference/rotary.h"
 #include "core/oracle/reference/scale.h"
@@ -31,6 +36,7 @@
 #include "core/oracle/reference/state_fill.h"
 #include "core/oracle/reference/state_put.h"
 #include "core/oracle/reference/state_write.h"
+#include "core/oracle/reference/unfold.h"
 
 namespace stormcell::reference {
 namespace {
@@ -57,6 +63,12 @@ const KernelRow kKernels[] = {
     {"members", members<float>, members<double>},
     {"pack", pack<float>, pack<double>},
     {"expand", expand<float>, expand<double>},
+    {"choice_weight", choice_weight<float>, choice_weight<double>},
+    {"resize", resize<float>, resize<double>},
+    {"unfold", unfold<float>, unfold<double>},
+    {"fold", fold<float>, fold<double>},
+    {"pixel_shuffle", pixel_shuffle<float>, pixel_shuffle<double>},
+    {"concat", concat<float>, concat<double>},
     {"extent", extent<float>, extent<double>},
     {"add_constant", add_constant<float>, add_constant<double>},
     {"end_sequences", end_sequences<float>, end_sequences<double>},

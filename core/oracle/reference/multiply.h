@@ -1,4 +1,4 @@
-// multiply: the product of two values, element by element.
+// multiply: the product of two values, element by element, or of each row and its number.
 #pragma once
 #include "core/oracle/reference/frame.h"
 
@@ -7,7 +7,8 @@ namespace stormcell::reference {
 template <class Scalar>
 void multiply(const Call<Scalar>& c) {
   const auto &a = c.in(0), &b = c.in(1);
-  for (size_t i = 0; i < a.reals.size(); ++i) c.out().reals[i] = a.reals[i] * b.reals[i];
+  const size_t of_one = a.reals.empty() ? 1 : a.reals.size() / b.reals.size();  // elements of a for each of b: one, or a row
+  for (size_t i = 0; i < a.reals.size(); ++i) c.out().reals[i] = a.reals[i] * b.reals[i / of_one];
 }
 
 }  // namespace stormcell::reference

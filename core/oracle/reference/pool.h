@@ -11,18 +11,22 @@ void pool(const Call<Scalar>& c) {
   const std::string& kind = c.attributes().word("kind");
   const bool whole = kind == "global_average", most = kind == "max";
   const int64_t size_h = whole ? height : c.attributes().integer("size"), size_w = whole ? width : size_h,
-                stride = whole ? 1 : c.attributes().integer("stride");
-  const int64_t out_h = (height - size_h) / stride + 1, out_w = (width - size_w) / stride + 1;
+                stride = whole ? 1 : c.attributes().integer("stride"), padding = whole ? 0 : c.attributes().integer("padding", 0);
+  const int64_t out_h = (height + 2 * padding - size_h) / stride + 1, out_w = (width + 2 * padding - size_w) / stride + 1;
   for (int64_t r = 0; r < c.rows(0); ++r)
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j)
         for (int64_t ch = 0; ch < channels; ++ch) {
-          const auto at = [&](int64_t a, int64_t b) {
-            return c.in(0).reals[static_cast<size_t>(((r * height + i * stride + a) * width + j * stride + b) * channels + ch)];
-          };
-          Scalar value = most ? at(0, 0) : Scalar(0);
+          Scalar value = 0;
+          bool first = true;
           for (int64_t a = 0; a < size_h; ++a)
-            for (int64_t b = 0; b < size_w; ++b) value = most ? std::max(value, at(a, b)) : value + at(a, b);
+            for (int64_t b = 0; b < size_w; ++b) {
+              const int64_t y = i * stride + a - padding, x = j * stride + b - padding;
+              if (y < 0 || y >= height || x < 0 || x >= width) continue;
+              const Scalar pixel = c.in(0).reals[static_cast<size_t>(((r * height + y) * width + x) * channels + ch)];
+              value = first ? pixel : most ? std::max(value, pixel) : value + pixel;
+              first = false;
+            }
           if (!most) value /= static_cast<Scalar>(size_h * size_w);
           c.out().reals[static_cast<size_t>(((r * out_h + i) * out_w + j) * channels + ch)] = value;
         }

@@ -183,15 +183,14 @@ class VerifyTest : public QObject {
   Q_OBJECT
 
   static RandomCase made(int seed) {
-    if (seed == -1) return exit_chain_toy();
-    if (seed == -2) return iterated_router_toy();
+    if (seed < 0) return toys()[static_cast<size_t>(-1 - seed)].make(1);
     return make_random_case(static_cast<uint64_t>(seed));
   }
 
  private slots:
   void right_executions_pass_data() {
     QTest::addColumn<int>("seed");
-    for (int seed = -2; seed < 60; ++seed) QTest::newRow(qPrintable(QString::number(seed))) << seed;
+    for (int seed = -static_cast<int>(toys().size()); seed < 60; ++seed) QTest::newRow(qPrintable(QString::number(seed))) << seed;
   }
   void right_executions_pass() {
     QFETCH(int, seed);
@@ -341,10 +340,10 @@ class VerifyTest : public QObject {
 
   void converted_models_pass() {
     int rounded = 0;
-    for (int seed = -2; seed < 40; ++seed) {
+    for (int seed = -static_cast<int>(toys().size()); seed < 40; ++seed) {
       RandomOptions options;
       options.bf16 = false;
-      const RandomCase c = seed == -1 ? exit_chain_toy() : seed == -2 ? iterated_router_toy() : make_random_case(uint64_t(seed), options);
+      const RandomCase c = seed < 0 ? made(seed) : make_random_case(uint64_t(seed), options);
       const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
       const Verification v = judged_converted(c, converted.weights, converted.graph);
       QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));

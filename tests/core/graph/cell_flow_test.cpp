@@ -212,6 +212,26 @@ class CellFlowTest : public QObject {
     QCOMPARE(second.mixes.size(), size_t{1});
   }
 
+  void weights_of_choices_depend_on_scores_also_when_decisions_are_replayed() {
+    CaseBuilder b(1);
+    const SpaceId images = b.root_space("images", b.bound_symbol("N", 3));
+    const ValueId x = b.floats("x", images, {4}), scores = b.floats("scores", images, {2});
+    const ValueId d = b.route(scores, {}, "router");
+    std::vector<ValueId> plain = b.scatter(x, d, {0, 1}), weighed;
+    for (const ValueId part : plain) {
+      const ValueId weight = b.value("choice_weight", {d}, {{"space", int64_t{b.space_of(part)}}});
+      weighed.push_back(b.value("multiply", {part, weight}));
+    }
+    const ValueId sum = b.gather(plain, images, "sum", kNone, "sum"), weighed_sum = b.gather(weighed, images, "sum", kNone, "weighed");
+    b.output("sum", sum);
+    b.output("weighed", weighed_sum);
+    const Graph g = b.finish();
+    const CellFlow flow = analyze_cell_flow(g);
+    QCOMPARE(to_text(g, flow.relation(sum, scores).data), std::string("none"));
+    QCOMPARE(to_text(g, flow.relation(weighed_sum, scores).data), std::string("same images"));
+    QCOMPARE(to_text(g, flow.relation(weighed_sum, scores).full), std::string("same images"));
+  }
+
   /// Composition and join of relations on a chain of spaces, against the sets they stand for.
   void the_algebra_of_relations_contains_the_algebra_of_sets() {
     GraphBuilder b;

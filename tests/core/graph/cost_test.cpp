@@ -136,6 +136,43 @@ class CostTest : public QObject {
     QCOMPARE(weights_with({0.5, 0.5, 0, 0}), 2 * one);
     QCOMPARE(weights_with({0.25, 0.25, 0.25, 0.25}), 4 * one);
   }
+  void maps_and_patches_cost_what_they_move() {
+    CaseBuilder b(5);
+    const SpaceId images = b.root_space("images", b.bound_symbol("N", 8)), patches = b.dense_space("patches", images, 4);
+    const ValueId maps = b.floats("maps", images, {6, 6, 2});
+    const ValueId d = b.route(b.linear(b.value("pool", {maps}, {{"kind", std::string("global_average")}}), 4, "gates"), {}, "ways");
+    const ValueId part = b.scatter(maps, d, {0})[0];
+    const ValueId weight = b.value("choice_weight", {d}, {{"space", int64_t{b.space_of(part)}}}, "weight");
+    b.output("weighed", b.value("multiply", {part, weight}, {}, "weighed"));
+    const auto resized = [&](const char* mode) {
+      b.output(mode, b.value("resize", {part}, {{"height", int64_t{3}}, {"width", int64_t{5}}, {"mode", std::string(mode)}}, mode));
+    };
+    resized("bilinear");
+    resized("nearest");
+    const ValueId cut = b.value(
+        "unfold", {maps}, {{"space", int64_t{patches}}, {"height", int64_t{4}}, {"width", int64_t{4}}, {"stride", int64_t{2}}}, "cut");
+    b.output("folded", b.value("fold", {cut}, {{"height", int64_t{6}}, {"width", int64_t{6}}, {"stride", int64_t{2}}}, "folded"));
+    b.output("joined", b.value("concat", {maps, maps}, {}, "joined"));
+    const Graph g = b.finish();
+    const auto costs = [&](std::vector<double> shares) {
+      CostCase of{.bindings = {8}};
+      of.shares.set(d, std::move(shares));
+      std::map<std::string, Cost> by_name;
+      for (const NodeCost& n : cost_of(g, of).nodes) by_name[g.node(n.node).name] = n.cost;
+      return by_name;
+    };
+    auto some = costs({0.25, 0.25, 0.25, 0.25});  // two cells in the branch
+    QCOMPARE(some["weight"].bytes(), 2 * 2 * 4.0);
+    QCOMPARE(some["weighed"].bytes(), 2 * 4.0 * (72 + 1 + 72));
+    QCOMPARE(some["bilinear"].bytes(), 2 * 4.0 * (72 + 30));
+    QCOMPARE(some["bilinear"].flops, 2 * 30 * 8.0);
+    QCOMPARE(some["nearest"].flops, 0.0);
+    QCOMPARE(some["cut"].bytes(), 8 * 4.0 * (72 + 4 * 32));
+    QCOMPARE(some["folded"].flops, 8 * (4 * 32 + 72.0));
+    QCOMPARE(some["joined"].bytes(), 8 * 4.0 * 4 * 72);
+    auto none = costs({0, 1, 0, 0});
+    for (const char* name : {"weight", "weighed", "bilinear", "nearest"}) QCOMPARE(none[name].bytes() + none[name].flops, 0.0);
+  }
   void precise_products_have_the_peak_of_f32() {
     for (const int64_t precise : {0, 1}) {
       CaseBuilder b(4);

@@ -70,8 +70,7 @@ class DotTest : public QObject {
       const RandomCase made = make_random_case(seed);
       for (const bool collapse : {false, true}) QVERIFY2(is_well_formed(to_dot(made.graph, {collapse})), made.name.c_str());
     }
-    QVERIFY(is_well_formed(to_dot(exit_chain_toy().graph)));
-    QVERIFY(is_well_formed(to_dot(iterated_router_toy().graph)));
+    for (const Toy& toy : toys()) QVERIFY2(is_well_formed(to_dot(toy.make(1).graph)), toy.name);
   }
   void names_with_quotes_do_no_harm() {
     GraphBuilder b;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/graph/cell_flow.h"
+#include "core/graph/label_inputs.h"
 #include "core/models/model.h"
 #include "core/oracle/oracle.h"
 #include "tests/testing/random_graph.h"
@@ -70,7 +71,10 @@ class Perturbation {
       t.integers[static_cast<size_t>(cell)] ^= 1;
     } else if (!t.integers.empty()) {
       int32_t& id = t.integers[static_cast<size_t>(cell)];
-      id = static_cast<int32_t>((id + 1 + random.below(8)) % 9);
+      int64_t below = 9;
+      for (const LabelInput& label : label_inputs(case_.graph))
+        if (label.input == source) below = std::min<int64_t>(below, label.branches);
+      id = static_cast<int32_t>((id + 1 + random.below(below - 1)) % below);
     } else {
       const size_t row = t.reals.size() / static_cast<size_t>(count);
       for (size_t i = 0; i < row; ++i) t.reals[static_cast<size_t>(cell) * row + i] += random.normal();
@@ -177,6 +181,17 @@ class PerturbationTest : public QObject {
     QVERIFY2(equal_sets > 100 && by_decision_only > 50, (std::to_string(equal_sets) + ", " + std::to_string(by_decision_only)).c_str());
   }
 
+  void changes_of_graphs_over_maps_stay_within_the_static_answer() {
+    Random random(6);
+    RandomOptions options;
+    options.maps = true;
+    for (uint64_t seed = 0; seed < 60; ++seed) {
+      Perturbation p(make_random_case(seed, options));
+      const std::string bad = p.check(3, random);
+      QVERIFY2(bad.empty(), bad.c_str());
+    }
+  }
+
   void changes_of_models_stay_within_the_static_answer_and_equal_it_when_replayed_data() {
     QTest::addColumn<QString>("name");
     for (const char* name : {"switch/encoder-decoder-8-experts", "switch/capacity-drops-tokens", "switch/encoder-only-16-experts-gelu",
@@ -209,6 +224,17 @@ class PerturbationTest : public QObject {
       QVERIFY2(bad.empty(), bad.c_str());
       QVERIFY(p.changed() > 0);
     }
+  }
+
+  void changes_of_other_toys_stay_within_the_static_answer() {
+    Random random(5);
+    for (const Toy& toy : toys().subspan(2))
+      for (uint64_t seed = 1; seed < 5; ++seed) {
+        Perturbation p(toy.make(seed));
+        const std::string bad = p.check(6, random);
+        QVERIFY2(bad.empty(), bad.c_str());
+        QVERIFY2(p.changed() > 0, toy.name);
+      }
   }
 
   void changes_of_the_iterated_router_stay_within_the_static_answer_and_equal_it_when_replayed() {

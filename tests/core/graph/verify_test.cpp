@@ -39,7 +39,16 @@ const std::string kCommon =
     "input %levels : f32 tokens\n"
     "input %pairs : i32 tokens [2]\n"
     "weight %low : bf16 [4,8]\n"
-    "%part : i32 d/0 = scatter(%ids, %d) spaces=[@d/0]\n";
+    "%part : i32 d/0 = scatter(%ids, %d) spaces=[@d/0]\n"
+    "space grid = tokens x 4\n"
+    "space below = d/0 x 4\n"
+    "input %pieces : f32 grid [3,3,2]\n"
+    "input %kinds : i32 grid\n"
+    "%kept : ragged grid x1 = compact(%kinds)\n"
+    "space some = tokens ragged %kept at most 4*N*T\n"
+    "%few : f32 some [3,3,2] = pack(%pieces, %kept) spaces=[@some]\n"
+    "%spread : f32 below [8] = broadcast(%b) space=@below\n"
+    "%gates : f32 below [4] = linear(%spread, %w)\n";
 
 std::string complaint(const std::function<void()>& act) {
   try {
@@ -196,6 +205,44 @@ class VerifyTest : public QObject {
         "grouped_linear \"z\": expected weights of one format, f32 [4,8], got bf16 [4,8]");
     row("a guard that gives a decision", "%z : i32 tokens = guard(%p) {\n yield %d\n} {\n yield %d\n}",
         "guard \"z\": expected bodies that give activations, got a decision");
+    row("the weight of no choice", "%z : f32 tokens = choice_weight(%d) space=@tokens",
+        "choice_weight \"z\": expected a routed space of its decision, got space 1");
+    row("weights by no decision", "%z : f32 d/0 = choice_weight(%ids) space=@d/0",
+        "choice_weight \"z\": expected a decision as input 0, got i32 tokens");
+    row("a size in an unknown way", "%z : f32 tokens [3,3,3] = resize(%maps) mode=\"cubic\" height=3 width=3",
+        "resize \"z\": expected mode nearest or bilinear, got cubic");
+    row("a size of nothing", "%z : f32 tokens [3,3,3] = resize(%maps) mode=\"nearest\" height=0 width=3",
+        "resize \"z\": expected extents of 1 to 1048576, got 0 x 3 of f32 tokens [6,6,3]");
+    row("rows resized", "%z : f32 tokens [3] = resize(%x) mode=\"nearest\" height=3 width=3",
+        "resize \"z\": expected input 0 over cells with 3 content extents, got f32 tokens [8]");
+    row("patches of others", "%z : f32 targets [3,3,3] = unfold(%maps) space=@targets height=3 width=3 stride=3",
+        "unfold \"z\": expected a space of cells below those of x, got space 2");
+    row("patches larger than the picture", "%z : f32 grid [7,3,3] = unfold(%maps) space=@grid height=7 width=3 stride=3",
+        "unfold \"z\": expected patches inside f32 tokens [6,6,3] and a stride of 1 or more, got 7 x 3, stride 3");
+    row("patches without end", "%z : f32 grid [3,3,3] = unfold(%maps) space=@grid height=3 width=3 stride=0",
+        "unfold \"z\": expected patches inside f32 tokens [6,6,3] and a stride of 1 or more, got 3 x 3, stride 0");
+    row("another number of patches", "%z : f32 grid [3,3,3] = unfold(%maps) space=@grid height=3 width=3 stride=2",
+        "unfold \"z\": expected 3 x 3 patches below each picture of 6 x 6, got 4 cells in grid");
+    row("patches of which some are left out", "%z : f32 tokens [6,6,2] = fold(%few) height=6 width=6 stride=3",
+        "fold \"z\": expected a space with equally many patches below each picture, got some");
+    row("patches with gaps", "%z : f32 tokens [8,8,2] = fold(%pieces) height=8 width=8 stride=5",
+        "fold \"z\": expected a picture that patches f32 grid [3,3,2] cover, got 8 x 8, stride 5");
+    row("another picture", "%z : f32 tokens [7,6,2] = fold(%pieces) height=7 width=6 stride=3",
+        "fold \"z\": expected 3 x 2 patches below each picture of 7 x 6, got 4 cells in grid");
+    row("roots folded", "%z : f32 tokens [6,6,3] = fold(%maps) height=12 width=6 stride=6",
+        "fold \"z\": expected 2 x 1 patches below each picture of 12 x 6, got T cells in tokens");
+    row("channels that do not divide", "%z : f32 tokens [12,12,1] = pixel_shuffle(%maps) factor=2",
+        "pixel_shuffle \"z\": expected a factor whose square divides the channels of f32 tokens [6,6,3], got 2");
+    row("maps joined with rows", "%z : f32 tokens [11] = concat(%x, %maps)",
+        "concat \"z\": expected input 1 as f32 tokens [8], got f32 tokens [6,6,3]");
+    row("rows joined with others'", "%z : f32 tokens [16] = concat(%x, %y)",
+        "concat \"z\": expected input 1 over cells of tokens, got f32 targets [8]");
+    row("integers joined", "%z : i32 tokens [4] = concat(%pairs, %pairs)", "concat \"z\": expected input 0 as f32, got i32 tokens [2]");
+    row("a window of padding", "%z : f32 tokens [8,8,3] = pool(%maps) kind=\"max\" size=2 stride=1 padding=2",
+        "pool \"z\": expected a padding of at most half the window, got 2");
+    row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",
+        "route \"z\": expected cells of a space that is there before any decision, or members of one (operator members), got the dense "
+        "cells of below below cells that a decision tells");
     row("a stop that is no scalar", "repeat() most=\"3\" as \"r\" {\n yield %ids\n}",
         "repeat \"r\": expected a scalar i32 as stop, got i32 tokens");
   }
@@ -250,6 +297,9 @@ class VerifyTest : public QObject {
         "value %y: expected a producer, got none");
     row(
         "a value over no space", [](Graph& g) { g.value(g.find_value("x")).type.space = 9; }, "value %x: expected a space, got number 9");
+    row(
+        "an input over cells that a decision tells", [](Graph& g) { g.value(g.find_value("x")).type.space = 2; },
+        "value %x: expected an input over cells that are there before any decision, got f32 router/0 [4]");
     row(
         "symbolic content", [](Graph& g) { g.value(g.find_value("y")).type.content = {Dim::symbol(0)}; },
         "value %y: expected constant content extents, got N");

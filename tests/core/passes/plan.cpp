@@ -1,8 +1,10 @@
 #include "tests/core/passes/plan.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/cpu/cpu_device.h"
+#include "core/graph/label_inputs.h"
 #include "core/graph/operator.h"
 #include "core/runtime/lower.h"
 
@@ -78,10 +80,14 @@ LoadProfile profile_of(const RandomCase& from, const std::vector<CaseInputs>& ba
 CaseInputs drawn_anew(const RandomCase& from, uint64_t seed) {
   Random random(seed);
   CaseInputs inputs = from.inputs;
+  const std::vector<LabelInput> labels = label_inputs(from.graph);
   for (auto& [name, input] : inputs) {
     if (name.starts_with("mask")) continue;
     if (auto* integers = std::get_if<std::vector<int32_t>>(&input)) {
-      for (int32_t& i : *integers) i = static_cast<int32_t>(random.below(9));
+      int64_t below = 9;
+      for (const LabelInput& label : labels)
+        if (from.graph.value(label.input).name == name) below = std::min<int64_t>(below, label.branches);
+      for (int32_t& i : *integers) i = static_cast<int32_t>(random.below(below));
     } else {
       for (float& f : std::get<std::vector<float>>(input)) f = static_cast<float>(random.normal());
     }

@@ -123,6 +123,15 @@ class RandomPlansTest : public QObject {
     QVERIFY(exercised.otherwise > 40);
     QVERIFY2(exercised.above <= 2, qPrintable(QString::number(exercised.above)));
   }
+  void graphs_over_maps_keep_their_answers() {
+    Exercised exercised;
+    RandomOptions options;
+    options.maps = true;
+    for (uint64_t seed = 0; seed < 60 && !QTest::currentTestFailed(); ++seed) check_passes(make_random_case(seed, options), exercised);
+    QVERIFY(exercised.guarded > 20);
+    QVERIFY(exercised.misses > 20);
+    QVERIFY(exercised.folded > 20);
+  }
   void stacks_of_mixtures_keep_their_answers() {
     Exercised exercised;
     for (uint64_t seed = 0; seed < 100 && !QTest::currentTestFailed(); ++seed) check_passes(random_mixtures(seed), exercised);
@@ -156,11 +165,11 @@ class RandomPlansTest : public QObject {
   void toys_keep_their_answers() {
     Exercised exercised;
     for (uint64_t seed = 1; seed < 6; ++seed) {
-      check_passes(exit_chain_toy(seed), exercised);
-      check_passes(iterated_router_toy(seed), exercised);
+      for (const Toy& toy : toys()) check_passes(toy.make(seed), exercised);
     }
     QVERIFY(exercised.folded > 0);
     QVERIFY(exercised.guarded > 0);
+    QVERIFY(exercised.misses > 0);
   }
 };
 STORMCELL_TEST(RandomPlansTest)

@@ -96,8 +96,7 @@ class MemoryPlanTest : public QObject {
     // With larger bounds than the cases have: a few cells of 64 bytes each measure alignment.
     for (uint64_t seed = 0; seed < 120; ++seed) look(make_random_case(seed), 8);
     for (uint64_t seed = 1; seed < 6; ++seed) {
-      look(exit_chain_toy(seed), 1);
-      look(iterated_router_toy(seed), 8);
+      for (const Toy& toy : toys()) look(toy.make(seed), toy.make == exit_chain_toy ? 1 : 8);
     }
     look(patch_chains(10, 16, 16), 1);
     look(patch_chains(3, 2, 8), 1);
@@ -108,11 +107,8 @@ class MemoryPlanTest : public QObject {
   }
 
   void buffers_that_live_together_lie_apart() {
-    for (uint64_t seed = 0; seed < 123; ++seed) {
-      const RandomCase c = seed == 120   ? patch_chains(6, 3, 8, 2)
-                           : seed == 121 ? exit_chain_toy(1)
-                           : seed == 122 ? iterated_router_toy(1)
-                                         : make_random_case(seed);
+    for (uint64_t seed = 0; seed < 121 + toys().size(); ++seed) {
+      const RandomCase c = seed == 120 ? patch_chains(6, 3, 8, 2) : seed > 120 ? toys()[seed - 121].make(1) : make_random_case(seed);
       const Program program = lower(std::make_shared<Graph>(c.graph));
       const MemoryPlan plan = plan_memory(program, c.bindings);
       const auto end = [&](size_t i) { return plan.offset[i] + program.buffers[i].bytes.evaluate(c.bindings); };

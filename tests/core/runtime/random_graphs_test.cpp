@@ -62,20 +62,24 @@ constexpr int64_t kSynchronizations = 2;
 class RandomGraphsTest : public QObject {
   Q_OBJECT
   static constexpr int kRagged = 1000;  // seeds from here on make graphs with ragged cells
+  static constexpr int kMaps = 2000;    // and from here on graphs over maps
+  static constexpr int kToys = 0;       // seeds below are toys, two of each
 
  private:
   void cases() {
     QTest::addColumn<int>("seed");
     for (int seed = 0; seed < 120; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
     for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
-    QTest::newRow("exit chain toy") << -1;
-    QTest::newRow("iterated router toy") << -2;
+    for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("maps %1").arg(seed))) << kMaps + seed;
+    for (size_t toy = 0; toy < toys().size(); ++toy)
+      for (const int seed : {1, 2})
+        QTest::newRow(qPrintable(QString("%1 toy %2").arg(toys()[toy].name).arg(seed))) << kToys - 2 * int(toy) - seed;
   }
   static RandomCase make(int seed) {
-    if (seed == -1) return exit_chain_toy();
-    if (seed == -2) return iterated_router_toy();
+    if (seed < kToys) return toys()[static_cast<size_t>((kToys - seed - 1) / 2)].make(static_cast<uint64_t>((kToys - seed - 1) % 2 + 1));
     RandomOptions options;
-    options.ragged = seed >= kRagged;
+    options.maps = seed >= kMaps;
+    options.ragged = seed >= kRagged && !options.maps;
     return make_random_case(static_cast<uint64_t>(seed), options);
   }
 

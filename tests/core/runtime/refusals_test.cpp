@@ -7,6 +7,7 @@
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
 
 namespace stormcell::testing {
 namespace {
@@ -133,6 +134,39 @@ class RefusalsTest : public QObject {
     QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, options, result); }),
              begin + "expected a cell below 6, got 6" + end);
     QCOMPARE(replay({choices, choices}), begin + "expected at most 1 executions, got 2" + end);
+  }
+
+  void labels_and_pictures_that_do_not_fit() {
+    for (const auto make : {labelled_patches_toy, patches_of_routed_pictures_toy}) {
+      const RandomCase c = make(1);
+      cpu::CpuDevice device(2);
+      WeightStore store(device, c.weights);
+      Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+      ExecutionResult result;
+      const auto complaints = [&](const std::function<void(RandomCase&)>& change) {
+        RandomCase changed = c;
+        change(changed);
+        return std::pair(complaint([&] { executor.run(input_values(changed), c.bindings, {}, result); }),
+                         complaint([&] { oracle_of(changed); }));
+      };
+      const auto labels = [](RandomCase& x) -> std::vector<int32_t>& { return std::get<std::vector<int32_t>>(x.inputs.at("class")); };
+      const auto none = complaints([](RandomCase&) {});
+      QCOMPARE(none.first, std::string("none"));
+      QCOMPARE(none.second, std::string("none"));
+      for (const int32_t wrong : {3, -1, INT32_MAX, INT32_MIN}) {
+        const auto came = complaints([&](RandomCase& x) { labels(x)[7] = wrong; });
+        QCOMPARE(came.first, "input class: expected labels of 0 to 2, the branches of router class.router, got " + std::to_string(wrong) +
+                                 " for cell 7 (give each cell of patches its branch)");
+        QCOMPARE(came.second, came.first);
+      }
+      const std::string count = std::to_string(labels(const_cast<RandomCase&>(c)).size());
+      QCOMPARE(complaints([&](RandomCase& x) { labels(x).pop_back(); }).first,
+               "input class: expected " + count + " values, got " + std::to_string(std::stoi(count) - 1));
+      QCOMPARE(complaints([&](RandomCase& x) { x.inputs.erase("class"); }).first, "input class: expected " + count + " values, got none");
+      const auto larger = complaints([](RandomCase& x) { std::get<std::vector<float>>(x.inputs.at("pixels")).resize(4 * 12 * 11 * 3); });
+      QVERIFY2(larger.first.starts_with("input pixels: expected ") && larger.second.starts_with("pixels: expected "),
+               (larger.first + "; " + larger.second).c_str());
+    }
   }
 };
 

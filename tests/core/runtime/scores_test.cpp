@@ -54,12 +54,11 @@ class ScoresTest : public QObject {
   void recorded_scores_are_the_oracle_s_data() {
     QTest::addColumn<int>("seed");
     for (int seed = 0; seed < 40; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
-    QTest::newRow("exit chain toy") << -1;
-    QTest::newRow("iterated router toy") << -2;
+    for (size_t toy = 0; toy < toys().size(); ++toy) QTest::newRow(toys()[toy].name) << -1 - int(toy);
   }
   void recorded_scores_are_the_oracle_s() {
     QFETCH(int, seed);
-    const RandomCase c = seed == -1 ? exit_chain_toy() : seed == -2 ? iterated_router_toy() : make_random_case(static_cast<uint64_t>(seed));
+    const RandomCase c = seed < 0 ? toys()[static_cast<size_t>(-1 - seed)].make(1) : make_random_case(static_cast<uint64_t>(seed));
     const OracleResult<float> reference = oracle_of(c);
     cpu::CpuDevice here(2);
     EmulatedDevice emulated(2);

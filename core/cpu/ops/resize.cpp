@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <cstring>
+
+#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/split_work.h"
+
+namespace stormcell::cpu {
+namespace {
+
+/// Between which pixels of a side an output pixel lies: found once when a program is compiled.
+struct Tap {
+  int64_t first, second;
+  float share;  ///< of the second
+};
+
+std::vector<Tap> taps_of(int64_t from, int64_t to, bool nearest) {
+  std::vector<Tap> taps;
+  for (int64_t i = 0; i < to; ++i) {
+    if (nearest) {
+      taps.push_back({i * from / to, i * from / to, 0});
+      continue;
+    }
+    // (i + 1/2) from / to - 1/2 in units of 1 / (2 to): whole numbers, so that the share of a middle that is hit is exactly 0.
+    const int64_t at = std::max<int64_t>(0, (2 * i + 1) * from - to), first = std::min(at / (2 * to), from - 1);
+    taps.push_back({first, std::min(first + 1, from - 1), static_cast<float>(at - first * 2 * to) / static_cast<float>(2 * to)});
+  }
+  return taps;
+}
+
+class Resize : public Kernel {
+ public:
+  explicit Resize(const Making& m) : nearest_(m.node().attributes.word("mode") == "nearest") {
+    const TensorType& x = m.type(0);
+    height_ = x.content[0].constant();
+    width_ = x.content[1].constant();
+    channels_ = x.content[2].constant();
+    down_ = taps_of(height_, m.node().attributes.integer("height"), nearest_);
+    along_ = taps_of(width_, m.node().attributes.integer("width"), nearest_);
+  }
+  void run(const Call& c) const override {
+    const auto rows = static_cast<int64_t>(down_.size()), row = static_cast<int64_t>(along_.size()) * channels_;
+    split_rows(c.team, c.in[0].rows * rows, row, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Tap& y = down_[static_cast<size_t>(i % rows)];
+        const float* map = c.in[0].reals() + i / rows * height_ * width_ * channels_;
+        line(map + y.first * width_ * channels_, map + y.second * width_ * channels_, y.share, c.out[0].reals() + i * row);
+      }
+    });
+  }
+
+ private:
+  void line(const float* above, const float* below, float share, float* to) const {
+    for (const Tap& x : along_) {
+      const int64_t a = x.first * channels_, b = x.second * channels_;
+      if (nearest_) {
+        std::memcpy(to, above + a, static_cast<size_t>(channels_) * sizeof(float));
+      } else {
+        for (int64_t ch = 0; ch < channels_; ++ch) {
+          const float over = above[a + ch] * (1 - x.share) + above[b + ch] * x.share;
+          const float under = below[a + ch] * (1 - x.share) + below[b + ch] * x.share;
+          to[ch] = over * (1 - share) + under * share;
+        }
+      }
+      to += channels_;
+    }
+  }
+  bool nearest_;
+  int64_t height_ = 0, width_ = 0, channels_ = 0;
+  std::vector<Tap> down_, along_;  // by output row, by output column
+};
+
+}  // namespace
+std::unique_ptr<Kernel> make_resize(const Making& m) { return std::make_unique<Resize>(m); }
+}  // namespace stormcell::cpu

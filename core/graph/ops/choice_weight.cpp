@@ -1,0 +1,25 @@
+// choice_weight(decision; space) -> f32 [space]: the weight of the choice by which each cell of `space`, a branch or all slots of the
+// decision, is there. What a weighted gather multiplies by, as a value: of routers within branches, of sums over several routers.
+#include "core/graph/operator.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 1);
+  expect_decision(g, n, 0);
+  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
+  if (g.space(space).kind != SpaceKind::routed || g.space(space).decision != n.inputs[0])
+    operator_error(g, n, "a routed space of its decision", "space " + std::to_string(space));
+  return {{{DType::f32, space, {}}}};
+}
+Flow flow(const Graph&, const Node&, size_t) { return {Mix::cell, kNone, false, true}; }
+Cost cost(const CostContext& c, const Node& n) {
+  Cost cost;
+  cost.activation_bytes = 2 * value_bytes(c, n.outputs[0]);
+  return cost;
+}
+constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}};
+}  // namespace
+extern const Operator kChoiceWeight;
+const Operator kChoiceWeight{.name = "choice_weight", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
+}  // namespace stormcell

@@ -1,0 +1,29 @@
+// fold(y [S, h, w, C]; height, width, stride) -> [parent of S, height, width, C]: one picture of the patches below each parent, which lie
+// as unfold cuts them (core/graph/patch_grid.h). Where patches overlap, the mean of all that hold the pixel.
+#include "core/graph/patch_grid.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 1);
+  expect_cells(g, n, 0, 3);
+  const TensorType& y = input_type(g, n, 0);
+  const PatchGrid grid = grid_of_fold(g, n);
+  if (!grid.is_valid() || grid.stride > std::min(grid.patch_height, grid.patch_width))
+    operator_error(g, n, "a picture that patches " + type_text(g, y) + " cover",
+                   std::to_string(grid.height) + " x " + std::to_string(grid.width) + ", stride " + std::to_string(grid.stride));
+  expect_patches(g, n, y.space, grid);
+  return {{{DType::f32, g.space(y.space).parent, {grid.height, grid.width, y.content[2]}}}};
+}
+Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }
+Cost cost(const CostContext& c, const Node& n) {
+  Cost cost = cost_of_traffic(c, n);
+  cost.flops = (value_bytes(c, n.inputs[0]) + value_bytes(c, n.outputs[0])) / 4;
+  return cost;
+}
+constexpr AttributeRule kAttributes[] = {
+    {"height", AttributeKind::integer}, {"width", AttributeKind::integer}, {"stride", AttributeKind::integer}};
+}  // namespace
+extern const Operator kFold;
+const Operator kFold{.name = "fold", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
+}  // namespace stormcell

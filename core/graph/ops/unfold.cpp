@@ -1,0 +1,30 @@
+// unfold(x [S, H, W, C]; space, height, width, stride) -> [space, height, width, C]: cuts each picture into overlapping patches, which
+// become cells: those of `space` below S, row by row of the grid. The last row and column of the grid are shifted back to end with the
+// picture (core/graph/patch_grid.h). `space` is dense below S; or, where S is a branch, the members of a dense space of all pictures.
+#include "core/graph/patch_grid.h"
+
+namespace stormcell {
+namespace {
+std::vector<Result> infer(const Graph& g, const Node& n) {
+  expect_inputs(g, n, 1, 1);
+  expect_cells(g, n, 0, 3);
+  const TensorType& x = input_type(g, n, 0);
+  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
+  if (g.space(space).parent != x.space) operator_error(g, n, "a space of cells below those of x", "space " + std::to_string(space));
+  const PatchGrid grid = grid_of_unfold(g, n);
+  if (!grid.is_valid())
+    operator_error(
+        g, n, "patches inside " + type_text(g, x) + " and a stride of 1 or more",
+        std::to_string(grid.patch_height) + " x " + std::to_string(grid.patch_width) + ", stride " + std::to_string(grid.stride));
+  expect_patches(g, n, space, grid);
+  return {{{DType::f32, space, {grid.patch_height, grid.patch_width, x.content[2]}}}};
+}
+Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }
+constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
+                                         {"height", AttributeKind::integer},
+                                         {"width", AttributeKind::integer},
+                                         {"stride", AttributeKind::integer}};
+}  // namespace
+extern const Operator kUnfold;
+const Operator kUnfold{.name = "unfold", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes};
+}  // namespace stormcell

@@ -1,0 +1,39 @@
+// How a picture is cut into patches that may overlap: what unfold and fold mean by it.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "core/graph/operator.h"
+
+namespace stormcell {
+
+/// Patches [patch_height, patch_width] of a picture [height, width], `stride` apart, row by row. The last row and the last column are
+/// shifted back so that they end with the picture: every patch holds pixels of the picture only, and every pixel behind the first patch is
+/// in one where the stride is no larger than the patch.
+struct PatchGrid {
+  int64_t height = 0, width = 0, patch_height = 0, patch_width = 0, stride = 1;
+
+  bool is_valid() const {
+    constexpr int64_t kMost = 1 << 20;  // numbers of patches stay far from overflow
+    return patch_height >= 1 && patch_width >= 1 && stride >= 1 && stride <= kMost && patch_height <= height && patch_width <= width &&
+           height <= kMost && width <= kMost;
+  }
+  int64_t rows() const { return steps(height - patch_height); }
+  int64_t columns() const { return steps(width - patch_width); }
+  int64_t patches() const { return rows() * columns(); }
+  /// First row and first column of pixels of the patches in a row or column of the grid.
+  int64_t top(int64_t row) const { return std::min(row * stride, height - patch_height); }
+  int64_t left(int64_t column) const { return std::min(column * stride, width - patch_width); }
+
+ private:
+  int64_t steps(int64_t room) const { return (room + stride - 1) / stride + 1; }
+};
+
+/// The patches of the unfold node `node`, whose pictures are [H, W, C].
+PatchGrid grid_of_unfold(const Graph& graph, const Node& node);
+/// The patches of the fold node `node`, whose patches are [h, w, C].
+PatchGrid grid_of_fold(const Graph& graph, const Node& node);
+/// Throws unless every cell above `space` has just the patches of the grid: a dense space, or members of routed parents of one.
+void expect_patches(const Graph& graph, const Node& node, SpaceId space, const PatchGrid& grid);
+
+}  // namespace stormcell

@@ -1,0 +1,162 @@
+// Operators on maps, on patches and on the weights of choices, by hand.
+#include "tests/core/oracle/hand.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+class ImageOperatorsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_choice_s_weight_is_a_value() {
+    for (const bool all_slots : {false, true}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 2));
+      const ValueId x = h.reals("x", s, {2}, {1, 2, 3, 4});
+      Protocol rule;
+      rule.kind = ProtocolKind::threshold;
+      rule.threshold = 0.5f;
+      // Cell 0 goes to branches 0 and 2, cell 1 to branch 1; their scores are the weights.
+      const ValueId d = h.route(h.reals("scores", s, {3}, {2, 0, 4, 0.25, 8, 0.25}), rule, "router");
+      const std::vector<int32_t> branches = all_slots ? std::vector<int32_t>{kAllBranches} : std::vector<int32_t>{0, 1, 2};
+      std::vector<ValueId> parts = h.scatter(x, d, branches);
+      for (ValueId& part : parts) {
+        const int64_t space = h.graph().value(part).type.space;
+        part = h.value("multiply", {part, h.value("choice_weight", {d}, {{"space", space}})});
+      }
+      compare(h.result(h.gather(parts, s, "sum")).reals, {6, 12, 24, 32});
+    }
+  }
+  void weights_of_routers_within_branches_multiply() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    const ValueId x = h.reals("x", s, {1}, {10, 100});
+    Protocol rule;
+    rule.kind = ProtocolKind::threshold;
+    rule.threshold = 0.5f;
+    const ValueId outer = h.route(h.reals("outer", s, {2}, {2, 0, 3, 4}), rule, "o");
+    const std::vector<ValueId> parts = h.scatter(x, outer, {0, 1});
+    const ValueId inner = h.route(h.scatter(h.reals("inner", s, {2}, {5, 0, 0, 7}), outer, {0})[0], rule, "i");
+    std::vector<ValueId> inside = h.scatter(parts[0], inner, {0, 1});
+    std::vector<ValueId> weighed;
+    const auto weigh = [&](ValueId v, ValueId decision) {
+      return h.value("multiply", {v, h.value("choice_weight", {decision}, {{"space", int64_t{h.graph().value(v).type.space}}})});
+    };
+    // Rows of grandchildren, by the weights of both decisions: the outer one's is scattered as any value is.
+    const ValueId of_outer = h.value("choice_weight", {outer}, {{"space", int64_t{h.graph().value(parts[0]).type.space}}});
+    const std::vector<ValueId> passed = h.scatter(of_outer, inner, {0, 1});
+    for (size_t i = 0; i < 2; ++i) weighed.push_back(h.value("multiply", {weigh(inside[i], inner), passed[i]}));
+    weighed.push_back(weigh(parts[1], outer));
+    compare(h.result(h.gather(weighed, s, "sum")).reals, {10 * 2 * 5, 100 * 3 * 7 + 100 * 4});
+  }
+  void a_row_times_its_number() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2));
+    const ValueId y = h.value("multiply", {h.reals("x", s, {1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), h.reals("f", s, {}, {10, -1})});
+    compare(h.result(y).reals, {10, 20, 30, 40, -5, -6, -7, -8});
+  }
+
+  void resizing_between_the_middles_of_pixels_data() {
+    QTest::addColumn<QString>("mode");
+    QTest::addColumn<int>("from");
+    QTest::addColumn<int>("to");
+    QTest::addColumn<QList<double>>("expected");
+    QTest::newRow("nearest, up") << "nearest" << 2 << 5 << QList<double>{1, 1, 1, 2, 2};
+    QTest::newRow("nearest, down") << "nearest" << 5 << 2 << QList<double>{1, 3};
+    QTest::newRow("bilinear, twice") << "bilinear" << 2 << 4 << QList<double>{1, 1.25, 1.75, 2};
+    QTest::newRow("bilinear, half") << "bilinear" << 4 << 2 << QList<double>{1.5, 3.5};
+    QTest::newRow("bilinear, the same") << "bilinear" << 3 << 3 << QList<double>{1, 2, 3};
+    QTest::newRow("bilinear, three of two") << "bilinear" << 2 << 3 << QList<double>{1, 1.5, 2};
+    QTest::newRow("bilinear, of one") << "bilinear" << 1 << 3 << QList<double>{1, 1, 1};
+  }
+  void resizing_between_the_middles_of_pixels() {
+    QFETCH(QString, mode);
+    QFETCH(int, from);
+    QFETCH(int, to);
+    QFETCH(QList<double>, expected);
+    std::vector<double> line;
+    for (int i = 0; i < from; ++i) line.push_back(i + 1);
+    const std::vector<double> wanted(expected.begin(), expected.end());
+    for (const bool down : {false, true}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 1));
+      const ValueId x = h.reals("x", s, down ? std::vector<Dim>{from, 1, 1} : std::vector<Dim>{1, from, 1}, line);
+      const ValueId y =
+          h.value("resize", {x}, {{"height", int64_t{down ? to : 1}}, {"width", int64_t{down ? 1 : to}}, {"mode", mode.toStdString()}});
+      compare(h.result(y).reals, wanted);
+    }
+  }
+  void resizing_both_sides_keeps_channels_apart() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    const ValueId x = h.reals("x", s, {2, 2, 2}, {0, 100, 4, 104, 8, 108, 12, 112});
+    const ValueId y = h.value("resize", {x}, {{"height", int64_t{1}}, {"width", int64_t{4}}, {"mode", std::string("bilinear")}});
+    compare(h.result(y).reals, {4, 104, 5, 105, 7, 107, 8, 108});
+  }
+
+  void patches_are_cells_and_the_last_are_shifted_back() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2)), patches = h.dense_space("patches", s, 6);
+    std::vector<double> pixels;
+    for (int i = 0; i < 2 * 3 * 5; ++i) pixels.push_back(i);
+    const ValueId x = h.reals("x", s, {3, 5, 1}, pixels);
+    const ValueId y =
+        h.value("unfold", {x}, {{"space", int64_t{patches}}, {"height", int64_t{2}}, {"width", int64_t{2}}, {"stride", int64_t{2}}});
+    std::vector<double> expected;
+    for (const int first : {0, 15})
+      for (const int at : {0, 2, 3, 5, 7, 8})  // rows 0 and 1, columns 0, 2 and 3
+        for (const int pixel : {0, 1, 5, 6}) expected.push_back(first + at + pixel);
+    compare(h.result(y).reals, expected);
+  }
+  void folding_what_was_unfolded_gives_the_picture() {
+    for (const auto& [height, width, patch_h, patch_w, stride] :
+         {std::array<int64_t, 5>{3, 5, 2, 2, 2}, {7, 4, 3, 2, 1}, {6, 6, 6, 6, 6}, {5, 5, 3, 4, 3}, {9, 8, 4, 3, 2}}) {
+      Hand h;
+      const auto steps = [&](int64_t extent, int64_t patch) { return (extent - patch + stride - 1) / stride + 1; };
+      const SpaceId s = h.root_space("s", h.bound("N", 2)),
+                    patches = h.dense_space("patches", s, steps(height, patch_h) * steps(width, patch_w));
+      std::vector<double> pixels;
+      for (int64_t i = 0; i < 2 * height * width * 3; ++i) pixels.push_back(std::sin(static_cast<double>(i)));
+      const ValueId x = h.reals("x", s, {height, width, 3}, pixels);
+      const ValueId cut =
+          h.value("unfold", {x}, {{"space", int64_t{patches}}, {"height", patch_h}, {"width", patch_w}, {"stride", stride}});
+      compare(h.result(h.value("fold", {cut}, {{"height", height}, {"width", width}, {"stride", stride}})).reals, pixels);
+    }
+  }
+  void where_patches_overlap_their_mean_stands() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1)), patches = h.dense_space("patches", s, 3);
+    // Three patches of two columns in a row of four: they begin at 0, 1 and 2.
+    const ValueId y = h.reals("y", patches, {1, 2, 1}, {1, 2, 3, 4, 5, 6});
+    compare(h.result(h.value("fold", {y}, {{"height", int64_t{1}}, {"width", int64_t{4}}, {"stride", int64_t{1}}})).reals,
+            {1, 2.5, 4.5, 6});
+  }
+
+  void pixels_are_shuffled_out_of_channels() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    // One row of two pixels, two channels of 2 x 2 each.
+    const ValueId x = h.reals("x", s, {1, 2, 8}, {0, 1, 2, 3, 10, 11, 12, 13, 4, 5, 6, 7, 14, 15, 16, 17});
+    compare(h.result(h.value("pixel_shuffle", {x}, {{"factor", int64_t{2}}})).reals,
+            {0, 10, 1, 11, 4, 14, 5, 15, 2, 12, 3, 13, 6, 16, 7, 17});
+  }
+  void channels_are_joined() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    const ValueId a = h.reals("a", s, {2, 1}, {1, 2}), b = h.reals("b", s, {2, 2}, {3, 4, 5, 6});
+    compare(h.result(h.value("concat", {a, b, a})).reals, {1, 3, 4, 1, 2, 5, 6, 2});
+  }
+  void padding_never_wins_and_counts_as_zeros() {
+    for (const bool most : {true, false}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 1));
+      const ValueId x = h.reals("x", s, {2, 2, 1}, {-1, -2, -3, -4});
+      const ValueId y =
+          h.value("pool", {x},
+                  {{"kind", std::string(most ? "max" : "average")}, {"size", int64_t{2}}, {"stride", int64_t{1}}, {"padding", int64_t{1}}});
+      compare(h.result(y).reals, most ? std::vector<double>{-1, -1, -2, -1, -1, -2, -3, -3, -4}
+                                      : std::vector<double>{-0.25, -0.75, -0.5, -1, -2.5, -1.5, -0.75, -1.75, -1});
+    }
+  }
+};
+STORMCELL_TEST(ImageOperatorsTest)
+#include "image_operators_test.moc"
