@@ -58,7 +58,7 @@ void Dataset::read_spaces() {
   }
   for (const Space& space : filled_) {
     if (space.content == Content::fixed && space.cells_per_item == 0)
-      bad_input("space " + space.name, "has as many cells as nothing says",
+      bad_input("space " + space.name, "has a number of cells that no input gives",
                 "a space of any length needs an input of the role ids or target");
     if (space.content != Content::fixed && space.cells_per_item != 0)
       bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
