@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/roles.h"
+
 namespace stormcell {
 namespace {
 
@@ -27,10 +29,10 @@ class Costing {
     for (const NodeId id : block.nodes) {
       const Node& n = g_.node(id);
       add(id, times);
-      if (n.op->name == "guard") {
+      if (has_role(n, Role::guard)) {
         this->block(n.bodies[0], times * case_.guard_hits);
         this->block(n.bodies[1], times * (1 - case_.guard_hits));
-      } else if (n.op->name == "repeat") {
+      } else if (has_role(n, Role::repeat)) {
         const auto most = static_cast<double>(Dim::parse(n.attributes.word("most"), g_.symbols, n.name).evaluate(case_.bindings));
         this->block(n.bodies[0], times * std::min(most, case_.turns.value_or(most)));
       }

@@ -39,7 +39,7 @@ int32_t RouterRecords::columns_of_scores(const ProgramRouter& router) const {
   const Graph& g = *program_.graph;
   const Node& node = g.node(router.node);
   const TensorType& scores = g.value(node.inputs[0]).type;
-  if (node.op->name != "route" || scores.dtype != DType::f32) return 0;
+  if (scores.dtype != DType::f32) return 0;
   return static_cast<int32_t>(scores.content.at(0).constant());
 }
 

@@ -9,7 +9,7 @@
 #include "core/base/numbers.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/physical_limit.h"
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 #include "core/machine/memory.h"
 #include "core/profile/statistics.h"
 #include "core/runtime/lower.h"
@@ -37,7 +37,7 @@ ModelFigures Experiment::State::model_figures() const {
   m.weights_stated = model->origin_stated;
   model->forward->for_each_node([&](NodeId id, int) {
     const Node& n = model->forward->node(id);
-    if (n.op->name != "route") return;
+    if (!is_route(n)) return;
     ++m.routers;
     m.branches += model->forward->value(n.outputs[0]).branches;
   });

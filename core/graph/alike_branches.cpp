@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -75,8 +75,7 @@ std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
     if (n.outputs.empty()) return;
-    // A scatter stands in the branch from which its rows come.
-    SpaceId s = graph.value(n.op->name == "scatter" ? n.inputs[0] : n.outputs[0]).type.space;
+    SpaceId s = place_of(graph, n);
     for (; s != kNone; s = graph.space(s).parent)
       if (const auto at = signatures.find(s); at != signatures.end()) at->second.add(n);
   });

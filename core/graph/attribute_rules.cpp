@@ -24,7 +24,8 @@ std::string known_attributes(const Operator& op) {
   std::string names;
   for (const AttributeRule& rule : op.attributes) names += (names.empty() ? "" : " ") + std::string(rule.name);
   if (!op.extras.empty()) names += (names.empty() ? "" : " ") + std::string(kExtras.name);
-  return names.empty() ? "no attributes" : "attributes among " + listed(names, "and");
+  if (names.find(' ') == std::string::npos) return names.empty() ? "no attributes" : "no attribute but " + names;
+  return "attributes among " + listed(names, "and");
 }
 
 std::string kind_text(const AttributeRule& rule) {

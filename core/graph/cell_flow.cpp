@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
+#include "core/graph/roles.h"
 #include "core/graph/router_flow.h"
 
 namespace stormcell {
@@ -64,17 +64,16 @@ class Analysis {
   }
 
   void node(const Node& n) {
-    const std::string_view op = n.op->name;
-    if (op == "repeat") return repeat(n);
-    if (op == "guard") return guard(n);
-    if (op.starts_with("state_")) return state(n);
+    if (has_role(n, Role::repeat)) return repeat(n);
+    if (has_role(n, Role::guard)) return guard(n);
+    if (has_role(n, Role::state)) return state(n);
     for (const ValueId out : n.outputs) {
       Row fresh(sources_.size());
       const SpaceId to = space(out);
       for (size_t i = 0; i < n.inputs.size(); ++i) {
         const ValueId in = n.inputs[i];
         const Flow flow = n.op->flow ? n.op->flow(g_, n, i) : Flow{Mix::batch};
-        if (op == "route") {
+        if (is_route(n)) {
           // Choosing counts in full only; the cell's own scores weigh what was chosen.
           add(fresh, to, in, flow, false);
           add(fresh, to, in, {Mix::cell}, weights_from_scores(n));
@@ -85,7 +84,7 @@ class Analysis {
           add(fresh, to, in, flow);
         }
       }
-      if (op == "gather") decisions_of_gather(n, fresh, to);
+      if (has_role(n, Role::close)) decisions_of_gather(n, fresh, to);
       row(out) = std::move(fresh);
     }
   }
@@ -109,12 +108,8 @@ class Analysis {
   void state(const Node& n) {
     const ValueId state = n.inputs[0];
     if (!written_.empty()) written_.back().push_back(state);
-    if (n.op->name == "state_fill") {
-      row(state).assign(sources_.size(), {});
-      return;
-    }
-    // Writing replaces the content; putting some rows keeps the others.
-    Row fresh = n.op->name == "state_write" ? Row(sources_.size()) : row(state);
+    // What is written replaces the content, but for rows that stay.
+    Row fresh = n.op->keeps_rows ? row(state) : Row(sources_.size());
     for (size_t i = 1; i < n.inputs.size(); ++i) add(fresh, space(state), n.inputs[i], n.op->flow(g_, n, i));
     row(state) = std::move(fresh);
   }

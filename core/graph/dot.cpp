@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/graph/alike_branches.h"
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -75,11 +75,10 @@ class Drawing {
     }
   }
 
-  /// The nearest routed space in which a node stands; a scatter stands where its rows come from.
+  /// The nearest routed space in which a node stands; what sends rows stands where they come from.
   SpaceId frame_of(const Node& n) const {
-    const bool by_input = n.op->name == "scatter" || n.outputs.empty();
-    const ValueId v = !by_input ? n.outputs[0] : n.inputs.empty() ? kNone : n.inputs[0];
-    SpaceId s = v == kNone ? kNone : g_.value(v).type.space;
+    SpaceId s = place_of(g_, n);
+    if (n.outputs.empty() && !n.inputs.empty()) s = g_.value(n.inputs[0]).type.space;
     while (s != kNone && g_.space(s).kind != SpaceKind::routed) s = g_.space(s).parent;
     return s;
   }
@@ -145,22 +144,23 @@ class Drawing {
     shown_.insert(id);
     std::string text(n.op->name);
     if (!n.name.empty()) text += "\n" + n.name;
-    for (const ValueId v : n.inputs)
-      if (g_.value(v).kind == ValueKind::weight && n.op->name != "grouped_linear") text += "\nw " + type_text(g_, g_.value(v).type);
+    for (size_t i = 0; i < n.inputs.size(); ++i)
+      if (const Value& v = g_.value(n.inputs[i]); v.kind == ValueKind::weight && !branch_of_input(n, i))
+        text += "\nw " + type_text(g_, v.type);
     std::string style;
-    if (n.op->name == "route") {
+    if (is_route(n)) {
       const Value& d = g_.value(n.outputs[0]);
       text += "\n" + n.attributes.word("protocol", "") + ", " + std::to_string(d.fan_out) + " of " + std::to_string(d.branches);
       style = " shape=diamond style=\"filled,bold\" fillcolor=\"#f9b25c\" color=\"#a85b00\"";
     } else if (!n.outputs.empty()) {
       text += "\n" + type_text(g_, g_.value(n.outputs[0]).type);
     }
-    if (n.op->name == "scatter") style = " shape=trapezium fillcolor=\"#fde3c0\"";
-    if (n.op->name == "gather") style = " shape=invtrapezium fillcolor=\"#fde3c0\"";
+    if (has_role(n, Role::open)) style = " shape=trapezium fillcolor=\"#fde3c0\"";
+    if (has_role(n, Role::close)) style = " shape=invtrapezium fillcolor=\"#fde3c0\"";
     line(depth, "n" + std::to_string(id) + " [label=\"" + escaped(text) + "\"" + style + "];");
     for (size_t b = 0; b < n.bodies.size(); ++b) {
       line(depth, "subgraph cluster_" + std::to_string(clusters_++) + " {");
-      const std::string what = n.op->name == "repeat" ? "repeat" : b == 0 ? "guard holds" : "fallback";
+      const std::string what = has_role(n, Role::repeat) ? "repeat" : b == 0 ? "guard holds" : "fallback";
       line(depth + 1, "label=\"" + escaped(what + " " + n.name) + "\"; style=\"dashed,rounded\";");
       block(n.bodies[b], frame_of(n), depth + 1);
       line(depth, "}");
@@ -185,7 +185,7 @@ class Drawing {
       if (!shown_.contains(id)) return;
       const Node& n = g_.node(id);
       const std::string self = "n" + std::to_string(id);
-      const bool writes = n.op->name.starts_with("state_");
+      const bool writes = has_role(n, Role::state);
       for (size_t i = writes ? 1 : 0; i < n.inputs.size(); ++i) {
         const ValueId v = n.inputs[i];
         if (!is_shown(v)) continue;

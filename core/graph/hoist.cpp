@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 #include "core/graph/router_flow.h"
 
 namespace stormcell {
@@ -30,7 +30,7 @@ class Search {
   std::vector<Hoist> run() {
     std::vector<Hoist> hoists;
     for (size_t at = 0; at < order_.size(); ++at)
-      if (g_.node(order_[at]).op->name == "route") hoists.push_back(of_router(at));
+      if (is_route(g_.node(order_[at]))) hoists.push_back(of_router(at));
     return hoists;
   }
 
@@ -96,9 +96,7 @@ class Search {
   bool may_wait(NodeId id, ValueId decision, const std::vector<bool>& cone) const {
     const Node& n = g_.node(id);
     const SpaceId space = g_.value(decision).type.space;
-    if (n.outputs.empty() || !n.bodies.empty() || n.op->has_effect || n.op->name == "route" || n.op->name == "scatter" ||
-        n.op->name == "gather")
-      return false;
+    if (n.outputs.empty() || (!has_role(n, Role::compute) && !has_role(n, Role::pointwise) && !has_role(n, Role::attend))) return false;
     for (const ValueId v : n.outputs)
       if (cone[static_cast<size_t>(v)] || is_output_[static_cast<size_t>(v)] || g_.value(v).type.space != space ||
           g_.value(v).kind == ValueKind::decision)
@@ -118,8 +116,9 @@ class Search {
       for (const NodeId user : users_[static_cast<size_t>(v)]) {
         const Node& u = g_.node(user);
         used = true;
-        if (u.op->name == "scatter" && u.inputs[1] == decision) {
-          for (const int64_t s : u.attributes.list("spaces")) branches.push_back(g_.space(static_cast<SpaceId>(s)).branch);
+        if (has_role(u, Role::open) && sends_by(g_, u) == decision) {
+          const std::vector<int32_t> sent = branches_sent(g_, u);
+          branches.insert(branches.end(), sent.begin(), sent.end());
         } else if (const auto w = waiting.find(user); w != waiting.end()) {
           branches.insert(branches.end(), w->second.begin(), w->second.end());
         } else {

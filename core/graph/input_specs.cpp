@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -32,7 +32,7 @@ int64_t classes_of(const Graph& graph, ValueId label) {
   int64_t fewest = 0;
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
-    if (n.op->name != "route" || n.inputs[0] != label || protocol_of(n.attributes).kind != ProtocolKind::label) return;
+    if (!is_route(n) || n.inputs[0] != label || protocol_of(n.attributes).kind != ProtocolKind::label) return;
     const int64_t branches = graph.value(n.outputs[0]).branches;
     fewest = fewest == 0 ? branches : std::min(fewest, branches);
   });

@@ -1,8 +1,8 @@
 #include "core/graph/label_inputs.h"
 
 #include "core/base/error.h"
-#include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -26,7 +26,7 @@ std::vector<LabelInput> label_inputs(const Graph& graph) {
   std::vector<LabelInput> inputs;
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
-    if (node.op->name != "route" || protocol_of(node.attributes).kind != ProtocolKind::label) return;
+    if (!is_route(node) || protocol_of(node.attributes).kind != ProtocolKind::label) return;
     if (const ValueId input = source_of(graph, node.inputs[0]); input != kNone)
       inputs.push_back({input, graph.value(node.outputs[0]).branches, node.name});
   });

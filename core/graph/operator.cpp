@@ -155,6 +155,7 @@ void remove_extra(Node& node, std::string_view extra) {
   if (!rest.empty()) node.attributes.set("extras", rest);
 }
 size_t extra_count(const Node& node) { return extras(node).size(); }
+std::string extra_name(const Node& node, size_t index) { return extras(node).at(index); }
 
 void expect_extras(const Graph& graph, const Node& node) {
   const std::vector<std::string> list = extras(node);

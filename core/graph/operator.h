@@ -48,6 +48,21 @@ struct CostContext {
   std::function<double(ValueId decision, int32_t branch)> load = {};  ///< cells that a branch gets; may be a mean below 1
 };
 
+/// What an operator is to the graph around it (roles.h asks).
+enum class Role : uint8_t {
+  compute,    ///< outputs from inputs, as its flow says
+  pointwise,  ///< each output cell from the same cell of its inputs and from weights: the same over a branch's cells as over all slots
+  attend,     ///< input 0 asks, the cells of inputs 1 and 2 answer; those that the extra `mask` hides do not
+  route,      ///< makes a decision about the cells of input 0
+  open,       ///< takes rows of input 0 to where input 1, a decision or ragged cells, sends them: an output for each of `spaces`
+  close,      ///< joins rows of branches in the space that its attribute `space` names
+  grouped,    ///< works on all slots of the decision input 1; inputs from 2 on serve one branch each, those that `branches` lists
+  exchange,   ///< moves rows between ranks
+  state,      ///< changes the state that is its first input, and gives nothing
+  guard,      ///< runs its first body, or its second, which computes the same
+  repeat,     ///< runs its body until it gives a stop
+};
+
 struct Operator {
   std::string_view name;
   /// Types of the outputs; throws Error(bad_input) saying what was expected and what came.
@@ -55,12 +70,20 @@ struct Operator {
   /// The flow from input `index` to the outputs.
   Flow (*flow)(const Graph&, const Node&, size_t index) = nullptr;
   Cost (*cost)(const CostContext&, const Node&) = nullptr;
-  /// True when the node changes a state or ends a region: never removed as unused.
-  bool has_effect = false;
+  Role role = Role::compute;
   /// The optional inputs it knows, with blanks between.
   std::string_view extras = {};
   /// What it knows besides `extras`.
   std::span<const AttributeRule> attributes = {};
+  /// The operator that does this one's work for all slots of a decision at once, with an input 1 for each branch; empty: there is none.
+  std::string_view grouped_as = {};
+  /// The word under which a neighbour may do this one's work too; empty: none may.
+  std::string_view folds_as = {};
+  /// Whose work it may do itself, words with blanks between, each an attribute or an extra of its own: an attribute takes the value of the
+  /// only one that the other has, an extra its other input; `gain`, of a norm before it, brings `eps` too.
+  std::string_view absorbs = {};
+  /// Of a state's operator: rows that it does not write stay as they are.
+  bool keeps_rows = false;
 };
 
 /// Types of a node's outputs. Attributes and extras are held against what the operator declares, then its shape rule is asked.
@@ -105,6 +128,8 @@ int extra_input(const Node& node, std::string_view extra, size_t fixed);
 void remove_extra(Node& node, std::string_view extra);
 /// Number of extras.
 size_t extra_count(const Node& node);
+/// The word of the extra that is input plain + `index`.
+std::string extra_name(const Node& node, size_t index);
 /// Each extra is one that the operator knows, and named once.
 void expect_extras(const Graph& graph, const Node& node);
 

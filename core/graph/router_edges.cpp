@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -50,7 +50,7 @@ class Edges {
  public:
   explicit Edges(const Graph& graph) : g_(graph), marks_(graph.values.size()) {
     g_.for_each_node([&](NodeId id, int) {
-      if (g_.node(id).op->name != "route") return;
+      if (!is_route(g_.node(id))) return;
       const ValueId decision = g_.node(id).outputs[0];
       routers_.push_back({id, decision, g_.value(decision).type.space, {}, {}, 0});
     });
@@ -126,24 +126,23 @@ class Edges {
   }
 
   void node(const Node& n) {
-    const std::string_view op = n.op->name;
-    if (op == "guard") return guard(n);
-    if (op == "repeat") return repeat(n);
+    if (has_role(n, Role::guard)) return guard(n);
+    if (has_role(n, Role::repeat)) return repeat(n);
     Marks came;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const Value& in = g_.value(n.inputs[i]);
       if (in.kind == ValueKind::weight || in.kind == ValueKind::decision || in.kind == ValueKind::ragged) continue;
-      if (op.starts_with("state_") && i == 0) continue;
+      if (has_role(n, Role::state) && i == 0) continue;
       // Who else is chosen may depend on other cells; what is chosen for a cell depends on its own.
-      if (op == "route" || (n.op->flow && n.op->flow(g_, n, i).mix == Mix::cell)) came.add(marks(n.inputs[i]));
+      if (is_route(n) || (n.op->flow && n.op->flow(g_, n, i).mix == Mix::cell)) came.add(marks(n.inputs[i]));
     }
-    if (op == "route") {
+    if (is_route(n)) {
       meets_[static_cast<size_t>(router_of_[static_cast<size_t>(n.outputs[0])])].add(came);
       return;
     }
-    if (op.starts_with("state_")) {
-      // Writing replaces the content; putting some rows keeps the others.
-      if (op != "state_put") marks(n.inputs[0]) = {};
+    if (has_role(n, Role::state)) {
+      // What is written replaces the content, but for rows that stay.
+      if (!n.op->keeps_rows) marks(n.inputs[0]) = {};
       marks(n.inputs[0]).add(came);
       return;
     }
@@ -154,7 +153,7 @@ class Edges {
     for (const ValueId out : n.outputs) {
       marks(out) = came;
       if (g_.value(out).type.space != kNone) mark_space(g_.value(out).type.space, marks(out));
-      if (op == "gather") gathered(n, out);
+      if (has_role(n, Role::close)) gathered(n, out);
     }
   }
 

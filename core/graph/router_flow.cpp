@@ -2,19 +2,17 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
-
-bool is_route(const Node& n) { return n.op->name == "route"; }
 
 /// States that a block's nodes write, bodies included.
 void written_states(const Graph& g, const Block& block, std::vector<ValueId>& states) {
   const auto visit = [&](NodeId id, int) {
     const Node& n = g.node(id);
-    if (n.op->name.starts_with("state_")) states.push_back(n.inputs[0]);
+    if (has_role(n, Role::state)) states.push_back(n.inputs[0]);
   };
   g.for_each_node(block, 0, visit);
 }
@@ -28,7 +26,7 @@ void own_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
 }
 
 void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
-  if (n.op->name.starts_with("exchange_")) return;  // moves rows between ranks, and back
+  if (has_role(n, Role::exchange)) return;  // moves rows between ranks, and back
   for (size_t i = 0; i < n.inputs.size() && n.op->flow; ++i) {
     const Flow flow = n.op->flow(g, n, i);
     if (flow.mix == Mix::cell || flow.mix == Mix::none) continue;
@@ -48,25 +46,24 @@ std::vector<std::vector<ValueId>> value_successors(const Graph& g) {
   };
   g.for_each_node([&](NodeId id, int) {
     const Node& n = g.node(id);
-    const std::string_view op = n.op->name;
-    if (op == "guard") {
+    if (has_role(n, Role::guard)) {
       for (const auto& yield : n.yields)
         for (size_t i = 0; i < n.outputs.size(); ++i) link(yield[i], n.outputs[i]);
       return;
     }
-    if (op == "repeat") {
+    if (has_role(n, Role::repeat)) {
       std::vector<ValueId> states;
       written_states(g, n.bodies[0], states);
       for (const ValueId state : states) link(n.yields[0][0], state);
       return;
     }
-    if (op.starts_with("state_")) {
+    if (has_role(n, Role::state)) {
       for (size_t i = 1; i < n.inputs.size(); ++i) link(n.inputs[i], n.inputs[0]);
       return;
     }
     for (const ValueId out : n.outputs) {
       for (const ValueId in : n.inputs) link(in, out);
-      if (op != "gather") continue;
+      if (!has_role(n, Role::close)) continue;
       for (const ValueId in : n.inputs)
         for (SpaceId s = g.value(in).type.space; s != kNone && s != g.value(out).type.space; s = g.origin(s)) {
           if (g.space(s).kind == SpaceKind::routed) link(g.space(s).decision, out);

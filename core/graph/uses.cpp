@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -62,9 +62,7 @@ std::vector<ValueId> reads_of(const Graph& graph, NodeId node) {
 std::set<ValueId> states_written(const Graph& graph, NodeId node) {
   std::set<ValueId> states;
   auto visit = [&](NodeId id) {
-    const Node& n = graph.node(id);
-    if (n.op->has_effect && n.bodies.empty() && !n.inputs.empty() && graph.value(n.inputs[0]).kind == ValueKind::state)
-      states.insert(n.inputs[0]);
+    if (const ValueId state = changed_state(graph, graph.node(id)); state != kNone) states.insert(state);
   };
   visit_with_bodies(graph, node, visit);
   return states;

@@ -1,7 +1,7 @@
 #include "core/graph/verify.h"
 
 #include "core/base/error.h"
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -141,7 +141,7 @@ class Verifier {
       if (placed_[static_cast<size_t>(id)]) fail(where, "stands in two places");
       placed_[static_cast<size_t>(id)] = true;
       for (const ValueId v : node.inputs) use(v, where);
-      const size_t bodies = node.op->name == "guard" ? 2 : node.op->name == "repeat" ? 1 : 0;
+      const size_t bodies = body_count(*node.op);
       if (node.bodies.size() != bodies || node.yields.size() != bodies)
         fail(where, "expected " + std::to_string(bodies) + " bodies, got " + std::to_string(node.bodies.size()));
       for (size_t b = 0; b < node.bodies.size(); ++b) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/graph/label_inputs.h"
+#include "core/graph/roles.h"
 #include "core/oracle/reference/frame.h"
 #include "core/oracle/reference/route.h"
 
@@ -110,11 +111,11 @@ class Walk {
     for (const NodeId id : block.nodes) {
       options_.cancel.check();
       const Node& node = graph_.node(id);
-      if (node.op->name == "guard") {
+      if (has_role(node, Role::guard)) {
         guard(node);
-      } else if (node.op->name == "repeat") {
+      } else if (has_role(node, Role::repeat)) {
         repeat(node);
-      } else if (node.op->name == "route") {
+      } else if (is_route(node)) {
         route(id, node);
       } else {
         const Kernel<Scalar> kernel = find_kernel<Scalar>(node.op->name);

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "core/base/error.h"
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 #include "core/graph/uses.h"
 #include "core/passes/dead_path.h"
 #include "core/passes/region.h"
@@ -31,7 +31,7 @@ bool decides_about_real_cells(const Graph& graph, const std::string& router) {
   bool real = false;
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
-    if (n.op->name != "route" || n.name != router) return;
+    if (!is_route(n) || n.name != router) return;
     real = graph.space(graph.value(n.outputs[0]).type.space).kind == SpaceKind::ragged;
   });
   return real;
@@ -77,12 +77,10 @@ std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranche
       bool dead = false;
       for (SpaceId s = node.outputs.empty() ? kNone : graph.value(node.outputs[0]).type.space; s != kNone; s = graph.space(s).parent)
         dead = dead || (graph.space(s).kind == SpaceKind::routed && is_dead_branch(graph.space(s).decision, graph.space(s).branch));
-      const bool grouped = node.op->name == "grouped_linear";
-      const size_t products = grouped ? node.attributes.list("branches").size() : 0;
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (graph.value(node.inputs[i]).kind != ValueKind::weight) continue;
-        const bool of_dead = dead || (i >= 2 && i < 2 + products &&
-                                      is_dead_branch(node.inputs[1], static_cast<int32_t>(node.attributes.list("branches")[i - 2])));
+        const std::optional<int32_t> own = branch_of_input(node, i);
+        const bool of_dead = dead || (own && is_dead_branch(sends_by(graph, node), *own));
         (of_dead ? read : needed).insert(node.inputs[i]);
       }
     }

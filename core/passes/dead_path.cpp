@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "core/base/numbers.h"
-#include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
+#include "core/graph/roles.h"
 #include "core/passes/dead_branches.h"
 #include "core/passes/prose.h"
 #include "core/passes/region.h"
@@ -88,7 +88,7 @@ class DeadPath {
     for (const NodeId id : region.gathers) {
       const Node& node = graph().node(id);
       std::set<int32_t> joined;
-      for (size_t i = 0; i + extra_count(node) < node.inputs.size(); ++i)
+      for (size_t i = 0; i < plain_inputs(node); ++i)
         if (const auto b = branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision)) {
           if (*b == kAllBranches) {
             joined.insert(region.branches.begin(), region.branches.end());
@@ -108,21 +108,17 @@ class DeadPath {
     const std::vector<int32_t> branches = branches_of_node(graph(), region, id);
     return !branches.empty() && std::all_of(branches.begin(), branches.end(), [&](int32_t b) { return dead.contains(b); });
   }
-  bool is_cut(const Region& region, NodeId id) const {
-    const Node& node = graph().node(id);
-    return (node.op->name == "scatter" || node.op->name == "grouped_linear") && node.inputs[1] == region.decision;
-  }
+  bool is_cut(const Region& region, NodeId id) const { return sends_by(graph(), graph().node(id)) == region.decision; }
 
   /// Bytes of the weights that `branches` of the region read and that only dead branches read.
   int64_t saved_bytes(const Region& region, const std::set<int32_t>& branches) const {
     std::set<ValueId> weights;
     for (const NodeId id : region.nodes) {
       const Node& node = graph().node(id);
-      if (node.op->name == "grouped_linear" && node.inputs[1] == region.decision) {
-        const std::vector<int64_t>& list = node.attributes.list("branches");
-        for (size_t i = 0; i < list.size(); ++i)
-          if (branches.contains(static_cast<int32_t>(list[i]))) weights.insert(node.inputs[2 + i]);
-      } else if (!is_cut(region, id) && is_dead(region, id, branches)) {
+      if (is_cut(region, id)) {
+        for (size_t i = 0; i < node.inputs.size(); ++i)
+          if (const auto own = branch_of_input(node, i); own && branches.contains(*own)) weights.insert(node.inputs[i]);
+      } else if (is_dead(region, id, branches)) {
         for (const ValueId v : reads_of(graph(), id)) weights.insert(v);
       }
     }
@@ -175,38 +171,38 @@ class DeadPath {
     rewriter_.replace_run(region.block, first, region.nodes.size(), {predicate, guard});
   }
 
-  /// A scatter or a grouped product without the dead branches; nothing when no branch is left.
+  /// What sends rows to branches, without the dead ones; nothing when no branch is left.
   std::optional<NodeId> cut_node(NodeId id, const std::set<int32_t>& dead, ValueMap& copies) {
     const Node node = graph().node(id);
-    const bool scatter = node.op->name == "scatter";
-    const std::vector<int64_t>& list = node.attributes.list(scatter ? "spaces" : "branches");
+    const bool open = has_role(node, Role::open);
+    const char* list_name = open ? "spaces" : "branches";
+    const std::vector<int32_t> branches = branches_sent(graph(), node);
     std::vector<int64_t> live;
     std::vector<size_t> kept;
-    for (size_t i = 0; i < list.size(); ++i) {
-      const int32_t branch = scatter ? graph().space(static_cast<SpaceId>(list[i])).branch : static_cast<int32_t>(list[i]);
-      if (dead.contains(branch)) continue;
-      live.push_back(list[i]);
+    for (size_t i = 0; i < branches.size(); ++i) {
+      if (dead.contains(branches[i])) continue;
+      live.push_back(node.attributes.list(list_name)[i]);
       kept.push_back(i);
     }
     if (live.empty()) return {};
-    if (live.size() == list.size()) return rewriter_.clone(id, copies);
-    std::vector<ValueId> inputs(node.inputs.begin(), node.inputs.begin() + 2);
-    if (!scatter) {
-      for (const size_t i : kept) inputs.push_back(node.inputs[2 + i]);
-      inputs.insert(inputs.end(), node.inputs.begin() + 2 + static_cast<std::ptrdiff_t>(list.size()), node.inputs.end());
+    if (live.size() == branches.size()) return rewriter_.clone(id, copies);
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto own = branch_of_input(node, i);
+      if (own && dead.contains(*own)) continue;
+      const auto at = copies.find(node.inputs[i]);
+      inputs.push_back(at == copies.end() ? node.inputs[i] : at->second);
     }
-    for (ValueId& v : inputs)
-      if (const auto at = copies.find(v); at != copies.end()) v = at->second;
     Attributes attributes = node.attributes;
-    attributes.set(scatter ? "spaces" : "branches", live);
+    attributes.set(list_name, live);
     const NodeId made = rewriter_.make_node(node.op->name, std::move(inputs), std::move(attributes), node.name);
-    for (size_t i = 0; i < (scatter ? kept.size() : 1); ++i) copies[node.outputs[scatter ? kept[i] : 0]] = graph().node(made).outputs[i];
+    for (size_t i = 0; i < (open ? kept.size() : 1); ++i) copies[node.outputs[open ? kept[i] : 0]] = graph().node(made).outputs[i];
     return made;
   }
 
   NodeId cut_gather(const Region& region, NodeId id, const std::set<int32_t>& dead, ValueMap& copies) {
     const Node node = graph().node(id);
-    const size_t values = node.inputs.size() - extra_count(node);
+    const size_t values = plain_inputs(node);
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const std::optional<int32_t> b =

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
+#include "core/graph/roles.h"
 #include "core/passes/prose.h"
 #include "core/passes/region.h"
 
@@ -38,6 +38,16 @@ std::string unlike_attribute(const Node& x, const Node& y) {
       const Attribute *a = value_of(x, key), *b = value_of(y, key);
       if (!a || !b || *a != *b) return key;
     }
+  return {};
+}
+
+/// The first extra or attribute of a product that its grouped form does not know; empty: it knows all.
+std::string not_grouped(const Node& product) {
+  const Operator& grouped = *find_operator(product.op->grouped_as);
+  for (const auto& [name, value] : product.attributes)
+    if (!knows(grouped, name) && value != Attribute(int64_t{0})) return name;
+  for (size_t i = 0; i < extra_count(product); ++i)
+    if (const std::string extra = extra_name(product, i); !knows(grouped, extra)) return extra;
   return {};
 }
 
@@ -84,13 +94,12 @@ class BranchFusion {
 
  private:
   const Graph& graph() const { return rewriter_.graph(); }
-  size_t value_count(const Node& node) const { return node.inputs.size() - extra_count(node); }
 
   std::string sort_nodes() {
     for (const NodeId id : region_.nodes) {
       const Node& node = graph().node(id);
       if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) continue;
-      if (node.op->name == "scatter" && node.inputs[1] == region_.decision) {
+      if (has_role(node, Role::open) && sends_by(graph(), node) == region_.decision) {
         for (size_t i = 0; i < node.outputs.size(); ++i) {
           const int32_t branch = graph().space(graph().value(node.outputs[i]).type.space).branch;
           if (branch == kAllBranches) return "it works on slots already";
@@ -100,7 +109,7 @@ class BranchFusion {
         continue;
       }
       const SpaceId space = node.outputs.size() == 1 ? graph().value(node.outputs[0]).type.space : kNone;
-      if (space == kNone || graph().space(space).decision != region_.decision || node.op->name == "route") {
+      if (space == kNone || graph().space(space).decision != region_.decision || is_route(node)) {
         const std::vector<int32_t> in = branches_of_node(graph(), region_, id);
         return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + named(node);
       }
@@ -120,7 +129,7 @@ class BranchFusion {
       if (mode == "place" && decision.fan_out > 1) return named(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return named(node) + " joins integers";
       std::vector<int32_t> joined;
-      for (size_t i = 0; i < value_count(node); ++i) joined.push_back(graph().space(graph().value(node.inputs[i]).type.space).branch);
+      for (size_t i = 0; i < plain_inputs(node); ++i) joined.push_back(graph().space(graph().value(node.inputs[i]).type.space).branch);
       std::sort(joined.begin(), joined.end());
       if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return named(node) + " joins a branch twice";
       if (present_.empty()) present_ = joined;
@@ -152,7 +161,7 @@ class BranchFusion {
     for (const NodeId id : region_.gathers) {
       const Node& node = graph().node(id);
       ValueId of_model = kNone, of_branch = kNone;
-      for (size_t i = 0; i < value_count(node); ++i) {
+      for (size_t i = 0; i < plain_inputs(node); ++i) {
         const int32_t from = graph().space(graph().value(node.inputs[i]).type.space).branch;
         if (from == model) of_model = node.inputs[i];
         if (from == branch) of_branch = node.inputs[i];
@@ -164,11 +173,11 @@ class BranchFusion {
   }
 
   std::string match_inputs(const Node& x, const Node& y, const ValueMap& same, const std::string& here, const std::string& there) {
-    const bool product = x.op->name == "linear";
-    const bool elementwise = x.op->name == "activation" || x.op->name == "multiply" || x.op->name == "add" || x.op->name == "scale";
-    if (!product && !elementwise && x.op->name != "rms_norm") return here + " holds " + named(y);
-    if (product && extra_input(y, "bias", 2) >= 0) return here + " has a bias in " + named(y) + ", which grouped products do not take";
-    if (product && y.attributes.integer("precise", 0) != 0) return here + " asks " + named(y) + " for full precision";
+    const bool product = !x.op->grouped_as.empty();
+    if (!has_role(x, Role::pointwise)) return here + " holds " + named(y);
+    if (product)
+      if (const std::string word = not_grouped(y); !word.empty())
+        return here + " has " + word + " in " + named(y) + ", which grouped products do not take";
     if (x.inputs.size() != y.inputs.size()) return here + " has " + named(y) + " with other inputs than " + there;
     for (size_t i = 0; i < x.inputs.size(); ++i) {
       const Value &in_x = graph().value(x.inputs[i]), &in_y = graph().value(y.inputs[i]);
@@ -203,9 +212,9 @@ class BranchFusion {
     const Node model = graph().node(id);
     std::vector<ValueId> inputs;
     Attributes attributes = model.attributes;
-    std::string_view op = model.op->name;
+    const bool product = !model.op->grouped_as.empty();
     std::string last_name;
-    if (op == "linear") {
+    if (product) {
       const auto flow = flow_of_.find(model.inputs[0]);
       inputs = {flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, region_.decision};
       std::vector<int64_t> branches;
@@ -216,14 +225,16 @@ class BranchFusion {
         branches.push_back(b);
       }
       for (size_t i = 2; i < model.inputs.size(); ++i) inputs.push_back(over_slots(model.inputs[i]));
+      for (const auto& [name, value] : model.attributes)
+        if (!knows(*find_operator(model.op->grouped_as), name)) attributes.erase(name);  // 0, as not_grouped() found
       attributes.set("branches", std::move(branches));
       attributes.set("slots", int64_t{slots_});
-      op = "grouped_linear";
     } else {
       for (const ValueId v : model.inputs) inputs.push_back(over_slots(v));
       last_name = graph().node(graph().value(same_[present_.back()].at(model.outputs[0])).producer).name;
     }
-    const NodeId made = rewriter_.make_node(op, std::move(inputs), std::move(attributes), common_name(model.name, last_name));
+    const NodeId made = rewriter_.make_node(product ? model.op->grouped_as : model.op->name, std::move(inputs), std::move(attributes),
+                                            common_name(model.name, last_name));
     made_.push_back(made);
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
   }
@@ -231,9 +242,9 @@ class BranchFusion {
   void join(NodeId id) {
     const Node before = graph().node(id);
     std::vector<ValueId> inputs;
-    for (size_t i = 0; i < value_count(before); ++i)
+    for (size_t i = 0; i < plain_inputs(before); ++i)
       if (graph().space(graph().value(before.inputs[i]).type.space).branch == present_[0]) inputs.push_back(over_slots(before.inputs[i]));
-    inputs.insert(inputs.end(), before.inputs.begin() + static_cast<std::ptrdiff_t>(value_count(before)), before.inputs.end());
+    inputs.insert(inputs.end(), before.inputs.begin() + static_cast<std::ptrdiff_t>(plain_inputs(before)), before.inputs.end());
     Node& node = rewriter_.graph().node(id);
     node.inputs = std::move(inputs);
     if (node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));  // a cell has one row at most

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 
@@ -29,7 +29,7 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
 }
 
 bool has_guards(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.op->name == "guard"; });
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return has_role(node, Role::guard); });
 }
 
 }  // namespace stormcell

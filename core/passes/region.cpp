@@ -5,23 +5,16 @@
 #include <numeric>
 #include <set>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
 
 std::string quoted_node(const Node& node) { return std::string(node.op->name) + " \"" + node.name + "\""; }
 
-/// The node itself takes rows to branches of `decision`.
-bool opens(const Graph& graph, const Node& node, ValueId decision) {
-  if (node.op->name == "scatter") return node.inputs[1] == decision;
-  return node.op->name == "grouped_linear" && node.inputs[1] == decision &&
-         graph.value(node.inputs[0]).type.space == graph.value(decision).type.space;
-}
-
 /// A gather whose result lives outside of the decision's branches.
 bool closes(const Graph& graph, const Node& node, ValueId decision) {
-  return node.op->name == "gather" && !branch_within(graph, graph.value(node.outputs[0]).type.space, decision);
+  return has_role(node, Role::close) && !branch_within(graph, graph.value(node.outputs[0]).type.space, decision);
 }
 
 class RegionFinder {
@@ -75,9 +68,9 @@ class RegionFinder {
     std::set<ValueId> inside;
     for (const NodeId id : region.nodes) {
       const Node& node = graph_.node(id);
-      if (node.op->name == "grouped_linear" && node.inputs[1] == decision_) {
-        for (const int64_t b : node.attributes.list("branches")) branches.insert(static_cast<int32_t>(b));
-      }
+      if (sends_by(graph_, node) == decision_)
+        for (const int32_t b : branches_sent(graph_, node))
+          if (b != kAllBranches) branches.insert(b);
       for (const ValueId v : node.outputs) {
         const std::optional<int32_t> b = branch_within(graph_, graph_.value(v).type.space, decision_);
         if (b && *b != kAllBranches) branches.insert(*b);
@@ -85,7 +78,7 @@ class RegionFinder {
       }
       if (const std::set<ValueId> states = states_written(graph_, id); !states.empty())
         object(region, quoted_node(node) + " writes the state " + graph_.value(*states.begin()).name);
-      if (node.op->has_effect && node.bodies.empty()) object(region, quoted_node(node) + " acts on more than its outputs");
+      if (has_effect(*node.op) && node.bodies.empty()) object(region, quoted_node(node) + " acts on more than its outputs");
     }
     // Slots that all branches share belong to every branch.
     if (branches.empty())
@@ -94,7 +87,7 @@ class RegionFinder {
 
     for (const NodeId id : region.gathers) {
       const Node& node = graph_.node(id);
-      for (size_t i = 0; i + extra_count(node) < node.inputs.size(); ++i)
+      for (size_t i = 0; i < plain_inputs(node); ++i)
         if (!inside.contains(node.inputs[i])) object(region, quoted_node(node) + " joins rows of other routers too");
     }
     if (region.gathers.empty()) object(region, "no gather joins its branches");
@@ -145,9 +138,8 @@ std::vector<ValueId> decisions_of(const Graph& graph, BlockPlace place) {
   std::set<ValueId> seen;
   for (const NodeId id : block_at(graph, place).nodes) {
     const Node& node = graph.node(id);
-    if (node.inputs.size() < 2) continue;
-    const ValueId d = node.inputs[1];
-    if (graph.value(d).kind == ValueKind::decision && opens(graph, node, d) && seen.insert(d).second) decisions.push_back(d);
+    const ValueId d = sends_by(graph, node);
+    if (d != kNone && opens(graph, node, d) && seen.insert(d).second) decisions.push_back(d);
   }
   const auto depth = [&](ValueId d) {
     int steps = 0;

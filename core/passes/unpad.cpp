@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/rewrite.h"
+#include "core/graph/roles.h"
 #include "core/graph/spaces.h"
 #include "core/passes/prose.h"
 
@@ -68,7 +68,7 @@ class Planner {
       return;
     }
     const bool makes = std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return over(v); });
-    if (n.op->name == "attention") return attention(id, n, makes);
+    if (has_role(n, Role::attend)) return attend(id, n, makes);
     if (makes && may_run_on_real_cells(n)) {
       plan_.nodes.push_back(id);
       plan_.made.insert(n.outputs.begin(), n.outputs.end());
@@ -80,30 +80,31 @@ class Planner {
 
   /// Cell by cell; or a router whose capacity counts padding last.
   bool may_run_on_real_cells(const Node& n) {
-    if (n.op->has_effect) return false;
-    if (n.op->name == "route") {
+    if (has_effect(*n.op)) return false;
+    if (is_route(n)) {
       const Protocol protocol = protocol_of(n.attributes);
       if (protocol.mixes_batch()) object("router " + n.name + " gives its places by priority over the batch, padding included");
       if (protocol.mixes_parent()) plan_.needs_padding_last = true;
       return true;
     }
-    if (n.op->name == "broadcast") return static_cast<SpaceId>(n.attributes.integer("space")) == plan_.space;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
-      const Mix mix = n.op->flow ? n.op->flow(g_, n, i).mix : Mix::batch;
-      if (mix != Mix::cell && mix != Mix::none) return false;
+      const Flow flow = n.op->flow ? n.op->flow(g_, n, i) : Flow{Mix::batch};
+      // What hands a parent's row to its cells does so for the real ones.
+      const bool hands_down = flow.mix == Mix::within && flow.space == g_.value(n.inputs[i]).type.space;
+      if (flow.mix != Mix::cell && flow.mix != Mix::none && !hands_down) return false;
     }
     return true;
   }
 
   /// Keys among the cells must not be seen where they pad: by the mask, or because they stand behind every real query.
-  void attention(NodeId id, const Node& n, bool makes) {
+  void attend(NodeId id, const Node& n, bool makes) {
     const bool keys = over(n.inputs[1]);
     if (!makes && !keys) return;
     if (g_.holds_members(g_.value(n.inputs[keys ? 1 : 0]).type.space) || extra_input(n, "step", 3) >= 0)
       return object(called(n) + " reads a cache or routed sequences");
     if (keys) {
       const int mask = extra_input(n, "mask", 3);
-      const bool causal = n.attributes.integer("causal", 0) != 0 && g_.value(n.inputs[0]).type.space == g_.value(n.inputs[1]).type.space;
+      const bool causal = n.op->flow(g_, n, 1).mix == Mix::before;
       if (mask >= 0 && n.inputs[static_cast<size_t>(mask)] == plan_.mask) {
         plan_.needs_some_in_each = true;
       } else if (causal && makes) {
@@ -172,7 +173,7 @@ class Compacting {
   /// No key pads any more.
   void unmask(NodeId id) {
     Node& n = g_.node(id);
-    const int mask = n.op->name == "attention" ? extra_input(n, "mask", 3) : -1;
+    const int mask = has_role(n, Role::attend) ? extra_input(n, "mask", plain_inputs(n)) : -1;
     if (mask < 0 || n.inputs[static_cast<size_t>(mask)] != plan_.mask) return;
     n.inputs.erase(n.inputs.begin() + mask);
     remove_extra(n, "mask");

@@ -7,18 +7,13 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
 #include "core/graph/rewrite.h"
+#include "core/graph/roles.h"
 #include "core/passes/prose.h"
 
 namespace stormcell {
 namespace {
-
-bool is_product(const Node& node) { return node.op->name == "linear" || node.op->name == "grouped_linear"; }
-
-/// Inputs before the extras.
-size_t fixed_inputs(const Node& node) { return node.inputs.size() - extra_count(node); }
-bool has(const Node& node, std::string_view extra) { return extra_input(node, extra, fixed_inputs(node)) >= 0; }
+bool has(const Node& node, std::string_view extra) { return extra_input(node, extra, plain_inputs(node)) >= 0; }
 void add_extra(Node& node, std::string_view extra, ValueId value) {
   const std::string before = node.attributes.word("extras", "");
   node.attributes.set("extras", before.empty() ? std::string(extra) : before + "+" + std::string(extra));
@@ -79,8 +74,8 @@ class VerticalFusion {
 
   /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
   NodeId absorb_next(NodeId id) {
-    if (fold_.norms && is_product(node(id)) && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
-    if (fold_.residuals && node(id).op->name == "guard") absorb_into_bodies(id);
+    if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id)) ++counts.norms;
+    if (fold_.residuals && has_role(node(id), Role::guard)) absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
     const ValueId out = node(id).outputs[0];
     const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
@@ -91,7 +86,7 @@ class VerticalFusion {
   bool absorb_norm(NodeId id) {
     const ValueId x = node(id).inputs[0];
     const NodeId norm = graph().value(x).producer;
-    if (norm == kNone || graph().node(norm).op->name != "rms_norm" || uses_[static_cast<size_t>(x)] != 1 || !place_of_.contains(norm))
+    if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[static_cast<size_t>(x)] != 1 || !place_of_.contains(norm))
       return false;
     if (!may_move(norm, id)) return false;
     const Node before = graph().node(norm);
@@ -110,7 +105,7 @@ class VerticalFusion {
     for (size_t i = 0; i < node(guard).outputs.size(); ++i) {
       const ValueId out = node(guard).outputs[i];
       const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
-      if (user == kNone || !place_of_.contains(user) || node(user).op->name != "add") continue;
+      if (user == kNone || !place_of_.contains(user) || node(user).op->folds_as != "residual") continue;
       const ValueId other = node(user).inputs[node(user).inputs[0] == out ? 1 : 0];
       const NodeId maker = graph().value(other).producer;
       // The bodies must see the other summand, as it is then.
@@ -121,7 +116,7 @@ class VerticalFusion {
         const NodeId gather = graph().value(yield).producer;
         const std::vector<NodeId>& nodes = node(guard).bodies[body].nodes;
         return uses_[static_cast<size_t>(yield)] == 1 && std::find(nodes.begin(), nodes.end(), gather) != nodes.end() &&
-               graph().node(gather).op->name == "gather" && absorbs(graph().node(gather), node(user));
+               has_role(graph().node(gather), Role::close) && absorbs(graph().node(gather), node(user));
       };
       if (other == out || !joins(0) || !joins(1)) continue;
       for (const std::vector<ValueId>& yields : node(guard).yields) add_extra(node(graph().value(yields[i]).producer), "residual", other);
@@ -135,24 +130,20 @@ class VerticalFusion {
 
   /// Whether `maker`, whose result only `user` reads, may do the user's work too.
   bool absorbs(const Node& maker, const Node& user) {
-    const std::string_view op = user.op->name;
-    if ((op == "scale" && !fold_.scales) || (op == "activation" && !fold_.activations) || (op == "multiply" && !fold_.gates) ||
-        (op == "add" && !fold_.residuals))
+    const std::string_view as = user.op->folds_as;
+    if (!stormcell::absorbs(*maker.op, as)) return false;
+    if ((as == "scale" && !fold_.scales) || (as == "activation" && !fold_.activations) || (as == "multiply" && !fold_.gates) ||
+        (as == "residual" && !fold_.residuals))
       return false;
-    if (maker.op->name == "conv2d") return op == "activation" && Tail(maker).active == "none";
-    if (maker.op->name == "gather")
-      return op == "add" && !has(maker, "residual") && user.inputs[0] != user.inputs[1] &&
-             graph().value(user.outputs[0]).type.dtype == DType::f32;
-    if (!is_product(maker)) return false;
     const Tail tail(maker);
     if (tail.residual) return false;
-    const bool relu = op == "activation" && user.attributes.word("kind") == "relu";
-    if (op == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
-    if (op == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
+    const bool relu = as == "activation" && user.attributes.word("kind") == "relu";
+    if (as == "scale") return !tail.scaled && !tail.bias && !tail.multiply && tail.active == "none";
+    if (as == "activation") return tail.active == "none" && !tail.multiply && (!tail.scaled || relu);
     if (user.inputs.size() != 2 || user.inputs[0] == user.inputs[1] || tail.multiply) return false;
     // A product multiplies element by element, not a row by its number.
     if (graph().value(user.inputs[0]).type.content != graph().value(user.inputs[1]).type.content) return false;
-    return op == "multiply" || (op == "add" && !tail.scaled && (tail.active == "none" || tail.active == "relu"));
+    return as == "multiply" || (as == "residual" && !tail.scaled && (tail.active == "none" || tail.active == "relu"));
   }
 
   /// The user becomes the fused node: it stands behind everything that either of them reads.
@@ -160,25 +151,19 @@ class VerticalFusion {
     if (!may_move(id, user)) return kNone;
     const Node maker = graph().node(id);
     Node& fused = node(user);
-    const std::string_view op = fused.op->name;
+    const std::string_view as = fused.op->folds_as;
     const ValueId other = fused.inputs.size() == 2 ? fused.inputs[fused.inputs[0] == maker.outputs[0] ? 1 : 0] : kNone;
     const Attributes own = fused.attributes;
     fused.op = maker.op;
     fused.name = maker.name;
     fused.inputs = maker.inputs;
     fused.attributes = maker.attributes;
-    if (op == "scale") {
-      fused.attributes.set("scale", own.real("factor"));
-      ++counts.scales;
-    } else if (op == "activation") {
-      fused.attributes.set("activation", own.word("kind"));
-      ++counts.activations;
-    } else if (op == "multiply") {
-      add_extra(fused, "multiply", other);
-      ++counts.gates;
+    if (attribute_rule(*maker.op, as)) {
+      fused.attributes.set(as, own.begin()->second);
+      ++(as == "scale" ? counts.scales : counts.activations);
     } else {
-      add_extra(fused, "residual", other);
-      ++(maker.op->name == "gather" ? counts.joined : counts.residuals);
+      add_extra(fused, as, other);
+      ++(as == "multiply" ? counts.gates : has_role(maker, Role::close) ? counts.joined : counts.residuals);
     }
     for (const ValueId v : fused.inputs) user_[static_cast<size_t>(v)] = user;
     remove(id);

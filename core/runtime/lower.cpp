@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 #include "core/runtime/cell_chain.h"
 #include "core/runtime/liveness.h"
 #include "core/runtime/slots.h"
@@ -80,12 +80,12 @@ class Lowering {
   void block(const Block& block) {
     for (const NodeId id : block.nodes) {
       const Node& node = graph_.node(id);
-      if (node.op->name == "guard") {
+      if (has_role(node, Role::guard)) {
         leave_branches(0);
         guard(id, node);
         continue;
       }
-      if (node.op->name == "repeat") {
+      if (has_role(node, Role::repeat)) {
         leave_branches(0);
         repeat(id, node);
         continue;
@@ -96,20 +96,15 @@ class Lowering {
   }
 
   void kernel(NodeId id, const Node& node) {
-    // A scatter or pack runs where its flow lives, a gather where its result lives, everything else where its outputs live.
-    SpaceId place = kNone;
-    if (!node.outputs.empty())
-      place = node.op->name == "scatter" || node.op->name == "pack" ? graph_.value(node.inputs[0]).type.space
-                                                                    : graph_.value(node.outputs[0]).type.space;
-    enter_branches(branches_of(place));
+    enter_branches(branches_of(place_of(graph_, node)));
     save_for(id, node);
     Step step;
     step.node = id;
     for (const ValueId v : node.inputs) step.inputs.push_back(storage_.operand(v));
     for (const ValueId v : node.outputs) step.outputs.push_back(storage_.operand(v));
-    if (node.op->name == "gather") add_chains(node, step);
+    if (has_role(node, Role::close)) add_chains(node, step);
     const int32_t at = emit(std::move(step));
-    if (node.op->name == "route") {
+    if (is_route(node)) {
       ProgramRouter router;
       router.node = id;
       router.name = node.name;
@@ -135,8 +130,7 @@ class Lowering {
   // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the inputs.
   void add_chains(const Node& node, Step& step) {
     const auto target = static_cast<SpaceId>(node.attributes.integer("space"));
-    const size_t values = node.inputs.size() - extra_count(node);
-    for (size_t i = 0; i < values; ++i)
+    for (size_t i = 0; i < plain_inputs(node); ++i)
       for (const ValueId v : values_of(cell_chain(graph_, graph_.value(node.inputs[i]).type.space, target)))
         step.inputs.push_back(storage_.operand(v));
   }
@@ -147,12 +141,6 @@ class Lowering {
     step.inputs = {from};
     step.outputs = {to};
     emit(std::move(step));
-  }
-
-  /// The state a node writes; kNone: it writes none.
-  ValueId state_written(const Node& node) const {
-    const bool writes = node.op->has_effect && node.outputs.empty() && !node.inputs.empty();
-    return writes && graph_.value(node.inputs[0]).kind == ValueKind::state ? node.inputs[0] : kNone;
   }
 
   // What the taken body of a late guard overwrites is saved before, and put back on a miss before anything else happens.
@@ -174,7 +162,7 @@ class Lowering {
     for (const NodeId outer : body.nodes)
       for (const Block& inner : graph_.node(outer).bodies) {
         auto visit = [&](NodeId id, int) {
-          if (const ValueId state = state_written(graph_.node(id)); state != kNone) save_whole(state);
+          if (const ValueId state = changed_state(graph_, graph_.node(id)); state != kNone) save_whole(state);
         };
         graph_.for_each_node(inner, 0, visit);
       }
@@ -187,9 +175,9 @@ class Lowering {
     return now;
   }
   void save_for(NodeId id, const Node& node) {
-    const ValueId state = state_written(node);
+    const ValueId state = changed_state(graph_, node);
     if (!undo_ || state == kNone || undo_->whole.contains(state)) return;
-    if (node.op->name != "state_put") return save_whole(state);
+    if (!node.op->keeps_rows) return save_whole(state);
     Step save;
     save.kind = StepKind::save_rows;
     save.node = id;

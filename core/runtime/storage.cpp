@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 #include "core/graph/spaces.h"
 
 namespace stormcell {
@@ -39,7 +39,7 @@ int32_t Storage::add_buffer(std::string name, BufferKind kind, Dim bytes) {
 // A guard's outputs share memory with what its bodies yield, where a body makes the value itself.
 void Storage::alias_guard_outputs() {
   for (const Node& node : graph_.nodes) {
-    if (node.op->name != "guard") continue;
+    if (!has_role(node, Role::guard)) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i)
       for (size_t b = 0; b < 2; ++b) {
         const ValueId yield = node.yields[b][i];

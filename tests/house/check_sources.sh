@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_sources.sh ROOT: no source over 800 lines, no path of somebody's machine, everything together under 32 MiB, no test that
-# Qt Test never runs, no attribute that no operator declares, no fuzz input that only a hash names.
+# Qt Test never runs, no attribute that no operator declares, no question for an operator's name, no fuzz input that only a hash names.
 set -euo pipefail
 cd "$1"
 most_lines=800
@@ -44,6 +44,12 @@ declared=$(cat core/graph/ops/*.cpp core/graph/protocol_attributes.h 2>/dev/null
 while IFS= read -r hit; do
   if ! grep -qxF -- "${hit##*\"}" <<<"$declared"; then complain "${hit%:\"*}: no operator declares the attribute ${hit##*\"}"; fi
 done < <(grep -rnoE --include='*.cpp' --include='*.h' 'attributes(\(\))?\.(integer|real|word|list|has|set|erase)\("[a-z_]+' core 2>/dev/null | sed -E 's/:attributes.*\(/:/' || true)
+
+# What a node is, its operator's role and declared properties say (core/graph/roles.h); an operator's own files are its definition and its
+# kernels. The table looks names up.
+while IFS= read -r hit; do complain "$hit: asks for an operator's name; ask its role"; done < <(
+  grep -rnE --include='*.cpp' --include='*.h' --include='*.cu' 'op->name *[!=]=|op->name\.(starts_with|find|compare)|= *[a-z_.]+(->|\.)op->name;' core gpu app views 2>/dev/null |
+    grep -vE '^core/graph/operators\.cpp:' | cut -d: -f1,2 || true)
 
 # Inputs without a speaking name lie in the target's pack: hundreds of them would be half of all files.
 for f in "${files[@]}"; do

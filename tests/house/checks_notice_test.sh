@@ -62,6 +62,10 @@ echo 'auto s = n.attributes.integer("stride", 1);' >"$tree/core/graph/typo.cpp"
 expect sources passes "0 complaints" "an attribute that is declared"
 
 clean_tree
+echo 'if (node.op->name == "route") return;' >"$tree/core/graph/by_name.cpp"
+expect sources notices "by_name.cpp:1: asks for an operator's name" "code that asks what a node is by its operator's name"
+
+clean_tree
 for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
 expect sources notices "long.cpp: 801 lines" "a source that is too long"
 

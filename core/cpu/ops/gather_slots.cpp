@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/cpu/cpu_kernel.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -102,11 +103,11 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
     NodeId producer = m.value(0).producer;
     while (producer != kNone) {
       const Node& n = g.node(producer);
-      if (n.op->name == "grouped_linear") {
+      if (has_role(n, Role::grouped)) {
         only(n.attributes.list("branches"));
         break;
       }
-      if (n.inputs.empty() || n.op->name == "scatter" || n.op->name == "exchange_back") break;  // computed here, or by all ranks
+      if (n.inputs.empty() || has_role(n, Role::open) || has_role(n, Role::exchange)) break;  // computed here, or by all ranks
       producer = g.value(n.inputs[0]).producer;
     }
   }

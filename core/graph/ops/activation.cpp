@@ -11,5 +11,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"kind", AttributeKind::word, Presence::required, kActivationWords}};
 }  // namespace
 extern const Operator kActivation;
-const Operator kActivation{.name = "activation", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kActivation{.name = "activation",
+                           .infer = infer,
+                           .flow = flow_cell,
+                           .cost = cost_elementwise,
+                           .role = Role::pointwise,
+                           .attributes = kAttributes,
+                           .folds_as = "activation"};
 }  // namespace stormcell

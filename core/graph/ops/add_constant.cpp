@@ -11,5 +11,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"value", AttributeKind::integer}};
 }  // namespace
 extern const Operator kAddConstant;
-const Operator kAddConstant{.name = "add_constant", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kAddConstant{.name = "add_constant",
+                            .infer = infer,
+                            .flow = flow_cell,
+                            .cost = cost_elementwise,
+                            .role = Role::pointwise,
+                            .attributes = kAttributes};
 }  // namespace stormcell

@@ -10,5 +10,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kArgmax;
-const Operator kArgmax{.name = "argmax", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic};
+const Operator kArgmax{.name = "argmax", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
 }  // namespace stormcell

@@ -64,6 +64,11 @@ constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
                                          {"bidirectional", AttributeKind::flag, Presence::optional}};
 }  // namespace
 extern const Operator kAttention;
-const Operator kAttention{
-    .name = "attention", .infer = infer, .flow = flow, .cost = cost, .extras = "bias mask step", .attributes = kAttributes};
+const Operator kAttention{.name = "attention",
+                          .infer = infer,
+                          .flow = flow,
+                          .cost = cost,
+                          .role = Role::attend,
+                          .extras = "bias mask step",
+                          .attributes = kAttributes};
 }  // namespace stormcell

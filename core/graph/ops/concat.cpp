@@ -22,5 +22,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kConcat;
-const Operator kConcat{.name = "concat", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic};
+const Operator kConcat{.name = "concat", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
 }  // namespace stormcell

@@ -34,5 +34,12 @@ constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer, Pres
                                          {"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone}};
 }  // namespace
 extern const Operator kConv2d;
-const Operator kConv2d{.name = "conv2d", .infer = infer, .flow = flow_cell, .cost = cost, .extras = "bias", .attributes = kAttributes};
+const Operator kConv2d{.name = "conv2d",
+                       .infer = infer,
+                       .flow = flow_cell,
+                       .cost = cost,
+                       .role = Role::pointwise,
+                       .extras = "bias",
+                       .attributes = kAttributes,
+                       .absorbs = "activation"};
 }  // namespace stormcell

@@ -14,6 +14,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"end", AttributeKind::integer}, {"pad", AttributeKind::integer}};
 }  // namespace
 extern const Operator kEndSequences;
-const Operator kEndSequences{
-    .name = "end_sequences", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kEndSequences{.name = "end_sequences",
+                             .infer = infer,
+                             .flow = flow_cell,
+                             .cost = cost_elementwise,
+                             .role = Role::pointwise,
+                             .attributes = kAttributes};
 }  // namespace stormcell

@@ -53,10 +53,18 @@ const Operator kExchangeDecision{.name = "exchange_decision",
                                  .infer = infer_decision,
                                  .flow = flow,
                                  .cost = cost_of_traffic,
-                                 .has_effect = true,
+                                 .role = Role::exchange,
                                  .attributes = kDecisionAttributes};
-const Operator kExchangeRows{
-    .name = "exchange_rows", .infer = infer_rows, .flow = flow, .cost = cost_of_traffic, .has_effect = true, .attributes = kRowsAttributes};
-const Operator kExchangeBack{
-    .name = "exchange_back", .infer = infer_rows, .flow = flow, .cost = cost_of_traffic, .has_effect = true, .attributes = kRowsAttributes};
+const Operator kExchangeRows{.name = "exchange_rows",
+                             .infer = infer_rows,
+                             .flow = flow,
+                             .cost = cost_of_traffic,
+                             .role = Role::exchange,
+                             .attributes = kRowsAttributes};
+const Operator kExchangeBack{.name = "exchange_back",
+                             .infer = infer_rows,
+                             .flow = flow,
+                             .cost = cost_of_traffic,
+                             .role = Role::exchange,
+                             .attributes = kRowsAttributes};
 }  // namespace stormcell

@@ -58,6 +58,8 @@ const Operator kGather{.name = "gather",
                        .infer = infer,
                        .flow = flow_cell,
                        .cost = cost_of_traffic,
+                       .role = Role::close,
                        .extras = "otherwise residual",
-                       .attributes = kAttributes};
+                       .attributes = kAttributes,
+                       .absorbs = "residual"};
 }  // namespace stormcell

@@ -66,6 +66,8 @@ const Operator kGroupedLinear{.name = "grouped_linear",
                               .infer = infer,
                               .flow = flow_cell,
                               .cost = cost,
+                              .role = Role::grouped,
                               .extras = "gain multiply residual",
-                              .attributes = kAttributes};
+                              .attributes = kAttributes,
+                              .absorbs = "gain scale activation multiply residual"};
 }  // namespace stormcell

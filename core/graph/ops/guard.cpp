@@ -28,5 +28,5 @@ Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"pass", AttributeKind::word, Presence::optional}};
 }  // namespace
 extern const Operator kGuard;
-const Operator kGuard{.name = "guard", .infer = infer, .flow = flow_cell, .cost = cost, .has_effect = true, .attributes = kAttributes};
+const Operator kGuard{.name = "guard", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::guard, .attributes = kAttributes};
 }  // namespace stormcell

@@ -38,6 +38,13 @@ constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, Pre
                                          {"precise", AttributeKind::flag, Presence::optional}};
 }  // namespace
 extern const Operator kLinear;
-const Operator kLinear{
-    .name = "linear", .infer = infer, .flow = flow_cell, .cost = cost, .extras = "gain bias multiply residual", .attributes = kAttributes};
+const Operator kLinear{.name = "linear",
+                       .infer = infer,
+                       .flow = flow_cell,
+                       .cost = cost,
+                       .role = Role::pointwise,
+                       .extras = "gain bias multiply residual",
+                       .attributes = kAttributes,
+                       .grouped_as = "grouped_linear",
+                       .absorbs = "gain scale activation multiply residual"};
 }  // namespace stormcell

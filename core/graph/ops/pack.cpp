@@ -21,5 +21,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kPack;
-const Operator kPack{.name = "pack", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kPack{
+    .name = "pack", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::open, .attributes = kAttributes};
 }  // namespace stormcell

@@ -17,6 +17,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"factor", AttributeKind::integer}};
 }  // namespace
 extern const Operator kPixelShuffle;
-const Operator kPixelShuffle{
-    .name = "pixel_shuffle", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kPixelShuffle{.name = "pixel_shuffle",
+                             .infer = infer,
+                             .flow = flow_cell,
+                             .cost = cost_of_traffic,
+                             .role = Role::pointwise,
+                             .attributes = kAttributes};
 }  // namespace stormcell

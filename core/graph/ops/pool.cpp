@@ -24,5 +24,6 @@ constexpr AttributeRule kAttributes[] = {{"kind", AttributeKind::word, Presence:
                                          {"padding", AttributeKind::integer, Presence::optional}};
 }  // namespace
 extern const Operator kPool;
-const Operator kPool{.name = "pool", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kPool{
+    .name = "pool", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise, .attributes = kAttributes};
 }  // namespace stormcell

@@ -17,5 +17,5 @@ Cost cost(const CostContext&, const Node&) { return {}; }
 constexpr AttributeRule kAttributes[] = {{"most", AttributeKind::extent}};
 }  // namespace
 extern const Operator kRepeat;
-const Operator kRepeat{.name = "repeat", .infer = infer, .flow = flow_cell, .cost = cost, .has_effect = true, .attributes = kAttributes};
+const Operator kRepeat{.name = "repeat", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::repeat, .attributes = kAttributes};
 }  // namespace stormcell

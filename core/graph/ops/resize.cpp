@@ -27,5 +27,6 @@ constexpr AttributeRule kAttributes[] = {{"height", AttributeKind::integer},
                                          {"mode", AttributeKind::word, Presence::required, "nearest bilinear"}};
 }  // namespace
 extern const Operator kResize;
-const Operator kResize{.name = "resize", .infer = infer, .flow = flow_cell, .cost = cost, .attributes = kAttributes};
+const Operator kResize{
+    .name = "resize", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::pointwise, .attributes = kAttributes};
 }  // namespace stormcell

@@ -12,5 +12,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kRmsNorm;
-const Operator kRmsNorm{.name = "rms_norm", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kRmsNorm{.name = "rms_norm",
+                        .infer = infer,
+                        .flow = flow_cell,
+                        .cost = cost_elementwise,
+                        .role = Role::pointwise,
+                        .attributes = kAttributes,
+                        .folds_as = "gain"};
 }  // namespace stormcell

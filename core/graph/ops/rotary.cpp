@@ -16,5 +16,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer}, {"theta", AttributeKind::real}};
 }  // namespace
 extern const Operator kRotary;
-const Operator kRotary{.name = "rotary", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kRotary{
+    .name = "rotary", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise, .attributes = kAttributes};
 }  // namespace stormcell

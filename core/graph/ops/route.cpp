@@ -57,6 +57,11 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
 }
 }  // namespace
 extern const Operator kRoute;
-const Operator kRoute{
-    .name = "route", .infer = infer, .flow = flow, .cost = cost_elementwise, .extras = "bias label", .attributes = kRouteAttributes};
+const Operator kRoute{.name = "route",
+                      .infer = infer,
+                      .flow = flow,
+                      .cost = cost_elementwise,
+                      .role = Role::route,
+                      .extras = "bias label",
+                      .attributes = kRouteAttributes};
 }  // namespace stormcell

@@ -11,5 +11,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"factor", AttributeKind::real}};
 }  // namespace
 extern const Operator kScale;
-const Operator kScale{.name = "scale", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kScale{.name = "scale",
+                      .infer = infer,
+                      .flow = flow_cell,
+                      .cost = cost_elementwise,
+                      .role = Role::pointwise,
+                      .attributes = kAttributes,
+                      .folds_as = "scale"};
 }  // namespace stormcell

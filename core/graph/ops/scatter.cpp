@@ -23,5 +23,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kScatter;
-const Operator kScatter{.name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kScatter{
+    .name = "scatter", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::open, .attributes = kAttributes};
 }  // namespace stormcell

@@ -12,5 +12,5 @@ constexpr AttributeRule kAttributes[] = {{"value", AttributeKind::real}};
 }  // namespace
 extern const Operator kStateFill;
 const Operator kStateFill{
-    .name = "state_fill", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .has_effect = true, .attributes = kAttributes};
+    .name = "state_fill", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::state, .attributes = kAttributes};
 }  // namespace stormcell

@@ -31,5 +31,6 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 }  // namespace
 extern const Operator kStatePut;
-const Operator kStatePut{.name = "state_put", .infer = infer, .flow = flow, .cost = cost, .has_effect = true, .extras = "at"};
+const Operator kStatePut{
+    .name = "state_put", .infer = infer, .flow = flow, .cost = cost, .role = Role::state, .extras = "at", .keeps_rows = true};
 }  // namespace stormcell

@@ -13,5 +13,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kStateWrite;
-const Operator kStateWrite{.name = "state_write", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .has_effect = true};
+const Operator kStateWrite{.name = "state_write", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::state};
 }  // namespace stormcell

@@ -163,12 +163,18 @@ class AttributesTest : public QObject {
     const ValueId maps = b.input("maps", DType::f32, images, {4, 4, 2}), x = b.input("x", DType::f32, images, {3});
     const ValueId ids = b.input("ids", DType::i32, images);
     b.value("pool", {maps}, {{"kind", std::string("global_average")}}, "all");
-    QCOMPARE(complaint([&] { b.value("pool", {maps}, {{"kind", std::string("max")}, {"size", int64_t{2}}}, "some"); }),
+    QCOMPARE(complaint([&] {
+               b.value("pool", {maps}, {{"kind", std::string("max")}, {"size", int64_t{2}}}, "some");
+             }),
              QString("pool \"some\": expected attribute stride, an integer, got none"));
     const std::vector<ValueId> inputs{x, b.weight("w", DType::f32, {5, 3}), b.weight("g", DType::f32, {3})};
-    QCOMPARE(complaint([&] { b.value("linear", inputs, {{"extras", std::string("gain")}}, "up"); }),
+    QCOMPARE(complaint([&] {
+               b.value("linear", inputs, {{"extras", std::string("gain")}}, "up");
+             }),
              QString("linear \"up\": expected attribute eps, a number, got none"));
-    QCOMPARE(complaint([&] { b.value("route", {ids}, {{"protocol", std::string("label")}}, "r"); }),
+    QCOMPARE(complaint([&] {
+               b.value("route", {ids}, {{"protocol", std::string("label")}}, "r");
+             }),
              QString("route \"r\": expected attribute branches, an integer, got none"));
   }
   void a_builder_refuses_it_too() {

@@ -92,7 +92,7 @@ class VerifyTest : public QObject {
     row("an extra twice", "%z : f32 tokens [4] = linear(%x, %w, %g, %g) extras=\"gain+gain\"",
         "linear \"z\": expected each extra once, got \"gain\" twice");
     row("extras of an operator without", "%z : f32 tokens [8] = scale(%x) factor=2.0 extras=\"bias\"",
-        "scale \"z\": expected no extras, got \"bias\"");
+        "scale \"z\": expected no attribute but factor, got extras");
     row("a bias over cells", "%z : f32 tokens [4] = linear(%x, %w, %scores) extras=\"bias\"",
         "linear \"z\": expected input 2 over cells of no space, got f32 tokens [4]");
     row("a norm's gain", "%z : f32 tokens [8] = rms_norm(%x, %w) eps=1e-6", "rms_norm \"z\": expected input 1 as f32 [8], got f32 [4,8]");

@@ -185,7 +185,7 @@ class HorizontalFusionTest : public QObject {
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i), "none", i == 1); })),
              std::string("not moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i)); })),
-             std::string("not moe: branch 0 has a bias in linear \"expert.0\", which grouped products do not take"));
+             std::string("not moe: branch 0 has bias in linear \"expert.0\", which grouped products do not take"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                return b.product(b.product(x, 8 + i, product_name(i, ".up")), 8, product_name(i, ".down"));
              })),

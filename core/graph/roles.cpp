@@ -1,0 +1,63 @@
+#include "core/graph/roles.h"
+
+namespace stormcell {
+namespace {
+
+constexpr size_t kSentBy = 1;      // input of an `open` or `grouped` node: what tells where rows go
+constexpr size_t kFirstOwned = 2;  // of a `grouped` one: the first input that serves one branch alone
+
+bool holds_word(std::string_view words, std::string_view word) {
+  return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+}  // namespace
+
+size_t body_count(const Operator& op) { return op.role == Role::guard ? 2 : op.role == Role::repeat ? 1 : 0; }
+
+bool has_effect(const Operator& op) { return op.role == Role::state || op.role == Role::exchange || body_count(op) > 0; }
+
+ValueId sends_by(const Graph& graph, const Node& node) {
+  if (!has_role(node, Role::open) && !has_role(node, Role::grouped)) return kNone;
+  const ValueId told_by = node.inputs[kSentBy];
+  return graph.value(told_by).kind == ValueKind::decision ? told_by : kNone;
+}
+
+bool opens(const Graph& graph, const Node& node, ValueId decision) {
+  if (sends_by(graph, node) != decision) return false;
+  return has_role(node, Role::open) || graph.value(node.inputs[0]).type.space == graph.value(decision).type.space;
+}
+
+std::optional<int32_t> branch_of_input(const Node& node, size_t index) {
+  if (!has_role(node, Role::grouped) || index < kFirstOwned) return {};
+  const std::vector<int64_t>& branches = node.attributes.list("branches");
+  if (index - kFirstOwned >= branches.size()) return {};
+  return static_cast<int32_t>(branches[index - kFirstOwned]);
+}
+
+std::vector<int32_t> branches_sent(const Graph& graph, const Node& node) {
+  std::vector<int32_t> branches;
+  if (sends_by(graph, node) == kNone) return branches;
+  if (has_role(node, Role::grouped)) {
+    for (const int64_t b : node.attributes.list("branches")) branches.push_back(static_cast<int32_t>(b));
+  } else {
+    for (const int64_t s : node.attributes.list("spaces")) branches.push_back(graph.space(static_cast<SpaceId>(s)).branch);
+  }
+  return branches;
+}
+
+SpaceId place_of(const Graph& graph, const Node& node) {
+  if (node.outputs.empty()) return kNone;
+  return graph.value(has_role(node, Role::open) ? node.inputs[0] : node.outputs[0]).type.space;
+}
+
+size_t plain_inputs(const Node& node) { return node.inputs.size() - extra_count(node); }
+
+ValueId changed_state(const Graph& graph, const Node& node) {
+  if (!has_role(node, Role::state)) return kNone;
+  return graph.value(node.inputs[0]).kind == ValueKind::state ? node.inputs[0] : kNone;
+}
+
+bool knows(const Operator& op, std::string_view word) { return attribute_rule(op, word) || holds_word(op.extras, word); }
+bool absorbs(const Operator& op, std::string_view word) { return !word.empty() && holds_word(op.absorbs, word); }
+
+}  // namespace stormcell

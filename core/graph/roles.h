@@ -1,0 +1,37 @@
+// What code that is not an operator's own asks about nodes: an operator declares its role, these answer what follows from it. Nobody asks
+// for an operator's name.
+#pragma once
+#include <optional>
+
+#include "core/graph/operator.h"
+
+namespace stormcell {
+
+inline bool has_role(const Node& node, Role role) { return node.op->role == role; }
+inline bool is_route(const Node& node) { return has_role(node, Role::route); }
+/// Bodies that its nodes hold: a guard's two, a repeat's one.
+size_t body_count(const Operator& op);
+/// More than its outputs: a state changes, another rank gets rows, a region begins.
+bool has_effect(const Operator& op);
+
+/// The decision by which a node sends rows to branches, or of which it works on all slots; kNone: none.
+ValueId sends_by(const Graph& graph, const Node& node);
+/// The node takes rows of the decision's own cells into its branches.
+bool opens(const Graph& graph, const Node& node, ValueId decision);
+/// The branch that input `index` serves alone, of a node that works on all slots.
+std::optional<int32_t> branch_of_input(const Node& node, size_t index);
+/// The branches that its list names, of a node that sends by a decision, in that order; kAllBranches: all slots.
+std::vector<int32_t> branches_sent(const Graph& graph, const Node& node);
+/// The space whose cells a node works on: that of its outputs, or, where it sends rows to several spaces, that from which they come; kNone:
+/// it has no outputs, or they have no cells.
+SpaceId place_of(const Graph& graph, const Node& node);
+/// Inputs before the extras: of a node that closes branches the values that it joins.
+size_t plain_inputs(const Node& node);
+/// The state that a node changes; kNone: none.
+ValueId changed_state(const Graph& graph, const Node& node);
+/// The operator knows the word as an attribute or as an extra.
+bool knows(const Operator& op, std::string_view word);
+/// A node of `op` may do the work of a neighbour that folds as `word`.
+bool absorbs(const Operator& op, std::string_view word);
+
+}  // namespace stormcell
