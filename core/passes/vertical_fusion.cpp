@@ -139,7 +139,11 @@ class VerticalFusion {
     if ((op == "scale" && !fold_.scales) || (op == "activation" && !fold_.activations) || (op == "multiply" && !fold_.gates) ||
         (op == "add" && !fold_.residuals))
       return false;
-    if (maker.op->name == "conv2d") return op == "activation" && Tail(maker).active == "none";
+    if (maker.op->name == "conv2d") {
+      const Tail tail(maker);
+      if (op == "activation") return tail.active == "none" && !tail.residual;
+      return op == "add" && !tail.residual && user.inputs[0] != user.inputs[1] && (tail.active == "none" || tail.active == "relu");
+    }
     if (maker.op->name == "gather")
       return op == "add" && !has(maker, "residual") && user.inputs[0] != user.inputs[1] &&
              graph().value(user.outputs[0]).type.dtype == DType::f32;
