@@ -7,7 +7,7 @@ namespace {
 
 class Conv2d : public Kernel {
  public:
-  explicit Conv2d(const Making& m) : bias_(extra_input(m.node(), "bias", 2)) {
+  explicit Conv2d(const Making& m) : bias_(extra_input(m.node(), "bias", 2)), residual_(extra_input(m.node(), "residual", 2)) {
     const TensorType &x = m.type(0), &w = m.type(1);
     const Attributes& a = m.node().attributes;
     shape_.height = x.content[0].constant();
@@ -35,12 +35,13 @@ class Conv2d : public Kernel {
     Epilogue e;
     e.activation = activation_;
     if (bias_ >= 0) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (residual_ >= 0) e.residual = c.in[static_cast<size_t>(residual_)].reals(), e.ld_extra = shape.out_channels;
     conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), dtype_, e,
            c.out[0].reals(), c.scratch);
   }
 
  private:
-  int bias_;
+  int bias_, residual_;
   int32_t bias_handle_ = -1, weight_ = -1;
   Conv2dShape shape_;
   Activation activation_ = Activation::none;

@@ -1,4 +1,5 @@
-// conv2d(x [S, H, W, C], w [O, kh, kw, C/groups]; extras bias [O]) -> [S, H', W', O], channels last.
+// conv2d(x [S, H, W, C], w [O, kh, kw, C/groups]; extras bias [O], residual [S, H', W', O]) -> [S, H', W', O], channels last:
+// activation(x * w + bias) + residual.
 // attributes: stride, padding, groups, activation.
 #include "core/graph/operator.h"
 
@@ -19,7 +20,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(g, n, "a kernel that fits " + type_text(g, x), type_text(g, w));
   expect_weight(g, n, 1);
   if (const int i = extra_input(n, "bias", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {o});
-  return {{{DType::f32, x.space, {(h + 2 * padding - kh) / stride + 1, (width + 2 * padding - kw) / stride + 1, o}}}};
+  const TensorType y{DType::f32, x.space, {(h + 2 * padding - kh) / stride + 1, (width + 2 * padding - kw) / stride + 1, o}};
+  if (const int i = extra_input(n, "residual", 2); i >= 0) {
+    expect_real(g, n, static_cast<size_t>(i));
+    expect_space(g, n, static_cast<size_t>(i), y.space);
+    expect_content(g, n, static_cast<size_t>(i), y.content);
+  }
+  return {{y}};
 }
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
@@ -39,7 +46,7 @@ const Operator kConv2d{.name = "conv2d",
                        .flow = flow_cell,
                        .cost = cost,
                        .role = Role::pointwise,
-                       .extras = "bias",
+                       .extras = "bias residual",
                        .attributes = kAttributes,
-                       .absorbs = "activation"};
+                       .absorbs = "activation residual"};
 }  // namespace stormcell

@@ -46,6 +46,8 @@ void conv2d(const Call<Scalar>& c) {
           }
       }
   activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), c.attributes().word("activation", "none"));
+  if (const int i = extra_input(c.node, "residual", 2); i >= 0)
+    for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(static_cast<size_t>(i)).reals[x];
 }
 
 }  // namespace stormcell::reference

@@ -231,6 +231,11 @@ class RouterEdgesTest : public QObject {
   }
   void cells_of_the_next_turn_are_other_cells() {
     QCOMPARE(edges_of(iterated_router_toy().graph), (Lines{"loop.exit [1] > loop.experts"}));
+    // Up, on and down as far as the sizes go; the inner router's cells go where the way goes that it stands in.
+    QCOMPARE(edges_of(path_network_toy().graph),
+             (Lines{"node.0.0 [0] > node.1.0", "node.0.0 [1] > node.1.1", "node.1.0 [0] > node.2.0", "node.1.0 [1] > node.2.1",
+                    "node.1.1 [0] > node.2.0", "node.1.1 [1] > node.1.1.on.inner", "node.1.1 [2] > node.2.2",
+                    "node.1.1.on.inner > node.2.1", "node.2.1 [1] > node.2.1.on.inner"}));
   }
   void models_of_one_router_a_layer_are_chains() {
     const auto model = open_model("preset:switch-base-8");
@@ -251,15 +256,19 @@ class RouterEdgesTest : public QObject {
 
   void every_cell_of_random_graphs_goes_as_the_edges_say_data() {
     QTest::addColumn<bool>("ragged");
-    QTest::newRow("dense") << false;
-    QTest::newRow("ragged") << true;
+    QTest::addColumn<bool>("maps");
+    QTest::newRow("dense") << false << false;
+    QTest::newRow("ragged") << true << false;
+    QTest::newRow("maps") << false << true;
   }
   void every_cell_of_random_graphs_goes_as_the_edges_say() {
     QFETCH(bool, ragged);
+    QFETCH(bool, maps);
     size_t steps = 0, several = 0, partial = 0;
-    for (uint64_t seed = 0; seed < (ragged ? 100 : 300); ++seed) {
+    for (uint64_t seed = 0; seed < (ragged || maps ? 100 : 300); ++seed) {
       RandomOptions options;
       options.ragged = ragged;
+      options.maps = maps;
       const RandomCase made = make_random_case(seed, options);
       const CellWalk walk(made);
       const std::vector<RouterEdge> edges = router_edges(made.graph);
@@ -288,7 +297,7 @@ class RouterEdgesTest : public QObject {
           }
     }
     QVERIFY(steps > 500);
-    if (!ragged) QVERIFY(several > 50 && partial > 50);
+    if (!ragged && !maps) QVERIFY(several > 50 && partial > 50);
   }
 };
 

@@ -112,6 +112,8 @@ class VerifyTest : public QObject {
     row("positions of scalars", "%z : i32 [] = positions(%p)", "positions \"z\": expected flags over cells that have parents, got i32 []");
     row("a kernel that does not fit", "%z : f32 tokens [1,1,5] = conv2d(%maps, %k) groups=2",
         "conv2d \"z\": expected a kernel that fits f32 tokens [6,6,3], got f32 [5,3,3,3]");
+    row("a residual of another size", "%z : f32 tokens [4,4,5] = conv2d(%maps, %k, %maps) extras=\"residual\"",
+        "conv2d \"z\": expected input 2 as f32 tokens [4,4,5], got f32 tokens [6,6,3]");
     row("a window too large", "%z : f32 tokens [1,1,3] = pool(%maps) kind=\"max\" size=7 stride=1",
         "pool \"z\": expected a window inside f32 tokens [6,6,3], got 7");
     row("a reduction of roots", "%z : f32 [8] = reduce(%s) mode=\"mean\"",
@@ -210,7 +212,7 @@ class VerifyTest : public QObject {
     row("weights by no decision", "%z : f32 d/0 = choice_weight(%ids) space=@d/0",
         "choice_weight \"z\": expected a decision as input 0, got i32 tokens");
     row("a size in an unknown way", "%z : f32 tokens [3,3,3] = resize(%maps) mode=\"cubic\" height=3 width=3",
-        "resize \"z\": expected mode nearest or bilinear, got cubic");
+        "resize \"z\": expected mode as nearest or bilinear, got \"cubic\"");
     row("a size of nothing", "%z : f32 tokens [3,3,3] = resize(%maps) mode=\"nearest\" height=0 width=3",
         "resize \"z\": expected extents of 1 to 1048576, got 0 x 3 of f32 tokens [6,6,3]");
     row("rows resized", "%z : f32 tokens [3] = resize(%x) mode=\"nearest\" height=3 width=3",

@@ -139,6 +139,14 @@ class ImageOperatorsTest : public QObject {
     compare(h.result(h.value("pixel_shuffle", {x}, {{"factor", int64_t{2}}})).reals,
             {0, 10, 1, 11, 4, 14, 5, 15, 2, 12, 3, 13, 6, 16, 7, 17});
   }
+  void a_convolution_adds_its_residual_behind_the_activation() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    const ValueId x = h.reals("x", s, {1, 2, 1}, {1, -1}), r = h.reals("r", s, {1, 2, 2}, {10, 20, 30, 40});
+    const ValueId y = h.value("conv2d", {x, h.held("w", {2, 1, 1, 1}, {2, -3}), h.held("b", {2}, {0.5, 0.25}), r},
+                              {{"extras", std::string("bias+residual")}, {"activation", std::string("relu")}});
+    compare(h.result(y).reals, {12.5, 20, 30, 43.25});
+  }
   void channels_are_joined() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1));
