@@ -1,6 +1,7 @@
 // Branches to which no cell went in the profiled batches: their region becomes
 //   guard(branches_empty(decision; branches = dead)) { the live branches only } { the region as it was }
-// The route node stays before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body
+// One guard serves all routers of a region that decide before it: it holds while none of their dead branches gets a cell. Route nodes stay
+// before the guard. Weights that only fallbacks read are never loaded unless a miss needs them. The taken body
 // computes what the region computes without rows in the dead branches: bit for bit the same.
 #include "core/passes/dead_path.h"
 
@@ -46,7 +47,10 @@ class DeadPath {
  private:
   const Graph& graph() const { return rewriter_.graph(); }
 
-  // One region a step: blocks are looked at anew then, fallbacks left out, so that what is nested in live branches comes later.
+  /// Branches to leave out, by decision.
+  using Dead = std::map<ValueId, std::set<int32_t>>;
+
+  // One guard a step: blocks are looked at anew then, fallbacks left out, so that what is nested in live branches comes later.
   bool step() {
     for (const BlockPlace place : blocks_of(graph(), Fallbacks::left_out))
       for (const ValueId decision : decisions_of(graph(), place)) {
@@ -54,71 +58,108 @@ class DeadPath {
         seen_.insert(router);
         if (!dead_.contains(router) || done_.contains({decision, place.owner, place.body})) continue;
         for (const Region& region : find_regions(graph(), place, decision))
-          if (looked_at_.insert(region.nodes[0]).second && guard(region, router)) return true;
+          if (looked_at_.insert(region.nodes[0]).second && guard_some(region)) return true;
         done_.insert({decision, place.owner, place.body});
       }
     return false;
   }
 
-  /// Puts the region behind a guard; false where that is not possible, or of no use.
-  bool guard(const Region& region, const std::string& router) {
-    const std::set<int32_t> dead = dead_of(region, router);
+  /// One guard for all routers of the region that decide before it; where that cannot be, one for a router whose decision is known there.
+  /// A router that decides within the guarded part gets its guard there: a miss computes again only what lies behind its decision.
+  bool guard_some(const Region& region) {
+    std::vector<ValueId> with_dead, early;
+    for (const ValueId d : region.decisions) {
+      if (!dead_.contains(router_name(graph(), d))) continue;
+      with_dead.push_back(d);
+      const bool known = std::find(region.nodes.begin(), region.nodes.end(), graph().value(d).producer) == region.nodes.end();
+      const Region own = part_behind(graph(), region, std::span(&d, 1));
+      if (known && saved_bytes(own, dead_of(own)) > 0) early.push_back(d);
+    }
+    std::string why;
+    if (early.size() > 1 && guard(part_behind(graph(), region, early), why)) return true;
+    for (const ValueId d : with_dead) {
+      why.clear();
+      if (guard(part_behind(graph(), region, std::span(&d, 1)), why)) return true;
+      if (!why.empty()) refusals_.emplace_back(router_name(graph(), d), why);
+    }
+    return false;
+  }
+
+  /// Puts the region behind a guard; false where that is not possible, which `why` says, or of no use.
+  bool guard(const Region& region, std::string& why) {
+    const Dead dead = dead_of(region);
     if (dead.empty()) return false;
-    std::string why = region.obstacle;
+    why = region.obstacle;
     if (why.empty() && saved_bytes(region, dead) == 0) why = kNoWeight;
     if (why.empty()) why = split_node(region, dead);
     std::optional<size_t> first;
     if (why.empty() && !(first = rewriter_.bring_together(region.block, region.nodes)))
       why = "nodes between its scatters and gathers depend on it";
-    if (!why.empty()) {
-      refusals_.emplace_back(router, why);
-      return false;
-    }
-    guarded_[router].insert(dead.begin(), dead.end());
+    if (!why.empty()) return false;
+    for (const auto& [decision, branches] : dead) guarded_[router_name(graph(), decision)].insert(branches.begin(), branches.end());
     rewrite(region, dead, *first);
     return true;
   }
 
-  std::set<int32_t> dead_of(const Region& region, const std::string& router) const {
-    std::set<int32_t> dead;
-    if (const auto at = dead_.find(router); at != dead_.end())
-      for (const int32_t b : at->second)
-        if (std::binary_search(region.branches.begin(), region.branches.end(), b)) dead.insert(b);
-    // A gather needs a branch to join: where all of its branches are dead, the one with the fewest bytes stays.
-    for (const NodeId id : region.gathers) {
-      const Node& node = graph().node(id);
-      std::set<int32_t> joined;
-      for (size_t i = 0; i < plain_inputs(node); ++i)
-        if (const auto b = branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision)) {
-          if (*b == kAllBranches) {
-            joined.insert(region.branches.begin(), region.branches.end());
-          } else {
-            joined.insert(*b);
-          }
-        }
-      if (joined.empty() || !std::all_of(joined.begin(), joined.end(), [&](int32_t b) { return dead.contains(b); })) continue;
-      dead.erase(*std::min_element(joined.begin(), joined.end(),
-                                   [&](int32_t a, int32_t b) { return saved_bytes(region, {a}) < saved_bytes(region, {b}); }));
-    }
+  bool is_dead_space(SpaceId space, const Dead& dead) const {
+    return std::any_of(dead.begin(), dead.end(), [&](const auto& d) {
+      const auto b = branch_within(graph(), space, d.first);
+      return b && d.second.contains(*b);
+    });
+  }
+
+  Dead dead_of(const Region& region) const {
+    Dead dead;
+    for (const ValueId d : region.decisions)
+      if (const auto at = dead_.find(router_name(graph(), d)); at != dead_.end())
+        for (const int32_t b : at->second)
+          if (std::binary_search(region.branches.at(d).begin(), region.branches.at(d).end(), b)) dead[d].insert(b);
+    for (const NodeId id : region.gathers)
+      for (const ValueId d : region.decisions) keep_one(region, graph().node(id), d, dead);
+    std::erase_if(dead, [](const auto& d) { return d.second.empty(); });
     return dead;
   }
 
-  /// A node belongs to dead branches when it works for no other.
-  bool is_dead(const Region& region, NodeId id, const std::set<int32_t>& dead) const {
-    const std::vector<int32_t> branches = branches_of_node(graph(), region, id);
-    return !branches.empty() && std::all_of(branches.begin(), branches.end(), [&](int32_t b) { return dead.contains(b); });
+  /// A gather needs a branch of each of its routers to join: where all of one are dead, the one with the fewest bytes stays. So it
+  /// remains the same kind of gather, and sums in the same order.
+  void keep_one(const Region& region, const Node& gather, ValueId decision, Dead& dead) const {
+    std::set<int32_t> joined;
+    for (size_t i = 0; i < plain_inputs(gather); ++i)
+      if (const auto b = branch_within(graph(), graph().value(gather.inputs[i]).type.space, decision)) {
+        if (*b == kAllBranches) {
+          joined.insert(region.branches.at(decision).begin(), region.branches.at(decision).end());
+        } else {
+          joined.insert(*b);
+        }
+      }
+    if (joined.empty() || !std::all_of(joined.begin(), joined.end(), [&](int32_t b) { return dead[decision].contains(b); })) return;
+    const auto bytes = [&](int32_t b) { return saved_bytes(region, {{decision, {b}}}); };
+    dead[decision].erase(*std::min_element(joined.begin(), joined.end(), [&](int32_t a, int32_t b) { return bytes(a) < bytes(b); }));
   }
-  bool is_cut(const Region& region, NodeId id) const { return sends_by(graph(), graph().node(id)) == region.decision; }
 
-  /// Bytes of the weights that `branches` of the region read and that only dead branches read.
-  int64_t saved_bytes(const Region& region, const std::set<int32_t>& branches) const {
+  /// A node belongs to dead branches when it works for no other branch of the same decision.
+  bool is_dead(NodeId id, const Dead& dead) const {
+    return std::any_of(dead.begin(), dead.end(), [&](const auto& d) {
+      const std::vector<int32_t> branches = branches_of_node(graph(), d.first, id);
+      return !branches.empty() && std::all_of(branches.begin(), branches.end(), [&](int32_t b) { return d.second.contains(b); });
+    });
+  }
+  bool is_gather(const Region& region, NodeId id) const {
+    return std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end();
+  }
+  /// What sends rows to branches of which some are dead.
+  bool is_cut(NodeId id, const Dead& dead) const { return dead.contains(sends_by(graph(), graph().node(id))); }
+
+  /// Bytes of the weights that dead branches of the region read and that only dead branches read.
+  int64_t saved_bytes(const Region& region, const Dead& dead) const {
     std::set<ValueId> weights;
     for (const NodeId id : region.nodes) {
       const Node& node = graph().node(id);
-      if (is_cut(region, id)) {
+      if (is_cut(id, dead)) {
+        const std::set<int32_t>& branches = dead.at(sends_by(graph(), node));
         for (size_t i = 0; i < node.inputs.size(); ++i)
           if (const auto own = branch_of_input(node, i); own && branches.contains(*own)) weights.insert(node.inputs[i]);
-      } else if (is_dead(region, id, branches)) {
+      } else if (is_dead(id, dead)) {
         for (const ValueId v : reads_of(graph(), id)) weights.insert(v);
       }
     }
@@ -129,27 +170,30 @@ class DeadPath {
   }
 
   /// A node that dead and live branches share can neither stay nor go.
-  std::string split_node(const Region& region, const std::set<int32_t>& dead) const {
+  std::string split_node(const Region& region, const Dead& dead) const {
     for (const NodeId id : region.nodes) {
-      const bool gather = std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end();
-      if (gather || is_cut(region, id) || is_dead(region, id, dead)) continue;
-      for (const int32_t b : branches_of_node(graph(), region, id))
-        if (dead.contains(b))
-          return std::string(graph().node(id).op->name) + " \"" + graph().node(id).name + "\" belongs to several branches";
+      if (is_gather(region, id) || is_cut(id, dead) || is_dead(id, dead)) continue;
+      for (const auto& [decision, branches] : dead)
+        for (const int32_t b : branches_of_node(graph(), decision, id))
+          if (branches.contains(b))
+            return std::string(graph().node(id).op->name) + " \"" + graph().node(id).name + "\" belongs to several branches";
     }
     return {};
   }
 
-  void rewrite(const Region& region, const std::set<int32_t>& dead, size_t first) {
-    const std::string router = router_name(graph(), region.decision);
+  void rewrite(const Region& region, const Dead& dead, size_t first) {
+    std::string router;
+    for (const auto& [decision, branches] : dead) router += (router.empty() ? "" : "+") + router_name(graph(), decision);
     Rewriter::Body taken, fallback;
     ValueMap copies;
     for (const NodeId id : region.nodes) {
-      if (is_cut(region, id)) {
+      if (is_gather(region, id)) {
+        taken.nodes.push_back(cut_gather(id, dead, copies));
+      } else if (is_dead(id, dead)) {
+        continue;
+      } else if (is_cut(id, dead)) {
         if (const auto cut = cut_node(id, dead, copies)) taken.nodes.push_back(*cut);
-      } else if (std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end()) {
-        taken.nodes.push_back(cut_gather(region, id, dead, copies));
-      } else if (!is_dead(region, id, dead)) {
+      } else {
         taken.nodes.push_back(rewriter_.clone(id, copies));
       }
     }
@@ -161,19 +205,34 @@ class DeadPath {
     }
     const std::vector<ValueId> joined = fallback.yields;
     std::set<NodeId> inside(region.nodes.begin(), region.nodes.end());
-    const NodeId predicate = rewriter_.make_node("branches_empty", {region.decision},
-                                                 {{"branches", std::vector<int64_t>(dead.begin(), dead.end())}}, router + ".dead.empty");
-    const NodeId guard =
-        rewriter_.make_guard(graph().node(predicate).outputs[0], std::move(taken), std::move(fallback), router + ".live", "dead-path");
+    std::vector<NodeId> now_there;
+    const ValueId predicate = all_empty(dead, now_there);
+    const NodeId guard = rewriter_.make_guard(predicate, std::move(taken), std::move(fallback), router + ".live", "dead-path");
+    now_there.push_back(guard);
     ValueMap now;
     for (size_t i = 0; i < joined.size(); ++i) now[joined[i]] = graph().node(guard).outputs[i];
     rewriter_.substitute(now, inside);
-    rewriter_.replace_run(region.block, first, region.nodes.size(), {predicate, guard});
+    rewriter_.replace_run(region.block, first, region.nodes.size(), now_there);
+  }
+
+  /// 1 where no dead branch of any router got a cell; adds the nodes that find out.
+  ValueId all_empty(const Dead& dead, std::vector<NodeId>& nodes) {
+    std::vector<ValueId> flags;
+    for (const auto& [decision, branches] : dead) {
+      nodes.push_back(rewriter_.make_node("branches_empty", {decision},
+                                          {{"branches", std::vector<int64_t>(branches.begin(), branches.end())}},
+                                          router_name(graph(), decision) + ".dead.empty"));
+      flags.push_back(graph().node(nodes.back()).outputs[0]);
+    }
+    if (flags.size() == 1) return flags[0];
+    nodes.push_back(rewriter_.make_node("all_set", std::move(flags), {}, "dead.empty"));
+    return graph().node(nodes.back()).outputs[0];
   }
 
   /// What sends rows to branches, without the dead ones; nothing when no branch is left.
-  std::optional<NodeId> cut_node(NodeId id, const std::set<int32_t>& dead, ValueMap& copies) {
+  std::optional<NodeId> cut_node(NodeId id, const Dead& all, ValueMap& copies) {
     const Node node = graph().node(id);
+    const std::set<int32_t>& dead = all.at(sends_by(graph(), node));
     const bool open = has_role(node, Role::open);
     const char* list_name = open ? "spaces" : "branches";
     const std::vector<int32_t> branches = branches_sent(graph(), node);
@@ -200,22 +259,21 @@ class DeadPath {
     return made;
   }
 
-  NodeId cut_gather(const Region& region, NodeId id, const std::set<int32_t>& dead, ValueMap& copies) {
+  NodeId cut_gather(NodeId id, const Dead& dead, ValueMap& copies) {
     const Node node = graph().node(id);
     const size_t values = plain_inputs(node);
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const std::optional<int32_t> b =
-          i < values ? branch_within(graph(), graph().value(node.inputs[i]).type.space, region.decision) : std::nullopt;
-      if (b && dead.contains(*b)) continue;
+      if (i < values && is_dead_space(graph().value(node.inputs[i]).type.space, dead)) continue;
       const auto at = copies.find(node.inputs[i]);
       inputs.push_back(at == copies.end() ? node.inputs[i] : at->second);
     }
     Attributes attributes = node.attributes;
-    if (attributes.has("branches")) {
+    const auto slots = dead.find(graph().space(graph().value(node.inputs[0]).type.space).decision);
+    if (attributes.has("branches") && slots != dead.end()) {
       std::vector<int64_t> live;
       for (const int64_t b : attributes.list("branches"))
-        if (!dead.contains(static_cast<int32_t>(b))) live.push_back(b);
+        if (!slots->second.contains(static_cast<int32_t>(b))) live.push_back(b);
       attributes.set("branches", live);
     }
     const NodeId made = rewriter_.make_node("gather", std::move(inputs), std::move(attributes), node.name);

@@ -61,10 +61,10 @@ std::string common_name(const std::string& a, const std::string& b) {
   return a.substr(0, head) + "*" + a.substr(a.size() - tail);
 }
 
-/// One region whose branches are to run as one.
+/// One region, behind one decision, whose branches are to run as one.
 class BranchFusion {
  public:
-  BranchFusion(Rewriter& rewriter, const Region& region) : rewriter_(rewriter), region_(region) {}
+  BranchFusion(Rewriter& rewriter, const Region& region) : rewriter_(rewriter), region_(region), decision_(region.decisions.at(0)) {}
 
   /// Why the branches cannot run as one; empty where they can.
   std::string obstacle() {
@@ -80,7 +80,7 @@ class BranchFusion {
   bool fuse() {
     const std::optional<size_t> first = rewriter_.bring_together(region_.block, region_.nodes);
     if (!first) return false;
-    slots_ = rewriter_.routed_space(region_.decision, kAllBranches);
+    slots_ = rewriter_.routed_space(decision_, kAllBranches);
     for (const NodeId id : chains_[present_[0]]) merge(id);
     for (const NodeId id : region_.gathers) join(id);
     rewriter_.replace_run(region_.block, *first, region_.nodes.size(), made_);
@@ -99,7 +99,7 @@ class BranchFusion {
     for (const NodeId id : region_.nodes) {
       const Node& node = graph().node(id);
       if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) continue;
-      if (has_role(node, Role::open) && sends_by(graph(), node) == region_.decision) {
+      if (has_role(node, Role::open) && sends_by(graph(), node) == decision_) {
         for (size_t i = 0; i < node.outputs.size(); ++i) {
           const int32_t branch = graph().space(graph().value(node.outputs[i]).type.space).branch;
           if (branch == kAllBranches) return "it works on slots already";
@@ -109,8 +109,8 @@ class BranchFusion {
         continue;
       }
       const SpaceId space = node.outputs.size() == 1 ? graph().value(node.outputs[0]).type.space : kNone;
-      if (space == kNone || graph().space(space).decision != region_.decision || is_route(node)) {
-        const std::vector<int32_t> in = branches_of_node(graph(), region_, id);
+      if (space == kNone || graph().space(space).decision != decision_ || is_route(node)) {
+        const std::vector<int32_t> in = branches_of_node(graph(), decision_, id);
         return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + named(node);
       }
       if (graph().space(space).branch == kAllBranches) return "it works on slots already";
@@ -120,7 +120,7 @@ class BranchFusion {
   }
 
   std::string check_gathers() {
-    const Value& decision = graph().value(region_.decision);
+    const Value& decision = graph().value(decision_);
     for (const NodeId id : region_.gathers) {
       const Node& node = graph().node(id);
       const std::string& mode = node.attributes.word("mode");
@@ -129,7 +129,9 @@ class BranchFusion {
       if (mode == "place" && decision.fan_out > 1) return named(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return named(node) + " joins integers";
       std::vector<int32_t> joined;
-      for (size_t i = 0; i < plain_inputs(node); ++i) joined.push_back(graph().space(graph().value(node.inputs[i]).type.space).branch);
+      for (const size_t i : own_inputs(node)) joined.push_back(branch_of(node.inputs[i]));
+      if (joined.size() < plain_inputs(node))
+        if (std::string why = check_others(node, joined); !why.empty()) return why;
       std::sort(joined.begin(), joined.end());
       if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return named(node) + " joins a branch twice";
       if (present_.empty()) present_ = joined;
@@ -137,6 +139,26 @@ class BranchFusion {
     }
     for (const auto& [branch, nodes] : chains_)
       if (!std::binary_search(present_.begin(), present_.end(), branch)) return "branch " + std::to_string(branch) + " leads nowhere";
+    return {};
+  }
+
+  /// Which of a gather's values come from branches of the decision; the others are rows of other routers.
+  std::vector<size_t> own_inputs(const Node& gather) const {
+    std::vector<size_t> own;
+    for (size_t i = 0; i < plain_inputs(gather); ++i)
+      if (branch_within(graph(), graph().value(gather.inputs[i]).type.space, decision_)) own.push_back(i);
+    return own;
+  }
+  int32_t branch_of(ValueId v) const { return graph().space(graph().value(v).type.space).branch; }
+
+  /// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which they are summed.
+  std::string check_others(const Node& gather, const std::vector<int32_t>& joined) const {
+    const std::vector<size_t> own = own_inputs(gather);
+    if (own.empty()) return named(gather) + " joins none of its branches";
+    if (own.back() - own.front() + 1 != own.size() || !std::is_sorted(joined.begin(), joined.end()))
+      return named(gather) + " joins rows of other routers between those of its branches";
+    if (joined.size() != static_cast<size_t>(graph().value(decision_).branches))
+      return named(gather) + " joins rows of other routers beside some of its branches";
     return {};
   }
 
@@ -161,8 +183,8 @@ class BranchFusion {
     for (const NodeId id : region_.gathers) {
       const Node& node = graph().node(id);
       ValueId of_model = kNone, of_branch = kNone;
-      for (size_t i = 0; i < plain_inputs(node); ++i) {
-        const int32_t from = graph().space(graph().value(node.inputs[i]).type.space).branch;
+      for (const size_t i : own_inputs(node)) {
+        const int32_t from = branch_of(node.inputs[i]);
         if (from == model) of_model = node.inputs[i];
         if (from == branch) of_branch = node.inputs[i];
       }
@@ -201,9 +223,8 @@ class BranchFusion {
     const auto flow = flow_of_.find(v);
     if (flow == flow_of_.end()) return v;  // a weight that all branches share
     if (const auto at = scattered_.find(flow->second.first); at != scattered_.end()) return at->second;
-    const NodeId scatter =
-        rewriter_.make_node("scatter", {flow->second.first, region_.decision}, {{"spaces", std::vector<int64_t>{slots_}}},
-                            router_name(graph(), region_.decision) + ".slots");
+    const NodeId scatter = rewriter_.make_node("scatter", {flow->second.first, decision_}, {{"spaces", std::vector<int64_t>{slots_}}},
+                                               router_name(graph(), decision_) + ".slots");
     made_.push_back(scatter);
     return scattered_[flow->second.first] = graph().node(scatter).outputs[0];
   }
@@ -216,7 +237,7 @@ class BranchFusion {
     std::string last_name;
     if (product) {
       const auto flow = flow_of_.find(model.inputs[0]);
-      inputs = {flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, region_.decision};
+      inputs = {flow == flow_of_.end() ? over_slots(model.inputs[0]) : flow->second.first, decision_};
       std::vector<int64_t> branches;
       for (const int32_t b : present_) {
         const Node& mine = graph().node(graph().value(same_[b].at(model.outputs[0])).producer);
@@ -241,20 +262,26 @@ class BranchFusion {
 
   void join(NodeId id) {
     const Node before = graph().node(id);
+    const std::vector<size_t> own = own_inputs(before);
+    const bool alone = own.size() == plain_inputs(before);
     std::vector<ValueId> inputs;
-    for (size_t i = 0; i < plain_inputs(before); ++i)
-      if (graph().space(graph().value(before.inputs[i]).type.space).branch == present_[0]) inputs.push_back(over_slots(before.inputs[i]));
-    inputs.insert(inputs.end(), before.inputs.begin() + static_cast<std::ptrdiff_t>(plain_inputs(before)), before.inputs.end());
+    for (size_t i = 0; i < before.inputs.size(); ++i) {
+      const bool mine = std::find(own.begin(), own.end(), i) != own.end();
+      if (!mine) inputs.push_back(before.inputs[i]);
+      if (mine && branch_of(before.inputs[i]) == present_[0]) inputs.push_back(over_slots(before.inputs[i]));
+    }
     Node& node = rewriter_.graph().node(id);
     node.inputs = std::move(inputs);
-    if (node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));  // a cell has one row at most
-    if (static_cast<int32_t>(present_.size()) < graph().value(region_.decision).branches)
+    // A cell has one row at most, but of each router.
+    if (alone && node.attributes.word("mode") == "place") node.attributes.set("mode", std::string("sum"));
+    if (static_cast<int32_t>(present_.size()) < graph().value(decision_).branches)
       node.attributes.set("branches", std::vector<int64_t>(present_.begin(), present_.end()));
     made_.push_back(id);
   }
 
   Rewriter& rewriter_;
   const Region& region_;
+  ValueId decision_;
   std::map<NodeId, std::map<int32_t, ValueId>> flows_;      // scatter -> branch -> what it gives there
   std::map<ValueId, std::pair<ValueId, int32_t>> flow_of_;  // scattered value -> what was scattered, to which branch
   std::map<int32_t, std::vector<NodeId>> chains_;
@@ -279,7 +306,8 @@ PassResult horizontal_fusion(const PassInput& input) {
       const std::string router = router_name(rewriter.graph(), decision);
       ++routers;
       for (const Region& region : find_regions(rewriter.graph(), place, decision)) {
-        BranchFusion fusion(rewriter, region);
+        const Region own = part_behind(rewriter.graph(), region, std::span(&decision, 1));
+        BranchFusion fusion(rewriter, own);
         std::string why = fusion.obstacle();
         if (why.empty() && fusion.branches() < least)
           why = "it has " + count_text(fusion.branches(), "branch", "branches") + " left, fewer than " + std::to_string(least);

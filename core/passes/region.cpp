@@ -1,7 +1,6 @@
 #include "core/passes/region.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 
@@ -12,14 +11,79 @@ namespace {
 
 std::string quoted_node(const Node& node) { return std::string(node.op->name) + " \"" + node.name + "\""; }
 
-/// A gather whose result lives outside of the decision's branches.
-bool closes(const Graph& graph, const Node& node, ValueId decision) {
-  return has_role(node, Role::close) && !branch_within(graph, graph.value(node.outputs[0]).type.space, decision);
+bool lies_in(const Graph& graph, SpaceId space, std::span<const ValueId> decisions) {
+  return std::any_of(decisions.begin(), decisions.end(), [&](ValueId d) { return branch_within(graph, space, d).has_value(); });
 }
+
+/// What joins branches of the decisions in cells outside of them all.
+bool closes(const Graph& graph, const Node& node, std::span<const ValueId> decisions) {
+  return has_role(node, Role::close) && !lies_in(graph, graph.value(node.outputs[0]).type.space, decisions);
+}
+
+/// Rows come into branches of the decisions: scattered, computed for all slots, or as the weights of choices.
+bool enters(const Graph& graph, const Node& node, std::span<const ValueId> decisions) {
+  if (has_role(node, Role::exchange) || node.outputs.empty()) return false;
+  return std::any_of(decisions.begin(), decisions.end(), [&](ValueId d) {
+    return std::find(node.inputs.begin(), node.inputs.end(), d) != node.inputs.end() &&
+           branch_within(graph, graph.value(node.outputs[0]).type.space, d);
+  });
+}
+
+int depth_of(const Graph& graph, ValueId decision) {
+  int steps = 0;
+  for (SpaceId s = graph.value(decision).type.space; s != kNone; s = graph.space(s).parent) ++steps;
+  return steps;
+}
+
+/// Sets of decisions of a block that gathers tie together.
+class Ties {
+ public:
+  Ties(const Graph& graph, BlockPlace place) : graph_(graph), decisions_(decisions_of(graph, place)), above_(decisions_.size()) {
+    std::iota(above_.begin(), above_.end(), size_t{0});
+    for (const NodeId id : block_at(graph, place).nodes)
+      if (has_role(graph.node(id), Role::close)) tie(graph.node(id));
+  }
+
+  /// Those tied to `decision`, itself among them, in the order of decisions_of().
+  std::vector<ValueId> with(ValueId decision) const {
+    const size_t at = static_cast<size_t>(std::find(decisions_.begin(), decisions_.end(), decision) - decisions_.begin());
+    std::vector<ValueId> set;
+    for (size_t i = 0; i < decisions_.size(); ++i)
+      if (root(i) == root(at)) set.push_back(decisions_[i]);
+    return set;
+  }
+
+ private:
+  size_t root(size_t i) const {
+    while (above_[i] != i) i = above_[i];
+    return i;
+  }
+  /// All decisions that its rows leave on their way to its own cells.
+  void tie(const Node& gather) {
+    const SpaceId target = graph_.value(gather.outputs[0]).type.space;
+    std::optional<size_t> first;
+    for (size_t i = 0; i < plain_inputs(gather); ++i)
+      for (SpaceId s = graph_.value(gather.inputs[i]).type.space; s != kNone; s = graph_.space(s).parent) {
+        const ValueId decision = graph_.space(s).decision;
+        const auto at = std::find(decisions_.begin(), decisions_.end(), decision);
+        // A branch that was opened outside of the block is no part of it.
+        if (decision == kNone || at == decisions_.end() || branch_within(graph_, target, decision)) continue;
+        const auto mine = static_cast<size_t>(at - decisions_.begin());
+        if (!first) first = mine;
+        const size_t a = root(mine), b = root(*first);
+        above_[std::max(a, b)] = std::min(a, b);
+      }
+  }
+
+  const Graph& graph_;
+  std::vector<ValueId> decisions_;
+  std::vector<size_t> above_;
+};
 
 class RegionFinder {
  public:
-  RegionFinder(const Graph& graph, BlockPlace place, ValueId decision) : graph_(graph), place_(place), decision_(decision) {}
+  RegionFinder(const Graph& graph, BlockPlace place, std::vector<ValueId> decisions)
+      : graph_(graph), place_(place), decisions_(std::move(decisions)) {}
 
   std::vector<Region> find() {
     for (const NodeId id : block_at(graph_, place_).nodes) visit(id);
@@ -27,11 +91,10 @@ class RegionFinder {
     for (size_t i = 0; i < members_.size(); ++i) {
       Region& region = regions[root(i)];
       region.nodes.push_back(members_[i]);
-      if (closes(graph_, graph_.node(members_[i]), decision_)) region.gathers.push_back(members_[i]);
+      if (closes(graph_, graph_.node(members_[i]), decisions_)) region.gathers.push_back(members_[i]);
     }
     std::vector<Region> found;
     for (auto& [first, region] : regions) {
-      region.decision = decision_;
       region.block = place_;
       finish(region);
       found.push_back(std::move(region));
@@ -54,42 +117,29 @@ class RegionFinder {
     std::vector<size_t> makers;
     for (const ValueId v : reads_of(graph_, id))
       if (const auto at = inside_.find(v); at != inside_.end()) makers.push_back(at->second);
-    if (makers.empty() && !opens(graph_, node, decision_)) return;
+    if (makers.empty() && !enters(graph_, node, decisions_)) return;
     const size_t mine = members_.size();
     members_.push_back(id);
     parent_.push_back(mine);
     for (const size_t maker : makers) join(mine, maker);
-    if (closes(graph_, node, decision_)) return;
+    if (closes(graph_, node, decisions_)) return;
     for (const ValueId v : node.outputs) inside_.emplace(v, mine);
   }
 
   void finish(Region& region) {
-    std::set<int32_t> branches;
     std::set<ValueId> inside;
     for (const NodeId id : region.nodes) {
       const Node& node = graph_.node(id);
-      if (sends_by(graph_, node) == decision_)
-        for (const int32_t b : branches_sent(graph_, node))
-          if (b != kAllBranches) branches.insert(b);
-      for (const ValueId v : node.outputs) {
-        const std::optional<int32_t> b = branch_within(graph_, graph_.value(v).type.space, decision_);
-        if (b && *b != kAllBranches) branches.insert(*b);
-        if (!closes(graph_, node, decision_)) inside.insert(v);
-      }
+      if (!closes(graph_, node, decisions_)) inside.insert(node.outputs.begin(), node.outputs.end());
       if (const std::set<ValueId> states = states_written(graph_, id); !states.empty())
         object(region, quoted_node(node) + " writes the state " + graph_.value(*states.begin()).name);
       if (has_effect(*node.op) && node.bodies.empty()) object(region, quoted_node(node) + " acts on more than its outputs");
     }
-    // Slots that all branches share belong to every branch.
-    if (branches.empty())
-      for (int32_t b = 0; b < graph_.value(decision_).branches; ++b) branches.insert(b);
-    region.branches.assign(branches.begin(), branches.end());
-
-    for (const NodeId id : region.gathers) {
-      const Node& node = graph_.node(id);
-      for (size_t i = 0; i < plain_inputs(node); ++i)
-        if (!inside.contains(node.inputs[i])) object(region, quoted_node(node) + " joins rows of other routers too");
-    }
+    for (const ValueId d : decisions_)
+      if (std::any_of(region.nodes.begin(), region.nodes.end(), [&](NodeId id) { return opens(graph_, graph_.node(id), d); })) {
+        region.decisions.push_back(d);
+        region.branches[d] = branches_computed(region, d);
+      }
     if (region.gathers.empty()) object(region, "no gather joins its branches");
     const auto left_open = [&](ValueId v) {
       if (inside.contains(v)) object(region, "%" + graph_.value(v).name + " leaves its branches without a gather");
@@ -100,13 +150,29 @@ class RegionFinder {
       for (const ValueId v : graph_.node(place_.owner).yields[place_.body]) left_open(v);
     }
   }
+
+  std::vector<int32_t> branches_computed(const Region& region, ValueId decision) const {
+    std::set<int32_t> branches;
+    for (const NodeId id : region.nodes) {
+      const Node& node = graph_.node(id);
+      if (sends_by(graph_, node) == decision)
+        for (const int32_t b : branches_sent(graph_, node)) branches.insert(b);
+      for (const ValueId v : node.outputs)
+        if (const auto b = branch_within(graph_, graph_.value(v).type.space, decision)) branches.insert(*b);
+    }
+    branches.erase(kAllBranches);
+    // Slots that all branches share belong to every branch.
+    if (branches.empty())
+      for (int32_t b = 0; b < graph_.value(decision).branches; ++b) branches.insert(b);
+    return {branches.begin(), branches.end()};
+  }
   static void object(Region& region, std::string why) {
     if (region.obstacle.empty()) region.obstacle = std::move(why);
   }
 
   const Graph& graph_;
   BlockPlace place_;
-  ValueId decision_;
+  std::vector<ValueId> decisions_;
   std::vector<NodeId> members_;
   std::vector<size_t> parent_;
   std::map<ValueId, size_t> inside_;  // value -> the member that makes it
@@ -120,11 +186,11 @@ std::optional<int32_t> branch_within(const Graph& graph, SpaceId space, ValueId 
   return {};
 }
 
-std::vector<int32_t> branches_of_node(const Graph& graph, const Region& region, NodeId id) {
+std::vector<int32_t> branches_of_node(const Graph& graph, ValueId decision, NodeId id) {
   std::set<int32_t> branches;
   const auto add = [&](const std::vector<ValueId>& values) {
     for (const ValueId v : values)
-      if (const auto b = branch_within(graph, graph.value(v).type.space, region.decision)) branches.insert(*b);
+      if (const auto b = branch_within(graph, graph.value(v).type.space, decision)) branches.insert(*b);
   };
   add(graph.node(id).outputs);
   if (branches.empty()) add(reads_of(graph, id));
@@ -141,17 +207,36 @@ std::vector<ValueId> decisions_of(const Graph& graph, BlockPlace place) {
     const ValueId d = sends_by(graph, node);
     if (d != kNone && opens(graph, node, d) && seen.insert(d).second) decisions.push_back(d);
   }
-  const auto depth = [&](ValueId d) {
-    int steps = 0;
-    for (SpaceId s = graph.value(d).type.space; s != kNone; s = graph.space(s).parent) ++steps;
-    return steps;
-  };
-  std::stable_sort(decisions.begin(), decisions.end(), [&](ValueId a, ValueId b) { return depth(a) < depth(b); });
+  std::stable_sort(decisions.begin(), decisions.end(), [&](ValueId a, ValueId b) { return depth_of(graph, a) < depth_of(graph, b); });
   return decisions;
 }
 
 std::vector<Region> find_regions(const Graph& graph, BlockPlace place, ValueId decision) {
-  return RegionFinder(graph, place, decision).find();
+  std::vector<Region> regions = RegionFinder(graph, place, Ties(graph, place).with(decision)).find();
+  std::erase_if(regions, [&](const Region& r) { return !r.branches.contains(decision); });
+  return regions;
+}
+
+Region part_behind(const Graph& graph, const Region& region, std::span<const ValueId> decisions) {
+  Region part;
+  part.decisions.assign(decisions.begin(), decisions.end());
+  part.block = region.block;
+  part.obstacle = region.obstacle;
+  for (const ValueId d : decisions) part.branches[d] = region.branches.at(d);
+  std::set<ValueId> inside;
+  for (const NodeId id : region.nodes) {
+    const Node& node = graph.node(id);
+    const std::vector<ValueId> reads = reads_of(graph, id);
+    const bool behind = std::any_of(reads.begin(), reads.end(), [&](ValueId v) { return inside.contains(v); });
+    if (!behind && !enters(graph, node, decisions)) continue;
+    part.nodes.push_back(id);
+    if (std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end()) {
+      part.gathers.push_back(id);
+    } else {
+      inside.insert(node.outputs.begin(), node.outputs.end());
+    }
+  }
+  return part;
 }
 
 }  // namespace stormcell

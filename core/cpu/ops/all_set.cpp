@@ -9,8 +9,9 @@ class AllSet : public Kernel {
  public:
   explicit AllSet(const Making&) {}
   void run(const Call& c) const override {
-    const int32_t* flags = c.in[0].integers();
-    *c.out[0].integers() = std::all_of(flags, flags + c.in[0].elements(), [](int32_t f) { return f != 0; });
+    *c.out[0].integers() = std::all_of(c.in.begin(), c.in.end(), [](const Rows& in) {
+      return std::all_of(in.integers(), in.integers() + in.elements(), [](int32_t flag) { return flag != 0; });
+    });
   }
 };
 

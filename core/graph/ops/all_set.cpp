@@ -1,11 +1,11 @@
-// all_set(flags [S] i32) -> scalar i32: 1 when no flag is 0.
+// all_set(flags [S] i32, ...) -> scalar i32: 1 when no flag of any input is 0; scalars are flags too.
 #include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
-  expect_integer(g, n, 0);
+  expect_inputs(g, n, 1, 1u << 20);
+  for (size_t i = 0; i < n.inputs.size(); ++i) expect_integer(g, n, i);
   return {{{DType::i32, kNone, {}}}};
 }
 Flow flow(const Graph&, const Node&, size_t) { return {Mix::batch}; }

@@ -19,10 +19,10 @@ class Plan {
   const ExecutionResult& run(const CaseInputs& inputs);
   /// Neither outputs nor decisions are read back.
   const ExecutionResult& run_silently(const CaseInputs& inputs);
+  const ExecutionResult& run(const CaseInputs& inputs, const ExecuteOptions& options);
   Executor& executor() { return executor_; }
 
  private:
-  const ExecutionResult& run(const CaseInputs& inputs, const ExecuteOptions& options);
   Bindings bindings_;
   WeightStore store_;
   Executor executor_;
