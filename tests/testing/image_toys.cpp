@@ -183,8 +183,9 @@ RandomCase patches_of_routed_pictures_toy(uint64_t seed) {
   const SpaceId images = b.root_space("images", b.bound_symbol("N", 4)), patches = b.dense_space("patches", images, kPatches);
   const ValueId pixels = b.floats("pixels", images, {kHeight, kWidth, 3}, InputRole::pixels);
   const ValueId labels = b.integers("class", patches, 3, InputRole::label);
-  const ValueId seen = averaged(b, b.conv(pixels, 5, 3, 2, "whole.conv", "relu"), "whole.pooled");
-  const ValueId decision = b.route(b.linear(seen, 2, "whole", "none", true, 4), {}, "whole.router");
+  // Nothing but the picture itself tells where it goes: some go each way.
+  const ValueId seen = averaged(b, b.conv(pixels, 5, 3, 2, "whole.conv"), "whole.pooled");
+  const ValueId decision = b.route(b.linear(seen, 2, "whole", "none", false, 4), {}, "whole.router");
   const std::vector<ValueId> parts = b.scatter(pixels, decision, {0, 1});
   const ValueId plain = resized(b, parts[0], 2 * kHeight, 2 * kWidth, "nearest", "plain");
   // The patches of the pictures in branch 1 are cells of the model's own space, whichever pictures came.

@@ -2,6 +2,7 @@
 
 #include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/split_work.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -27,51 +28,67 @@ class GatherChains : public Kernel {
       at += stormcell::values_of(links).size();
     }
   }
+  // A thread takes some columns of every row: no two write the same number, and each is summed in the order of the rows.
   void run(const Call& c) const override {
-    const Rows& out = c.out[0];
-    if (otherwise_ >= 0 && !weighted_) {
-      std::copy_n(c.in[static_cast<size_t>(otherwise_)].reals(), out.elements(), out.reals());
+    int64_t rows = c.out[0].rows;
+    for (size_t i = 0; i < values_; ++i) rows += c.in[i].rows;
+    constexpr int64_t kColumns = 64;  // of a thread at least: its rows are whole cache lines
+    if (rows * c.out[0].width <= kAloneFloats) {
+      join(c, 0, c.out[0].width);
     } else {
-      std::fill_n(out.reals(), out.elements(), 0.0f);
-    }
-    if (otherwise_ >= 0 && weighted_) add_dropped(c);
-    // A sum starts from 0 in cells that a row reaches: `otherwise` only stands where none does.
-    if (otherwise_ >= 0 && !weighted_ && !place_) clear_reached(c);
-    for (size_t i = 0; i < values_; ++i)
-      for (int64_t r = 0; r < c.in[i].rows; ++r) {
-        float weight = 1;
-        const int64_t cell = follow(c, i, r, weighted_ ? &weight : nullptr);
-        float* to = out.reals() + cell * out.width;
-        const float* from = c.in[i].reals() + r * out.width;
-        if (place_) {
-          std::copy_n(from, out.width, to);
-        } else {
-          for (int64_t x = 0; x < out.width; ++x) to[x] += weight * from[x];
-        }
-      }
-    if (residual_ >= 0) {
-      const float* residual = c.in[static_cast<size_t>(residual_)].reals();
-      for (int64_t x = 0; x < out.elements(); ++x) out.reals()[x] += residual[x];
+      c.team.split(c.out[0].width, kColumns, [&](int64_t begin, int64_t end, int) { join(c, begin, end); });
     }
   }
 
  private:
-  int64_t follow(const Call& c, size_t i, int64_t row, float* weight) const { return chains_[i].follow(c.in, row, weight); }
-  void clear_reached(const Call& c) const {
+  /// Columns [begin, end) of the result.
+  void join(const Call& c, int64_t begin, int64_t end) const {
+    const Rows& out = c.out[0];
+    const float* otherwise = otherwise_ >= 0 ? c.in[static_cast<size_t>(otherwise_)].reals() : nullptr;
+    for (int64_t cell = 0; cell < out.rows; ++cell) {
+      float* to = out.reals() + cell * out.width;
+      if (otherwise && !weighted_) {
+        std::copy(otherwise + cell * out.width + begin, otherwise + cell * out.width + end, to + begin);
+      } else {
+        std::fill(to + begin, to + end, 0.0f);
+      }
+    }
+    if (otherwise && weighted_) add_dropped(c, otherwise, begin, end);
+    // A sum starts from 0 in cells that a row reaches: `otherwise` only stands where none does.
+    if (otherwise && !weighted_ && !place_) for_each_row(c, [&](const float*, float* to, float) { std::fill(to + begin, to + end, 0.0f); });
+    for_each_row(c, [&](const float* from, float* to, float weight) {
+      if (place_) {
+        std::copy(from + begin, from + end, to + begin);
+      } else {
+        for (int64_t x = begin; x < end; ++x) to[x] += weight * from[x];
+      }
+    });
+    if (residual_ < 0) return;
+    const float* residual = c.in[static_cast<size_t>(residual_)].reals();
+    for (int64_t cell = 0; cell < out.rows; ++cell)
+      for (int64_t x = cell * out.width + begin; x < cell * out.width + end; ++x) out.reals()[x] += residual[x];
+  }
+  /// visit(row, the row of its cell in the result, weight), in the order of the inputs.
+  template <class Visit>
+  void for_each_row(const Call& c, Visit visit) const {
+    const Rows& out = c.out[0];
     for (size_t i = 0; i < values_; ++i)
-      for (int64_t r = 0; r < c.in[i].rows; ++r)
-        std::fill_n(c.out[0].reals() + follow(c, i, r, nullptr) * c.out[0].width, c.out[0].width, 0.0f);
+      for (int64_t r = 0; r < c.in[i].rows; ++r) {
+        float weight = 1;
+        const int64_t cell = chains_[i].follow(c.in, r, weighted_ ? &weight : nullptr);
+        visit(c.in[i].reals() + r * out.width, out.reals() + cell * out.width, weight);
+      }
   }
   // A parent whose choice was dropped gives all its cells' rows; a routed cell is its own.
-  void add_dropped(const Call& c) const {
+  void add_dropped(const Call& c, const float* otherwise, int64_t begin, int64_t end) const {
     const DecisionView& d = *c.in[weighing_].decision;
     const Rows& out = c.out[0];
     for (int64_t i = 0; i < int64_t{*d.cells} * d.fan_out; ++i) {
       if (!is_dropped(d.choice[i])) continue;
       const int64_t decided = i / d.fan_out;
-      const int64_t begin = members_ ? out.groups.begin(decided) : decided, end = members_ ? out.groups.end(decided) : decided + 1;
-      const float* from = c.in[static_cast<size_t>(otherwise_)].reals();
-      for (int64_t x = begin * out.width; x < end * out.width; ++x) out.reals()[x] += d.choice_weight[i] * from[x];
+      const int64_t first = members_ ? out.groups.begin(decided) : decided, last = members_ ? out.groups.end(decided) : decided + 1;
+      for (int64_t cell = first; cell < last; ++cell)
+        for (int64_t x = cell * out.width + begin; x < cell * out.width + end; ++x) out.reals()[x] += d.choice_weight[i] * otherwise[x];
     }
   }
   bool place_, weighted_;

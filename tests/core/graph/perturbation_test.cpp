@@ -230,7 +230,8 @@ class PerturbationTest : public QObject {
     Random random(5);
     for (const Toy& toy : toys().subspan(2))
       for (uint64_t seed = 1; seed < 5; ++seed) {
-        Perturbation p(toy.make(seed));
+        // Another mask leaves other cells: choices that were recorded do not fit.
+        Perturbation p(toy.make(seed), toy.make != sequence_router_toy);
         const std::string bad = p.check(6, random);
         QVERIFY2(bad.empty(), bad.c_str());
         QVERIFY2(p.changed() > 0, toy.name);

@@ -231,11 +231,6 @@ class RouterEdgesTest : public QObject {
   }
   void cells_of_the_next_turn_are_other_cells() {
     QCOMPARE(edges_of(iterated_router_toy().graph), (Lines{"loop.exit [1] > loop.experts"}));
-    // Up, on and down as far as the sizes go; the inner router's cells go where the way goes that it stands in.
-    QCOMPARE(edges_of(path_network_toy().graph),
-             (Lines{"node.0.0 [0] > node.1.0", "node.0.0 [1] > node.1.1", "node.1.0 [0] > node.2.0", "node.1.0 [1] > node.2.1",
-                    "node.1.1 [0] > node.2.0", "node.1.1 [1] > node.1.1.on.inner", "node.1.1 [2] > node.2.2",
-                    "node.1.1.on.inner > node.2.1", "node.2.1 [1] > node.2.1.on.inner"}));
   }
   void models_of_one_router_a_layer_are_chains() {
     const auto model = open_model("preset:switch-base-8");

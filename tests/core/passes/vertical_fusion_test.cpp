@@ -218,6 +218,38 @@ class VerticalFusionTest : public QObject {
     c.output("maps", active(c, maps, "silu"));
     QCOMPARE(fuse(c.take("convolution")).reason, std::string("1 activation folded into products"));
   }
+
+  void convolutions_take_a_residual_where_no_bit_changes() {
+    for (const DType dtype : {DType::f32, DType::bf16})
+      for (const int64_t channels : {3, 8, 64, 77})
+        for (const bool depthwise : {false, true})
+          for (const char* kind : {"none", "relu", "silu"}) {
+            MixtureBuilder b(11);
+            b.weight_dtype = dtype;
+            const SpaceId images = b.root_space("images", b.bound_symbol("N", 3));
+            const ValueId maps = b.floats("maps", images, {7, 6, channels});
+            const std::vector<int64_t> shape{channels, 3, 3, depthwise ? 1 : channels};
+            ValueId y = b.value("conv2d", {maps, b.drawn("weight", shape, 0.2), b.drawn("bias", {channels}, 0.2)},
+                                {{"groups", depthwise ? channels : 1}, {"padding", int64_t{1}}, {"extras", std::string("bias")}}, "conv");
+            if (std::string(kind) != "none") y = active(b, y, kind);
+            b.output("y", active(b, b.add(y, maps), "relu", "last"));
+            const std::string name = std::string(kind) + " " + std::to_string(channels) + (depthwise ? " depthwise" : "");
+            const PassResult result = fuse(b.take(name));
+            const std::string active = std::string(kind) == "none" ? "" : "1 activation",
+                              residual = std::string(kind) == "silu" ? "" : "1 residual";
+            QCOMPARE(result.reason, active + (active.empty() || residual.empty() ? "" : ", ") + residual + " folded into products");
+            // What follows the sum stays behind it.
+            QCOMPARE(count_nodes(result.graph, "activation"), size_t{1});
+          }
+  }
+
+  void a_row_s_number_is_no_gate() {
+    MixtureBuilder b(12);
+    const ValueId x = b.tokens(2, 5, 8);
+    const ValueId factor = b.floats("factor", b.space_of(x), {});
+    b.output("y", b.value("multiply", {b.linear(x, 8, "product"), factor}, {}, "scaled"));
+    QCOMPARE(count_nodes(fuse(b.take("a number for each row")).graph, "multiply"), size_t{1});
+  }
 };
 STORMCELL_TEST(VerticalFusionTest)
 #include "vertical_fusion_test.moc"

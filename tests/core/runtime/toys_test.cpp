@@ -1,11 +1,13 @@
 // What the toys are for: cells of patches keep their names, labels decide, weights of several routers meet.
-#include "tests/testing/toys.h"
+#include <cmath>
+
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
 
 namespace stormcell::testing {
 namespace {
@@ -22,6 +24,34 @@ std::map<std::string, ExecutedDecision> decisions_of(Device& device, const Rando
   std::map<std::string, ExecutedDecision> decisions;
   for (const ExecutedDecision& d : result.decisions) decisions[program->routers[static_cast<size_t>(d.router)].name] = d;
   return decisions;
+}
+
+/// Maps that are large enough to be joined by several threads, from branches of two routers, in every way that a gather knows.
+RandomCase large_sums() {
+  CaseBuilder b(3);
+  const SpaceId images = b.root_space("images", b.bound_symbol("N", 5));
+  const ValueId maps = b.floats("maps", images, {12, 10, 51});
+  Protocol gates, scarce;
+  gates.kind = ProtocolKind::threshold;
+  gates.threshold = 0.2f;
+  scarce.kind = ProtocolKind::switch_top1;  // five images, two places for each branch: one is dropped at least
+  scarce.capacity = 2;
+  std::vector<ValueId> all;
+  for (const char* name : {"left", "right"}) {
+    const ValueId decision =
+        b.route(b.floats(std::string(name) + ".scores", images, {2}), std::string(name) == "left" ? scarce : gates, name);
+    for (const ValueId part : b.scatter(maps, decision, {0, 1})) all.push_back(b.value("scale", {part}, {{"factor", b.random.normal()}}));
+  }
+  for (const char* mode : {"sum", "weighted", "place"}) {
+    const std::string name = mode;
+    b.output(name, b.gather(all, images, mode, kNone, name));
+    b.output(name + ".otherwise", b.gather(all, images, mode, maps, name + ".otherwise"));
+    std::vector<ValueId> inputs = all;
+    inputs.push_back(maps);
+    b.output(name + ".residual",
+             b.value("gather", inputs, {{"space", int64_t{images}}, {"mode", name}, {"extras", std::string("residual")}}));
+  }
+  return b.take("large sums");
 }
 
 const std::vector<int32_t>& labels_of(const RandomCase& c) { return std::get<std::vector<int32_t>>(c.inputs.at("class")); }
@@ -61,6 +91,30 @@ class ToysTest : public QObject {
       }
     }
     QVERIFY(some);  // a picture before one that is cut went elsewhere
+  }
+
+  void large_maps_of_several_routers_are_joined_to_the_same_bits_by_any_number_of_threads() {
+    const RandomCase c = large_sums();
+    const OracleResult<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings);
+    std::vector<OutputValue> alone;
+    for (const int threads : {1, 2, 3}) {
+      cpu::CpuDevice device(threads);
+      WeightStore store(device, c.weights);
+      Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+      ExecuteOptions options;
+      options.outputs = true;
+      ExecutionResult result;
+      executor.run(input_values(c), c.bindings, options, result);
+      if (threads == 1) alone = result.outputs;
+      QCOMPARE(result.outputs.size(), size_t{9});
+      for (size_t i = 0; i < alone.size(); ++i) {
+        QVERIFY2(result.outputs[i].reals == alone[i].reals, alone[i].name.c_str());
+        const std::vector<float>& reference = expected.output(alone[i].name).reals;
+        QCOMPARE(alone[i].reals.size(), reference.size());
+        for (size_t x = 0; x < reference.size(); ++x)
+          QVERIFY2(std::fabs(alone[i].reals[x] - reference[x]) <= 1e-5f * (1 + std::fabs(reference[x])), alone[i].name.c_str());
+      }
+    }
   }
 
   void ways_of_a_path_network_open_alone_together_and_not_at_all() {
