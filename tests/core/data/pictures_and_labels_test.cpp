@@ -86,7 +86,10 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(data->items(), int64_t{5});
     std::set<float> values;
     for (int64_t b = 0; b < 3; ++b)
-      for (const float p : data->batch(b).inputs[0].reals) QVERIFY(p >= 0 && p < 1), values.insert(p);
+      for (const float p : data->batch(b).inputs[0].reals) {
+        QVERIFY(p >= 0 && p < 1);
+        values.insert(p);
+      }
     QCOMPARE(values.size(), size_t{30});
     QCOMPARE(Dataset::open("random:5x2x3x1", nullptr, {.batch = 2, .seed = 3, .inputs = inputs})->fingerprint(), data->fingerprint());
     VERIFY_BAD_INPUT(Dataset::open("random:5x2x2x1", nullptr, {.inputs = inputs}), "random:5x2x2x1", "another size than the model takes");
