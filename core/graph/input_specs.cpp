@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/protocol_attributes.h"
-#include "core/graph/roles.h"
+#include "core/graph/label_inputs.h"
 
 namespace stormcell {
 namespace {
@@ -27,22 +26,11 @@ int64_t cells_per_item(const Graph& graph, const Value& input) {
   }
 }
 
-/// Branches of the routers that read a label as the branch itself: the fewest; 0 where none does.
-int64_t classes_of(const Graph& graph, ValueId label) {
-  int64_t fewest = 0;
-  graph.for_each_node([&](NodeId id, int) {
-    const Node& n = graph.node(id);
-    if (!is_route(n) || n.inputs[0] != label || protocol_of(n.attributes).kind != ProtocolKind::label) return;
-    const int64_t branches = graph.value(n.outputs[0]).branches;
-    fewest = fewest == 0 ? branches : std::min(fewest, branches);
-  });
-  return fewest;
-}
-
 }  // namespace
 
 std::vector<InputSpec> input_specs(const Graph& graph) {
   std::vector<InputSpec> specs;
+  const std::vector<LabelInput> labels = label_inputs(graph);
   for (const Value& v : graph.values) {
     if (v.kind != ValueKind::input) continue;
     InputSpec spec{v.name, v.type.dtype, v.role, {}, {}, cells_per_item(graph, v), {}};
@@ -54,7 +42,9 @@ std::vector<InputSpec> input_specs(const Graph& graph) {
         bad_input("input " + v.name, "has a content of an extent that no data can tell", "build the graph for one size");
       spec.content.push_back(extent.constant());
     }
-    if (v.role == InputRole::label) spec.classes = classes_of(graph, static_cast<ValueId>(&v - graph.values.data()));
+    for (const LabelInput& label : labels)
+      if (graph.value(label.input).name == v.name)
+        spec.classes = spec.classes == 0 ? label.branches : std::min<int64_t>(spec.classes, label.branches);
     specs.push_back(std::move(spec));
   }
   return specs;

@@ -83,7 +83,7 @@ class GenerateTest : public QObject {
     QCOMPARE(std::count(exported.out.begin(), exported.out.end(), '\n'), std::ptrdiff_t{2 + 3 * 3 * 8});
   }
 
-  void batches_of_like_length_answer_in_the_order_of_the_dataset() {
+  void batches_of_like_length_answer_in_the_order_that_was_given() {
     const std::vector<std::string> names = {"Москва", "Афины на море", "Αθήνα", "Волга", "Ρόδος και Κρήτη", "Кио", "Санкт-Петербург"};
     std::string lines;
     for (const std::string& name : names) lines += name + "\n";

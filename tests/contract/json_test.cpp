@@ -268,10 +268,10 @@ class JsonTest : public QObject {
     by_length.emplace_back("--bucket-by-length");
     const Json given = json_of(short_run("run", model, text, data)), like = json_of(short_run("run", model, text, by_length));
     QVERIFY(!given["dataset"]["by_length"].get<bool>() && like["dataset"]["by_length"].get<bool>());
-    QCOMPARE(given["dataset"]["cells"], given["dataset"]["cells_as_given"]);
-    QCOMPARE(like["dataset"]["cells"], like["dataset"]["cells_by_length"]);
+    QVERIFY(given["dataset"]["cells"] == given["dataset"]["cells_as_given"]);
+    QVERIFY(like["dataset"]["cells"] == like["dataset"]["cells_by_length"]);
     for (const char* key : {"cells_as_given", "cells_by_length", "cells_without_padding", "sequences"})
-      QCOMPARE(given["dataset"][key], like["dataset"][key]);
+      QVERIFY(given["dataset"][key] == like["dataset"][key]);
     QVERIFY(like["dataset"]["cells"].get<int64_t>() < given["dataset"]["cells"].get<int64_t>());
     QVERIFY(like["dataset"]["cells"].get<int64_t>() >= like["dataset"]["cells_without_padding"].get<int64_t>());
     QVERIFY(like["verified"]["passed"].get<bool>());
@@ -284,7 +284,7 @@ class JsonTest : public QObject {
     replay.insert(replay.end(), {"--config", config});
     const Json replayed = json_of(short_run("run", model, text, replay));
     QVERIFY(replayed["dataset"]["by_length"].get<bool>() && replayed["settings"]["bucket_by_length"].get<bool>());
-    QCOMPARE(replayed["dataset"]["cells"], like["dataset"]["cells"]);
+    QVERIFY(replayed["dataset"]["cells"] == like["dataset"]["cells"]);
   }
 
   void options_of_passes_are_kept_and_replayed() {

@@ -86,6 +86,19 @@ class BatchInputsTest : public QObject {
     QCOMPARE(mask_facts(graph, *data).at("rm").cells, int64_t{35});
   }
 
+  void data_keep_the_fingerprint_that_recorded_sessions_have() {
+    // That of the sample session's run, which an earlier version recorded.
+    const std::shared_ptr<const Model> model = open_model("demo:switch-names");
+    DataOptions options;
+    options.max_length = model->max_length, options.vocabulary = model->vocabulary, options.inputs = model->inputs;
+    options.pad_id = model->tokens.pad, options.end_id = model->tokens.end, options.decoder_start_id = model->tokens.decoder_start;
+    options.resources = resources_folder();
+    const auto data = Dataset::open("demo:switch-names-sample", model->tokenizer, options);
+    QCOMPARE(data->fingerprint(), std::string("c409d49186c66785"));
+    options.bucket_by_length = true;
+    QVERIFY(Dataset::open("demo:switch-names-sample", model->tokenizer, options)->fingerprint() != data->fingerprint());
+  }
+
   void pictures_run_by_their_labels_as_the_oracle_says() {
     const RandomCase pictures = labelled_pictures();
     const Scratch scratch;
