@@ -20,7 +20,7 @@ struct SelectionChoices {
 SelectionChoices read_selection_choices(const std::string& file, int64_t run);
 
 /// As read_load_windows(), of the batches of one phase. A batch has a phase for each cell space, so each router has batches of its own.
-/// Reads every batch of the range where the run has several phases.
+/// Reads the loads of every batch of the phase where the run has several.
 std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, int64_t first_batch,
                                                       int64_t end_batch, int64_t most_windows, const Progress& progress = {});
 

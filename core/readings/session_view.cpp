@@ -160,7 +160,7 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
           if (b.space != static_cast<int32_t>(space) || b.tokens.empty()) continue;
-          const int64_t row = (place.sequence - b.cells.first_sequence) * b.cells.per_sequence + place.position;
+          const int64_t row = b.cells.index_of(place.sequence) * b.cells.per_sequence + place.position;
           if (row >= 0 && row < static_cast<int64_t>(b.tokens.size())) trail->token = b.tokens[static_cast<size_t>(row)];
         }
       }
