@@ -54,20 +54,19 @@ void find_focus(const FlowFocus& focus, RoutingFlow& flow) {
 
 }  // namespace
 
-std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     const FlowFocus& focus, int64_t most_pairs, const Progress& progress,
-                                                     const std::string& phase) {
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range, const FlowFocus& focus,
+                                                     int64_t most_pairs, const Progress& progress, const std::string& phase) {
   may_block("read_routing_flow");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
-  const RunLayout layout = reader.layout(summary.id);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto flow = std::make_shared<RoutingFlow>();
   flow->run = summary.id;
   flow->batches = summary.batches;
-  flow->first_batch = std::clamp<int64_t>(first_batch, 0, summary.batches);
-  flow->end_batch = end_batch < 0 ? summary.batches : std::clamp<int64_t>(end_batch, flow->first_batch, summary.batches);
-  const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {{flow->first_batch, flow->end_batch}})
-                                    : batches_of_phase(reader, summary.id, phase, flow->first_batch, flow->end_batch, progress);
+  range = opened.within(range);
+  flow->first_batch = range.first;
+  flow->end_batch = range.end;
+  const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
+                                    : batches_of_phase(reader, summary.id, phase, range.first, range.end, progress);
   for (const RouterInfo& info : layout.routers) flow->routers.push_back({line_of(layout, info), {}});
   // Edges stand by the router that they lead to; those of one router come out in the order of the next ones.
   for (const LayoutEdge& e : layout.edges) flow->routers[static_cast<size_t>(e.from)].next.push_back({e.to, !e.branches.empty(), {}});

@@ -48,10 +48,9 @@ struct RoutingFlow {
   int32_t next = -1;  ///< index of the router that `transitions` lead to, -1: none
   BranchPairs transitions, together;
 };
-/// Over batches [first, end); end < 0: to the run's end. Of what is not in focus the strongest `most_pairs`.
+/// Of what is not in focus the strongest `most_pairs`.
 /// `phase`: only its batches; empty: all.
-std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     const FlowFocus& focus, int64_t most_pairs, const Progress& progress = {},
-                                                     const std::string& phase = {});
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range, const FlowFocus& focus,
+                                                     int64_t most_pairs, const Progress& progress = {}, const std::string& phase = {});
 
 }  // namespace stormcell

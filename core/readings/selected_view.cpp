@@ -84,10 +84,10 @@ std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reade
   return ranges;
 }
 
-std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, int64_t first_batch,
-                                                      int64_t end_batch, int64_t most_windows, const Progress& progress) {
+std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, BatchRange range,
+                                                      int64_t most_windows, const Progress& progress) {
   may_block("read_phase_windows");
-  const auto all = read_load_windows(file, run, first_batch, end_batch, most_windows, progress);
+  const auto all = read_load_windows(file, run, range, most_windows, progress);
   const SessionReader reader(file);
   if (only_phase(reader, all->run, phase)) return all;
   auto result = std::make_shared<LoadWindows>(*all);

@@ -99,16 +99,16 @@ std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t 
 
 int64_t LoadWindows::end_batch() const { return std::min(batches, (first_window + windows) * batches_per_window); }
 
-std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     int64_t most_windows, const Progress& progress) {
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range, int64_t most_windows,
+                                                     const Progress& progress) {
   may_block("read_load_windows");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto result = std::make_shared<LoadWindows>();
   result->run = summary.id;
   result->batches = summary.batches;
-  first_batch = std::clamp<int64_t>(first_batch, 0, std::max<int64_t>(0, summary.batches - 1));
-  if (end_batch < 0 || end_batch > summary.batches) end_batch = summary.batches;
+  const int64_t first_batch = std::clamp<int64_t>(range.first, 0, std::max<int64_t>(0, summary.batches - 1)),
+                end_batch = range.end < 0 || range.end > summary.batches ? summary.batches : range.end;
   int32_t level = 0;
   while (level < coarsest_level(summary.batches) &&
          window_of(std::max(first_batch, end_batch - 1), level) - window_of(first_batch, level) >= most_windows)
@@ -117,7 +117,6 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
   result->first_window = window_of(first_batch, level);
   result->windows = end_batch > first_batch ? window_of(end_batch - 1, level) - result->first_window + 1 : 0;
 
-  const RunLayout layout = reader.layout(summary.id);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     LoadWindows::Router router{line_of(layout, layout.routers[r]), {}, {}, {}, {}, {}};

@@ -73,10 +73,10 @@ class TransitionsTest : public QObject {
     const std::string session = make_cells_session(folder.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
     std::map<std::pair<int32_t, int32_t>, int64_t> expected, counted;
     for (int64_t batch = 0; batch < 7; batch += 3) {
-      const auto one = read_routing_flow(session, 1, batch, batch + 1, {}, 1000);
+      const auto one = read_routing_flow(session, 1, {batch, batch + 1}, {}, 1000);
       for (const auto& e : one->transitions.entries) expected[{e.from, e.to}] += e.count;
     }
-    const auto flow = read_routing_flow(session, 1, 0, -1, {}, 1000, {}, "prefill");
+    const auto flow = read_routing_flow(session, 1, {0, -1}, {}, 1000, {}, "prefill");
     for (const auto& e : flow->transitions.entries) counted[{e.from, e.to}] = e.count;
     QVERIFY(!expected.empty());
     for (const auto& [pair, count] : expected)
@@ -101,7 +101,7 @@ class TransitionsTest : public QObject {
 
   void pairs_are_those_of_the_decisions() {
     for (const auto& [first, end] : {std::pair{0, 10}, {3, 7}}) {
-      const auto flow = read_routing_flow(session_, 1, first, end, {kFirst, {}}, 200);
+      const auto flow = read_routing_flow(session_, 1, {first, end}, {kFirst, {}}, 200);
       const auto count = counted(session_, first * 3, end * 3);
       QCOMPARE(flow->transitions.entries.size(), count.size());
       int64_t before = INT64_MAX;
@@ -112,11 +112,11 @@ class TransitionsTest : public QObject {
       }
     }
     // The last router of a stack stands for the one before it; several branches a cell have pairs of their own.
-    QCOMPARE(read_routing_flow(session_, 1, 0, -1, {kSecond, {}}, 200)->router, 0);
-    const auto decoder = read_routing_flow(session_, 1, 0, -1, {"decoder.block.1.layer.2.mlp", {}}, 200);
+    QCOMPARE(read_routing_flow(session_, 1, {0, -1}, {kSecond, {}}, 200)->router, 0);
+    const auto decoder = read_routing_flow(session_, 1, {0, -1}, {"decoder.block.1.layer.2.mlp", {}}, 200);
     QCOMPARE(decoder->router, 2);
     QVERIFY(decoder->together.total > 0 && decoder->transitions.total == 0);
-    QCOMPARE(read_routing_flow(session_, 1, 0, -1, {}, 200)->router, 0);
+    QCOMPARE(read_routing_flow(session_, 1, {0, -1}, {}, 200)->router, 0);
   }
 
   void shares_and_lift_are_what_they_say() {
@@ -165,7 +165,7 @@ class TransitionsTest : public QObject {
         QVERIFY(std::abs(box.height() / layout.lane.height() - ribbons.merged_share(static_cast<size_t>(-1 - b.ribbon))) < 1e-6);
       }
     // Whole where all pairs have a ribbon.
-    QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, 0, -1, {}, 200))).startsWith("all "));
+    QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, {0, -1}, {}, 200))).startsWith("all "));
     QVERIFY(lay_out({}, bounds, 16).nodes.empty());
   }
 
@@ -231,6 +231,39 @@ class TransitionsTest : public QObject {
     // A router that no edge joins with these has no column.
     flow.routers.push_back(flow.routers[2]);
     QCOMPARE(make_ribbons(flow, 6).columns.size(), size_t{3});
+  }
+
+  void cells_of_one_router_may_meet_several_next() {
+    const std::string session = make_session(folder_.filePath("graph.storm").toStdString(), 6);
+    const auto flow = read_routing_flow(session, 1, {}, {"decoder.0.mlp", "decoder.1.mlp"}, 100);
+    QVERIFY(flow->router == 2 && flow->next == 4);
+    QCOMPARE(flow->routers[2].next.size(), size_t{2});
+    QVERIFY(flow->routers[2].next[0].partial && flow->routers[2].next[1].partial && !flow->routers[3].next[0].partial);
+    QVERIFY(flow->transitions.total > 0 && flow->transitions.columns == 10);
+    for (const auto& e : flow->transitions.entries) QVERIFY(e.from != 1);  // these go through the nested router
+    // The last router stands for the first that leads to it.
+    QCOMPARE(read_routing_flow(session, 1, {}, {"encoder.1.mlp", {}}, 100)->router, 0);
+    TransitionsView view;
+    Selection selection;
+    selection.router = "decoder.0.mlp";
+    run_load(view, context_of(session), selection);
+    QComboBox* to = nullptr;
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "To router") to = box;
+    QVERIFY(to && !to->isHidden());
+    QCOMPARE(to->count(), 2);
+    QCOMPARE(to->currentText(), QString("decoder.0.mlp.inner"));
+    QCOMPARE(std::get<QString>(view.table().rows[0][3]), QString("decoder.0.mlp.inner"));
+    QSignalSpy wanted(&view, &View::load_wanted);
+    to->setCurrentIndex(1);
+    emit to->activated(1);
+    QCOMPARE(wanted.count(), 1);
+    run_load(view, context_of(session), selection);
+    QCOMPARE(std::get<QString>(view.table().rows[0][3]), QString("decoder.1.mlp"));
+    QCOMPARE(to->currentText(), QString("decoder.1.mlp"));
+    selection.router = "encoder.0.mlp";
+    run_load(view, context_of(session), selection);
+    QVERIFY(to->isHidden());
   }
 
   void a_share_of_many_branches_is_seen() {

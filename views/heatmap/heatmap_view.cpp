@@ -35,8 +35,8 @@ std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Sele
                                                 const Progress& progress) {
   if (!selection.label.isEmpty()) return read_label_window(source.file, source.run, selection.label.toStdString(), progress);
   if (!selection.phase.isEmpty())
-    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), first, end, kMostWindows, progress);
-  return read_load_windows(source.file, source.run, first, end, kMostWindows, progress);
+    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), {first, end}, kMostWindows, progress);
+  return read_load_windows(source.file, source.run, {first, end}, kMostWindows, progress);
 }
 
 bool has_padding(const LoadWindows& data) {

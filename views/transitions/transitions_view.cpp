@@ -58,7 +58,7 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
   if (!(unread() & (Part::run | Part::range | Part::phase)) && answers(selection.router)) return nullptr;
   return [this, source = context.main, selection, next = wanted_next_](const Progress& progress) -> Deliver {
     const auto flow =
-        read_routing_flow(source.file, source.run, selection.first_batch, selection.end_batch,
+        read_routing_flow(source.file, source.run, {selection.first_batch, selection.end_batch},
                           {selection.router.toStdString(), next.toStdString()}, kMostPairs, progress, selection.phase.toStdString());
     return [this, flow, next, asked = selection.router] {
       data_ = {asked, next, flow};
