@@ -8,6 +8,7 @@
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/formats/json_file.h"
+#include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
 #include "core/readings/session_lookup.h"
 
@@ -40,6 +41,15 @@ std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequen
   for (const int64_t batch : reader.batches_with(run, sequence, 1, INT32_MAX))
     for (const BatchSpace& s : reader.spaces(run, batch)) positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.step);
   return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
+}
+
+/// Whether a cell came from one step of its path to another with no router between.
+bool leads_to(const RunLayout& layout, const PathStep& from, const PathStep& to) {
+  const int32_t edge = from.batch == to.batch ? find_edge(layout, from.router, to.router) : -1;
+  if (edge < 0) return false;
+  const std::vector<int32_t>& branches = layout.edges[static_cast<size_t>(edge)].branches;
+  return branches.empty() || std::any_of(from.choice.begin(), from.choice.end(),
+                                         [&](int32_t choice) { return std::binary_search(branches.begin(), branches.end(), choice); });
 }
 
 }  // namespace
@@ -154,8 +164,13 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
     // Of a forward pass, of a prompt, or of the decoding step that wrote this position.
     for (const auto& [phase, step] : {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
       const CellId cell{place.sequence, place.sequence, place.position, step, phase};
-      for (const PathStep& s : reader.cell_path(summary.id, static_cast<int32_t>(space), cell)) {
-        trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight});
+      const std::vector<PathStep> path = reader.cell_path(summary.id, static_cast<int32_t>(space), cell);
+      const size_t begin = trail->steps.size();
+      for (size_t i = 0; i < path.size(); ++i) {
+        const PathStep& s = path[i];
+        trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight, {}});
+        for (size_t before = 0; before < i; ++before)
+          if (leads_to(layout, path[before], s)) trail->steps.back().after.push_back(static_cast<int32_t>(begin + before));
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
           if (b.space != static_cast<int32_t>(space) || b.tokens.empty()) continue;

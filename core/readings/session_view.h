@@ -94,8 +94,9 @@ struct CellTrail {
     int64_t batch = 0;
     std::vector<int32_t> branches;  ///< [fan_out]; -1: dropped
     std::vector<float> weights;     ///< [fan_out] or empty
+    std::vector<int32_t> after;     ///< indexes of earlier steps from which the cell came here with no router between
   };
-  std::vector<Step> steps;  ///< of all cell spaces
+  std::vector<Step> steps;  ///< of all cell spaces, each behind those that it comes after
   int32_t token = -1;       ///< -1: the session has no inputs
   std::string piece;        ///< the token as the vocabulary has it, where the session keeps it
   std::string text;         ///< of its sequence, where inputs were recorded
