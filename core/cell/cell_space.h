@@ -1,5 +1,6 @@
 // Cells, and the spaces they live in.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,12 @@ struct CellTable {
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Number of the batch's `index`-th sequence.
   int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[static_cast<size_t>(index)]; }
+  /// Where a sequence stands in the batch, -1: it is not there.
+  int64_t index_of(int64_t sequence) const {
+    if (items.empty()) return sequence >= first_sequence && sequence - first_sequence < sequences ? sequence - first_sequence : -1;
+    const auto at = std::find(items.begin(), items.end(), sequence);
+    return at == items.end() ? -1 : at - items.begin();
+  }
   /// Id of the cell in `row`, rows being ordered by sequence, then position.
   CellId id(int64_t row) const {
     const int64_t sequence = this->sequence(row / per_sequence);

@@ -48,8 +48,9 @@ class Optimization {
       execute.record = execute.events = true;
       s_.run_batch(*baseline_, batch, execute);
       s_.add_routing(*baseline_, batch, all);
-      if (std::binary_search(split_.profiled.begin(), split_.profiled.end(), b)) s_.add_routing(*baseline_, batch, profiled);
-      session.add(batch);
+      const bool is_profiled = std::binary_search(split_.profiled.begin(), split_.profiled.end(), b);
+      if (is_profiled) s_.add_routing(*baseline_, batch, profiled);
+      session.add(batch, static_cast<uint8_t>((is_profiled ? kProfiled : kNoPart) | (is_profiled && !split_.same ? kNoPart : kMeasured)));
     }
     session.finish("");
     result_->routing = all.routers;

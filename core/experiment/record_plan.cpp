@@ -5,6 +5,7 @@
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
+#include "core/graph/router_edges.h"
 
 namespace stormcell {
 namespace {
@@ -72,6 +73,35 @@ void add_routers(RecordPlan& plan, const Program& program) {
   }
 }
 
+/// Edges of the graph, by named routers. Between passes (the prompt's, the turns) there is none: their records are other batches.
+void add_edges(RecordPlan& plan, const Program& program) {
+  const auto router_of = [&](NodeId node) {
+    const auto at = std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.node == node; });
+    return at == program.routers.end() ? size_t{0} : static_cast<size_t>(at - program.routers.begin());
+  };
+  RunLayout& layout = plan.layout;
+  for (const RouterEdge& e : router_edges(*program.graph)) {
+    const size_t a = router_of(e.from), b = router_of(e.to);
+    const LayoutEdge edge{plan.routers.of[a], plan.routers.of[b], e.branches};
+    if (program.routers[a].repeat != program.routers[b].repeat || edge.from >= edge.to ||
+        layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
+      continue;
+    const auto known =
+        std::find_if(layout.edges.begin(), layout.edges.end(), [&](const LayoutEdge& k) { return k.from == edge.from && k.to == edge.to; });
+    if (known == layout.edges.end()) {
+      layout.edges.push_back(edge);
+      continue;
+    }
+    // Of a router in both bodies of a guard, in the prompt's pass and in decoding: what any of them sends.
+    std::vector<int32_t> all;
+    if (!known->branches.empty() && !edge.branches.empty())
+      std::set_union(known->branches.begin(), known->branches.end(), edge.branches.begin(), edge.branches.end(), std::back_inserter(all));
+    known->branches = std::move(all);
+  }
+  std::sort(layout.edges.begin(), layout.edges.end(),
+            [](const LayoutEdge& x, const LayoutEdge& y) { return std::pair(x.to, x.from) < std::pair(y.to, y.from); });
+}
+
 void add_steps(RecordPlan& plan, const Program& program) {
   const Graph& g = *program.graph;
   int depth = 0;
@@ -105,8 +135,8 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
   if (g.value(decision_of(program, d.router)).type.space != router.dense_space) r.ancestor = d.ancestor;
   if (options.scores) r.margin = d.margin;
-  // Sessions keep a score a branch; what a threshold compares is none.
-  if (options.scores && d.score_columns == d.shape.branches) r.scores = d.scores;
+  // What a threshold compares are no scores of its branches: one for each class, say.
+  if (options.scores) r.scores = d.scores, r.score_columns = d.score_columns;
   record.add_decision(r);
 }
 
@@ -123,6 +153,7 @@ RecordPlan record_plan(const Program& program) {
   plan.routers = name_routers(program);
   add_routers(plan, program);
   add_spaces(plan, program);
+  add_edges(plan, program);
   add_steps(plan, program);
   return plan;
 }

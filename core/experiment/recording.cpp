@@ -15,6 +15,7 @@ ModelSummary summary_of(const Experiment::State& state) {
   ModelSummary model;
   model.fingerprint = state.model->fingerprint;
   model.is_older_fingerprint = [of = state.model](std::string_view known) { return of->is_known_as(known); };
+  if (state.model->path.empty()) model.form = "seeded";
   model.name = state.model->name;
   model.family = state.model->family;
   model.json = nlohmann::json{{"parameters", state.model->parameters},
@@ -94,12 +95,13 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
 // An interrupted run keeps what was recorded: the recorder writes what it has, the run is marked interrupted, the session closed.
 SessionRun::~SessionRun() = default;
 
-void SessionRun::add(const Batch& batch) {
+void SessionRun::add(const Batch& batch, uint8_t part) {
   decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records.routers, plan_.result).size());
   ++records_;
   if (!recorder_) return;
   BatchRecord& record = recorder_->begin_batch();
   record.number = batch.index;
+  record.part = part;
   fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
   recorder_->submit();
 }

@@ -17,8 +17,8 @@ class SessionRun {
              const std::string& config = "{}", const std::string& settings = {});
   ~SessionRun();
   bool open() const { return writer_ != nullptr; }
-  /// Takes what plan.result holds of `batch`.
-  void add(const Batch& batch);
+  /// Takes what plan.result holds of `batch`; `part`: BatchPart bits.
+  void add(const Batch& batch, uint8_t part = kNoPart);
   /// Takes what plan.result holds of decoding `batch`: a record of the input's pass, then one a turn.
   void add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns);
   /// Records what plan.result holds of `batch` as add() does, into a session of its own in the folder for temporary files, which nobody

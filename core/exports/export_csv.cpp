@@ -79,10 +79,12 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
   out.write("router,branch,next_router,next_branch,cells\n");
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
     progress.report("transitions", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
-    const int32_t next = from.session.next_router(from.run.id, static_cast<int32_t>(r));
-    if (next < 0) continue;
-    for (const PairCount& pair : from.session.transitions(from.run.id, static_cast<int32_t>(r), 0, from.run.batches).entries)
-      put_row(out, from.layout.routers[r].name, pair.from, from.layout.routers[static_cast<size_t>(next)].name, pair.to, pair.count);
+    for (const LayoutEdge& edge : from.layout.edges) {
+      if (edge.from != static_cast<int32_t>(r)) continue;
+      const std::string& next = from.layout.routers[static_cast<size_t>(edge.to)].name;
+      for (const PairCount& pair : from.session.transitions(from.run.id, edge.from, edge.to, 0, from.run.batches).entries)
+        put_row(out, from.layout.routers[r].name, pair.from, next, pair.to, pair.count);
+    }
   }
 }
 
@@ -92,7 +94,7 @@ struct CellPlaced {
 };
 CellPlaced place_of(const StoredDecision& d, int64_t cell, const BatchSpace& space) {
   const int64_t row = d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)];
-  return {space.cells.per_sequence > 0 ? space.cells.id(row) : CellId{},
+  return {row < space.cells.cells() ? space.cells.id(row) : CellId{},
           space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0)};
 }
 
@@ -139,9 +141,9 @@ void put_scores(const Source& from, int32_t router, int64_t batch, const StoredD
   const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
   for (int64_t c = 0; c < d.cells && !d.scores.empty(); ++c) {
     const auto [id, real] = place_of(d, c, space);
-    for (int32_t b = 0; b < d.branches; ++b)
+    for (int32_t b = 0; b < d.score_columns; ++b)
       put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, b,
-              cell_text(d.scores[static_cast<size_t>(c * d.branches + b)]));
+              cell_text(d.scores[static_cast<size_t>(c * d.score_columns + b)]));
   }
 }
 
@@ -184,7 +186,7 @@ struct Table {
 constexpr std::array kTables = {
     Table{{"loads", "cells of each branch over time"}, write_loads},
     Table{{"labels", "cells of each branch by label"}, write_labels},
-    Table{{"transitions", "cells from branch to branch of the next router"}, write_transitions},
+    Table{{"transitions", "cells from branch to branch of the routers that they met next"}, write_transitions},
     Table{{"decisions", "every choice of every cell"}, write_decisions},
     Table{{"scores", "every score of every cell"}, write_scores},
     Table{{"timings", "every batch and its steps"}, write_timings},

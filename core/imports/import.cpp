@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
+#include "core/profile/layout_edges.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
@@ -56,6 +57,7 @@ RunLayout layout_of(const TraceHeader& header) {
     info.dense_bytes = r.dense_bytes;
     layout.routers.push_back(std::move(info));
   }
+  layout.edges = chain_edges(layout);
   return layout;
 }
 
@@ -97,6 +99,7 @@ class Target {
     ModelSummary model{fingerprint, header.model.empty() ? std::filesystem::path(trace).stem().string() : header.model, header.family, {}};
     model.json = nlohmann::json{{"layers", shape.layers}, {"branches", shape.branches}, {"k", shape.k}, {"traced", true}}.dump(
         -1, ' ', false, nlohmann::json::error_handler_t::replace);
+    model.form = header.fingerprint.empty() ? "trace" : "";
     session_ = std::make_unique<SessionWriter>(options_.session, model);
     session_->hold();
     return *session_;

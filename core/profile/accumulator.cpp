@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/profile/layout_edges.h"
 #include "core/profile/pyramid.h"
 #include "core/profile/statistics.h"
 
@@ -18,8 +19,14 @@ struct ProfileAccumulator::Router {
   RouterLoads total, batch;
   BranchActivity activity;
   LoadPyramid pyramid;
-  std::unique_ptr<PairPyramid> transitions, coactivation;  // of transitions: those that arrive here
+  std::unique_ptr<PairPyramid> coactivation;
+  std::vector<int32_t> incoming;  // edges
   KeyedLoads labels, tokens;
+};
+
+struct ProfileAccumulator::Edge {
+  PairPyramid transitions;
+  std::vector<uint8_t> branches;  // flags; empty: all
 };
 
 struct ProfileAccumulator::Space {
@@ -28,8 +35,8 @@ struct ProfileAccumulator::Space {
   std::vector<int32_t> key;     // of each cell of this batch, -1: none
 };
 
-ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows)
-    : layout_(std::move(layout)), windows_(windows), previous_(previous_routers(layout_)) {
+ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows) : layout_(std::move(layout)), windows_(windows) {
+  if (const std::string fault = edge_fault(layout_); !fault.empty()) failed("recorder", fault);
   routers_.resize(layout_.routers.size());
   spaces_.resize(layout_.spaces.size());
   for (size_t r = 0; r < routers_.size(); ++r) {
@@ -40,10 +47,13 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows)
     router.activity = {std::vector<int64_t>(branches), std::vector<int64_t>(branches)};
     router.labels.rest.resize(branches);
     router.tokens.rest.resize(branches);
-    if (previous_[r] >= 0)
-      router.transitions = std::make_unique<PairPyramid>(layout_.routers[static_cast<size_t>(previous_[r])].branches, info.branches);
+    router.incoming = edges_to(layout_, static_cast<int32_t>(r));
     if (info.fan_out > 1) router.coactivation = std::make_unique<PairPyramid>(info.branches, info.branches);
   }
+  for (const LayoutEdge& e : layout_.edges)
+    edges_.push_back(
+        {PairPyramid(layout_.routers[static_cast<size_t>(e.from)].branches, layout_.routers[static_cast<size_t>(e.to)].branches),
+         branch_flags(layout_, e)});
   decision_of_router_.resize(routers_.size());
   space_of_.resize(spaces_.size());
 }
@@ -56,11 +66,7 @@ const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return
 const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].tokens; }
 const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[static_cast<size_t>(space)].tokens; }
 
-PairTable ProfileAccumulator::transitions_from(int32_t router) const {
-  for (size_t r = 0; r < previous_.size(); ++r)
-    if (previous_[r] == router) return routers_[r].transitions->total();
-  return {};
-}
+PairTable ProfileAccumulator::transitions(int32_t edge) const { return edges_[static_cast<size_t>(edge)].transitions.total(); }
 PairTable ProfileAccumulator::coactivation(int32_t router) const {
   const Router& r = routers_[static_cast<size_t>(router)];
   return r.coactivation ? r.coactivation->total() : PairTable{};
@@ -93,9 +99,9 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     const int64_t rows = batch.space(static_cast<size_t>(at)).cells.cells();
     const auto k = static_cast<size_t>(info.fan_out), cells = d.choice.size() / k, branches = static_cast<size_t>(info.branches);
     const auto is = [](auto span, size_t n) { return span.empty() || span.size() == n; };
-    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) ||
-        !is(d.scores, cells * branches) || !is(d.margin, cells) || !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) ||
-        (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
+    if (d.choice.size() % k || !is(d.weight, cells * k) || !is(d.padded, branches) || !is(d.ancestor, cells) || d.score_columns < 0 ||
+        !is(d.scores, cells * (d.score_columns > 0 ? static_cast<size_t>(d.score_columns) : branches)) || !is(d.margin, cells) ||
+        !is(d.residency, cells * k) || !is(d.bytes_read, cells * k) || (d.ancestor.empty() && static_cast<int64_t>(cells) > rows))
       wrong("the parts of a decision of " + info.name + " do not fit each other: " + std::to_string(d.choice.size()) + " choices of " +
             std::to_string(rows) + " cells");
     for (const int32_t row : d.ancestor)
@@ -191,13 +197,13 @@ void ProfileAccumulator::count_pairs(const BatchRecord& batch, const DecisionRec
       if (windows_) windows_->pairs(kind, {from, level, window}, to, batches, table);
     };
   };
-  if (router.transitions) {
-    const int32_t from = previous_[static_cast<size_t>(d.router)];
-    const int32_t at = decision_of_router_[static_cast<size_t>(from)];
-    router.transitions->begin(batch.number, choices, out(PairKind::transition, from));
+  for (const int32_t e : router.incoming) {
+    Edge& edge = edges_[static_cast<size_t>(e)];
+    const int32_t from = layout_.edges[static_cast<size_t>(e)].from, at = decision_of_router_[static_cast<size_t>(from)];
+    edge.transitions.begin(batch.number, choices, out(PairKind::transition, from));
     if (at >= 0)
-      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[static_cast<size_t>(from)].fan_out}, {d, k}, space.mask,
-                      scratch_, router.transitions->counter());
+      add_transitions({batch.decision(static_cast<size_t>(at)), layout_.routers[static_cast<size_t>(from)].fan_out}, {d, k}, edge.branches,
+                      space.mask, scratch_, edge.transitions.counter());
   }
   if (router.coactivation) {
     router.coactivation->begin(batch.number, choices, out(PairKind::coactivation, d.router));
@@ -251,7 +257,8 @@ void ProfileAccumulator::finish() {
         windows_->pairs(kind, {from, level, window}, id, batches, table);
       };
     };
-    if (router.transitions) router.transitions->finish(out(PairKind::transition, previous_[r]));
+    for (const int32_t e : router.incoming)
+      edges_[static_cast<size_t>(e)].transitions.finish(out(PairKind::transition, layout_.edges[static_cast<size_t>(e)].from));
     if (router.coactivation) router.coactivation->finish(out(PairKind::coactivation, id));
   }
 }

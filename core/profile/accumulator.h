@@ -17,7 +17,7 @@ enum class PairKind : uint8_t { transition = 0, coactivation = 1 };
 
 /// A finished window, or at the end of the run an unfinished one.
 struct WindowKey {
-  int32_t router = 0;  ///< of a transition: the router that cells come from
+  int32_t router = 0;  ///< of transitions: the router that cells come from
   int32_t level = 0;
   int64_t window = 0;
 };
@@ -46,7 +46,7 @@ struct KeyedLoads {
 
 class ProfileAccumulator : public RecordSink {
  public:
-  /// `windows` may be null: totals only.
+  /// `windows` may be null: totals only. Error(failed) where the layout's edges are no graph of its routers.
   explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr);
   ~ProfileAccumulator() override;
 
@@ -60,8 +60,8 @@ class ProfileAccumulator : public RecordSink {
   int64_t batches() const { return batches_; }
   const RouterLoads& loads(int32_t router) const;
   const BranchActivity& activity(int32_t router) const;
-  /// Over the whole run; empty for a router without a predecessor.
-  PairTable transitions_from(int32_t router) const;
+  /// Over the whole run; `edge` is an index into layout().edges.
+  PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;
 
   /// Labels in order of first appearance; those after the 4096th count as "(other)".
@@ -72,9 +72,8 @@ class ProfileAccumulator : public RecordSink {
   const KeyedLoads& token_loads(int32_t router) const;
 
  private:
-  struct Pyramid;
-  struct Pairs;
   struct Router;
+  struct Edge;
   struct Space;
   void check(const BatchRecord& batch) const;
   void count_keys(Router& router, const DecisionRecord& decision, const SpaceRecord& space);
@@ -84,8 +83,8 @@ class ProfileAccumulator : public RecordSink {
 
   RunLayout layout_;
   WindowSink* windows_;
-  std::vector<int32_t> previous_;
   std::vector<Router> routers_;
+  std::vector<Edge> edges_;
   std::vector<Space> spaces_;
   std::vector<std::string> labels_;
   std::map<std::string, int32_t, std::less<>> label_index_;

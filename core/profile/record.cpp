@@ -3,7 +3,7 @@
 namespace stormcell {
 namespace {
 template <class T>
-std::span<const T> part(const std::vector<T>& all, size_t begin, size_t count) {
+std::span<const T> slice(const std::vector<T>& all, size_t begin, size_t count) {
   return {all.data() + begin, count};
 }
 }  // namespace
@@ -21,6 +21,7 @@ DecisionRecord record_of(int32_t router, const DecisionView& d) {
 void BatchRecord::clear() {
   number = 0;
   latency_ms = 0;
+  part = kNoPart;
   events.clear();
   guards.clear();
   items_.clear();
@@ -71,7 +72,7 @@ void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<con
 
 void BatchRecord::add_decision(const DecisionRecord& d) {
   decisions_.push_back({d.router, keep(d.choice), keep(d.padded), keep(d.ancestor), keep(d.weight), keep(d.scores), keep(d.margin),
-                        keep(d.residency), keep(d.bytes_read)});
+                        keep(d.residency), keep(d.bytes_read), d.score_columns});
 }
 
 void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
@@ -83,20 +84,21 @@ SpaceRecord BatchRecord::space(size_t i) const {
   const Space& s = spaces_[i];
   CellTable cells = s.cells;
   cells.items = items_;
-  return {s.space, cells, part(bits_, s.mask.begin, s.mask.count), part(ints_, s.tokens.begin, s.tokens.count)};
+  return {s.space, cells, slice(bits_, s.mask.begin, s.mask.count), slice(ints_, s.tokens.begin, s.tokens.count)};
 }
 
 DecisionRecord BatchRecord::decision(size_t i) const {
   const Decision& d = decisions_[i];
   return {d.router,
-          part(ints_, d.choice.begin, d.choice.count),
-          part(floats_, d.weight.begin, d.weight.count),
-          part(ints_, d.padded.begin, d.padded.count),
-          part(ints_, d.ancestor.begin, d.ancestor.count),
-          part(floats_, d.scores.begin, d.scores.count),
-          part(floats_, d.margin.begin, d.margin.count),
-          part(bits_, d.residency.begin, d.residency.count),
-          part(longs_, d.bytes_read.begin, d.bytes_read.count)};
+          slice(ints_, d.choice.begin, d.choice.count),
+          slice(floats_, d.weight.begin, d.weight.count),
+          slice(ints_, d.padded.begin, d.padded.count),
+          slice(ints_, d.ancestor.begin, d.ancestor.count),
+          slice(floats_, d.scores.begin, d.scores.count),
+          slice(floats_, d.margin.begin, d.margin.count),
+          slice(bits_, d.residency.begin, d.residency.count),
+          slice(longs_, d.bytes_read.begin, d.bytes_read.count),
+          d.score_columns};
 }
 
 std::string_view BatchRecord::label(size_t i) const { return {chars_.data() + sequences_[i].label.begin, sequences_[i].label.count}; }

@@ -19,13 +19,20 @@ struct RouterInfo {
   int32_t fan_out = 1;
   std::string protocol;  ///< to_text(ProtocolKind)
   int32_t space = 0;     ///< index into RunLayout::spaces
-  std::string stack;     ///< "encoder", "decoder", ...: routers of one stack follow each other in the order of RunLayout::routers
+  std::string stack;     ///< "encoder", "decoder", ...
   int32_t parent = -1;   ///< the router in one of whose branches this one is nested, -1: none
   int32_t parent_branch = -1;
   int32_t layer = -1;        ///< the model's number of the layer, -1: not known
   int64_t branch_bytes = 0;  ///< weights of one branch, 0: not known
   int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
   bool operator==(const RouterInfo&) const = default;
+};
+
+/// Cells of one router come to another and meet no router between.
+struct LayoutEdge {
+  int32_t from = 0, to = 0;       ///< indexes into RunLayout::routers, from < to
+  std::vector<int32_t> branches;  ///< of `from`, ascending: whose cells go there; empty: those of all
+  bool operator==(const LayoutEdge&) const = default;
 };
 
 /// One step of the plan that ran.
@@ -43,6 +50,7 @@ struct RunLayout {
   std::vector<std::string> spaces;  ///< names of the cell spaces
   std::vector<RouterInfo> routers;  ///< in the order in which cells meet them
   std::vector<StepInfo> steps;
+  std::vector<LayoutEdge> edges;  ///< the graph that the routers form; layout_edges.h
   bool operator==(const RunLayout&) const = default;
 };
 
@@ -80,14 +88,18 @@ struct DecisionRecord {
   std::span<const int32_t> padded;  ///< [branches] loads by the rule of supported capacities; empty: equal to the loads
   std::span<const int32_t>
       ancestor;                   ///< [n] row in the batch's table of the space, for routers that see a part of it; empty: cell i is row i
-  std::span<const float> scores;  ///< [n, branches], empty unless asked for
+  std::span<const float> scores;  ///< [n, score_columns], empty unless asked for
   std::span<const float> margin;  ///< [n], empty unless asked for
   std::span<const uint8_t> residency;   ///< [n, fan_out] Residency, empty: not recorded
   std::span<const int64_t> bytes_read;  ///< [n, fan_out] weights read for the choice; empty: branch_bytes where it was a miss, else none
+  int32_t score_columns = 0;            ///< what the router was given for a cell; 0: a score for each branch
 };
 
 /// Spans over a decision in host memory. Scores and ancestors are the caller's to add.
 DecisionRecord record_of(int32_t router, const DecisionView& decision);
+
+/// What an optimisation takes a batch for: bits.
+enum BatchPart : uint8_t { kNoPart = 0, kProfiled = 1, kMeasured = 2 };
 
 /// All that is recorded of one executed batch. Owns its memory and keeps it when cleared, so that filling it allocates only
 /// until the largest batch has been seen.
@@ -95,6 +107,7 @@ class BatchRecord {
  public:
   int64_t number = 0;  ///< batches of a run are numbered from 0, each once
   double latency_ms = 0;
+  uint8_t part = kNoPart;  ///< BatchPart bits
   std::vector<StepEvent> events;
   std::vector<GuardCount> guards;
 
@@ -132,6 +145,7 @@ class BatchRecord {
   struct Decision {
     int32_t router;
     Part choice, padded, ancestor, weight, scores, margin, residency, bytes_read;
+    int32_t score_columns;
   };
   struct Sequence {
     Part label, text;

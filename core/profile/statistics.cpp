@@ -93,8 +93,8 @@ void add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t
   ++loads.batches;
 }
 
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch,
-                     PairCounter& counts) {
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches, std::span<const uint8_t> mask,
+                     std::vector<int32_t>& scratch, PairCounter& counts) {
   const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
   const size_t from_cells = from.decision.choice.size() / from_k, to_cells = to.decision.choice.size() / to_k;
   // Where the first decision saw a part of the cells: the cell that it had for each row, -1 for the others.
@@ -119,7 +119,7 @@ void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const
     }
     for (size_t i = 0; i < from_k; ++i) {
       const int32_t a = from.decision.choice[source * from_k + i];
-      if (!is_kept(a)) continue;
+      if (!is_kept(a) || (!branches.empty() && !branches[static_cast<size_t>(a)])) continue;
       for (size_t j = 0; j < to_k; ++j) {
         const int32_t b = to.decision.choice[c * to_k + j];
         if (is_kept(b)) counts.add(a, b);
@@ -140,19 +140,6 @@ void add_coactivation(DecisionOfRouter d, std::span<const uint8_t> mask, PairCou
         if (is_kept(choice[j])) counts.add(std::min(choice[i], choice[j]), std::max(choice[i], choice[j]));
     }
   }
-}
-
-std::vector<int32_t> previous_routers(const RunLayout& layout) {
-  std::vector<int32_t> previous(layout.routers.size(), -1);
-  for (size_t r = 0; r < previous.size(); ++r)
-    for (size_t before = r; before-- > 0;) {
-      const RouterInfo &a = layout.routers[before], &b = layout.routers[r];
-      if (a.stack == b.stack && a.space == b.space) {
-        previous[r] = static_cast<int32_t>(before);
-        break;
-      }
-    }
-  return previous;
 }
 
 int32_t coarsest_level(int64_t batches) {

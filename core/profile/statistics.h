@@ -26,19 +26,17 @@ double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int
 /// `mask` is that of the decision's space, empty where all cells are real.
 void add_loads(const DecisionRecord& decision, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads);
 
-/// Who follows whom: one decision and the next of the same cell space, cells matched by their rows in the batch's table.
-/// Every pair of kept choices counts, k x k of them for each cell; padding does not count. `scratch` is kept between calls.
+/// Who follows whom: one decision and a next one of the same cell space, cells matched by their rows in the batch's table.
+/// Every pair of kept choices counts, k x k of them for each cell; padding does not count. `branches`: of the first decision, a flag
+/// for each, whose cells come to the second; empty: those of all. `scratch` is kept between calls.
 struct DecisionOfRouter {
   const DecisionRecord& decision;
   int32_t fan_out;
 };
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask, std::vector<int32_t>& scratch,
-                     PairCounter& counts);
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches, std::span<const uint8_t> mask,
+                     std::vector<int32_t>& scratch, PairCounter& counts);
 /// Pairs i < j of kept choices of one cell; padding does not count.
 void add_coactivation(DecisionOfRouter decision, std::span<const uint8_t> mask, PairCounter& counts);
-
-/// The router before each router in its stack and cell space, -1 for the first.
-std::vector<int32_t> previous_routers(const RunLayout& layout);
 
 /// Windows of the pyramid: level l has windows of 4^l batches.
 inline constexpr int32_t kWindowBits = 2;

@@ -79,18 +79,23 @@ void add_choices(const StoredDecision& d, const RowsOf& rows, int64_t row, int64
 void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, const std::vector<int32_t>& routers, int64_t most_cells,
                CellPage& page) {
   const int64_t per = s.cells.per_sequence;
-  const int64_t from = std::max(page.first_sequence, s.cells.first_sequence),
-                to = std::min(page.end_sequence(), s.cells.first_sequence + s.cells.sequences);
-  if (from >= to || per <= 0) return;
-  std::vector<int64_t> before(page.lines.size()), taken(page.lines.size());
-  for (int64_t q = from; q < to; ++q) {
-    CellLine& line = page.lines[static_cast<size_t>(q - page.first_sequence)];
-    const auto at = static_cast<size_t>(q - page.first_sequence);
-    before[at] = static_cast<int64_t>(line.position.size());
-    taken[at] = std::clamp<int64_t>(most_cells - before[at], 0, per);
+  // Sequences of the page that are in the batch, with their place in it.
+  struct Here {
+    size_t line = 0;
+    int64_t first_row = 0, before = 0, taken = 0;
+  };
+  std::vector<Here> here;
+  for (int64_t i = 0; i < s.cells.sequences && per > 0; ++i)
+    if (const int64_t q = s.cells.sequence(i); q >= page.first_sequence && q < page.end_sequence())
+      here.push_back({static_cast<size_t>(q - page.first_sequence), i * per, 0, 0});
+  if (here.empty()) return;
+  for (Here& h : here) {
+    CellLine& line = page.lines[h.line];
+    h.before = static_cast<int64_t>(line.position.size());
+    h.taken = std::clamp<int64_t>(most_cells - h.before, 0, per);
     line.cells += per;
-    for (int64_t p = 0; p < taken[at]; ++p) {
-      const auto row = static_cast<size_t>((q - s.cells.first_sequence) * per + p);
+    for (int64_t p = 0; p < h.taken; ++p) {
+      const auto row = static_cast<size_t>(h.first_row + p);
       line.position.push_back(static_cast<int32_t>(p + (s.cells.phase == Phase::decode ? s.cells.step : 0)));
       line.phase.push_back(static_cast<uint8_t>(s.cells.phase));
       line.real.push_back(s.mask.empty() || (row < s.mask.size() && s.mask[row]));
@@ -103,18 +108,15 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
     if (!d) continue;
     const RowsOf rows(*d, s.cells.cells());
     seen.add(rows);
-    for (int64_t q = from; q < to; ++q) {
-      const auto at = static_cast<size_t>(q - page.first_sequence);
-      CellLine::Routed& routed = page.lines[at].routed[r];
+    for (const Here& h : here) {
+      CellLine::Routed& routed = page.lines[h.line].routed[r];
       // Batches without this decision leave a gap, so that the arrays keep their step.
-      routed.choice.resize(static_cast<size_t>(before[at] * d->fan_out), kNoChoice);
-      add_choices(*d, rows, (q - s.cells.first_sequence) * per, taken[at], routed);
+      routed.choice.resize(static_cast<size_t>(h.before * d->fan_out), kNoChoice);
+      add_choices(*d, rows, h.first_row, h.taken, routed);
     }
   }
-  for (int64_t q = from; q < to; ++q) {
-    const auto at = static_cast<size_t>(q - page.first_sequence);
-    for (int64_t p = 0; p < taken[at]; ++p) page.lines[at].seen.push_back(seen((q - s.cells.first_sequence) * per + p));
-  }
+  for (const Here& h : here)
+    for (int64_t p = 0; p < h.taken; ++p) page.lines[h.line].seen.push_back(seen(h.first_row + p));
 }
 
 /// Arrays as long as the line, or empty.
@@ -192,9 +194,10 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
     progress.report("reading cells", reached, end);
     for (const BatchSpace& s : reader.spaces(summary.id, batch)) {
       // Steps of sequences that were begun are always read to their end.
-      if (s.space != number || (choices > request.most_choices && s.cells.first_sequence >= reached)) continue;
+      if (s.space != number || (choices > request.most_choices && !s.items && s.cells.first_sequence >= reached)) continue;
       add_batch(reader, batch, s, routers, request.most_cells, *page);
-      reached = std::max(reached, std::min(end, s.cells.first_sequence + s.cells.sequences));
+      // Listed items stand in any order: then all of the page is read.
+      reached = s.items ? end : std::max(reached, std::min(end, s.cells.first_sequence + s.cells.sequences));
       choices += s.cells.cells() * each;
     }
   }

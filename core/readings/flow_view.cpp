@@ -31,57 +31,59 @@ PairTable sum_ranges(const std::vector<BatchRange>& ranges, Pairs pairs) {
   return sum;
 }
 
+/// The router in focus, and the next one: indexes, -1: none.
+void find_focus(const FlowFocus& focus, RoutingFlow& flow) {
+  const auto has_pairs = [](const FlowRouter& r) { return !r.next.empty() || r.line.fan_out > 1; };
+  const auto count = static_cast<int32_t>(flow.routers.size());
+  const auto at = [&](int32_t r) -> const FlowRouter& { return flow.routers[static_cast<size_t>(r)]; };
+  for (int32_t r = 0; r < count && flow.router < 0; ++r)
+    if (at(r).line.name == focus.router) flow.router = r;
+  if (flow.router >= 0 && !has_pairs(at(flow.router))) {
+    const int32_t last = flow.router;
+    for (int32_t r = 0; r < count && flow.router == last; ++r)
+      for (const FlowEdge& e : at(r).next)
+        if (e.to == last) flow.router = r, flow.next = last;
+  }
+  for (int32_t r = 0; r < count && flow.router < 0; ++r)
+    if (has_pairs(at(r))) flow.router = r;
+  if (flow.router < 0 || flow.next >= 0 || at(flow.router).next.empty()) return;
+  flow.next = at(flow.router).next.front().to;
+  for (const FlowEdge& e : at(flow.router).next)
+    if (at(e.to).line.name == focus.next) flow.next = e.to;
+}
+
 }  // namespace
 
-std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     const std::string& router, int64_t most_pairs, const Progress& progress,
-                                                     const std::string& phase) {
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range, const FlowFocus& focus,
+                                                     int64_t most_pairs, const Progress& progress, const std::string& phase) {
   may_block("read_routing_flow");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
-  const RunLayout layout = reader.layout(summary.id);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto flow = std::make_shared<RoutingFlow>();
   flow->run = summary.id;
   flow->batches = summary.batches;
-  flow->first_batch = std::clamp<int64_t>(first_batch, 0, summary.batches);
-  flow->end_batch = end_batch < 0 ? summary.batches : std::clamp<int64_t>(end_batch, flow->first_batch, summary.batches);
-  const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {{flow->first_batch, flow->end_batch}})
-                                    : batches_of_phase(reader, summary.id, phase, flow->first_batch, flow->end_batch, progress);
-  const auto ranges_of = [&](size_t r) -> const std::vector<BatchRange>& { return ranges[static_cast<size_t>(layout.routers[r].space)]; };
-  for (size_t r = 0; r < layout.routers.size(); ++r) {
-    const RouterInfo& info = layout.routers[r];
-    FlowRouter router_of_flow;
-    router_of_flow.line = line_of(layout, info);
-    router_of_flow.next = reader.next_router(summary.id, static_cast<int32_t>(r));
-    flow->routers.push_back(std::move(router_of_flow));
-  }
-  const auto number = [&](const std::string& name) {
-    for (size_t r = 0; r < flow->routers.size(); ++r)
-      if (flow->routers[r].line.name == name) return static_cast<int32_t>(r);
-    return -1;
-  };
-  flow->router = number(router);
-  if (flow->router >= 0 && flow->routers[static_cast<size_t>(flow->router)].next < 0 &&
-      flow->routers[static_cast<size_t>(flow->router)].line.fan_out < 2)
-    for (size_t r = 0; r < flow->routers.size(); ++r)
-      if (flow->routers[r].next == number(router)) flow->router = static_cast<int32_t>(r);
-  for (size_t r = 0; r < flow->routers.size() && flow->router < 0; ++r)
-    if (flow->routers[r].next >= 0 || flow->routers[r].line.fan_out > 1) flow->router = static_cast<int32_t>(r);
+  range = opened.within(range);
+  flow->first_batch = range.first;
+  flow->end_batch = range.end;
+  const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
+                                    : batches_of_phase(reader, summary.id, phase, range.first, range.end, progress);
+  for (const RouterInfo& info : layout.routers) flow->routers.push_back({line_of(layout, info), {}});
+  // Edges stand by the router that they lead to; those of one router come out in the order of the next ones.
+  for (const LayoutEdge& e : layout.edges) flow->routers[static_cast<size_t>(e.from)].next.push_back({e.to, !e.branches.empty(), {}});
+  find_focus(focus, *flow);
   for (size_t r = 0; r < flow->routers.size(); ++r) {
     progress.report("reading transitions", static_cast<int64_t>(r), static_cast<int64_t>(flow->routers.size()));
-    const bool whole = static_cast<int32_t>(r) == flow->router;
-    if (flow->routers[r].next >= 0) {
-      const PairTable table = sum_ranges(ranges_of(r), [&](int64_t first, int64_t count) {
-        return reader.transitions(summary.id, static_cast<int32_t>(r), first, count);
-      });
-      if (whole) flow->transitions = pairs_of(table, -1);
-      flow->routers[r].to_next = pairs_of(table, most_pairs);
+    const auto router = static_cast<int32_t>(r);
+    const std::vector<BatchRange>& ranges_of = ranges[static_cast<size_t>(layout.routers[r].space)];
+    for (FlowEdge& e : flow->routers[r].next) {
+      const PairTable table =
+          sum_ranges(ranges_of, [&](int64_t first, int64_t count) { return reader.transitions(summary.id, router, e.to, first, count); });
+      if (router == flow->router && e.to == flow->next) flow->transitions = pairs_of(table, -1);
+      e.pairs = pairs_of(table, most_pairs);
     }
-    if (whole && flow->routers[r].line.fan_out > 1)
+    if (router == flow->router && flow->routers[r].line.fan_out > 1)
       flow->together = pairs_of(
-          sum_ranges(ranges_of(r),
-                     [&](int64_t first, int64_t count) { return reader.coactivation(summary.id, static_cast<int32_t>(r), first, count); }),
-          -1);
+          sum_ranges(ranges_of, [&](int64_t first, int64_t count) { return reader.coactivation(summary.id, router, first, count); }), -1);
   }
   return flow;
 }

@@ -23,11 +23,21 @@ struct BranchPairs {
   int64_t left_out() const { return pairs - static_cast<int64_t>(entries.size()); }
 };
 
-/// A router on the way of cells through a stack.
+/// Where cells of a router go with no router between.
+struct FlowEdge {
+  int32_t to = -1;       ///< index of that router
+  bool partial = false;  ///< only cells of some branches go there: those of the others meet another router first, or none
+  BranchPairs pairs;     ///< the strongest `most_pairs` of them
+};
+/// A router on the way of cells.
 struct FlowRouter {
   RouterLine line;
-  int32_t next = -1;    ///< index of the router that its cells go to, -1: none
-  BranchPairs to_next;  ///< the strongest `most_pairs` of them
+  std::vector<FlowEdge> next;  ///< in the order in which cells meet them; empty: none
+};
+/// Which pairs are wanted whole: those of a router with itself and with a next one.
+struct FlowFocus {
+  std::string router;  ///< one that nothing follows stands for the first that leads to it; empty: the first one that has a next
+  std::string next;    ///< empty, or not next to `router`: the first that is
 };
 struct RoutingFlow {
   int64_t run = 0, batches = 0;
@@ -35,13 +45,12 @@ struct RoutingFlow {
   std::vector<FlowRouter> routers;         ///< all of the run, in the order in which cells meet them
   /// Of the router that was asked for, whole.
   int32_t router = -1;
+  int32_t next = -1;  ///< index of the router that `transitions` lead to, -1: none
   BranchPairs transitions, together;
 };
-/// Over batches [first, end); end < 0: to the run's end. `router`: whose pairs are wanted whole; one that is the last of its stack stands
-/// for the one before it; empty: the first one that has a next. Of the others the strongest `most_pairs`.
+/// Of what is not in focus the strongest `most_pairs`.
 /// `phase`: only its batches; empty: all.
-std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     const std::string& router, int64_t most_pairs, const Progress& progress = {},
-                                                     const std::string& phase = {});
+std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, int64_t run, BatchRange range, const FlowFocus& focus,
+                                                     int64_t most_pairs, const Progress& progress = {}, const std::string& phase = {});
 
 }  // namespace stormcell

@@ -69,25 +69,25 @@ std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reade
     for (auto& of_space : ranges) of_space = {{first, end}};
     return ranges;
   }
-  for (int64_t batch = first; batch < end; ++batch) {
-    if (batch % 64 == 0) progress.report("reading phases", batch - first, end - first);
-    for (const BatchSpace& s : reader.spaces(run, batch)) {
-      const auto at = static_cast<size_t>(s.space);
-      if (at >= ranges.size() || kPhaseNames[static_cast<size_t>(s.cells.phase)] != phase) continue;
-      auto& of_space = ranges[at];
-      if (!of_space.empty() && of_space.back().end == batch)
+  progress.report("reading phases", 0, 1);
+  for (const Phase each : {Phase::forward, Phase::prefill, Phase::decode}) {
+    if (kPhaseNames[static_cast<size_t>(each)] != phase) continue;
+    for (const SpaceOfBatch& at : reader.batches_of_phase(run, each, first, end)) {
+      if (static_cast<size_t>(at.space) >= ranges.size()) continue;
+      auto& of_space = ranges[static_cast<size_t>(at.space)];
+      if (!of_space.empty() && of_space.back().end == at.batch)
         ++of_space.back().end;
       else
-        of_space.push_back({batch, batch + 1});
+        of_space.push_back({at.batch, at.batch + 1});
     }
   }
   return ranges;
 }
 
-std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, int64_t first_batch,
-                                                      int64_t end_batch, int64_t most_windows, const Progress& progress) {
+std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, BatchRange range,
+                                                      int64_t most_windows, const Progress& progress) {
   may_block("read_phase_windows");
-  const auto all = read_load_windows(file, run, first_batch, end_batch, most_windows, progress);
+  const auto all = read_load_windows(file, run, range, most_windows, progress);
   const SessionReader reader(file);
   if (only_phase(reader, all->run, phase)) return all;
   auto result = std::make_shared<LoadWindows>(*all);

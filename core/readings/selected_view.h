@@ -20,9 +20,9 @@ struct SelectionChoices {
 SelectionChoices read_selection_choices(const std::string& file, int64_t run);
 
 /// As read_load_windows(), of the batches of one phase. A batch has a phase for each cell space, so each router has batches of its own.
-/// Reads every batch of the range where the run has several phases.
-std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, int64_t first_batch,
-                                                      int64_t end_batch, int64_t most_windows, const Progress& progress = {});
+/// Reads the loads of every batch of the phase where the run has several.
+std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase, BatchRange range,
+                                                      int64_t most_windows, const Progress& progress = {});
 
 /// Loads of the sequences with one label: one window over the whole run, padding left out. Drops and weights are not kept by label, so
 /// these are empty.
@@ -32,10 +32,6 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
 /// The first sequence from `from` on that has the label; -1: none.
 int64_t find_sequence(const std::string& file, int64_t run, const std::string& label, int64_t from, const Progress& progress = {});
 
-/// Consecutive batches.
-struct BatchRange {
-  int64_t first = 0, end = 0;  ///< [first, end)
-};
 class SessionReader;
 /// By cell space the batches of [first, end) that are of a phase. Of the implementation of views.
 std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase, int64_t first,

@@ -1,9 +1,26 @@
 // What every reader of sessions for views begins with. Of the implementation of the facade.
 #pragma once
+#include <algorithm>
+
 #include "core/readings/session_view.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
+
+/// A run as every reading begins with it.
+struct OpenedRun {
+  /// `run` 0: the newest.
+  OpenedRun(const std::string& file, int64_t run)
+      : reader(file), summary(run > 0 ? reader.run(run) : reader.find_run("")), layout(reader.layout(summary.id)) {}
+  /// As far as the run has batches; never backwards.
+  BatchRange within(BatchRange range) const {
+    const int64_t first = std::clamp<int64_t>(range.first, 0, summary.batches);
+    return {first, range.end < 0 ? summary.batches : std::clamp<int64_t>(range.end, first, summary.batches)};
+  }
+  SessionReader reader;
+  RunSummary summary;
+  RunLayout layout;
+};
 
 /// `run` 0: the newest.
 inline RunSummary find_run(const SessionReader& reader, int64_t run) { return run > 0 ? reader.run(run) : reader.find_run(""); }

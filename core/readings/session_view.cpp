@@ -8,6 +8,7 @@
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/formats/json_file.h"
+#include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
 #include "core/readings/session_lookup.h"
 
@@ -40,6 +41,15 @@ std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequen
   for (const int64_t batch : reader.batches_with(run, sequence, 1, INT32_MAX))
     for (const BatchSpace& s : reader.spaces(run, batch)) positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.step);
   return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
+}
+
+/// Whether a cell came from one step of its path to another with no router between.
+bool leads_to(const RunLayout& layout, const PathStep& from, const PathStep& to) {
+  const int32_t edge = from.batch == to.batch ? find_edge(layout, from.router, to.router) : -1;
+  if (edge < 0) return false;
+  const std::vector<int32_t>& branches = layout.edges[static_cast<size_t>(edge)].branches;
+  return branches.empty() || std::any_of(from.choice.begin(), from.choice.end(),
+                                         [&](int32_t choice) { return std::binary_search(branches.begin(), branches.end(), choice); });
 }
 
 }  // namespace
@@ -99,16 +109,16 @@ std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t 
 
 int64_t LoadWindows::end_batch() const { return std::min(batches, (first_window + windows) * batches_per_window); }
 
-std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     int64_t most_windows, const Progress& progress) {
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range, int64_t most_windows,
+                                                     const Progress& progress) {
   may_block("read_load_windows");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto result = std::make_shared<LoadWindows>();
   result->run = summary.id;
   result->batches = summary.batches;
-  first_batch = std::clamp<int64_t>(first_batch, 0, std::max<int64_t>(0, summary.batches - 1));
-  if (end_batch < 0 || end_batch > summary.batches) end_batch = summary.batches;
+  const int64_t first_batch = std::clamp<int64_t>(range.first, 0, std::max<int64_t>(0, summary.batches - 1)),
+                end_batch = range.end < 0 || range.end > summary.batches ? summary.batches : range.end;
   int32_t level = 0;
   while (level < coarsest_level(summary.batches) &&
          window_of(std::max(first_batch, end_batch - 1), level) - window_of(first_batch, level) >= most_windows)
@@ -117,7 +127,6 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
   result->first_window = window_of(first_batch, level);
   result->windows = end_batch > first_batch ? window_of(end_batch - 1, level) - result->first_window + 1 : 0;
 
-  const RunLayout layout = reader.layout(summary.id);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     LoadWindows::Router router{line_of(layout, layout.routers[r]), {}, {}, {}, {}, {}};
@@ -155,12 +164,17 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
     // Of a forward pass, of a prompt, or of the decoding step that wrote this position.
     for (const auto& [phase, step] : {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
       const CellId cell{place.sequence, place.sequence, place.position, step, phase};
-      for (const PathStep& s : reader.cell_path(summary.id, static_cast<int32_t>(space), cell)) {
-        trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight});
+      const std::vector<PathStep> path = reader.cell_path(summary.id, static_cast<int32_t>(space), cell);
+      const size_t begin = trail->steps.size();
+      for (size_t i = 0; i < path.size(); ++i) {
+        const PathStep& s = path[i];
+        trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight, {}});
+        for (size_t before = 0; before < i; ++before)
+          if (leads_to(layout, path[before], s)) trail->steps.back().after.push_back(static_cast<int32_t>(begin + before));
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
           if (b.space != static_cast<int32_t>(space) || b.tokens.empty()) continue;
-          const int64_t row = (place.sequence - b.cells.first_sequence) * b.cells.per_sequence + place.position;
+          const int64_t row = b.cells.index_of(place.sequence) * b.cells.per_sequence + place.position;
           if (row >= 0 && row < static_cast<int64_t>(b.tokens.size())) trail->token = b.tokens[static_cast<size_t>(row)];
         }
       }

@@ -46,6 +46,11 @@ struct RoutingLoads {
 /// `run` 0: the newest. Over all its batches.
 std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run);
 
+/// Consecutive batches [first, end); end < 0: to the run's end.
+struct BatchRange {
+  int64_t first = 0, end = -1;
+};
+
 /// What a run is about, for views: its routers in the order in which cells meet them.
 struct RouterLine {
   std::string name, stack, protocol, space;
@@ -71,10 +76,9 @@ struct LoadWindows {
   /// One past the last batch of the last window.
   int64_t end_batch() const;
 };
-/// The windows that batches [first, end) lie in, of the finest level with at most `most_windows` of them; end < 0: to the run's end.
-/// `run` 0: the newest.
-std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                                     int64_t most_windows, const Progress& progress = {});
+/// The windows that the batches lie in, of the finest level with at most `most_windows` of them. `run` 0: the newest.
+std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, int64_t run, BatchRange range, int64_t most_windows,
+                                                     const Progress& progress = {});
 
 /// A cell as a person names it: the sequence's number in the run and the position in it.
 struct CellPlace {
@@ -90,8 +94,9 @@ struct CellTrail {
     int64_t batch = 0;
     std::vector<int32_t> branches;  ///< [fan_out]; -1: dropped
     std::vector<float> weights;     ///< [fan_out] or empty
+    std::vector<int32_t> after;     ///< indexes of earlier steps from which the cell came here with no router between
   };
-  std::vector<Step> steps;  ///< of all cell spaces
+  std::vector<Step> steps;  ///< of all cell spaces, each behind those that it comes after
   int32_t token = -1;       ///< -1: the session has no inputs
   std::string piece;        ///< the token as the vocabulary has it, where the session keeps it
   std::string text;         ///< of its sequence, where inputs were recorded

@@ -30,19 +30,17 @@ void reserve_for(TimelineLane& lane, size_t in_first_batch, int64_t batches, int
 
 }  // namespace
 
-std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                              int64_t most_events, const Progress& progress) {
+std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, BatchRange range, int64_t most_events,
+                                              const Progress& progress) {
   may_block("read_timeline");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto timeline = std::make_shared<Timeline>();
   timeline->run = summary.id;
   timeline->batches = summary.batches;
-  const RunLayout layout = reader.layout(summary.id);
   for (const StepInfo& s : layout.steps) timeline->steps.push_back({s.name, s.op, s.router, s.branch, s.flops, s.bytes});
   for (const RouterInfo& r : layout.routers) timeline->routers.push_back(r.name);
-  first_batch = std::clamp<int64_t>(first_batch, 0, summary.batches);
-  if (end_batch < 0 || end_batch > summary.batches) end_batch = summary.batches;
+  const auto [first_batch, end_batch] = opened.within(range);
   timeline->first_batch = first_batch;
   timeline->end_batch = first_batch;
   uint64_t origin = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell {
 
@@ -35,8 +36,8 @@ struct Timeline {
   int64_t events = 0;
   int64_t length_ns = 0;
 };
-/// Batches [first, end) as far as `most_events` last; end < 0: to the run's end. `run` 0: the newest.
-std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch,
-                                              int64_t most_events, const Progress& progress = {});
+/// The batches as far as `most_events` last. `run` 0: the newest.
+std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t run, BatchRange range, int64_t most_events,
+                                              const Progress& progress = {});
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
 #include "core/session/session_reader.h"
 
@@ -50,11 +51,12 @@ void read_routing(const SessionReader& session, ReportData& data) {
                      [](const LabelLoads& a, const LabelLoads& b) { return a.cells > b.cells; });
     profile.label_bits = shared_bits(profile.labels, profile.loads.load.size());
     data.routers.push_back(std::move(profile));
-    const int32_t next = session.next_router(run, r);
-    if (next < 0) continue;
-    PairTable pairs = session.transitions(run, r, 0, data.run.batches);
-    if (!pairs.entries.empty())
-      data.flows.push_back({layout.routers[i].name, layout.routers[static_cast<size_t>(next)].name, std::move(pairs)});
+    for (const int32_t e : edges_from(layout, r)) {
+      const int32_t next = layout.edges[static_cast<size_t>(e)].to;
+      PairTable pairs = session.transitions(run, r, next, 0, data.run.batches);
+      if (!pairs.entries.empty())
+        data.flows.push_back({layout.routers[i].name, layout.routers[static_cast<size_t>(next)].name, std::move(pairs)});
+    }
   }
   for (const GuardTotal& g : session.guards(run)) {
     const StepInfo step = guard_step(layout, g.step);

@@ -12,7 +12,16 @@ namespace stormcell::blob {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-enum DecisionPart : uint8_t { kWeights = 1, kPadded = 2, kAncestors = 4, kScores = 8, kMargins = 16, kResidency = 32, kBytesRead = 64 };
+enum DecisionPart : uint8_t {
+  kWeights = 1,
+  kPadded = 2,
+  kAncestors = 4,
+  kScores = 8,
+  kMargins = 16,
+  kResidency = 32,
+  kBytesRead = 64,
+  kColumns = 128
+};
 enum LoadPart : uint8_t { kPadding = 1, kDropped = 2, kGrid = 4, kMass = 8 };
 enum MaskKind : uint8_t { kLengths = 0, kBits = 1 };
 
@@ -186,10 +195,11 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
                                                           [next = offsets.begin()](int32_t padded, uint32_t begin) mutable {
                                                             return *++next - begin == static_cast<uint32_t>(padded);
                                                           });
+  const bool columns = !d.scores.empty() && d.score_columns > 0 && d.score_columns != branches;
   const uint8_t parts =
-      static_cast<uint8_t>((d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) | (d.ancestor.empty() ? 0 : kAncestors) |
-                           (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) | (d.residency.empty() ? 0 : kResidency) |
-                           (d.bytes_read.empty() ? 0 : kBytesRead));
+      static_cast<uint8_t>((columns ? kColumns : 0) | (d.weight.empty() ? 0 : kWeights) | (same_padded ? 0 : kPadded) |
+                           (d.ancestor.empty() ? 0 : kAncestors) | (d.scores.empty() ? 0 : kScores) | (d.margin.empty() ? 0 : kMargins) |
+                           (d.residency.empty() ? 0 : kResidency) | (d.bytes_read.empty() ? 0 : kBytesRead));
   Writer w(out);
   w.byte(kVersion);
   w.byte(parts);
@@ -208,6 +218,7 @@ void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, By
   w.array(d.weight);
   if (!same_padded) w.array(d.padded);
   w.array(d.ancestor);
+  if (columns) w.u32(static_cast<uint32_t>(d.score_columns));
   w.array(d.scores);
   w.array(d.margin);
   w.array(d.residency);
@@ -255,7 +266,13 @@ StoredDecision read_decision(std::span<const uint8_t> data, std::string_view whe
   if (parts & kAncestors) d.ancestor = r.array<int32_t>(cells);
   for (const int32_t row : d.ancestor)
     if (row < 0 || row >= kMostCells) r.damaged();
-  if (parts & kScores) d.scores = r.array<float>(static_cast<uint64_t>(cells) * branches);
+  d.score_columns = d.branches;
+  if (parts & kColumns) {
+    const auto columns = r.value<uint32_t>();
+    if (columns == 0 || columns > (1u << 24)) r.damaged();
+    d.score_columns = static_cast<int32_t>(columns);
+  }
+  if (parts & kScores) d.scores = r.array<float>(static_cast<uint64_t>(cells) * static_cast<uint64_t>(d.score_columns));
   if (parts & kMargins) d.margin = r.array<float>(cells);
   if (parts & kResidency) d.residency = r.array<uint8_t>(choices);
   if (parts & kBytesRead) {

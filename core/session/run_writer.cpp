@@ -154,6 +154,13 @@ void RunWriter::State::insert_run(const RunStart& start) {
     known(14, r.dense_bytes, r.dense_bytes > 0);
     router.run();
   }
+  Statement edge(s.db, "INSERT INTO edge(run, router, next, branches) VALUES(?,?,?,?)");
+  for (const LayoutEdge& e : start.layout.edges) {
+    edge.bind(1, id).bind(2, int64_t{e.from}).bind(3, int64_t{e.to});
+    blob::put_numbers(std::span(e.branches), buffer);
+    e.branches.empty() ? edge.bind_null(4) : edge.bind(4, std::span<const uint8_t>(buffer));
+    edge.run();
+  }
   Statement step(s.db, "INSERT INTO step(run, ordinal, name, op, router, branch, flops, bytes) VALUES(?,?,?,?,?,?,?,?)");
   for (size_t i = 0; i < start.layout.steps.size(); ++i) {
     const StepInfo& t = start.layout.steps[i];
@@ -165,8 +172,6 @@ void RunWriter::State::insert_run(const RunStart& start) {
 void RunWriter::State::write_batch(const BatchRecord& batch) {
   SessionWriterState& s = *session;
   if (batch.number < 0 || batch.number >= kMostBatches) failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
-  // Until the schema has a place for them: recorded as consecutive, every cell would get another identity.
-  if (!batch.items().empty()) failed(s.path, "batch " + std::to_string(batch.number) + " holds items that are not consecutive");
   const int64_t key = batch_key(id, batch.number);
   accumulator.batch(batch);  // refuses what does not fit the layout before anything is written
   last_batch = batch.number;
@@ -177,6 +182,8 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     first = i == 0 ? cells.first_sequence : std::min(first, cells.first_sequence);
     sequences = std::max<int64_t>(sequences, cells.sequences);
   }
+  const bool listed = !batch.items().empty();
+  if (listed) first = -1;
   for (const GuardCount& g : batch.guards) {
     hits += g.hits;
     misses += g.misses;
@@ -187,13 +194,24 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     if (g.misses) s.insert_miss.bind(1, key).bind(2, int64_t{g.step}).bind(3, int64_t{g.misses}).run();
   }
   s.insert_batch.bind(1, key).bind(2, id).bind(3, batch.number).bind(4, batch.latency_ms);
-  s.insert_batch.bind(5, first).bind(6, sequences).bind(7, hits).bind(8, misses).run();
+  s.insert_batch.bind(5, first).bind(6, sequences).bind(7, hits).bind(8, misses).bind(9, int64_t{batch.part});
+  if (listed) {
+    blob::put_numbers(batch.items(), buffer);
+    s.insert_batch.bind(10, std::span<const uint8_t>(buffer)).run();
+    for (const int64_t item : batch.items()) s.insert_item.bind(1, id).bind(2, item).bind(3, batch.number).run();
+  } else {
+    s.insert_batch.bind_null(10).run();
+  }
 
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord space = batch.space(i);
     blob::put_mask(space.mask, space.cells.per_sequence, buffer);
     const int64_t real = space.mask.empty() ? space.cells.cells() : std::accumulate(space.mask.begin(), space.mask.end(), int64_t{0});
-    s.insert_space.bind(1, space_key(key, space.space)).bind(2, key).bind(3, int64_t{space.space}).bind(4, space.cells.first_sequence);
+    s.insert_space.bind(1, space_key(key, space.space))
+        .bind(2, key)
+        .bind(3, int64_t{space.space})
+        .bind(4, listed ? -1 : space.cells.first_sequence);
+    s.insert_space.bind(12, int64_t{space.cells.columns});
     s.insert_space.bind(5, int64_t{space.cells.sequences}).bind(6, int64_t{space.cells.per_sequence}).bind(7, int64_t{space.cells.step});
     s.insert_space.bind(8, static_cast<int64_t>(space.cells.phase)).bind(9, real);
     if (buffer.empty())
@@ -214,7 +232,8 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     const std::string_view label = batch.label(i), text = inputs ? batch.text(i) : std::string_view();
     keyed_loads_pending |= !label.empty();
     if (label.empty() && text.empty()) continue;
-    s.insert_sequence.bind(1, id).bind(2, first + static_cast<int64_t>(i)).bind(3, label).bind(4, text).run();
+    if (listed && i >= batch.items().size()) break;
+    s.insert_sequence.bind(1, id).bind(2, listed ? batch.items()[i] : first + static_cast<int64_t>(i)).bind(3, label).bind(4, text).run();
   }
   if (decisions) {
     for (size_t i = 0; i < batch.decisions(); ++i) {

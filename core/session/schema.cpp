@@ -59,8 +59,46 @@ ALTER TABLE router ADD COLUMN layer INTEGER;
 ALTER TABLE router ADD COLUMN branch_bytes INTEGER;
 ALTER TABLE router ADD COLUMN dense_bytes INTEGER;
 CREATE TABLE piece(token INTEGER PRIMARY KEY, text TEXT NOT NULL);
+)sql",
+    // Routers form a graph: edges, and pairs by edge. Batches of any items, their part of an optimisation, grids, batches by phase,
+    // how the fingerprint is made, notes on the steps of a plan. Earlier runs knew chains only.
+    R"sql(
+CREATE TABLE edge(run INTEGER, router INTEGER, next INTEGER, branches BLOB, PRIMARY KEY(run, router, next)) WITHOUT ROWID;
+INSERT INTO edge(run, router, next)
+  SELECT run, (SELECT max(a.id & 4095) FROM router a WHERE a.id < b.id AND a.id >= b.run << 12 AND a.stack = b.stack AND a.space = b.space) AS previous,
+    id & 4095 FROM router b WHERE previous IS NOT NULL;
+DROP INDEX pair_window_place;
+CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, next, level, number);
+ALTER TABLE batch ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE batch ADD COLUMN items BLOB;
+CREATE TABLE batch_item(run INTEGER, item INTEGER, batch INTEGER, PRIMARY KEY(run, item, batch)) WITHOUT ROWID;
+ALTER TABLE batch_space ADD COLUMN columns INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX batch_space_by_phase ON batch_space(phase, id);
+ALTER TABLE model ADD COLUMN form TEXT NOT NULL DEFAULT '';
+CREATE TABLE annotation(run INTEGER, step INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY(run, step, key)) WITHOUT ROWID;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
+
+// What entry i would have brought, as views of the connection: they stand before the file's tables of the same name. Columns are named, so
+// that a session that another program migrates meanwhile still reads.
+constexpr std::array kAdapters = {"",
+                                  R"sql(
+CREATE TEMP VIEW router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, batches, cells,
+  total, NULL AS layer, NULL AS branch_bytes, NULL AS dense_bytes FROM main.router;
+CREATE TEMP VIEW piece AS SELECT 0 AS token, '' AS text WHERE 0;
+)sql",
+                                  R"sql(
+CREATE TEMP VIEW edge AS SELECT run, (SELECT max(a.id & 4095) FROM main.router a WHERE a.id < b.id AND a.id >= b.run << 12 AND
+  a.stack = b.stack AND a.space = b.space) AS router, id & 4095 AS next, NULL AS branches FROM main.router b;
+CREATE TEMP VIEW batch AS SELECT id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, 0 AS part, NULL AS items
+  FROM main.batch;
+CREATE TEMP VIEW batch_item AS SELECT 0 AS run, 0 AS item, 0 AS batch WHERE 0;
+CREATE TEMP VIEW batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens,
+  0 AS columns FROM main.batch_space;
+CREATE TEMP VIEW model AS SELECT id, fingerprint, name, family, json, '' AS form FROM main.model;
+CREATE TEMP VIEW annotation AS SELECT 0 AS run, 0 AS step, '' AS key, '' AS value WHERE 0;
+)sql"};
+static_assert(kAdapters.size() == kSchemaVersion);
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -117,6 +155,14 @@ void check_session(sqlite::Database& db) {
     bad_input(db.path(),
               "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
               "use a newer Stormcell");
+}
+
+void adapt_to_read(sqlite::Database& db) {
+  const int64_t version = db.number("PRAGMA user_version");
+  if (version >= kSchemaVersion) return;
+  db.execute("PRAGMA temp_store=MEMORY; PRAGMA query_only=0");
+  for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kAdapters[static_cast<size_t>(v)]);
+  db.execute("PRAGMA query_only=1");
 }
 
 void migrate(sqlite::Database& db) {

@@ -8,7 +8,7 @@
 namespace stormcell {
 
 inline constexpr int32_t kApplicationId = 0x53744365;  // "StCe"
-inline constexpr int32_t kSchemaVersion = 2;
+inline constexpr int32_t kSchemaVersion = 3;
 
 // Keys are computed, so that neither a decision nor a batch needs an index.
 inline constexpr int64_t kMostRouters = 4096, kMostSpaces = 64, kMostBatches = int64_t{1} << 32, kMostRuns = int64_t{1} << 19;
@@ -23,6 +23,9 @@ enum class FileState : uint8_t { missing, empty, something };
 FileState look_at(const std::string& path);
 /// Throws Error(bad_input) for a database that is no session, or one of a newer version.
 void check_session(sqlite::Database& db);
+
+/// Gives an older session that may not be changed the tables of this version, in the connection alone. Nothing to do for a current one.
+void adapt_to_read(sqlite::Database& db);
 
 /// Brings an empty database or an older session to this version, in one transaction.
 void migrate(sqlite::Database& db);

@@ -55,16 +55,18 @@ SessionReader::SessionReader(const std::string& path) : state_(std::make_unique<
   }
   s.db = sqlite::open_to_read(path);
   check_session(s.db);
+  s.summary.schema = static_cast<int32_t>(s.db.number("PRAGMA user_version"));
+  adapt_to_read(s.db);
   Statement meta(s.db, "SELECT key, value FROM meta");
   while (meta.step()) {
     if (meta.text(0) == "id") s.summary.id = meta.text(1);
     if (meta.text(0) == "created") s.summary.created = meta.text(1);
     if (meta.text(0) == "program") s.summary.program = meta.text(1);
   }
-  s.summary.schema = static_cast<int32_t>(s.db.number("PRAGMA user_version"));
-  Statement model(s.db, "SELECT fingerprint, name, family, json FROM model LIMIT 1");
+  Statement model(s.db, "SELECT fingerprint, name, family, json, form FROM model LIMIT 1");
   if (model.step())
-    s.summary.model = {std::string(model.text(0)), std::string(model.text(1)), std::string(model.text(2)), std::string(model.text(3))};
+    s.summary.model = {std::string(model.text(0)), std::string(model.text(1)), std::string(model.text(2)), std::string(model.text(3)),
+                       std::string(model.text(4))};
 }
 
 // A session that was left in WAL mode becomes one plain file when its last reader closes it, unless its writer lives.

@@ -48,17 +48,18 @@ class SessionReader {
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
   /// Phases that have cells, ascending.
   std::vector<Phase> phases(int64_t run) const;
+  /// Cell spaces in batches [first, end) that are of a phase, ascending by batch.
+  std::vector<SpaceOfBatch> batches_of_phase(int64_t run, Phase phase, int64_t first, int64_t end) const;
   bool has_decisions(int64_t run) const;
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
-  /// The routers that one cell met, in order. `cell.item` is not looked at. Routers of other cell spaces are left out: `space` is an index
-  /// into RunLayout::spaces.
+  /// The routers that one cell met, along the edges of their graph: each after those whose cells come to it. `cell.item` is not looked at.
+  /// Routers of other cell spaces are left out: `space` is an index into RunLayout::spaces.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
-  /// From `router` to the next router of its stack, over batches [first, first + count); the next router's index, -1 if there is none.
-  /// Only real cells count, not padding.
-  int32_t next_router(int64_t run, int32_t router) const;
-  PairTable transitions(int64_t run, int32_t router, int64_t first, int64_t count) const;
+  /// Cells of `router` that came to `next` with no router between, over batches [first, first + count); empty where layout().edges has no
+  /// such edge. Only real cells count, not padding.
+  PairTable transitions(int64_t run, int32_t router, int32_t next, int64_t first, int64_t count) const;
   /// Pairs (i < j) of branches that one cell got from this router.
   PairTable coactivation(int64_t run, int32_t router, int64_t first, int64_t count) const;
 

@@ -17,30 +17,54 @@ bool is_batch(int64_t number) { return number >= 0 && number < kMostBatches; }
 
 std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int64_t count) const {
   std::vector<BatchSummary> out;
-  Statement find(
-      state_->db,
-      "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  Statement find(state_->db,
+                 "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items FROM batch WHERE id >= ? AND id "
+                 "< ? ORDER BY "
+                 "id");
   first = std::clamp<int64_t>(first, 0, kMostBatches);
   find.bind(1, batch_key(run, first)).bind(2, batch_key(run, first + std::clamp<int64_t>(count, 0, kMostBatches - first)));
-  while (find.step())
-    out.push_back({find.integer(0) - batch_key(run, 0), find.real(1), state_->count_of(find, 2),
-                   static_cast<int32_t>(std::min<int64_t>(state_->count_of(find, 3), INT32_MAX)), state_->count_of(find, 4),
-                   state_->count_of(find, 5)});
+  while (find.step()) {
+    BatchSummary b;
+    b.number = find.integer(0) - batch_key(run, 0);
+    b.latency_ms = find.real(1);
+    b.listed = !find.null(7);
+    if (b.listed) {
+      const std::vector<int64_t> items = blob::read_numbers(find.blob(7), path());
+      b.first_sequence = items.empty() ? 0 : *std::min_element(items.begin(), items.end());
+      state_->check_count(b.first_sequence);
+    } else {
+      b.first_sequence = state_->count_of(find, 2);
+    }
+    b.sequences = static_cast<int32_t>(std::min<int64_t>(state_->count_of(find, 3), INT32_MAX));
+    b.guard_hits = state_->count_of(find, 4);
+    b.guard_misses = state_->count_of(find, 5);
+    b.part = static_cast<uint8_t>(find.integer(6) & (kProfiled | kMeasured));
+    out.push_back(b);
+  }
   return out;
+}
+
+std::shared_ptr<const std::vector<int64_t>> SessionReader::State::items(int64_t run, int64_t batch) const {
+  Statement find(db, "SELECT items FROM batch WHERE id = ?");
+  find.bind(1, batch_key(run, batch));
+  if (!find.step() || find.null(0)) return nullptr;
+  auto items = std::make_shared<std::vector<int64_t>>(blob::read_numbers(find.blob(0), path));
+  check_counts(*items);
+  return items;
 }
 
 std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const {
   std::vector<BatchSpace> out;
   if (!is_batch(batch)) return out;
   Statement find(state_->db,
-                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens FROM batch_space WHERE id "
-                 ">= ? AND id < ?");
+                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, columns FROM batch_space "
+                 "WHERE id >= ? AND id < ?");
   const int64_t key = batch_key(run, batch);
+  const auto items = state_->items(run, batch);
   find.bind(1, space_key(key, 0)).bind(2, space_key(key + 1, 0));
   while (find.step()) {
     BatchSpace s;
     s.space = static_cast<int32_t>(find.integer(0));
-    s.cells.first_sequence = state_->count_of(find, 1);
     const auto small = [&](int column) {
       const int64_t value = find.integer(column);
       if (value < 0 || value > INT32_MAX / 2) state_->damaged("the cells of a batch are out of range");
@@ -49,6 +73,13 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
     s.cells.sequences = small(2);
     s.cells.per_sequence = small(3);
     s.cells.step = small(4);
+    s.cells.columns = small(9);
+    if (items && static_cast<int64_t>(items->size()) != s.cells.sequences)
+      state_->damaged("batch " + std::to_string(batch) + " lists " + std::to_string(items->size()) + " items of " +
+                      std::to_string(s.cells.sequences));
+    s.items = items;
+    if (items) s.cells.items = *items;
+    s.cells.first_sequence = items ? 0 : state_->count_of(find, 1);
     if (s.cells.cells() > blob::kMostCells) state_->damaged("the cells of a batch are out of range");
     s.cells.phase = static_cast<Phase>(std::clamp<int64_t>(find.integer(5), 0, 2));
     s.real_cells = find.integer(6);
@@ -62,9 +93,24 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
 
 std::vector<Phase> SessionReader::phases(int64_t run) const {
   std::vector<Phase> out;
-  Statement find(state_->db, "SELECT DISTINCT phase FROM batch_space WHERE id >= ? AND id < ? ORDER BY phase");
-  find.bind(1, space_key(batch_key(run, 0), 0)).bind(2, space_key(batch_key(run + 1, 0), 0));
-  while (find.step()) out.push_back(static_cast<Phase>(std::clamp<int64_t>(find.integer(0), 0, 2)));
+  Statement find(state_->db, "SELECT EXISTS(SELECT 1 FROM batch_space WHERE phase = ? AND id >= ? AND id < ?)");
+  for (const Phase phase : {Phase::forward, Phase::prefill, Phase::decode}) {
+    find.bind(1, static_cast<int64_t>(phase));
+    find.bind(2, space_key(batch_key(run, 0), 0)).bind(3, space_key(batch_key(run + 1, 0), 0));
+    if (find.step() && find.integer(0) != 0) out.push_back(phase);
+    find.reset();
+  }
+  return out;
+}
+
+std::vector<SpaceOfBatch> SessionReader::batches_of_phase(int64_t run, Phase phase, int64_t first, int64_t end) const {
+  std::vector<SpaceOfBatch> out;
+  Statement find(state_->db, "SELECT id FROM batch_space WHERE phase = ? AND id >= ? AND id < ? ORDER BY id");
+  first = std::clamp<int64_t>(first, 0, kMostBatches);
+  find.bind(1, static_cast<int64_t>(phase)).bind(2, space_key(batch_key(run, first), 0));
+  find.bind(3, space_key(batch_key(run, std::clamp<int64_t>(end, first, kMostBatches)), 0));
+  while (find.step())
+    out.push_back({find.integer(0) / kMostSpaces - batch_key(run, 0), static_cast<int32_t>(find.integer(0) % kMostSpaces)});
   return out;
 }
 
@@ -88,20 +134,13 @@ std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t route
 
 std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const CellId& cell) const {
   std::vector<PathStep> path;
-  // The batches of a sequence share its batch's first sequence: one in a forward pass, one a step in decoding.
-  Statement find(
-      state_->db,
-      "SELECT id, number FROM batch WHERE run = ?1 AND first_sequence = (SELECT max(first_sequence) FROM batch WHERE run = ?1 AND "
-      "first_sequence <= ?2) ORDER BY id");
-  find.bind(1, run).bind(2, cell.sequence);
   const auto& routers = state_->layout(run).routers;
-  while (find.step()) {
-    const int64_t number = find.integer(1);
+  for (const int64_t number : batches_with(run, cell.sequence, 1, INT32_MAX)) {
     for (const BatchSpace& s : spaces(run, number)) {
-      if (s.space != space || s.cells.phase != cell.phase || s.cells.per_sequence <= 0) continue;
-      const int64_t position = int64_t{cell.position} - s.cells.step;
-      const int64_t row = (cell.sequence - s.cells.first_sequence) * s.cells.per_sequence + position;
-      if (position < 0 || position >= s.cells.per_sequence || row < 0 || row >= s.cells.cells()) continue;
+      const int64_t index = s.cells.index_of(cell.sequence);
+      if (s.space != space || s.cells.phase != cell.phase || s.cells.per_sequence <= 0 || index < 0) continue;
+      const int64_t position = int64_t{cell.position} - s.cells.step, row = index * s.cells.per_sequence + position;
+      if (position < 0 || position >= s.cells.per_sequence) continue;
       for (size_t r = 0; r < routers.size(); ++r) {
         if (routers[r].space != space) continue;
         const auto d = decision(run, static_cast<int32_t>(r), number);

@@ -22,29 +22,31 @@ int64_t SessionReader::sequences(int64_t run) const {
   Statement find(
       state_->db,
       "SELECT max(first_sequence + sequences) FROM batch WHERE run = ?1 AND first_sequence = (SELECT max(first_sequence) FROM batch "
-      "WHERE run = ?1)");
+      "WHERE run = ?1) AND first_sequence >= 0");
   find.bind(1, run);
-  return find.step() ? find.integer(0) : 0;
+  const int64_t consecutive = find.step() ? state_->count_of(find, 0) : 0;
+  Statement listed(state_->db, "SELECT max(item) FROM batch_item WHERE run = ?");
+  listed.bind(1, run);
+  return std::max(consecutive, listed.step() && !listed.null(0) ? state_->count_of(listed, 0) + 1 : 0);
 }
 
 std::vector<int64_t> SessionReader::batches_with(int64_t run, int64_t first, int64_t count, int64_t most) const {
   std::vector<int64_t> out;
+  // Batches of listed items have no first sequence: -1.
   Statement find(
       state_->db,
-      "SELECT number FROM batch WHERE run = ?1 AND first_sequence >= coalesce((SELECT max(first_sequence) FROM batch WHERE run = ?1 AND "
-      "first_sequence <= ?2), ?2) AND first_sequence < ?3 ORDER BY id LIMIT ?4");
+      "SELECT number FROM batch WHERE run = ?1 AND first_sequence >= max(0, coalesce((SELECT max(first_sequence) FROM batch WHERE run = ?1 "
+      "AND first_sequence <= ?2), ?2)) AND first_sequence < ?3 "
+      "UNION SELECT batch FROM batch_item WHERE run = ?1 AND item >= ?2 AND item < ?3 ORDER BY 1 LIMIT ?4");
   find.bind(1, run).bind(2, first).bind(3, first + count).bind(4, most);
   while (find.step()) out.push_back(find.integer(0));
   return out;
 }
 
-bool SessionReader::has_pieces() const {
-  return state_->summary.schema >= 2 && state_->db.number("SELECT EXISTS(SELECT 1 FROM piece)") != 0;
-}
+bool SessionReader::has_pieces() const { return state_->db.number("SELECT EXISTS(SELECT 1 FROM piece)") != 0; }
 
 std::map<int32_t, std::string> SessionReader::pieces(std::span<const int32_t> tokens) const {
   std::map<int32_t, std::string> out;
-  if (state_->summary.schema < 2) return out;
   Statement find(state_->db, "SELECT text FROM piece WHERE token = ?");
   for (const int32_t token : tokens) {
     if (out.contains(token)) continue;

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/profile/layout_edges.h"
+#include "core/session/blob.h"
 #include "core/session/schema.h"
 #include "core/session/session_reader_state.h"
 
@@ -15,11 +17,10 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   RunLayout layout;
   Statement space(db, "SELECT name FROM space WHERE run = ? ORDER BY ordinal");
   for (space.bind(1, run); space.step();) layout.spaces.emplace_back(space.text(0));
-  // Columns of the second schema; reading does not bring an older file up to date.
-  const std::string more = summary.schema >= 2 ? "ifnull(layer, -1), ifnull(branch_bytes, 0), ifnull(dense_bytes, 0)" : "-1, 0, 0";
-  const std::string routers = "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, " + more +
-                              " FROM router WHERE id BETWEEN ? AND ? ORDER BY id";
-  Statement router(db, routers.c_str());
+  Statement router(
+      db,
+      "SELECT name, branches, fan_out, protocol, space, stack, parent, parent_branch, ifnull(layer, -1), ifnull(branch_bytes, 0), "
+      "ifnull(dense_bytes, 0) FROM router WHERE id BETWEEN ? AND ? ORDER BY id");
   const auto at_least_one = [&](const Statement& row, int column, int64_t most) {
     const int64_t value = row.integer(column);
     if (value < 1 || value > most) damaged("a router of run #" + std::to_string(run) + " has the size " + std::to_string(value));
@@ -47,6 +48,15 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   }
   for (const RouterInfo& r : layout.routers)
     if (r.parent >= static_cast<int32_t>(layout.routers.size())) damaged("a router of run #" + std::to_string(run) + " refers to nothing");
+  Statement edge(db, "SELECT router, next, branches FROM edge WHERE run = ? AND router IS NOT NULL ORDER BY next, router");
+  for (edge.bind(1, run); edge.step();) {
+    LayoutEdge e{index(edge, 0, layout.routers.size()), index(edge, 1, layout.routers.size()), {}};
+    if (!edge.null(2))
+      for (const int64_t b : blob::read_numbers(edge.blob(2), path))
+        e.branches.push_back(static_cast<int32_t>(std::clamp<int64_t>(b, -1, INT32_MAX)));
+    layout.edges.push_back(std::move(e));
+  }
+  if (const std::string fault = edge_fault(layout); !fault.empty()) damaged(fault + " in run #" + std::to_string(run));
   Statement step(db, "SELECT name, op, router, branch, flops, bytes FROM step WHERE run = ? ORDER BY ordinal");
   for (step.bind(1, run); step.step();)
     layout.steps.push_back({std::string(step.text(0)), std::string(step.text(1)), static_cast<int32_t>(step.integer(2)),

@@ -1,7 +1,8 @@
-// Pairs of branches: transitions to the next router, and branches that one cell took together.
+// Pairs of branches: transitions along the edges of the routers' graph, and branches that one cell took together.
 #include <algorithm>
 #include <optional>
 
+#include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
 #include "core/session/blob.h"
 #include "core/session/schema.h"
@@ -11,18 +12,13 @@ namespace stormcell {
 
 using sqlite::Statement;
 
-int32_t SessionReader::next_router(int64_t run, int32_t router) const {
-  const auto previous = previous_routers(state_->layout(run));
-  const auto next = std::find(previous.begin(), previous.end(), router);
-  return next == previous.end() ? -1 : static_cast<int32_t>(next - previous.begin());
-}
-
-PairTable SessionReader::transitions(int64_t run, int32_t router, int64_t first, int64_t count) const {
+PairTable SessionReader::transitions(int64_t run, int32_t router, int32_t next, int64_t first, int64_t count) const {
   state_->router(run, router);
-  return next_router(run, router) < 0 ? PairTable{} : state_->pairs(PairKind::transition, run, router, first, count);
+  return find_edge(state_->layout(run), router, next) < 0 ? PairTable{}
+                                                          : state_->pairs(PairKind::transition, run, router, next, first, count);
 }
 PairTable SessionReader::coactivation(int64_t run, int32_t router, int64_t first, int64_t count) const {
-  return state_->router(run, router).fan_out < 2 ? PairTable{} : state_->pairs(PairKind::coactivation, run, router, first, count);
+  return state_->router(run, router).fan_out < 2 ? PairTable{} : state_->pairs(PairKind::coactivation, run, router, router, first, count);
 }
 
 namespace {
@@ -39,8 +35,8 @@ int64_t rows_of(const StoredDecision& d) {
 }  // namespace
 
 // Counts the pairs of one batch again from its decisions; adds nothing where they were not recorded.
-void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t batch, std::vector<int32_t>& scratch,
-                                       PairCounter& counter) const {
+void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches,
+                                       int64_t batch, std::vector<int32_t>& scratch, PairCounter& counter) const {
   const auto decision_of = [&](int32_t of) -> std::optional<StoredDecision> {
     Statement find(db, "SELECT data FROM decision WHERE id = ?");
     find.bind(1, decision_key(batch_key(run, batch), of));
@@ -59,18 +55,17 @@ void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t route
   const int64_t needed = std::max(rows_of(*to_decision), from_decision ? rows_of(*from_decision) : 0);
   if (!mask.empty() && needed > static_cast<int64_t>(mask.size())) damaged("a mask is too short");
   if (from_decision)
-    add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, mask, scratch,
-                    counter);
+    add_transitions({from_decision->record(router), from_decision->fan_out}, {to_decision->record(to), to_decision->fan_out}, branches,
+                    mask, scratch, counter);
   else
     add_coactivation({to_decision->record(to), to_decision->fan_out}, mask, counter);
 }
 
 // The range is cut into the largest windows that are stored; what no window covers is counted again from the decisions.
-PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int64_t first, int64_t count) const {
-  const auto previous = previous_routers(layout(run));
-  const int32_t to = kind == PairKind::coactivation
-                         ? router
-                         : static_cast<int32_t>(std::find(previous.begin(), previous.end(), router) - previous.begin());
+PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t first, int64_t count) const {
+  const int32_t edge = kind == PairKind::coactivation ? -1 : find_edge(layout(run), router, to);
+  const std::vector<uint8_t> branches =
+      edge < 0 ? std::vector<uint8_t>() : branch_flags(layout(run), layout(run).edges[static_cast<size_t>(edge)]);
   const int32_t rows = this->router(run, router).branches, columns = this->router(run, to).branches;
   const int64_t all = batches(run);
   first = std::clamp<int64_t>(first, 0, all);
@@ -78,19 +73,20 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
   PairTable sum{rows, columns, {}};
   PairCounter counter(rows, columns);
   std::vector<int32_t> scratch;
-  Statement range(db, "SELECT min(level), max(level) FROM pair_window WHERE router = ? AND kind = ?");
-  range.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind));
+  Statement range(db, "SELECT min(level), max(level) FROM pair_window WHERE router = ? AND kind = ? AND next = ?");
+  range.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind)).bind(3, router_key(run, to));
   range.step();
   const bool stored = !range.null(0);
   const auto level_of = [&](int column) { return static_cast<int32_t>(std::clamp<int64_t>(range.integer(column), 0, 15)); };
   const int32_t finest = level_of(0), coarsest = level_of(1);
-  Statement find(db, "SELECT data FROM pair_window WHERE router = ? AND kind = ? AND level = ? AND number = ?");
+  Statement find(db, "SELECT data FROM pair_window WHERE router = ? AND kind = ? AND next = ? AND level = ? AND number = ?");
   for (int64_t at = first; at < end;) {
     bool taken = false;
     for (int32_t level = coarsest; stored && level >= finest && !taken; --level) {
       const int64_t size = int64_t{1} << (kWindowBits * level);
       if (at % size != 0 || (at + size > end && end < all)) continue;
-      find.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind)).bind(3, int64_t{level}).bind(4, window_of(at, level));
+      find.bind(1, router_key(run, router)).bind(2, static_cast<int64_t>(kind)).bind(3, router_key(run, to));
+      find.bind(4, int64_t{level}).bind(5, window_of(at, level));
       if (find.step()) {
         PairTable part = blob::read_pairs(find.blob(0), path);
         if (part.rows != sum.rows || part.columns != sum.columns) damaged("a table of pairs has the wrong size");
@@ -100,7 +96,7 @@ PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router
       }
       find.reset();
     }
-    if (!taken) count_pairs(kind, run, router, to, at++, scratch, counter);
+    if (!taken) count_pairs(kind, run, router, to, branches, at++, scratch, counter);
   }
   add(counter.take(), sum);
   return sum;

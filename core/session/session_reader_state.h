@@ -1,7 +1,9 @@
 // What the sources of SessionReader share: the open file, what was read of it, and the checks that no damaged number passes.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,9 +31,12 @@ struct SessionReader::State {
   RunSummary run_of(const sqlite::Statement& row) const;
   std::optional<RouterLoads> window(sqlite::Statement& find, int64_t run, int32_t router, int32_t level, int64_t number,
                                     int64_t batches) const;
-  PairTable pairs(PairKind kind, int64_t run, int32_t router, int64_t first, int64_t count) const;
-  void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t batch, std::vector<int32_t>& scratch,
-                   PairCounter& counter) const;
+  PairTable pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t first, int64_t count) const;
+  /// `branches`: flags of those whose pairs count; empty: all.
+  void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches, int64_t batch,
+                   std::vector<int32_t>& scratch, PairCounter& counter) const;
+  /// The items of a batch where they are listed, else null.
+  std::shared_ptr<const std::vector<int64_t>> items(int64_t run, int64_t batch) const;
 
   [[noreturn]] void damaged(const std::string& what) const;
   int64_t count_of(const sqlite::Statement& row, int column) const;

@@ -25,7 +25,7 @@ std::vector<int32_t> StoredDecision::cells_by_branch() const {
 }
 
 DecisionRecord StoredDecision::record(int32_t router) const {
-  return {router, choice, weight, padded, ancestor, scores, margin, residency, bytes_read};
+  return {router, choice, weight, padded, ancestor, scores, margin, residency, bytes_read, score_columns};
 }
 
 }  // namespace stormcell

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ struct ModelSummary {
   std::string fingerprint;
   std::string name;
   std::string family;
-  std::string json = "{}";  ///< whatever else the writer knows: parameters, bytes, sizes
+  std::string json = "{}";           ///< whatever else the writer knows: parameters, bytes, sizes
+  std::string form = "sampled-256";  ///< how the fingerprint is made; "seeded", "trace": of presets, of imports; empty: nobody said
   /// True if an existing session's fingerprint, which is another than the above, is one that an earlier version computed for this model.
   /// Asked only then: computing it may take seconds. Empty: never.
   std::function<bool(std::string_view)> is_older_fingerprint = {};
@@ -71,18 +73,26 @@ struct PyramidLevel {
 
 struct BatchSpace {
   int32_t space = 0;
-  CellTable cells;
-  int64_t real_cells = 0;       ///< without padding
-  std::vector<uint8_t> mask;    ///< [cells] 1: real; empty: all real
-  std::vector<int32_t> tokens;  ///< empty unless inputs were recorded
+  CellTable cells;                                    ///< its items are those of `items`
+  std::shared_ptr<const std::vector<int64_t>> items;  ///< null: consecutive
+  int64_t real_cells = 0;                             ///< without padding
+  std::vector<uint8_t> mask;                          ///< [cells] 1: real; empty: all real
+  std::vector<int32_t> tokens;                        ///< empty unless inputs were recorded
+};
+
+struct SpaceOfBatch {
+  int64_t batch = 0;
+  int32_t space = 0;
 };
 
 struct BatchSummary {
   int64_t number = 0;
   double latency_ms = 0;
-  int64_t first_sequence = 0;
+  int64_t first_sequence = 0;  ///< the smallest number, where its items are listed
   int32_t sequences = 0;
   int64_t guard_hits = 0, guard_misses = 0;
+  uint8_t part = kNoPart;  ///< BatchPart bits
+  bool listed = false;     ///< its items are not consecutive
 };
 
 /// A decision as it was stored.
@@ -94,10 +104,11 @@ struct StoredDecision {
   std::vector<float> weight;        ///< [cells, fan_out] or empty
   std::vector<int32_t> padded;      ///< [branches]
   std::vector<int32_t> ancestor;    ///< [cells] or empty: cell i is row i of the batch's table
-  std::vector<float> scores;        ///< [cells, branches] or empty
+  std::vector<float> scores;        ///< [cells, score_columns] or empty
   std::vector<float> margin;        ///< [cells] or empty
   std::vector<uint8_t> residency;   ///< [cells, fan_out] Residency, or empty
   std::vector<int64_t> bytes_read;  ///< [cells, fan_out] or empty, as in DecisionRecord
+  int32_t score_columns = 0;        ///< branches, or what a threshold compares
   /// Cells of all branches one after another: those of branch b are [offsets[b], offsets[b + 1]).
   std::vector<int32_t> cells_by_branch() const;
   /// Spans over this value.

@@ -41,9 +41,9 @@ void SessionWriterState::open(const ModelSummary& summary) {
   db.execute("PRAGMA synchronous=NORMAL");
   db.execute("BEGIN IMMEDIATE");
   if (!find_model(summary)) {
-    Statement insert(db, "INSERT INTO model(id, fingerprint, name, family, json) VALUES(1, ?, ?, ?, ?)");
+    Statement insert(db, "INSERT INTO model(id, fingerprint, name, family, json, form) VALUES(1, ?, ?, ?, ?, ?)");
     insert.bind(1, std::string_view(summary.fingerprint)).bind(2, std::string_view(summary.name));
-    insert.bind(3, std::string_view(summary.family)).bind(4, std::string_view(summary.json)).run();
+    insert.bind(3, std::string_view(summary.family)).bind(4, std::string_view(summary.json)).bind(5, std::string_view(summary.form)).run();
     model = 1;
   }
   // Runs whose writer was killed: they end where their last batch ended.
@@ -70,12 +70,15 @@ bool SessionWriterState::find_model(const ModelSummary& summary) {
 }
 
 void SessionWriterState::prepare() {
-  insert_batch = Statement(
-      db, "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses) VALUES(?,?,?,?,?,?,?,?)");
+  insert_batch =
+      Statement(db,
+                "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items) "
+                "VALUES(?,?,?,?,?,?,?,?,?,?)");
+  insert_item = Statement(db, "INSERT OR IGNORE INTO batch_item(run, item, batch) VALUES(?,?,?)");
   insert_space =
       Statement(db,
-                "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens) "
-                "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+                "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, "
+                "columns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
   insert_decision = Statement(db, "INSERT INTO decision(id, data) VALUES(?,?)");
   insert_event = Statement(db, "INSERT INTO event(batch, data) VALUES(?,?)");
   insert_window = Statement(db, "INSERT INTO load_window(router, level, number, batches, cells, data) VALUES(?,?,?,?,?,?)");
@@ -157,8 +160,8 @@ bool SessionWriter::close() {
   try {
     if (s.held) s.rollback();
     s.commit();
-    for (Statement* t : {&s.insert_batch, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window, &s.insert_pairs,
-                         &s.insert_sequence, &s.insert_miss, &s.insert_piece})
+    for (Statement* t : {&s.insert_batch, &s.insert_item, &s.insert_space, &s.insert_decision, &s.insert_event, &s.insert_window,
+                         &s.insert_pairs, &s.insert_sequence, &s.insert_miss, &s.insert_piece})
       *t = Statement();
     // Leaving WAL needs the file for itself: an idle reader is enough to be refused.
     sqlite3_busy_timeout(s.db.handle(), 0);

@@ -224,8 +224,9 @@ class ContractImportTest : public QObject {
   void a_phase_of_a_trace_is_read_although_it_lacks_values() {
     const std::string session = scratch_.path("phases.storm");
     imported(scratch_.write("phases.csv", route_trace()), session);
-    const auto all = read_load_windows(session, 0, 0, -1, 64);
-    const auto prefill = read_phase_windows(session, 0, "prefill", 0, -1, 64), decode = read_phase_windows(session, 0, "decode", 0, -1, 64);
+    const auto all = read_load_windows(session, 0, {0, -1}, 64);
+    const auto prefill = read_phase_windows(session, 0, "prefill", {0, -1}, 64),
+               decode = read_phase_windows(session, 0, "decode", {0, -1}, 64);
     QVERIFY(all->routers[0].dropped.empty());  // nothing was dropped, and a trace does not say so
     for (size_t r = 0; r < all->routers.size(); ++r)
       for (size_t i = 0; i < all->routers[r].load.size(); ++i)

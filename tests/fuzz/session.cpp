@@ -62,7 +62,10 @@ std::vector<uint8_t> good_session() {
       auto run = writer.begin_run(start);
       Recorder recorder({run.get()});
       for (int64_t i = 0; i < batches; ++i) {
-        testing::fill(start.layout, i, {2, 3}, recorder.begin_batch(), i == 0);
+        BatchRecord& batch = recorder.begin_batch();
+        testing::fill(start.layout, i, {2, 3}, batch, i == 0);
+        // The second run's batches list their items.
+        if (batches < 10) batch.set_items(std::vector<int64_t>{3 * i + 2, 3 * i});
         recorder.submit();
       }
       recorder.finish();
@@ -170,6 +173,9 @@ void read_all(const std::string& path) {
     ask([&] { reader.guards(run); });
     ask([&] { reader.inputs(run, 0, kMany); });
     ask([&] { batches = reader.batches(run, 0, kMany); });
+    ask([&] { reader.batches_with(run, 0, kMany, kMany); });
+    ask([&] { reader.sequences(run); });
+    ask([&] { reader.batches_of_phase(run, Phase::decode, 0, kMany); });
     for (size_t r = 0; r < std::min(layout.routers.size(), kMostRouters); ++r) {
       const auto router = static_cast<int32_t>(r);
       const auto branches = static_cast<size_t>(layout.routers[r].branches);
@@ -179,7 +185,8 @@ void read_all(const std::string& path) {
             fuzz::require(loads.load.size() == branches && loads.padded.size() == branches, "a window has its router's branches");
         });
       ask([&] { fuzz::require(reader.total_loads(run, router).load.size() == branches, "a total has its router's branches"); });
-      ask([&] { reader.transitions(run, router, 0, kMany); });
+      for (const LayoutEdge& e : layout.edges)
+        if (e.from == router) ask([&] { reader.transitions(run, router, e.to, 0, kMany); });
       ask([&] { reader.coactivation(run, router, 1, kMany); });
       ask([&] { reader.label_loads(run, router); });
       ask([&] { reader.token_loads(run, router, kMany); });

@@ -30,6 +30,7 @@ inline RunLayout cells_layout() {
   layout.routers = {{"encoder.block.1.layer.1.mlp", 4, 1, "switch-top1", 0, "encoder"},
                     {"encoder.block.3.layer.1.mlp", 4, 1, "switch-top1", 0, "encoder"},
                     {"decoder.block.1.layer.2.mlp", 6, 2, "top-k", 1, "decoder"}};
+  layout.edges = {{0, 1, {}}};
   return layout;
 }
 

@@ -240,7 +240,7 @@ class HeatmapTest : public QObject {
       run.reset();
       writer.close();
     }
-    for (const auto& router : read_load_windows(session, 1, 0, -1, 100)->routers) QVERIFY(router.weight.empty() && !router.load.empty());
+    for (const auto& router : read_load_windows(session, 1, {0, -1}, 100)->routers) QVERIFY(router.weight.empty() && !router.load.empty());
     HeatmapView view;
     run_load(view, context_of(session));
     QVERIFY(std::holds_alternative<std::monostate>(view.table().rows[0][4]));
@@ -251,8 +251,9 @@ class HeatmapTest : public QObject {
     const SelectionChoices choices = read_selection_choices(session, 1);
     QCOMPARE(choices.phases, (std::vector<std::string>{"prefill", "decode"}));
     QCOMPARE(choices.labels, (std::vector<std::string>{"long", "short"}));
-    const auto all = read_load_windows(session, 1, 0, -1, 1000), prefill = read_phase_windows(session, 1, "prefill", 0, -1, 1000),
-               coarse = read_phase_windows(session, 1, "prefill", 0, -1, 4), decode = read_phase_windows(session, 1, "decode", 0, -1, 4);
+    const auto all = read_load_windows(session, 1, {0, -1}, 1000), prefill = read_phase_windows(session, 1, "prefill", {0, -1}, 1000),
+               coarse = read_phase_windows(session, 1, "prefill", {0, -1}, 4),
+               decode = read_phase_windows(session, 1, "decode", {0, -1}, 4);
     QVERIFY(all->batches_per_window == 1 && coarse->batches_per_window > 1 && coarse->windows == decode->windows);
     for (size_t r = 0; r < all->routers.size(); ++r) {
       const auto branches = static_cast<size_t>(all->routers[r].line.branches);

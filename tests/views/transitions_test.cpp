@@ -34,6 +34,18 @@ std::map<std::pair<int, int>, int64_t> counted(const std::string& file, int64_t 
   return count;
 }
 
+template <class Count>
+BranchPairs pairs_of(int branches, Count count) {
+  BranchPairs pairs;
+  pairs.rows = pairs.columns = branches;
+  for (int i = 0; i < branches; ++i)
+    for (int j = 0; j < branches; ++j) {
+      pairs.entries.push_back({i, j, count(i, j)});
+      pairs.total += pairs.entries.back().count, ++pairs.pairs;
+    }
+  return pairs;
+}
+
 /// Routers of one stack, each pair with `count(step, from, to)` cells.
 template <class Count>
 RoutingFlow chain_of_routers(int routers, int branches, Count count) {
@@ -42,13 +54,7 @@ RoutingFlow chain_of_routers(int routers, int branches, Count count) {
   for (int r = 0; r < routers; ++r) {
     FlowRouter router;
     router.line = {"stack.block." + std::to_string(r) + ".mlp", "stack", "top-k", "token", branches, 1, -1, -1};
-    router.next = r + 1 < routers ? r + 1 : -1;
-    router.to_next.rows = router.to_next.columns = branches;
-    for (int i = 0; i < branches && r + 1 < routers; ++i)
-      for (int j = 0; j < branches; ++j) {
-        router.to_next.entries.push_back({i, j, count(r, i, j)});
-        router.to_next.total += router.to_next.entries.back().count, ++router.to_next.pairs;
-      }
+    if (r + 1 < routers) router.next.push_back({r + 1, false, pairs_of(branches, [&](int i, int j) { return count(r, i, j); })});
     flow.routers.push_back(router);
   }
   return flow;
@@ -67,10 +73,10 @@ class TransitionsTest : public QObject {
     const std::string session = make_cells_session(folder.filePath("phases.storm").toStdString(), {.batches = 7, .phases = true});
     std::map<std::pair<int32_t, int32_t>, int64_t> expected, counted;
     for (int64_t batch = 0; batch < 7; batch += 3) {
-      const auto one = read_routing_flow(session, 1, batch, batch + 1, "", 1000);
+      const auto one = read_routing_flow(session, 1, {batch, batch + 1}, {}, 1000);
       for (const auto& e : one->transitions.entries) expected[{e.from, e.to}] += e.count;
     }
-    const auto flow = read_routing_flow(session, 1, 0, -1, "", 1000, {}, "prefill");
+    const auto flow = read_routing_flow(session, 1, {0, -1}, {}, 1000, {}, "prefill");
     for (const auto& e : flow->transitions.entries) counted[{e.from, e.to}] = e.count;
     QVERIFY(!expected.empty());
     for (const auto& [pair, count] : expected)
@@ -95,7 +101,7 @@ class TransitionsTest : public QObject {
 
   void pairs_are_those_of_the_decisions() {
     for (const auto& [first, end] : {std::pair{0, 10}, {3, 7}}) {
-      const auto flow = read_routing_flow(session_, 1, first, end, kFirst, 200);
+      const auto flow = read_routing_flow(session_, 1, {first, end}, {kFirst, {}}, 200);
       const auto count = counted(session_, first * 3, end * 3);
       QCOMPARE(flow->transitions.entries.size(), count.size());
       int64_t before = INT64_MAX;
@@ -106,11 +112,11 @@ class TransitionsTest : public QObject {
       }
     }
     // The last router of a stack stands for the one before it; several branches a cell have pairs of their own.
-    QCOMPARE(read_routing_flow(session_, 1, 0, -1, kSecond, 200)->router, 0);
-    const auto decoder = read_routing_flow(session_, 1, 0, -1, "decoder.block.1.layer.2.mlp", 200);
+    QCOMPARE(read_routing_flow(session_, 1, {0, -1}, {kSecond, {}}, 200)->router, 0);
+    const auto decoder = read_routing_flow(session_, 1, {0, -1}, {"decoder.block.1.layer.2.mlp", {}}, 200);
     QCOMPARE(decoder->router, 2);
     QVERIFY(decoder->together.total > 0 && decoder->transitions.total == 0);
-    QCOMPARE(read_routing_flow(session_, 1, 0, -1, "", 200)->router, 0);
+    QCOMPARE(read_routing_flow(session_, 1, {0, -1}, {}, 200)->router, 0);
   }
 
   void shares_and_lift_are_what_they_say() {
@@ -159,7 +165,7 @@ class TransitionsTest : public QObject {
         QVERIFY(std::abs(box.height() / layout.lane.height() - ribbons.merged_share(static_cast<size_t>(-1 - b.ribbon))) < 1e-6);
       }
     // Whole where all pairs have a ribbon.
-    QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, 0, -1, "", 200))).startsWith("all "));
+    QVERIFY(flow_caption(make_ribbons(*read_routing_flow(session_, 1, {0, -1}, {}, 200))).startsWith("all "));
     QVERIFY(lay_out({}, bounds, 16).nodes.empty());
   }
 
@@ -203,6 +209,61 @@ class TransitionsTest : public QObject {
     }
     // None where all pairs are drawn.
     QVERIFY(make_ribbons(flow, 1000).chains.empty());
+  }
+
+  void ribbons_follow_the_graph_and_chains_go_past_routers() {
+    // Of router 0, branch 1 holds router 1; the other branches' cells go straight on to router 2.
+    RoutingFlow flow = chain_of_routers(3, 3, [](int step, int from, int to) { return step == 0 && from != 1 ? 0 : 10 + 3 * from + to; });
+    flow.routers[0].next.push_back({2, true, pairs_of(3, [](int from, int to) { return from == 1 ? 0 : from == 2 && to == 0 ? 90 : 1; })});
+    const FlowRibbons f = make_ribbons(flow, 6);
+    QCOMPARE(f.columns.size(), size_t{3});
+    QCOMPARE(f.steps.size(), size_t{3});
+    QVERIFY(f.steps[1].from == 0 && f.steps[1].to == 2);
+    QCOMPARE(f.chains[0].branches, (std::vector<int>{2, -1, 0}));
+    QCOMPARE(f.chains[0].count, int64_t{90});
+    QVERIFY(f.chains.size() > 1 && f.chains[1].branches[1] >= 0);
+    const FlowLayout layout = lay_out(f, QRectF(0, 0, 400, 200), 16);
+    for (const auto& b : layout.bands) {
+      if (b.ribbon < 0 || f.ribbons[static_cast<size_t>(b.ribbon)].step != 1) continue;
+      QVERIFY(b.path.boundingRect().width() > 300);  // over both columns
+    }
+    QCOMPARE(layout.steps, 3);
+    // A router that no edge joins with these has no column.
+    flow.routers.push_back(flow.routers[2]);
+    QCOMPARE(make_ribbons(flow, 6).columns.size(), size_t{3});
+  }
+
+  void cells_of_one_router_may_meet_several_next() {
+    const std::string session = make_session(folder_.filePath("graph.storm").toStdString(), 6);
+    const auto flow = read_routing_flow(session, 1, {}, {"decoder.0.mlp", "decoder.1.mlp"}, 100);
+    QVERIFY(flow->router == 2 && flow->next == 4);
+    QCOMPARE(flow->routers[2].next.size(), size_t{2});
+    QVERIFY(flow->routers[2].next[0].partial && flow->routers[2].next[1].partial && !flow->routers[3].next[0].partial);
+    QVERIFY(flow->transitions.total > 0 && flow->transitions.columns == 10);
+    for (const auto& e : flow->transitions.entries) QVERIFY(e.from != 1);  // these go through the nested router
+    // The last router stands for the first that leads to it.
+    QCOMPARE(read_routing_flow(session, 1, {}, {"encoder.1.mlp", {}}, 100)->router, 0);
+    TransitionsView view;
+    Selection selection;
+    selection.router = "decoder.0.mlp";
+    run_load(view, context_of(session), selection);
+    QComboBox* to = nullptr;
+    for (QComboBox* box : view.findChildren<QComboBox*>())
+      if (box->accessibleName() == "To router") to = box;
+    QVERIFY(to && !to->isHidden());
+    QCOMPARE(to->count(), 2);
+    QCOMPARE(to->currentText(), QString("decoder.0.mlp.inner"));
+    QCOMPARE(std::get<QString>(view.table().rows[0][3]), QString("decoder.0.mlp.inner"));
+    QSignalSpy wanted(&view, &View::load_wanted);
+    to->setCurrentIndex(1);
+    emit to->activated(1);
+    QCOMPARE(wanted.count(), 1);
+    run_load(view, context_of(session), selection);
+    QCOMPARE(std::get<QString>(view.table().rows[0][3]), QString("decoder.1.mlp"));
+    QCOMPARE(to->currentText(), QString("decoder.1.mlp"));
+    selection.router = "encoder.0.mlp";
+    run_load(view, context_of(session), selection);
+    QVERIFY(to->isHidden());
   }
 
   void a_share_of_many_branches_is_seen() {

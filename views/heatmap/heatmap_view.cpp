@@ -35,8 +35,8 @@ std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Sele
                                                 const Progress& progress) {
   if (!selection.label.isEmpty()) return read_label_window(source.file, source.run, selection.label.toStdString(), progress);
   if (!selection.phase.isEmpty())
-    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), first, end, kMostWindows, progress);
-  return read_load_windows(source.file, source.run, first, end, kMostWindows, progress);
+    return read_phase_windows(source.file, source.run, selection.phase.toStdString(), {first, end}, kMostWindows, progress);
+  return read_load_windows(source.file, source.run, {first, end}, kMostWindows, progress);
 }
 
 bool has_padding(const LoadWindows& data) {
@@ -48,19 +48,32 @@ bool has_padding(const LoadWindows& data) {
 /// Sessions hold this metric of all cells together, real ones and padding.
 bool keeps_no_padding_apart(HeatMetric metric) { return metric == HeatMetric::weight || metric == HeatMetric::drops; }
 
-/// Stacks see different cells at the same place, so each has a path of its own.
+/// Lines along the edges of the routers' graph: a step goes on with a line that ends where it comes from, or begins one.
 std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWindows& data, const HeatMatrix& matrix) {
-  std::vector<std::vector<HeatCell>> paths;
-  std::string stack;
-  for (const CellTrail::Step& step : trail.steps) {
-    const auto router = std::find_if(data.routers.begin(), data.routers.end(), [&](const auto& r) { return r.line.name == step.router; });
-    if (router == data.routers.end()) continue;
-    if (paths.empty() || router->line.stack != stack) paths.emplace_back();
-    stack = router->line.stack;
+  std::vector<std::vector<HeatCell>> paths, cells_of(trail.steps.size());
+  std::vector<int32_t> ends;  // by path: the step where it ends
+  for (size_t s = 0; s < trail.steps.size(); ++s) {
+    const CellTrail::Step& step = trail.steps[s];
+    if (std::none_of(data.routers.begin(), data.routers.end(), [&](const auto& r) { return r.line.name == step.router; })) continue;
+    std::vector<HeatCell>& cells = cells_of[s];
     for (size_t r = 0; r < matrix.rows.size(); ++r)
       if (matrix.rows[r].router == QString::fromStdString(step.router))
         for (const int32_t branch : step.branches)
-          if (const int column = matrix.rows[r].column_of(branch); column >= 0) paths.back().push_back({static_cast<int>(r), column});
+          if (const int column = matrix.rows[r].column_of(branch); column >= 0) cells.push_back({static_cast<int>(r), column});
+    const auto now = static_cast<int32_t>(s);
+    for (const int32_t before : step.after) {
+      auto at = std::find(ends.begin(), ends.end(), before);
+      if (at == ends.end()) {
+        paths.push_back(cells_of[static_cast<size_t>(before)]);
+        at = ends.insert(ends.end(), before);
+      }
+      *at = now;
+      std::vector<HeatCell>& path = paths[static_cast<size_t>(at - ends.begin())];
+      path.insert(path.end(), cells.begin(), cells.end());
+    }
+    if (!step.after.empty()) continue;
+    paths.push_back(cells);
+    ends.push_back(now);
   }
   return paths;
 }

@@ -59,7 +59,7 @@ std::vector<Term> make_terms() {
        measured},
       {tr("step"), tr("one executed operator of the plan"), {}, {}},
       {tr("token"), tr("a piece of text as the model reads it, by its number in the vocabulary"), {}, {}},
-      {tr("transition"), tr("cells of one branch that went on to a branch of the next router"), {}, counted},
+      {tr("transition"), tr("cells of one branch that went on to a branch of a next router, with no router between"), {}, counted},
       {tr("verified"), tr("the outputs agree with those of the oracle within the stated tolerance"), {}, measured},
       {tr("weight"), tr("what a branch's result is multiplied by before the results of all branches are added up"), {}, measured},
       {tr("weight mass"), tr("sum of the scores that scale the branch's outputs"), {}, tr("added up while the run was recorded")},

@@ -122,6 +122,12 @@ void View::set_picture(QWidget* picture) {
   stack_->addWidget(picture);
 }
 
+void View::show_choice(QComboBox* choice, bool shown) {
+  choice->setVisible(shown);
+  for (QLabel* label : bar_widget_->findChildren<QLabel*>())
+    if (label->buddy() == choice) label->setVisible(shown);
+}
+
 QComboBox* View::add_choice(const QString& name, const QString& tip, const std::vector<Choice>& choices) {
   auto* box = new QComboBox(bar_widget_);
   for (const Choice& choice : choices) {

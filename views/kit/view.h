@@ -95,6 +95,8 @@ class View : public QWidget {
   };
   /// A labelled choice in that row.
   QComboBox* add_choice(const QString& name, const QString& tip, const std::vector<Choice>& choices = {});
+  /// A choice and its label come and go together.
+  void show_choice(QComboBox* choice, bool shown);
   /// The message where `context` has no run: nothing is open, or a session that holds none.
   void show_no_run(const Context& context);
   /// Called once by the constructor of a subclass.

@@ -61,7 +61,7 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
   return [this, wanted, source = context.main, selection, first = first_events_](const Progress& progress) mutable -> Deliver {
     if (!wanted.timeline || wanted.begun) {
       const int64_t most = wanted.begun ? kMostEvents : first;
-      wanted.timeline = read_timeline(source.file, source.run, selection.first_batch, selection.end_batch, most, progress);
+      wanted.timeline = read_timeline(source.file, source.run, {selection.first_batch, selection.end_batch}, most, progress);
       const int64_t batches = wanted.timeline->batches;
       wanted.begun =
           !wanted.begun && wanted.timeline->end_batch < (selection.end_batch < 0 ? batches : std::min(selection.end_batch, batches));

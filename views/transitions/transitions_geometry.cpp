@@ -62,9 +62,10 @@ FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
   FlowLayout layout;
   const size_t columns = flow.columns.size();
   if (columns < 2) return layout;
-  layout.steps = static_cast<int>(columns) - 1;
-  const double bar_width = std::min(kWidestBar, kMostOfStep * bounds.width() / layout.steps);
-  layout.gap = (bounds.width() - bar_width) / layout.steps - bar_width;
+  layout.steps = static_cast<int>(flow.steps.size());
+  layout.last_column = static_cast<int>(columns) - 1;
+  const double bar_width = std::min(kWidestBar, kMostOfStep * bounds.width() / layout.last_column);
+  layout.gap = (bounds.width() - bar_width) / layout.last_column - bar_width;
   if (std::any_of(flow.merged.begin(), flow.merged.end(), [](int64_t cells) { return cells > 0; })) {
     // A line above it says what it is.
     const double height = std::min(2 * line + 6, bounds.height() / 4);
@@ -79,8 +80,10 @@ FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
     int64_t count() const { return std::max(in, out); }
   };
   std::vector<std::map<int, Bar>> bars(columns);
+  const auto from_of = [&](const FlowRibbons::Ribbon& r) { return static_cast<size_t>(flow.steps[static_cast<size_t>(r.step)].from); };
+  const auto to_of = [&](const FlowRibbons::Ribbon& r) { return static_cast<size_t>(flow.steps[static_cast<size_t>(r.step)].to); };
   for (const auto& r : flow.ribbons) {
-    Bar &from = bars[static_cast<size_t>(r.step)][r.from], &to = bars[static_cast<size_t>(r.step) + 1][r.to];
+    Bar &from = bars[from_of(r)][r.from], &to = bars[to_of(r)][r.to];
     from.out += r.count, to.in += r.count;
     for (Bar* bar : {&from, &to}) {
       if (r.chain >= 0) bar->chain = std::min(bar->chain, r.chain);
@@ -115,7 +118,7 @@ FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
       y += height + gap;
     }
   }
-  for (size_t s = 0; s + 1 < columns && s < flow.merged.size(); ++s)
+  for (size_t s = 0; s < flow.merged.size(); ++s)
     if (flow.merged[s] > 0) {
       QPainterPath path;
       path.addRect(layout.lane_step(static_cast<int>(s), flow.merged_share(s)));
@@ -127,7 +130,7 @@ FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
   for (size_t i = 0; i < order.size(); ++i) {
     const auto& r = flow.ribbons[i];
     order[i] = static_cast<int>(i);
-    ends[i] = {bars[static_cast<size_t>(r.step)][r.from].in_at, bars[static_cast<size_t>(r.step) + 1][r.to].in_at};
+    ends[i] = {bars[from_of(r)][r.from].in_at, bars[to_of(r)][r.to].in_at};
   }
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const auto x = static_cast<size_t>(a), y = static_cast<size_t>(b);
@@ -136,10 +139,11 @@ FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
   std::vector<FlowLayout::Band> behind, before;
   for (const int i : order) {
     const auto& r = flow.ribbons[static_cast<size_t>(i)];
-    Bar &from = bars[static_cast<size_t>(r.step)][r.from], &to = bars[static_cast<size_t>(r.step) + 1][r.to];
+    Bar &from = bars[from_of(r)][r.from], &to = bars[to_of(r)][r.to];
     const double height = std::max(0.5, static_cast<double>(r.count) * scale);
     (flow.in_colour(r) ? before : behind)
-        .push_back({i, band({left(r.step) + bar_width, from.out_at}, height, {left(r.step + 1), to.in_at}, height)});
+        .push_back({i, band({left(static_cast<int>(from_of(r))) + bar_width, from.out_at}, height,
+                            {left(static_cast<int>(to_of(r))), to.in_at}, height)});
     from.out_at += static_cast<double>(r.count) * scale;
     to.in_at += static_cast<double>(r.count) * scale;
   }

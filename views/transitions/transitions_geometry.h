@@ -40,7 +40,7 @@ struct FlowLayout {
   std::vector<Band> bands;  ///< in the order in which they are painted
   QRectF lane;              ///< its height is all cells of a step; empty where every pair has a ribbon
   QRectF lane_step(int step, double share) const;
-  int steps = 0;
+  int steps = 0, last_column = 0;
   double gap = 0;  ///< between the bars of two columns
   const Node* node_at(QPointF point) const;
   int band_at(QPointF point) const;  ///< index into bands, -1: none

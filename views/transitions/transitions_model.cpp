@@ -25,46 +25,58 @@ struct Candidate {
 };
 using Steps = std::vector<std::vector<Candidate>>;
 
-/// The candidates, one of each step, that follow one another and of which the least has most left; empty: none follow one another.
-std::vector<Candidate*> widest_chain(Steps& steps) {
+/// Candidates that follow one another from a first column to a last one and of which the least has most left; empty: none do.
+std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   struct Reached {
     int64_t least = 0, sum = 0;
     Candidate* by = nullptr;
   };
-  std::vector<std::map<int, Reached>> reached(steps.size() + 1);
-  for (size_t s = 0; s < steps.size(); ++s)
+  std::vector<std::map<int, Reached>> reached(f.columns.size());
+  std::vector<bool> is_first(f.columns.size(), true), is_last(f.columns.size(), true);
+  for (const FlowRibbons::Step& step : f.steps) is_first[static_cast<size_t>(step.to)] = is_last[static_cast<size_t>(step.from)] = false;
+  // Steps stand by the column that they leave, which nothing comes to any more when it is their turn.
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const auto from = static_cast<size_t>(f.steps[s].from), to = static_cast<size_t>(f.steps[s].to);
     for (Candidate& c : steps[s]) {
       if (c.left <= 0) continue;
       Reached now{c.left, c.left, &c};
-      if (s > 0) {
-        const auto before = reached[s].find(c.ribbon.from);
-        if (before == reached[s].end()) continue;
+      if (!is_first[from]) {
+        const auto before = reached[from].find(c.ribbon.from);
+        if (before == reached[from].end()) continue;
         now.least = std::min(now.least, before->second.least), now.sum += before->second.sum;
       }
-      Reached& best = reached[s + 1][c.ribbon.to];
+      Reached& best = reached[to][c.ribbon.to];
       if (std::pair(now.least, now.sum) > std::pair(best.least, best.sum)) best = now;
     }
-  const auto& ends = reached.back();
-  const auto end = std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.least, a.second.sum) < std::pair(b.second.least, b.second.sum);
-  });
-  if (end == ends.end()) return {};
-  std::vector<Candidate*> chain(steps.size());
-  chain.back() = end->second.by;
-  for (size_t s = steps.size() - 1; s-- > 0;) chain[s] = reached[s + 1].at(chain[s + 1]->ribbon.from).by;
+  }
+  Reached end;
+  for (size_t c = 0; c < reached.size(); ++c)
+    for (const auto& [branch, at] : reached[c])
+      if (is_last[c] && std::pair(at.least, at.sum) > std::pair(end.least, end.sum)) end = at;
+  std::vector<Candidate*> chain;
+  for (Candidate* c = end.by; c != nullptr;) {
+    chain.insert(chain.begin(), c);
+    const auto from = static_cast<size_t>(f.steps[static_cast<size_t>(c->ribbon.step)].from);
+    c = is_first[from] ? nullptr : reached[from].at(c->ribbon.from).by;
+  }
   return chain;
 }
 
 /// Takes chains as long as `most` ribbons have room for them.
-void take_chains(Steps& steps, int most, std::vector<FlowRibbons::Chain>& chains) {
+void take_chains(Steps& steps, int most, FlowRibbons& f) {
+  std::vector<FlowRibbons::Chain>& chains = f.chains;
   int drawn = 0;
   for (;;) {
-    const std::vector<Candidate*> chain = widest_chain(steps);
+    const std::vector<Candidate*> chain = widest_chain(f, steps);
     const auto more = static_cast<int>(std::count_if(chain.begin(), chain.end(), [](const Candidate* c) { return !c->drawn; }));
     if (chain.empty() || drawn + more > most) return;
     drawn += more;
-    FlowRibbons::Chain taken{{chain[0]->ribbon.from}, INT64_MAX};
-    for (const Candidate* c : chain) taken.branches.push_back(c->ribbon.to), taken.count = std::min(taken.count, c->left);
+    FlowRibbons::Chain taken{std::vector<int>(f.columns.size(), -1), INT64_MAX};
+    for (const Candidate* c : chain) {
+      const FlowRibbons::Step& step = f.steps[static_cast<size_t>(c->ribbon.step)];
+      taken.branches[static_cast<size_t>(step.from)] = c->ribbon.from, taken.branches[static_cast<size_t>(step.to)] = c->ribbon.to;
+      taken.count = std::min(taken.count, c->left);
+    }
     for (Candidate* c : chain) {
       if (!c->drawn) c->ribbon.chain = static_cast<int>(chains.size());
       c->drawn = true;
@@ -139,24 +151,47 @@ double FlowRibbons::drawn() const {
   return all > 0 ? 1 - rest / all : 0;
 }
 
+namespace {
+
+/// The routers that edges join with one, in any direction: flags.
+std::vector<bool> joined_with(const RoutingFlow& flow, int32_t router) {
+  std::vector<bool> joined(flow.routers.size());
+  joined[static_cast<size_t>(router)] = true;
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (size_t r = 0; r < flow.routers.size(); ++r)
+      for (const FlowEdge& e : flow.routers[r].next)
+        if (const auto to = static_cast<size_t>(e.to); joined[r] != joined[to]) joined[r] = joined[to] = grown = true;
+  }
+  return joined;
+}
+
+}  // namespace
+
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
   FlowRibbons f;
   if (flow.router < 0) return f;
-  const RouterLine& of = flow.routers[static_cast<size_t>(flow.router)].line;
-  Steps steps;
-  for (const FlowRouter& router : flow.routers) {
-    if (router.line.stack != of.stack || router.line.space != of.space) continue;
-    f.columns.push_back(router.line);
-    if (router.next < 0) continue;
-    const auto step = static_cast<int>(steps.size());
-    f.total.push_back(router.to_next.total);
-    f.merged.push_back(router.to_next.total);
-    f.merged_pairs.push_back(router.to_next.pairs);
-    f.pairs += router.to_next.pairs;
-    steps.emplace_back();
-    for (const BranchPairs::Entry& e : router.to_next.entries) steps.back().push_back({{step, e.from, e.to, e.count}, e.count});
+  const std::vector<bool> joined = joined_with(flow, flow.router);
+  std::vector<int> column_of(flow.routers.size(), -1);
+  for (size_t r = 0; r < flow.routers.size(); ++r) {
+    if (!joined[r]) continue;
+    column_of[r] = static_cast<int>(f.columns.size());
+    f.columns.push_back(flow.routers[r].line);
   }
-  if (f.pairs > most && !steps.empty()) take_chains(steps, most, f.chains);
+  Steps steps;
+  for (size_t r = 0; r < flow.routers.size(); ++r)
+    for (size_t e = 0; joined[r] && e < flow.routers[r].next.size(); ++e) {
+      const FlowEdge& edge = flow.routers[r].next[e];
+      const auto step = static_cast<int>(steps.size());
+      f.steps.push_back({column_of[r], column_of[static_cast<size_t>(edge.to)]});
+      f.total.push_back(edge.pairs.total);
+      f.merged.push_back(edge.pairs.total);
+      f.merged_pairs.push_back(edge.pairs.pairs);
+      f.pairs += edge.pairs.pairs;
+      steps.emplace_back();
+      for (const BranchPairs::Entry& p : edge.pairs.entries) steps.back().push_back({{step, p.from, p.to, p.count}, p.count});
+    }
+  if (f.pairs > most && !steps.empty()) take_chains(steps, most, f);
   // Other pairs beside chains would only hide them: the strongest stand in the same few steps.
   for (const std::vector<Candidate>& step : steps)
     for (const Candidate& c : step)
@@ -188,10 +223,10 @@ QString describe(const PairMatrix& m, int row, int column) {
 Table make_table(const RoutingFlow& flow) {
   Table table;
   table.columns = {
-      {tr("kind"), tr("transition: to the next router of the stack; together: two branches that one cell got from one router")},
+      {tr("kind"), tr("transition: to a router that the cells meet next; together: two branches that one cell got from one router")},
       {tr("router"), tr("the model's name of the router")},
       {tr("branch"), tr("of this router")},
-      {tr("to router"), tr("the next router of the stack, or the same one")},
+      {tr("to router"), tr("a router that the cells meet next, or the same one")},
       {tr("to branch"), tr("of that router")},
       {tr("cells"), text_of(PairValue::cells).definition},
       {tr("share of row"), text_of(PairValue::share).definition},
@@ -207,7 +242,7 @@ Table make_table(const RoutingFlow& flow) {
                             static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count),
                             static_cast<double>(e.count) / m.row_sum[static_cast<size_t>(e.from)], m.value[m.at(e.from, e.to)]});
   };
-  if (router.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[static_cast<size_t>(router.next)].line.name), false);
+  if (flow.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[static_cast<size_t>(flow.next)].line.name), false);
   add(flow.together, from, true);
   return table;
 }

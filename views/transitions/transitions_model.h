@@ -1,4 +1,4 @@
-// Which branch follows which: a matrix of pairs, and ribbons through all routers of a stack. Pure: no widget, no reading.
+// Which branch follows which: a matrix of pairs, and ribbons through the graph of routers. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <algorithm>
@@ -34,22 +34,27 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
 inline constexpr int kMostRibbons = 200;
 /// Chains that have a colour of their own: as many as there are categories.
 inline constexpr int kChainsInColour = 8;
-/// Ribbons between the branches of consecutive routers of one stack. Where there are too many pairs, those of the hottest chains get them:
-/// the strongest pairs alone are scattered over the routers, and nobody can follow them.
+/// Ribbons between the branches of routers that follow each other: a column for each router, a step for each edge of their graph. Where
+/// there are too many pairs, those of the hottest chains get them: the strongest pairs alone are scattered over the routers, and nobody can
+/// follow them.
 struct FlowRibbons {
+  struct Step {
+    int from = 0, to = 0;  ///< columns, from < to
+  };
   struct Ribbon {
-    int step = 0;          ///< from column `step` to the next
+    int step = 0;          ///< index into steps
     int from = 0, to = 0;  ///< branches
     int64_t count = 0;
     int chain = -1;  ///< the hottest chain through it, -1: none
   };
-  /// Pairs that follow one another through all columns. Sessions count pairs, not whole ways of cells: at each step at least `count` cells
-  /// took the chain's pair and are in no hotter chain.
+  /// Pairs that follow one another from a router that none leads to, to one that leads to none. Sessions count pairs, not whole ways of
+  /// cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
   struct Chain {
-    std::vector<int> branches;  ///< by column
+    std::vector<int> branches;  ///< by column, -1: it goes past that router
     int64_t count = 0;
   };
   std::vector<RouterLine> columns;
+  std::vector<Step> steps;            ///< by `from`, then `to`
   std::vector<Ribbon> ribbons;        ///< strongest first
   std::vector<Chain> chains;          ///< hottest first; none where every pair has a ribbon
   std::vector<int64_t> merged;        ///< by step: cells of the pairs that have no ribbon
@@ -62,7 +67,7 @@ struct FlowRibbons {
     return static_cast<double>(merged[step]) / static_cast<double>(std::max<int64_t>(1, total[step]));
   }
 };
-/// The stack of flow.router.
+/// The routers that edges join with flow.router.
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most = kMostRibbons);
 
 /// HTML about one pair.

@@ -168,7 +168,7 @@ void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& mark
   const QFontMetricsF metrics(font);
   const bool last_has_room = fits >= 2.5;  // left of its bars, beside the numbers of the column before
   for (const FlowLayout::Node& n : layout.nodes) {
-    const bool marked = n.column == marks.column && n.branch == marks.branch, last = n.column == layout.steps;
+    const bool marked = n.column == marks.column && n.branch == marks.branch, last = n.column == layout.last_column;
     if (n.box.height() < metrics.height() - 3 || (n.category < 0 && !marked) || (last && !last_has_room)) continue;
     const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 2, n.box.center().y() - metrics.height() / 2, 40,
                        metrics.height());
@@ -193,8 +193,9 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
     }
     const auto& r = f.ribbons[static_cast<size_t>(band.ribbon)];
     QColor fill = ribbon_color(f, r, theme);
+    const FlowRibbons::Step& step = f.steps[static_cast<size_t>(r.step)];
     const bool chosen =
-        marks.column < 0 || (r.step == marks.column && r.from == marks.branch) || (r.step + 1 == marks.column && r.to == marks.branch);
+        marks.column < 0 || (step.from == marks.column && r.from == marks.branch) || (step.to == marks.column && r.to == marks.branch);
     fill.setAlphaF(hovered ? 0.95f : !chosen ? 0.10f : marks.column >= 0 ? 0.8f : f.in_colour(r) ? 0.55f : 0.25f);
     p.fillPath(band.path, fill);
   }
@@ -207,10 +208,10 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
     p.drawRect(n.box.adjusted(-2, -1, 1, 1));
   }
   paint_branches(p, layout, marks, theme);
-  const double step = names.size() > 1 ? bounds.width() / static_cast<double>(names.size() - 1) : bounds.width();
+  const double apart = names.size() > 1 ? bounds.width() / static_cast<double>(names.size() - 1) : bounds.width();
   double free_from = bounds.left() - 1e9;
   for (size_t c = 0; c < names.size(); ++c) {
-    const double width = metrics.horizontalAdvance(names[c]), x = bounds.left() + step * static_cast<double>(c);
+    const double width = metrics.horizontalAdvance(names[c]), x = bounds.left() + apart * static_cast<double>(c);
     const double at = std::clamp(x - width / 2, bounds.left(), std::max(bounds.left(), bounds.right() - width));
     if (at < free_from) continue;  // names that have no room are left to the tool tip
     p.setPen(static_cast<int>(c) == marks.column ? theme.accent : theme.faint);

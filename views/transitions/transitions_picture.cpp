@@ -130,10 +130,11 @@ QString TransitionsPicture::tip(QPointF point) const {
   }
   const auto& r = flow_.ribbons[static_cast<size_t>(ribbon)];
   const auto step = static_cast<size_t>(r.step);
+  const auto name_of = [&](int column) { return QString::fromStdString(flow_.columns[static_cast<size_t>(column)].name); };
   QString text = tr("%1 branch %2, then %3 branch %4: %5 cells, %6 % of this step; measured")
-                     .arg(QString::fromStdString(flow_.columns[step].name))
+                     .arg(name_of(flow_.steps[step].from))
                      .arg(r.from)
-                     .arg(QString::fromStdString(flow_.columns[step + 1].name))
+                     .arg(name_of(flow_.steps[step].to))
                      .arg(r.to)
                      .arg(english.toString(static_cast<qlonglong>(r.count)))
                      .arg(100.0 * static_cast<double>(r.count) / static_cast<double>(std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
@@ -184,7 +185,8 @@ void TransitionsPicture::mousePressEvent(QMouseEvent* event) {
     return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name), node->branch);
   if (const int band = flow_layout().band_at(event->position()); band >= 0 && flow_layout().bands[static_cast<size_t>(band)].ribbon >= 0) {
     const auto& r = flow_.ribbons[static_cast<size_t>(flow_layout().bands[static_cast<size_t>(band)].ribbon)];
-    return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(r.step)].name), r.from);
+    const int column = flow_.steps[static_cast<size_t>(r.step)].from;
+    return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(column)].name), r.from);
   }
   emit picked({}, -1);
 }

@@ -11,7 +11,8 @@ constexpr int64_t kMostPairs = 10 * kMostRibbons;
 }  // namespace
 
 TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
-  router_ = add_choice(tr("From router"), tr("Rows of the matrix; the columns are the next router of its stack"));
+  router_ = add_choice(tr("From router"), tr("Rows of the matrix; the columns are a router that its cells meet next"));
+  next_ = add_choice(tr("To router"), tr("Columns of the matrix: cells of one router may meet several routers next"));
   value_ = add_choice(tr("Value"), tr("What a square of the matrix stands for"));
   for (const PairValue v : {PairValue::share, PairValue::cells, PairValue::lift}) {
     value_->addItem(text_of(v).name);
@@ -26,6 +27,10 @@ TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
     wanted.router = router_->itemData(index).toString(), wanted.branch = -1;
     emit selection_wanted(wanted);
   });
+  connect(next_, &QComboBox::activated, this, [this](int index) {
+    wanted_next_ = next_->itemData(index).toString();
+    emit load_wanted();
+  });
   connect(picture_, &TransitionsPicture::picked, this, [this](const QString& router, int branch) {
     Selection wanted = selection_;
     wanted.router = router, wanted.branch = branch;
@@ -34,16 +39,14 @@ TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
 }
 
 bool TransitionsView::answers(const QString& router) const {
-  if (!data_.flow) return false;
+  if (!data_.flow || data_.next != wanted_next_) return false;
   if (data_.asked == router) return true;
   if (router.isEmpty()) return true;  // what is on show may stay
   const auto shown = data_.flow->router;
   if (shown < 0) return true;
+  const auto name_of = [&](int32_t at) { return QString::fromStdString(data_.flow->routers[static_cast<size_t>(at)].line.name); };
   // The columns' router, too: its branches are marked there.
-  const FlowRouter& from = data_.flow->routers[static_cast<size_t>(shown)];
-  return QString::fromStdString(from.line.name) == router ||
-         (from.next >= 0 && QString::fromStdString(data_.flow->routers[static_cast<size_t>(from.next)].line.name) == router &&
-          selection_.branch >= 0);
+  return name_of(shown) == router || (data_.flow->next >= 0 && name_of(data_.flow->next) == router && selection_.branch >= 0);
 }
 
 View::Load TransitionsView::load(const Context& context, const Selection& selection) {
@@ -53,11 +56,12 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
     return nullptr;
   }
   if (!(unread() & (Part::run | Part::range | Part::phase)) && answers(selection.router)) return nullptr;
-  return [this, source = context.main, selection](const Progress& progress) -> Deliver {
-    const auto flow = read_routing_flow(source.file, source.run, selection.first_batch, selection.end_batch, selection.router.toStdString(),
-                                        kMostPairs, progress, selection.phase.toStdString());
-    return [this, flow, asked = selection.router] {
-      data_ = {asked, flow};
+  return [this, source = context.main, selection, next = wanted_next_](const Progress& progress) -> Deliver {
+    const auto flow =
+        read_routing_flow(source.file, source.run, {selection.first_batch, selection.end_batch},
+                          {selection.router.toStdString(), next.toStdString()}, kMostPairs, progress, selection.phase.toStdString());
+    return [this, flow, next, asked = selection.router] {
+      data_ = {asked, next, flow};
       show_data();
     };
   };
@@ -80,18 +84,21 @@ void TransitionsView::show_data() {
   if (flow.router < 0)
     return show_message(
         tr("No cell goes from one router of this run to another, and none gets several branches: there are no pairs to show."));
-  const QSignalBlocker quiet(router_);
+  const auto name_of = [&](int32_t at) { return QString::fromStdString(flow.routers[static_cast<size_t>(at)].line.name); };
+  const QSignalBlocker quiet(router_), quiet_next(next_);
   router_->clear();
   for (const FlowRouter& r : flow.routers)
-    if (r.next >= 0 || r.line.fan_out > 1) router_->addItem(QString::fromStdString(r.line.name), QString::fromStdString(r.line.name));
+    if (!r.next.empty() || r.line.fan_out > 1) router_->addItem(QString::fromStdString(r.line.name), QString::fromStdString(r.line.name));
   const FlowRouter& from = flow.routers[static_cast<size_t>(flow.router)];
   const QString name = QString::fromStdString(from.line.name);
   router_->setCurrentIndex(router_->findData(name));
+  next_->clear();
+  for (const FlowEdge& e : from.next) next_->addItem(name_of(e.to), name_of(e.to));
+  if (flow.next >= 0) next_->setCurrentIndex(next_->findData(name_of(flow.next)));
+  show_choice(next_, from.next.size() > 1);
   const auto value = static_cast<PairValue>(value_->currentIndex());
   std::vector<PairMatrix> matrices;
-  if (from.next >= 0)
-    matrices.push_back(
-        make_pairs(flow.transitions, name, QString::fromStdString(flow.routers[static_cast<size_t>(from.next)].line.name), value, false));
+  if (flow.next >= 0) matrices.push_back(make_pairs(flow.transitions, name, name_of(flow.next), value, false));
   if (from.line.fan_out > 1) matrices.push_back(make_pairs(flow.together, name, name, value, true));
   QString note;
   if (flow.first_batch > 0 || flow.end_batch < flow.batches) note = tr("; batches %1 to %2").arg(flow.first_batch).arg(flow.end_batch - 1);

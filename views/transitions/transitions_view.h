@@ -1,4 +1,4 @@
-// From which branch to which: the pairs of a router and the next one, and the flow through its whole stack.
+// From which branch to which: the pairs of a router and one that its cells meet next, and the flow through all that edges join with it.
 #pragma once
 #include "views/kit/view.h"
 #include "views/transitions/transitions_picture.h"
@@ -22,7 +22,7 @@ class TransitionsView : public View {
 
  private:
   struct Data {
-    QString asked;  ///< the router that was asked for
+    QString asked, next;  ///< the routers that were asked for
     std::shared_ptr<const RoutingFlow> flow;
   };
   void show_data();
@@ -30,7 +30,8 @@ class TransitionsView : public View {
   bool answers(const QString& router) const;
 
   TransitionsPicture* picture_;
-  QComboBox *router_, *value_;
+  QComboBox *router_, *next_, *value_;
+  QString wanted_next_;  ///< the router that columns stand for; empty: the first that is next
   Data data_;
   Selection selection_;
 };

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/profile/accumulator.h"
+#include "core/profile/layout_edges.h"
 #include "tests/core/profile/synthetic.h"
 #include "tests/testing/testing.h"
 
@@ -53,15 +54,16 @@ struct Window {
 // Keeps every window; a window that comes twice is a defect.
 struct Windows : WindowSink {
   std::map<Window, RouterLoads> load;
-  std::map<std::tuple<int, int32_t, int32_t, int64_t>, PairTable> pair;
-  std::map<std::tuple<int, int32_t, int32_t, int64_t>, int64_t> pair_batches;
+  using PairKey = std::tuple<int, int32_t, int32_t, int64_t, int32_t>;  // kind, router, level, window, next router
+  std::map<PairKey, PairTable> pair;
+  std::map<PairKey, int64_t> pair_batches;
   int twice = 0;
   void loads(const WindowKey& key, const RouterLoads& loads) override {
     twice += !load.emplace(Window{key.router, key.level, key.window}, loads).second;
   }
-  void pairs(PairKind kind, const WindowKey& key, int32_t, int64_t batches, const PairTable& table) override {
-    twice += !pair.emplace(std::tuple{static_cast<int>(kind), key.router, key.level, key.window}, table).second;
-    pair_batches[{static_cast<int>(kind), key.router, key.level, key.window}] = batches;
+  void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) override {
+    twice += !pair.emplace(PairKey{static_cast<int>(kind), key.router, key.level, key.window, to}, table).second;
+    pair_batches[{static_cast<int>(kind), key.router, key.level, key.window, to}] = batches;
   }
 };
 
@@ -189,15 +191,18 @@ class StatisticsTest : public QObject {
       const auto mask = batch.space(1).mask;
       for (const auto& [from, to] : {std::pair{2, 3}, std::pair{3, 4}, std::pair{2, 4}}) {
         const DecisionRecord a = batch.decision(static_cast<size_t>(from)), b = batch.decision(static_cast<size_t>(to));
+        const int32_t edge = find_edge(layout, from, to);
+        const std::vector<uint8_t> flags = branch_flags(layout, layout.edges[static_cast<size_t>(edge)]);
         const RouterInfo &ra = layout.routers[static_cast<size_t>(from)], &rb = layout.routers[static_cast<size_t>(to)];
         Pairs expected;
         const auto rows_a = kept_by_row(a, ra.fan_out, mask), rows_b = kept_by_row(b, rb.fan_out, mask);
         for (const auto& [row, choices] : rows_a)
           if (rows_b.count(row))
             for (const int32_t x : choices)
-              for (const int32_t y : rows_b.at(row)) ++expected[{x, y}];
+              for (const int32_t y : rows_b.at(row)) expected[{x, y}] += flags.empty() || flags[static_cast<size_t>(x)];
+        std::erase_if(expected, [](const auto& pair) { return pair.second == 0; });
         PairCounter counter(ra.branches, rb.branches);
-        add_transitions({a, ra.fan_out}, {b, rb.fan_out}, mask, scratch, counter);
+        add_transitions({a, ra.fan_out}, {b, rb.fan_out}, flags, mask, scratch, counter);
         QCOMPARE(map_of(counter.take()), expected);
         QVERIFY(counter.empty());
       }
@@ -249,7 +254,29 @@ class StatisticsTest : public QObject {
     layout.spaces = {"a", "b"};
     layout.routers = {
         {"0", 2, 1, "", 0, "x"}, {"1", 2, 1, "", 1, "x"}, {"2", 2, 1, "", 0, "y"}, {"3", 2, 1, "", 0, "x"}, {"4", 2, 1, "", 1, "x"}};
-    QCOMPARE(previous_routers(layout), (std::vector<int32_t>{-1, -1, -1, 0, 1}));
+    QCOMPARE(chain_edges(layout), (std::vector<LayoutEdge>{{0, 3, {}}, {1, 4, {}}}));
+  }
+  void edges_that_are_no_graph_of_the_routers_are_refused_data() {
+    QTest::addColumn<std::vector<LayoutEdge>>("edges");
+    QTest::addColumn<QString>("fault");
+    const auto row = [](const char* name, std::vector<LayoutEdge> edges, const char* fault) { QTest::newRow(name) << edges << fault; };
+    row("no router", {{0, 5, {}}}, "names no router");
+    row("a negative router", {{-1, 1, {}}}, "names no router");
+    row("itself", {{1, 1, {}}}, "leads back");
+    row("a cycle", {{0, 1, {}}, {1, 0, {}}}, "leads back");
+    row("another space", {{1, 2, {}}}, "another cell space");
+    row("twice", {{0, 1, {}}, {0, 1, {2}}}, "twice");
+    row("no branch", {{0, 1, {8}}}, "branches");
+    row("branches out of order", {{0, 1, {3, 2}}}, "branches");
+  }
+  void edges_that_are_no_graph_of_the_routers_are_refused() {
+    QFETCH(std::vector<LayoutEdge>, edges);
+    QFETCH(QString, fault);
+    RunLayout layout = two_stacks();
+    QCOMPARE(edge_fault(layout), std::string());
+    layout.edges = edges;
+    QVERIFY2(edge_fault(layout).find(fault.toStdString()) != std::string::npos, edge_fault(layout).c_str());
+    QVERIFY_EXCEPTION_THROWN(ProfileAccumulator{layout}, Error);
   }
 
   void coarsest_level_has_at_most_256_windows() {
@@ -292,7 +319,7 @@ class StatisticsTest : public QObject {
         loads[r].emplace(batch.number, one);
       }
       PairCounter counter(8, 8);
-      add_transitions({batch.decision(0), 1}, {batch.decision(1), 1}, batch.space(0).mask, scratch, counter);
+      add_transitions({batch.decision(0), 1}, {batch.decision(1), 1}, {}, batch.space(0).mask, scratch, counter);
       pairs[batch.number] = map_of(counter.take());
     }
     profile.finish();
@@ -321,9 +348,9 @@ class StatisticsTest : public QObject {
     Pairs all;
     for (const auto& [number, one] : pairs)
       for (const auto& [pair, count] : one) all[pair] += count;
-    QCOMPARE(map_of(profile.transitions_from(0)), all);
+    QCOMPARE(map_of(profile.transitions(0)), all);
     for (const auto& [key, table] : windows.pair) {
-      const auto& [kind, router, level, number] = key;
+      const auto& [kind, router, level, number, to] = key;
       if (kind != static_cast<int>(PairKind::transition) || router != 0) continue;
       Pairs expected;
       for (const auto& [batch, one] : pairs)

@@ -8,7 +8,7 @@
 
 namespace stormcell::testing {
 
-/// Two stacks over two spaces; the second one has a nested router that sees a part of the cells.
+/// Two stacks over two spaces; the second one has a nested router that sees the cells of one branch: the others go past it.
 inline RunLayout two_stacks(int32_t branches = 8) {
   RunLayout layout;
   layout.spaces = {"encoder", "decoder"};
@@ -20,6 +20,8 @@ inline RunLayout two_stacks(int32_t branches = 8) {
   layout.steps = {{"encoder.0.scatter", "scatter", 0, -1, 0, 0},
                   {"encoder.0.expert", "grouped_product", 0, 3, 1e6, 2e5},
                   {"head", "product", -1, -1, 5e6, 1e6}};
+  layout.edges = {{0, 1, {}}, {2, 3, {1}}, {2, 4, {0}}, {3, 4, {}}};
+  for (int32_t b = 2; b < branches; ++b) layout.edges[2].branches.push_back(b);
   return layout;
 }
 

@@ -27,13 +27,13 @@ class LoadWindowsTest : public QObject {
       sqlite::Statement update(db, "UPDATE load_window SET cells = ?, data = ? WHERE router = 4096 AND level = 0 AND number = 0");
       update.bind(1, loads.cells).bind(2, std::span<const uint8_t>(bytes)).run();
     }
-    const auto windows = read_load_windows(path, 1, 0, 1, 256);
+    const auto windows = read_load_windows(path, 1, {0, 1}, 256);
     const LoadWindows::Router& router = windows->routers.at(0);
     QCOMPARE(static_cast<int64_t>(router.cells.at(0)), 4 * kMany);
     QCOMPARE(static_cast<int64_t>(router.load.at(3)), kMany);
     QCOMPARE(static_cast<int64_t>(router.padding.at(3)), kMany - 2);
     QCOMPARE(static_cast<int64_t>(router.dropped.at(3)), kMany + 2);
-    const auto phase = read_phase_windows(path, 1, "forward", 0, 1, 256);
+    const auto phase = read_phase_windows(path, 1, "forward", {0, 1}, 256);
     QCOMPARE(static_cast<int64_t>(phase->routers.at(0).load.at(3)), kMany);
   }
 };

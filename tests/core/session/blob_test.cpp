@@ -107,6 +107,29 @@ class BlobTest : public QObject {
       }
     }
   }
+  void scores_of_a_threshold_are_its_classes() {
+    const std::vector<int32_t> choice = {1, 0, 1};
+    const std::vector<float> scores = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, margin = {0.5f, 0.25f, 0.125f};
+    DecisionRecord d;
+    d.choice = choice;
+    d.scores = scores;
+    d.margin = margin;
+    d.score_columns = 5;  // an exit of two branches that compares five classes
+    blob::Bytes data;
+    blob::put_decision(d, 2, 1, data);
+    const StoredDecision stored = blob::read_decision(data, "test");
+    QCOMPARE(stored.score_columns, 5);
+    QCOMPARE(stored.scores, scores);
+    QCOMPARE(stored.margin, margin);
+    for (size_t size = 0; size < data.size(); ++size)
+      QVERIFY_EXCEPTION_THROWN(blob::read_decision(std::span(data).first(size), "test"), Error);
+    // As many as branches: the form that stood before.
+    d.scores = std::span(scores).first(6);
+    d.score_columns = 2;
+    blob::put_decision(d, 2, 1, data);
+    QCOMPARE(data[1] & 128, 0);
+    QCOMPARE(blob::read_decision(data, "test").score_columns, 2);
+  }
   void the_last_branch_is_not_taken_for_none() {
     for (const int32_t branches : {255, 256, 257, 65536, 128}) {
       const std::vector<int32_t> choice = {branches - 1, 0, dropped_from(branches - 1)};

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/cell/decision.h"
+#include "core/profile/layout_edges.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/child_process.h"
@@ -132,11 +133,12 @@ std::string transitions_differ(const SessionReader& reader, int64_t run, const s
   const RunLayout layout = reader.layout(run);
   std::vector<std::vector<std::string>> rows;
   for (size_t r = 0; r < layout.routers.size(); ++r) {
-    const int32_t next = reader.next_router(run, static_cast<int32_t>(r));
-    if (next < 0) continue;
-    for (const PairCount& p : reader.transitions(run, static_cast<int32_t>(r), 0, reader.run(run).batches).entries)
-      rows.push_back({layout.routers[r].name, std::to_string(p.from), layout.routers[static_cast<size_t>(next)].name, std::to_string(p.to),
-                      std::to_string(p.count)});
+    for (const int32_t e : edges_from(layout, static_cast<int32_t>(r))) {
+      const int32_t next = layout.edges[static_cast<size_t>(e)].to;
+      for (const PairCount& p : reader.transitions(run, static_cast<int32_t>(r), next, 0, reader.run(run).batches).entries)
+        rows.push_back({layout.routers[r].name, std::to_string(p.from), layout.routers[static_cast<size_t>(next)].name,
+                        std::to_string(p.to), std::to_string(p.count)});
+    }
   }
   return rows == table(name + ".transitions.csv") && !rows.empty() ? "" : "other transitions";
 }

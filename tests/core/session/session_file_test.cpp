@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "core/base/error.h"
+#include "core/profile/layout_edges.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/child_process.h"
@@ -125,7 +126,7 @@ class SessionFileTest : public QObject {
     QTest::newRow("an SQLite file without tables") << "bare"
                                                    << "an SQLite file, but not a session";
     QTest::newRow("newer") << "newer"
-                           << "a session of schema 7, this program knows schemas up to 2 (use a newer Stormcell)";
+                           << "a session of schema 7, this program knows schemas up to 3 (use a newer Stormcell)";
     QTest::newRow("truncated") << "truncated"
                                << "the file is damaged";
   }
@@ -158,7 +159,14 @@ class SessionFileTest : public QObject {
     QVERIFY(!has_wal(path));
   }
   void a_session_of_the_first_schema_is_read_and_brought_up_to_date() {
-    const std::string path = make_session(at("first-schema.storm"), 20);
+    RunLayout chained = two_stacks();
+    chained.edges = chain_edges(chained);  // schema 1 knew nothing else
+    const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
+    // Back to front, what schema 3 and 2 brought.
+    execute(path,
+            "DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX batch_space_by_phase; DROP INDEX pair_window_place;"
+            "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP COLUMN part;"
+            "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN columns; ALTER TABLE model DROP COLUMN form");
     for (const char* column : {"layer", "branch_bytes", "dense_bytes"})
       execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
     execute(path, "DROP TABLE piece; PRAGMA user_version=1");
@@ -167,7 +175,8 @@ class SessionFileTest : public QObject {
       const SessionReader reader(path);
       QCOMPARE(reader.summary().schema, 1);
       QVERIFY(!reader.has_pieces() && reader.pieces(std::vector<int32_t>{1}).empty());
-      QVERIFY(reader.layout(1) == two_stacks());
+      QVERIFY(reader.layout(1) == chained);
+      QVERIFY(reader.transitions(1, 2, 3, 0, 20).total() > 0);
       QCOMPARE(hole_in(reader, 1), std::string());
     }
     QVERIFY(read_all(path) == before);
@@ -178,10 +187,39 @@ class SessionFileTest : public QObject {
     layout.routers[1].branch_bytes = int64_t{1} << 40;
     make_session(path, 20, some_run("second", layout));
     const SessionReader reader(path);
-    QCOMPARE(reader.summary().schema, 2);
-    QVERIFY(reader.layout(1) == two_stacks());
+    QCOMPARE(reader.summary().schema, 3);
+    QCOMPARE(reader.summary().model.form, std::string());  // nobody knows
+    QVERIFY(reader.layout(1) == chained);
     QVERIFY(reader.layout(2) == layout);
     QCOMPARE(hole_in(reader, 1), std::string());
+  }
+  void tables_that_do_not_fit_each_other_are_refused_data() {
+    QTest::addColumn<QString>("damage");
+    QTest::addColumn<QString>("complaint");
+    const auto row = [](const char* name, const char* damage, const char* complaint) { QTest::newRow(name) << damage << complaint; };
+    row("an edge from nowhere", "UPDATE edge SET router = -7 WHERE router = 0", "refers to nothing");
+    row("an edge to nowhere", "UPDATE edge SET next = 99 WHERE router = 0", "refers to nothing");
+    row("a cycle", "INSERT INTO edge VALUES(1, 1, 0, NULL)", "the edge from router 1 to router 0 leads back");
+    row("an edge to another space", "INSERT INTO edge VALUES(1, 0, 4, NULL)", "leads to another cell space");
+    row("a branch that is not there", "UPDATE edge SET branches = x'0109' WHERE router = 0", "branches that encoder.0.mlp does not have");
+    row("branches that are no numbers", "UPDATE edge SET branches = x'0309' WHERE router = 0", "damaged");
+    row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 items of 4");
+    row("an item below 0", "UPDATE batch SET items = x'08ffffffffffffffff' WHERE number = 0", "out of range");
+    row("columns below 0", "UPDATE batch_space SET columns = -1", "out of range");
+  }
+  void tables_that_do_not_fit_each_other_are_refused() {
+    QFETCH(QString, damage);
+    QFETCH(QString, complaint);
+    const std::string path = make_session(at("unfit.storm"), 4);
+    execute(path, damage.toUtf8().constData());
+    const Outcome read = outcome([&] {
+      const SessionReader reader(path);
+      reader.layout(1);
+      for (int64_t b = 0; b < 4; ++b) reader.spaces(1, b);
+    });
+    QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
+    QVERIFY2(read.message.find(path) == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    fs::remove(path);
   }
   void what_is_held_is_kept_or_taken_back() {
     const std::string there = make_session(at("held.storm"), 10), made = at("made.storm");
@@ -221,7 +259,7 @@ class SessionFileTest : public QObject {
                    for (const RunSummary& run : reader.runs()) {
                      hole_in(reader, run.id);
                      for (int32_t r = 0; r < 5; ++r) {
-                       reader.transitions(run.id, r, 0, 100);
+                       for (int32_t next = 0; next < 5; ++next) reader.transitions(run.id, r, next, 0, 100);
                        reader.coactivation(run.id, r, 0, 100);
                        reader.label_loads(run.id, r);
                        reader.token_loads(run.id, r, 100);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
@@ -62,7 +63,8 @@ class SessionTest : public QObject {
     QCOMPARE(reader.summary().model.name, std::string("switch-tiny"));
     QCOMPARE(reader.summary().model.json, std::string("{\"parameters\":42}"));
     QCOMPARE(reader.summary().id.size(), size_t{32});
-    QCOMPARE(reader.summary().schema, 2);
+    QCOMPARE(reader.summary().schema, 3);
+    QCOMPARE(reader.summary().model.form, std::string("sampled-256"));
     const auto runs = reader.runs();
     QCOMPARE(runs.size(), size_t{1});
     QCOMPARE(runs[0].id, int64_t{1});
@@ -233,22 +235,24 @@ class SessionTest : public QObject {
     std::vector<BatchRecord> all(static_cast<size_t>(batches));
     for (int64_t i = 0; i < batches; ++i) fill(layout, i, {}, all[static_cast<size_t>(i)]);
     const SessionReader reader(path);
-    QCOMPARE(reader.next_router(1, 0), 1);
-    QCOMPARE(reader.next_router(1, 1), -1);
-    QCOMPARE(reader.next_router(1, 2), 3);
+    QCOMPARE(reader.layout(1).edges, layout.edges);
     std::vector<int32_t> scratch;
     for (const auto& [first, count] :
          {std::pair{0, 150}, {0, 16}, {16, 64}, {5, 1}, {3, 140}, {64, 86}, {149, 1}, {149, 9}, {0, 0}, {200, 5}}) {
-      PairCounter chain(layout.routers[2].branches, layout.routers[3].branches), pairs(8, 8);
+      // Router 2 has two next ones: the router nested in branch 1, and for the other branches the one behind it.
+      PairCounter inner(8, 3), past(8, 10), pairs(8, 8);
       for (int64_t i = first; i < std::min<int64_t>(batches, first + count); ++i) {
         const BatchRecord& batch = all[static_cast<size_t>(i)];
-        add_transitions({batch.decision(2), 2}, {batch.decision(3), 1}, batch.space(1).mask, scratch, chain);
+        const std::vector<uint8_t> only_one = {0, 1, 0, 0, 0, 0, 0, 0}, others = {1, 0, 1, 1, 1, 1, 1, 1};
+        add_transitions({batch.decision(2), 2}, {batch.decision(3), 1}, only_one, batch.space(1).mask, scratch, inner);
+        add_transitions({batch.decision(2), 2}, {batch.decision(4), 2}, others, batch.space(1).mask, scratch, past);
         add_coactivation({batch.decision(2), 2}, batch.space(1).mask, pairs);
       }
-      QCOMPARE(reader.transitions(1, 2, first, count).entries, chain.take().entries);
+      QCOMPARE(reader.transitions(1, 2, 3, first, count).entries, inner.take().entries);
+      QCOMPARE(reader.transitions(1, 2, 4, first, count).entries, past.take().entries);
       QCOMPARE(reader.coactivation(1, 2, first, count).entries, pairs.take().entries);
     }
-    QVERIFY(reader.transitions(1, 1, 0, 10).entries.empty());
+    QVERIFY(reader.transitions(1, 1, 2, 0, 10).entries.empty());
     QVERIFY(reader.coactivation(1, 0, 0, 10).entries.empty());
   }
 
@@ -315,6 +319,77 @@ class SessionTest : public QObject {
     QCOMPARE(path[0].choice, (std::vector<int32_t>{3}));
   }
 
+  void batches_of_any_items_are_found_by_item() {
+    RunLayout layout;
+    layout.spaces = {"token"};
+    layout.routers = {{"r", 4, 1, "top-k", 0, "token"}};
+    SessionWriter writer(at("items.storm"), some_model());
+    auto run = writer.begin_run(some_run("items", layout));
+    // Batches of like lengths; the second holds items on both sides of the first's. A third is of consecutive ones.
+    const std::vector<std::vector<int64_t>> lists = {{7, 3, 12}, {0, 40, 5}, {}};
+    for (size_t number = 0; number < lists.size(); ++number) {
+      BatchRecord batch;
+      batch.number = static_cast<int64_t>(number);
+      batch.part = static_cast<uint8_t>(number == 0 ? kProfiled : kMeasured);
+      batch.set_items(lists[number]);
+      CellTable cells{20, 3, 4, 0, Phase::forward};
+      cells.columns = 2;
+      batch.add_space(0, cells);
+      std::vector<int32_t> choice(12);
+      for (size_t c = 0; c < choice.size(); ++c) choice[c] = static_cast<int32_t>((c + number) % 4);
+      DecisionRecord d;
+      d.choice = choice;
+      batch.add_decision(d);
+      for (const char* label : {"de", "fr", "it"}) batch.add_sequence(label);
+      run->batch(batch);
+    }
+    run->finish(RunStatus::finished);
+    const SessionReader reader(at("items.storm"));
+    const auto list = reader.spaces(1, 1);
+    QCOMPARE(*list[0].items, lists[1]);
+    QCOMPARE(list[0].cells.columns, 2);
+    QVERIFY((list[0].cells.id(5) == CellId{40, 40, 1, 0, Phase::forward}));
+    QVERIFY(!reader.spaces(1, 2)[0].items);
+    QCOMPARE(reader.sequences(1), int64_t{41});
+    QCOMPARE(reader.batches_with(1, 3, 3, 100), (std::vector<int64_t>{0, 1}));
+    QCOMPARE(reader.batches_with(1, 0, 41, 100), (std::vector<int64_t>{0, 1, 2}));
+    QCOMPARE(reader.batches_with(1, 22, 1, 100), (std::vector<int64_t>{2}));
+    QVERIFY(reader.batches_with(1, 30, 5, 100).empty());
+    const auto path = reader.cell_path(1, 0, {0, 40, 1, 0, Phase::forward});
+    QCOMPARE(path.size(), size_t{1});
+    QCOMPARE(path[0].batch, int64_t{1});
+    QCOMPARE(path[0].choice, (std::vector<int32_t>{2}));  // row 5 of batch 1
+    QVERIFY(reader.cell_path(1, 0, {0, 1, 0, 0, Phase::forward}).empty());
+    std::map<int64_t, std::string> labels;
+    for (const SequenceInput& input : reader.inputs(1, 0, 100)) labels[input.sequence] = input.label;
+    QCOMPARE(labels, (std::map<int64_t, std::string>{
+                         {0, "de"}, {3, "fr"}, {5, "it"}, {7, "de"}, {12, "it"}, {20, "de"}, {21, "fr"}, {22, "it"}, {40, "fr"}}));
+    const auto batches = reader.batches(1, 0, 3);
+    QVERIFY(batches[0].part == kProfiled && batches[1].part == kMeasured && batches[0].listed && !batches[2].listed);
+    QVERIFY(batches[0].first_sequence == 3 && batches[0].sequences == 3 && batches[2].first_sequence == 20);
+  }
+  void batches_are_found_by_phase() {
+    RunLayout layout;
+    layout.spaces = {"a", "b"};
+    layout.routers = {{"r", 4, 1, "top-k", 0, "a"}};
+    SessionWriter writer(at("phases.storm"), some_model());
+    auto run = writer.begin_run(some_run("phases", layout));
+    for (int64_t number = 0; number < 9; ++number) {
+      BatchRecord batch;
+      batch.number = number;
+      batch.add_space(0, {0, 1, 2, 0, number % 3 == 0 ? Phase::prefill : Phase::decode});
+      batch.add_space(1, {0, 1, 2, 0, Phase::decode});
+      run->batch(batch);
+    }
+    run->finish(RunStatus::finished);
+    const SessionReader reader(at("phases.storm"));
+    QCOMPARE(reader.phases(1), (std::vector<Phase>{Phase::prefill, Phase::decode}));
+    std::vector<std::pair<int64_t, int32_t>> found;
+    for (const SpaceOfBatch& s : reader.batches_of_phase(1, Phase::decode, 2, 5)) found.emplace_back(s.batch, s.space);
+    QCOMPARE(found, (std::vector<std::pair<int64_t, int32_t>>{{2, 0}, {2, 1}, {3, 1}, {4, 0}, {4, 1}}));
+    QVERIFY(reader.batches_of_phase(1, Phase::forward, 0, 9).empty());
+  }
+
   void loads_by_label_and_token_agree_with_the_decisions() {
     const std::string path = make_session(at("labels.storm"), 30);
     const RunLayout layout = two_stacks();
@@ -378,7 +453,7 @@ class SessionTest : public QObject {
     QVERIFY(!reader.decision(1, 0, 0).has_value());
     QCOMPARE(reader.total_loads(1, 0).batches, int64_t{20});
     QCOMPARE(reader.events(1, 19).size(), size_t{3});
-    QVERIFY(reader.transitions(1, 0, 0, 20).total() > 0);
+    QVERIFY(reader.transitions(1, 0, 1, 0, 20).total() > 0);
   }
 
   void runs_are_appended_and_picked_by_number_or_name() {
@@ -466,7 +541,7 @@ class SessionTest : public QObject {
     run->finish(RunStatus::finished);
     const SessionReader reader(at("profile.storm"));
     QCOMPARE(reader.total_loads(1, 2).load, run->profile().loads(2).load);
-    QCOMPARE(reader.transitions(1, 2, 0, 10).entries, run->profile().transitions_from(2).entries);
+    QCOMPARE(reader.transitions(1, 2, 4, 0, 10).entries, run->profile().transitions(find_edge(two_stacks(), 2, 4)).entries);
   }
   void too_many_routers_are_refused() {
     RunLayout layout;
@@ -500,7 +575,7 @@ class SessionTest : public QObject {
     QCOMPARE(windows[40].cells, int64_t{48});
     QCOMPARE(reader.total_loads(1, 0).batches, int64_t{3});
     QCOMPARE(reader.total_loads(1, 1).batches, int64_t{0});
-    QVERIFY(reader.transitions(1, 0, 0, 100).entries.empty());
+    QVERIFY(reader.transitions(1, 0, 1, 0, 100).entries.empty());
   }
 };
 

@@ -1,0 +1,129 @@
+// What a run records of a graph of routers: its edges, and counts by edge that are those of the cells themselves.
+#include "core/experiment/record_plan.h"
+
+#include <map>
+#include <set>
+
+#include "core/cpu/cpu_device.h"
+#include "core/profile/accumulator.h"
+#include "core/profile/layout_edges.h"
+#include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
+#include "tests/testing/testing.h"
+#include "tests/testing/toys.h"
+
+namespace stormcell {
+namespace {
+using testing::RandomCase;
+
+struct Recorded {
+  RecordPlan plan;
+  BatchRecord batch;
+};
+
+Recorded record(const RandomCase& made, int64_t items, bool scores = false) {
+  cpu::CpuDevice device(2);
+  WeightStore store(device, made.weights);
+  const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(made.graph)));
+  Executor executor(device, store, program, CompileOptions{made.bindings, scores});
+  ExecuteOptions execute;
+  execute.record = true;
+  ExecutionResult result;
+  executor.run(testing::input_values(made), made.bindings, execute, result);
+  Batch batch;
+  for (int64_t i = 0; i < items; ++i) batch.items.push_back(i);
+  Recorded recorded{record_plan(*program), {}};
+  RecordOptions options;
+  options.decisions = true;
+  options.scores = scores;
+  fill_record(recorded.plan, *program, batch, made.bindings, result, options, recorded.batch);
+  return recorded;
+}
+
+int32_t router(const RunLayout& layout, const std::string& name) {
+  for (size_t r = 0; r < layout.routers.size(); ++r)
+    if (layout.routers[r].name == name) return static_cast<int32_t>(r);
+  return -1;
+}
+
+/// Kept branches by row of the images.
+std::map<int32_t, std::set<int32_t>> kept(const Recorded& of, const std::string& name) {
+  std::map<int32_t, std::set<int32_t>> rows;
+  const int32_t number = router(of.plan.layout, name), k = of.plan.layout.routers[static_cast<size_t>(number)].fan_out;
+  for (size_t i = 0; i < of.batch.decisions(); ++i) {
+    const DecisionRecord d = of.batch.decision(i);
+    if (d.router != number) continue;
+    for (size_t c = 0; c < d.choice.size(); ++c) {
+      const auto cell = static_cast<int32_t>(c) / k;
+      if (is_kept(d.choice[c])) rows[d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)]].insert(d.choice[c]);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+class RecordPlanTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void counts_by_edge_are_the_ways_of_the_cells() {
+    const RandomCase made = testing::exit_chain_toy();
+    const Recorded recorded = record(made, 6);
+    const RunLayout& layout = recorded.plan.layout;
+    QCOMPARE(edge_fault(layout), std::string());
+    QCOMPARE(layout.edges.size(), size_t{5});
+    ProfileAccumulator profile(layout);
+    profile.batch(recorded.batch);
+    const auto total = [&](const std::string& from, const std::string& to) {
+      return profile.transitions(find_edge(layout, router(layout, from), router(layout, to))).total();
+    };
+    const std::string exit = "block.0.exit", moe = "block.1.moe", inner = "block.1.moe.expert.1.inner", second = "block.1.exit";
+    int64_t to_moe = 0, to_inner = 0, past_inner = 0, from_inner = 0;
+    const auto exits = kept(recorded, exit), experts = kept(recorded, moe), inners = kept(recorded, inner);
+    for (const auto& [row, branches] : exits) to_moe += branches.contains(1) ? static_cast<int64_t>(experts.at(row).size()) : 0;
+    for (const auto& [row, branches] : experts) {
+      to_inner += branches.contains(1) ? static_cast<int64_t>(inners.at(row).size()) : 0;
+      past_inner += static_cast<int64_t>(branches.size()) - branches.contains(1);
+    }
+    for (const auto& [row, branches] : inners) from_inner += static_cast<int64_t>(branches.size());
+    QVERIFY(to_moe > 0 && to_inner > 0 && past_inner > 0);
+    QCOMPARE(total(exit, moe), to_moe);
+    QCOMPARE(total(moe, inner), to_inner);
+    QCOMPARE(total(moe, second), past_inner);  // each cell has one choice at an exit
+    QCOMPARE(total(inner, second), from_inner);
+    for (const PairCount& p : profile.transitions(find_edge(layout, router(layout, moe), router(layout, second))).entries)
+      QVERIFY(p.from != 1);
+  }
+
+  void exits_record_the_scores_that_they_compare() {
+    const RandomCase made = testing::exit_chain_toy();
+    const Recorded recorded = record(made, 6, true);
+    size_t exits = 0;
+    for (size_t i = 0; i < recorded.batch.decisions(); ++i) {
+      const DecisionRecord d = recorded.batch.decision(i);
+      const RouterInfo& info = recorded.plan.layout.routers[static_cast<size_t>(d.router)];
+      const size_t cells = d.choice.size() / static_cast<size_t>(info.fan_out);
+      const bool is_exit = info.name.ends_with(".exit");
+      exits += is_exit;
+      QCOMPARE(d.score_columns, is_exit ? 5 : 3);
+      QCOMPARE(d.scores.size(), cells * static_cast<size_t>(d.score_columns));
+    }
+    QCOMPARE(exits, size_t{2});
+    ProfileAccumulator profile(recorded.plan.layout);
+    profile.batch(recorded.batch);  // it is taken
+  }
+
+  void every_toy_has_a_layout_that_is_taken() {
+    for (const testing::Toy& toy : testing::toys()) {
+      const auto program = lower(std::make_shared<Graph>(toy.make(1).graph));
+      const RunLayout layout = record_plan(program).layout;
+      QVERIFY2(edge_fault(layout).empty(), toy.name);
+    }
+  }
+};
+
+STORMCELL_TEST(RecordPlanTest)
+
+}  // namespace stormcell
+
+#include "record_plan_test.moc"
