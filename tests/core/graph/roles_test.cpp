@@ -15,7 +15,8 @@ using namespace stormcell::testing;
 namespace {
 
 std::vector<RandomCase> cases() {
-  std::vector<RandomCase> all{exit_chain_toy(), iterated_router_toy()};
+  std::vector<RandomCase> all;
+  for (const Toy& toy : toys()) all.push_back(toy.make(1));
   for (uint64_t seed = 0; seed < 60; ++seed) all.push_back(make_random_case(seed));
   return all;
 }
