@@ -19,7 +19,10 @@ bool has_effect(const Operator& op) { return op.role == Role::state || op.role =
 ValueId sends_by(const Graph& graph, const Node& node) {
   if (!has_role(node, Role::open) && !has_role(node, Role::grouped)) return kNone;
   const ValueId told_by = node.inputs[kSentBy];
-  return graph.value(told_by).kind == ValueKind::decision ? told_by : kNone;
+  if (graph.value(told_by).kind == ValueKind::decision) return told_by;
+  // Members go where their parents are sent.
+  const SpaceId to = node.outputs.empty() ? kNone : graph.value(node.outputs[0]).type.space;
+  return to != kNone && graph.holds_members(to) ? graph.space(graph.space(to).parent).decision : kNone;
 }
 
 bool opens(const Graph& graph, const Node& node, ValueId decision) {
@@ -40,7 +43,10 @@ std::vector<int32_t> branches_sent(const Graph& graph, const Node& node) {
   if (has_role(node, Role::grouped)) {
     for (const int64_t b : node.attributes.list("branches")) branches.push_back(static_cast<int32_t>(b));
   } else {
-    for (const int64_t s : node.attributes.list("spaces")) branches.push_back(graph.space(static_cast<SpaceId>(s)).branch);
+    for (const int64_t s : node.attributes.list("spaces")) {
+      const SpaceId to = static_cast<SpaceId>(s);
+      branches.push_back(graph.space(graph.holds_members(to) ? graph.space(to).parent : to).branch);
+    }
   }
   return branches;
 }

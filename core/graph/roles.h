@@ -14,7 +14,8 @@ size_t body_count(const Operator& op);
 /// More than its outputs: a state changes, another rank gets rows, a region begins.
 bool has_effect(const Operator& op);
 
-/// The decision by which a node sends rows to branches, or of which it works on all slots; kNone: none.
+/// The decision by which a node sends rows, or members of what the decision routes, to branches, or of which it works on all slots; kNone:
+/// none.
 ValueId sends_by(const Graph& graph, const Node& node);
 /// The node takes rows of the decision's own cells into its branches.
 bool opens(const Graph& graph, const Node& node, ValueId decision);

@@ -99,7 +99,8 @@ class BranchFusion {
     for (const NodeId id : region_.nodes) {
       const Node& node = graph().node(id);
       if (std::find(region_.gathers.begin(), region_.gathers.end(), id) != region_.gathers.end()) continue;
-      if (has_role(node, Role::open) && sends_by(graph(), node) == decision_) {
+      const bool sends = has_role(node, Role::open) && sends_by(graph(), node) == decision_;
+      if (sends && graph().space(graph().value(node.outputs[0]).type.space).decision == decision_) {
         for (size_t i = 0; i < node.outputs.size(); ++i) {
           const int32_t branch = graph().space(graph().value(node.outputs[i]).type.space).branch;
           if (branch == kAllBranches) return "it works on slots already";

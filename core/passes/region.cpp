@@ -20,15 +20,6 @@ bool closes(const Graph& graph, const Node& node, std::span<const ValueId> decis
   return has_role(node, Role::close) && !lies_in(graph, graph.value(node.outputs[0]).type.space, decisions);
 }
 
-/// Rows come into branches of the decisions: scattered, computed for all slots, or as the weights of choices.
-bool enters(const Graph& graph, const Node& node, std::span<const ValueId> decisions) {
-  if (has_role(node, Role::exchange) || node.outputs.empty()) return false;
-  return std::any_of(decisions.begin(), decisions.end(), [&](ValueId d) {
-    return std::find(node.inputs.begin(), node.inputs.end(), d) != node.inputs.end() &&
-           branch_within(graph, graph.value(node.outputs[0]).type.space, d);
-  });
-}
-
 int depth_of(const Graph& graph, ValueId decision) {
   int steps = 0;
   for (SpaceId s = graph.value(decision).type.space; s != kNone; s = graph.space(s).parent) ++steps;
@@ -117,7 +108,8 @@ class RegionFinder {
     std::vector<size_t> makers;
     for (const ValueId v : reads_of(graph_, id))
       if (const auto at = inside_.find(v); at != inside_.end()) makers.push_back(at->second);
-    if (makers.empty() && !enters(graph_, node, decisions_)) return;
+    const auto in_branch = [&](ValueId v) { return lies_in(graph_, graph_.value(v).type.space, decisions_); };
+    if (makers.empty() && std::none_of(node.outputs.begin(), node.outputs.end(), in_branch)) return;
     const size_t mine = members_.size();
     members_.push_back(id);
     parent_.push_back(mine);
@@ -228,7 +220,9 @@ Region part_behind(const Graph& graph, const Region& region, std::span<const Val
     const Node& node = graph.node(id);
     const std::vector<ValueId> reads = reads_of(graph, id);
     const bool behind = std::any_of(reads.begin(), reads.end(), [&](ValueId v) { return inside.contains(v); });
-    if (!behind && !enters(graph, node, decisions)) continue;
+    const bool in_branch = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                       [&](ValueId v) { return lies_in(graph, graph.value(v).type.space, decisions); });
+    if (!behind && !in_branch) continue;
     part.nodes.push_back(id);
     if (std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end()) {
       part.gathers.push_back(id);

@@ -151,7 +151,7 @@ const std::vector<Labels> kExitPatterns{
     {{"first", {1}}, {"second", {1}}, {"inner", {0}}},
     {{"first", {1}}, {"second", {0, 1}}, {"inner", {1}}},
     {{"first", {0, 1}}, {"second", {1}}, {"inner", {1, 2}}},
-    {{"first", {0, 1, 1}}, {"second", {0, 1}}, {"inner", {2, 0, 1}}},
+    {{"first", {0, 1, 1}}, {"second", {0, 1}}, {"inner", {0, 0, 0, 0, 0, 1, 0, 2}}},
 };
 const std::vector<Labels> kSummedPatterns{
     {{"first", {0}}, {"second", {1}}, {"third", {0, 1, 2}}},
