@@ -345,7 +345,7 @@ class CellsTest : public QObject {
     selection.label = "short";
     run_load(view, context_of(session), selection);
     QCOMPARE(view.findChild<CellsPicture*>()->scroll().sequence, int64_t{1});
-    QVERIFY(view.note().contains("step back"));
+    QVERIFY(view.note().contains("dimmed"));
   }
 
   void whatever_the_height_all_sequences_can_be_scrolled_to() {

@@ -180,8 +180,10 @@ class DatasetTest : public QObject {
     QCOMPARE(data->batch(0).find_space("token")->per_item, 50);
     QCOMPARE(data->batch(0).find_space("decoder_token")->per_item, 7);
     std::set<int32_t> seen;
-    for (int64_t i = 0; i < data->batch_count(); ++i)
-      for (const int32_t id : data->batch(i).integers("input_ids")) seen.insert(id);
+    for (int64_t i = 0; i < data->batch_count(); ++i) {
+      const Batch batch = data->batch(i);
+      for (const int32_t id : batch.integers("input_ids")) seen.insert(id);
+    }
     QCOMPARE(seen, (std::set<int32_t>{3, 4, 5, 6, 7}));
     QCOMPARE(open_data("random:10x50x7", nullptr, options)->batch(1).integers("input_ids"), data->batch(1).integers("input_ids"));
     QCOMPARE(open_data("random:10x50x7", nullptr, options)->fingerprint(), data->fingerprint());

@@ -85,11 +85,13 @@ class PicturesAndLabelsTest : public QObject {
     const auto data = Dataset::open("random:5", nullptr, {.batch = 2, .seed = 3, .inputs = inputs});
     QCOMPARE(data->items(), int64_t{5});
     std::set<float> values;
-    for (int64_t b = 0; b < 3; ++b)
-      for (const float p : data->batch(b).inputs[0].reals) {
+    for (int64_t b = 0; b < 3; ++b) {
+      const Batch batch = data->batch(b);
+      for (const float p : batch.inputs[0].reals) {
         QVERIFY(p >= 0 && p < 1);
         values.insert(p);
       }
+    }
     QCOMPARE(values.size(), size_t{30});
     QCOMPARE(Dataset::open("random:5x2x3x1", nullptr, {.batch = 2, .seed = 3, .inputs = inputs})->fingerprint(), data->fingerprint());
     VERIFY_BAD_INPUT(Dataset::open("random:5x2x2x1", nullptr, {.inputs = inputs}), "random:5x2x2x1", "another size than the model takes");
@@ -152,7 +154,8 @@ class PicturesAndLabelsTest : public QObject {
     refuse({{"x", DType::f32, InputRole::none, "token", "sequence", 0, {}, 0}}, "input x",
            "of the role none is nothing that data can fill");
     refuse({{"x", DType::f32, InputRole::ids, "token", "sequence", 0, {}, 0}}, "input x", "of the role ids is not one i32 a cell");
-    refuse({{"x", DType::i32, InputRole::positions, "token", "sequence", 0, {}, 0}}, "space token", "has as many cells as nothing says");
+    refuse({{"x", DType::i32, InputRole::positions, "token", "sequence", 0, {}, 0}}, "space token",
+           "has a number of cells that no input gives");
     refuse({{"x", DType::i32, InputRole::ids, "token", "sequence", 5, {}, 0}}, "space token", "has 5 cells an item");
     refuse({{"x", DType::f32, InputRole::pixels, "image", "", 1, {2, 2}, 0}}, "input x", "of the role pixels is not one f32 picture");
   }
