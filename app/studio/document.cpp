@@ -88,8 +88,8 @@ views::Source Document::source_of(const SessionOverview& session, const RunLine&
           run.status == "running" ? revision : std::string(),
           run.settings,
           run.config,
-          run.summary,
-          run.decisions};
+          run.decisions,
+          run.result != nullptr};
 }
 
 void Document::open(const QString& session, const std::optional<views::Selection>& selection) {

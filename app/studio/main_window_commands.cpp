@@ -56,7 +56,7 @@ int64_t MainWindow::newest_result() const {
   int64_t newest = 0;
   if (!document_.empty())
     for (const RunLine& run : document_.session().runs)
-      if (!run.summary.empty() && run.kind != "import") newest = run.id;
+      if (run.result && run.kind != "import") newest = run.id;
   return newest;
 }
 

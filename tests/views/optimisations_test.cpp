@@ -45,7 +45,7 @@ std::shared_ptr<SessionOverview> session() {
   s->file = "a.storm";
   const auto add = [&](int64_t id, const std::string& text, const char* settings) {
     RunLine run;
-    run.id = id, run.kind = "optimize", run.status = "finished", run.settings = settings, run.summary = text,
+    run.id = id, run.kind = "optimize", run.status = "finished", run.settings = settings, run.result = parse_summary(text),
     run.config = "{\"schema\":\"stormcell.config/1\"}";
     s->runs.push_back(run);
   };
@@ -90,13 +90,13 @@ class OptimisationsTest : public QObject {
 
   void what_is_not_verified_shows_no_speedup() {
     auto s = session();
-    s->runs[1].summary = summary(kOne, 1.5, false);
+    s->runs[1].result = parse_summary(summary(kOne, 1.5, false));
     QVERIFY(!look_up(*s, 1, {{"vertical-fusion"}}).speedup);
   }
 
   void what_is_set_of_a_pass_is_part_of_the_choice() {
     auto s = session();
-    s->runs[3].summary = summary(kWithOptions, 1.05, true);
+    s->runs[3].result = parse_summary(summary(kWithOptions, 1.05, true));
     s->runs[3].id = 4;
     const PassChoice off{{"vertical-fusion"}, {{"vertical-fusion", {{"norms", "off"}}}, {"dead-path", {{"max-share", "0.1"}}}}};
     QCOMPARE(*chosen_passes(s->runs[3]), effective(off));  // what is set of a pass that is off does not count
