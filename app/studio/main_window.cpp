@@ -169,7 +169,7 @@ void MainWindow::connect_all() {
     connect(view, &views::View::load_wanted, this, &MainWindow::update_view);
     connect(view, &views::View::content_changed, this, [this] { actions_.refresh(); });
     connect(view, &views::View::said, this, &MainWindow::say);
-    connect(view, &views::View::run_wanted, this, [this](const PlanChoice& passes) { run_again({.passes = passes, .alone = false}); });
+    connect(view, &views::View::run_wanted, this, [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);
     connect(view, &views::View::edit_wanted, this,
             [this](const QString& what, const std::function<void()>& redo, const std::function<void()>& undo) {

@@ -129,8 +129,8 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
   return state;
 }
 
-PlanChoice plan_choice(const PassChoice& choice) {
-  PlanChoice plan;
+PassSelection selection_of(const PassChoice& choice) {
+  PassSelection plan;
   for (const PassLine& pass : list_passes()) {
     if (choice.enabled.contains(QString::fromStdString(pass.id)))
       plan.only.push_back(pass.id);
