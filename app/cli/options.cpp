@@ -27,18 +27,6 @@ std::string shown(double value) {
 
 std::string long_name(const std::string& name) { return name.substr(name.rfind(',') == std::string::npos ? 0 : name.rfind(',') + 1); }
 
-void check_device(const std::string& device) {
-  if (device == "cpu") return;
-  if (device == "cuda" || device.starts_with("cuda:")) bad_input("--device", "\"" + device + "\": not in this version", "use cpu");
-  bad_input("--device", "\"" + device + "\" is no device", "use cpu");
-}
-
-void check_dtype(const std::string& dtype) {
-  if (dtype == "f32" || dtype == "bf16") return;
-  bad_input("--dtype", "\"" + dtype + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
-            "f32 or bf16");
-}
-
 }  // namespace
 
 void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, int64_t least, const std::string& help) {
@@ -122,7 +110,7 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          "--threads",
          [&o](const std::string& text) {
            o.threads = parsed<int>(text, "--threads", "a whole number from 1 to 1024");
-           if (o.threads < 1 || o.threads > 1024)
+           if (o.threads < 1 || o.threads > kMostThreads)
              bad_input("--threads", "\"" + text + "\" does not fit", "give a whole number from 1 to 1024");
          },
          "threads that compute (the cores this process may use)")

@@ -10,7 +10,7 @@
 #include "app/cli/options.h"
 #include "core/base/error.h"
 #include "core/experiment/jobs.h"
-#include "core/exports/scratch_folder.h"
+#include "core/base/scratch_folder.h"
 #include "core/exports/text_output.h"
 
 namespace stormcell::cli {

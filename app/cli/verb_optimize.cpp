@@ -7,7 +7,7 @@
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
 #include "core/experiment/pass_list.h"
-#include "core/exports/scratch_folder.h"
+#include "core/base/scratch_folder.h"
 #include "core/exports/text_output.h"
 #include "core/report/report.h"
 

@@ -13,14 +13,14 @@ class QWidget;
 namespace stormcell::studio {
 
 struct ActionRow {
-  QString id;
-  QString menu;  ///< menu it stands in; empty: palette and keys only
-  QString text;
-  QString tip;  ///< what it does, in a sentence
-  QList<QKeySequence> keys;
-  std::function<void()> run;
-  std::function<QString()> blocked;  ///< why it cannot be done now, empty: it can; null: always
-  std::function<bool()> checked;     ///< null: no check mark
+  QString id = {};
+  QString menu = {};  ///< menu it stands in; empty: palette and keys only
+  QString text = {};
+  QString tip = {};  ///< what it does, in a sentence
+  QList<QKeySequence> keys = {};
+  std::function<void()> run = {};
+  std::function<QString()> blocked = {};  ///< why it cannot be done now, empty: it can; null: always
+  std::function<bool()> checked = {};     ///< null: no check mark
 };
 
 class Actions : public QObject {

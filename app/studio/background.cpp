@@ -14,9 +14,9 @@ Background::~Background() {
   pool_.waitForDone();
 }
 
-void Background::start(const void* key, views::View::Load load, Failed failed) {
+void Background::start(const Key& key, views::View::Load load, Failed failed) {
   cancel(key);
-  const auto job = std::make_shared<Job>();
+  const auto job = std::make_shared<Running>();
   const bool was_idle = idle();
   jobs_.insert(key, job);
   if (was_idle) emit idle_changed(false);
@@ -39,14 +39,14 @@ void Background::start(const void* key, views::View::Load load, Failed failed) {
   });
 }
 
-void Background::cancel(const void* key) {
+void Background::cancel(const Key& key) {
   if (const auto job = jobs_.value(key)) {
     job->cancel.cancel();
     finish(key, job);
   }
 }
 
-void Background::finish(const void* key, const std::shared_ptr<Job>& job) {
+void Background::finish(const Key& key, const std::shared_ptr<Running>& job) {
   if (jobs_.value(key) == job) jobs_.remove(key);
   if (idle()) emit idle_changed(true);
 }

@@ -1,14 +1,31 @@
-// Reads for views on other threads. For each key the latest request wins; what an older one still delivers is dropped.
+// What the window lets other threads do. For each job the latest request wins; what an older one still delivers is dropped.
 #pragma once
 #include <QHash>
 #include <QObject>
 #include <QThreadPool>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "views/kit/view.h"
 
 namespace stormcell::studio {
+
+enum class Job : uint8_t {
+  read_view,     ///< what one view shows: one such job a view
+  open_session,  ///< of a document
+  open_other,    ///< the session to compare with
+  read_choices,  ///< what can be selected
+  look_again,    ///< whether the session's file has grown
+  open_path,     ///< whatever a path names, or the sample
+  write_file,
+  run_again,
+  show_contents,
+  show_about,
+  check_cell,  ///< of a picture's selection
+};
+
+inline size_t qHash(Job job, size_t seed = 0) { return ::qHash(static_cast<int>(job), seed); }
 
 class Background : public QObject {
   Q_OBJECT
@@ -16,19 +33,25 @@ class Background : public QObject {
   explicit Background(QObject* parent = nullptr);
   ~Background() override;  ///< asks everything to stop and waits for it
   using Failed = std::function<void(const QString&)>;
-  void start(const void* key, views::View::Load load, Failed failed);
-  void cancel(const void* key);
+  void start(Job job, views::View::Load load, Failed failed) { start({job, nullptr}, std::move(load), std::move(failed)); }
+  void start(const views::View* view, views::View::Load load, Failed failed) {
+    start({Job::read_view, view}, std::move(load), std::move(failed));
+  }
+  void cancel(Job job) { cancel({job, nullptr}); }
   bool idle() const { return jobs_.isEmpty(); }
 
  signals:
   void idle_changed(bool idle);
 
  private:
-  struct Job {
+  using Key = std::pair<Job, const views::View*>;
+  struct Running {
     CancellationToken cancel;
   };
-  void finish(const void* key, const std::shared_ptr<Job>& job);
-  QHash<const void*, std::shared_ptr<Job>> jobs_;
+  void start(const Key& key, views::View::Load load, Failed failed);
+  void cancel(const Key& key);
+  void finish(const Key& key, const std::shared_ptr<Running>& job);
+  QHash<Key, std::shared_ptr<Running>> jobs_;
   QThreadPool pool_;
 };
 

@@ -11,7 +11,7 @@ QString shell_quoted(const QString& word) {
   return "'" + quoted.replace("'", "'\\''") + "'";
 }
 
-QString command_of(const std::string& settings, const QString& session, const PlanChoice& passes) {
+QString command_of(const std::string& settings, const QString& session, const PassSelection& passes) {
   const auto options = parse_settings(settings);
   if (!options) return {};
   QStringList words = {"stormcell", "optimize"};

@@ -88,13 +88,13 @@ views::Source Document::source_of(const SessionOverview& session, const RunLine&
           run.status == "running" ? revision : std::string(),
           run.settings,
           run.config,
-          run.summary,
-          run.decisions};
+          run.decisions,
+          run.result != nullptr};
 }
 
 void Document::open(const QString& session, const std::optional<views::Selection>& selection) {
   background_.start(
-      this,
+      Job::open_session,
       [this, session, selection](const Progress&) -> views::View::Deliver {
         const Named named = named_run(session);
         const std::string revision = session_revision(named.file);
@@ -115,7 +115,7 @@ void Document::open(const QString& session, const std::optional<views::Selection
 }
 
 void Document::close() {
-  background_.cancel(this);
+  background_.cancel(Job::open_session);
   poll_.stop();
   session_.reset();
   context_ = {};
@@ -151,13 +151,13 @@ void Document::show_run(int64_t id) {
 
 void Document::compare_with(const QString& session) {
   if (session.isEmpty()) {
-    background_.cancel(&other_key_);
+    background_.cancel(Job::open_other);
     context_.other = {};
     emit context_changed();
     return;
   }
   background_.start(
-      &other_key_,
+      Job::open_other,
       [this, session](const Progress&) -> views::View::Deliver {
         const Named named = named_run(session);
         const SessionOverview overview = open_session(named.file);
@@ -179,11 +179,11 @@ void Document::read_choices() {
     emit choices_changed();
   };
   if (choices_of_.empty()) {
-    background_.cancel(&choices_);
+    background_.cancel(Job::read_choices);
     return take({});
   }
   background_.start(
-      &choices_,
+      Job::read_choices,
       [take, source = choices_of_](const Progress&) -> views::View::Deliver {
         const SelectionChoices choices = read_selection_choices(source.file, source.run);
         return [take, choices] { take(choices); };
@@ -205,7 +205,7 @@ void Document::take_selection(const views::Selection& selection) {
 void Document::poll() {
   if (!session_) return;
   background_.start(
-      &poll_,
+      Job::look_again,
       [this, file = session_->file, known = revision_](const Progress&) -> views::View::Deliver {
         const std::string revision = session_revision(file);
         if (revision.empty()) throw Error(ErrorKind::failed, file, "the session is gone", "what was read of it stays on show");

@@ -60,7 +60,6 @@ class Document : public QObject {
   views::Source choices_of_;
   QUndoStack undo_;
   QTimer poll_;
-  int other_key_ = 0;
 };
 
 /// One line about a run: "#3 optimize, 210 batches".

@@ -81,7 +81,7 @@ void open(Document& document, Background& background, const ExportRequest& reque
   if (!request.selection.cell) return;
   bool there = false;
   background.start(
-      &there,
+      Job::check_cell,
       [&there, main, cell = *request.selection.cell](const Progress&) -> views::View::Deliver {
         read_cell_trail(main.file, main.run, cell);
         return [&there] { there = true; };

@@ -6,9 +6,6 @@
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QLabel>
 #include <QListWidget>
 #include <QMenuBar>
@@ -172,7 +169,7 @@ void MainWindow::connect_all() {
     connect(view, &views::View::load_wanted, this, &MainWindow::update_view);
     connect(view, &views::View::content_changed, this, [this] { actions_.refresh(); });
     connect(view, &views::View::said, this, &MainWindow::say);
-    connect(view, &views::View::run_wanted, this, [this](const PlanChoice& passes) { run_again({.passes = passes, .alone = false}); });
+    connect(view, &views::View::run_wanted, this, [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
     connect(view, &views::View::save_wanted, this, &MainWindow::save);
     connect(view, &views::View::edit_wanted, this,
             [this](const QString& what, const std::function<void()>& redo, const std::function<void()>& undo) {
@@ -301,17 +298,11 @@ void MainWindow::show_wanted_run() {
 namespace {
 /// What tells a run from its neighbours: its speed-up, and passes that were left out.
 QString result_of(const RunLine& run) {
-  const QJsonObject summary = QJsonDocument::fromJson(QByteArray::fromStdString(run.summary)).object();
   const auto chosen = views::chosen_passes(run);
   if (!chosen) return {};
   QStringList words;
-  const QJsonArray ci = summary["speedup_ci95"].toArray();
-  if (summary["speedup"].isDouble())
-    words << (ci.size() == 2 ? MainWindow::tr("%1x [%2, %3]")
-                                   .arg(summary["speedup"].toDouble(), 0, 'f', 2)
-                                   .arg(ci[0].toDouble(), 0, 'f', 2)
-                                   .arg(ci[1].toDouble(), 0, 'f', 2)
-                             : MainWindow::tr("%1x").arg(summary["speedup"].toDouble(), 0, 'f', 2));
+  const RunSummaryFigures& figures = run.result->figures;
+  if (figures.speedup) words << views::to_text(views::Gain{*figures.speedup, figures.speedup_ci95});
   QStringList left_out;
   for (const QString& pass : views::default_passes())
     if (!chosen->enabled.contains(pass)) left_out << pass;

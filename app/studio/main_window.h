@@ -72,10 +72,10 @@ class MainWindow : public QMainWindow {
   struct Again {
     bool inputs = false;
     double longer = 1;
-    std::optional<PlanChoice> passes = {};  ///< none: those of the run on show
-    bool alone = true;                      ///< also each pass on its own
+    std::optional<PassSelection> passes = {};  ///< none: those of the run on show
+    bool alone = true;                         ///< also each pass on its own
   };
-  PlanChoice passes_of_run() const;
+  PassSelection passes_of_run() const;
   void run_again(const Again& again);
   void run_into_session(const Again& again);
   void ask_for_copy(const Again& again);

@@ -38,112 +38,99 @@ std::vector<ActionRow> MainWindow::file_actions() {
   };
   const QString file = tr("&File");
   return {
-      {"open-session",
-       file,
-       tr("Open session..."),
-       tr("A .storm file: what `stormcell profile` or `optimize` recorded"),
-       {QKeySequence::Open},
-       [this] { open_dialog(); },
-       nullptr,
-       nullptr},
-      {"open-model",
-       file,
-       tr("Open model..."),
-       tr("A model's folder and data of your own: runs it, records where its cells go, and makes it faster"),
-       {QKeySequence("Ctrl+M")},
-       [this] { open_model({}); },
-       [this] { return runs_.running() ? tr("a run is going on") : QString(); },
-       nullptr},
-      {"import-trace",
-       file,
-       tr("Import trace..."),
-       tr("Routing that another system recorded: route_trace CSV, RouterTrace JSON, native safetensors, .npy"),
-       {QKeySequence("Ctrl+I")},
-       [this] {
-         const QStringList traces =
-             QFileDialog::getOpenFileNames(this, tr("Import traces"), {}, tr("Traces (*.csv *.json *.safetensors *.npy);;All files (*)"));
-         if (!traces.isEmpty()) import_traces(traces);
-       },
-       [this] { return runs_.running() ? tr("a run or an import is going on") : QString(); },
-       nullptr},
-      {"open-sample",
-       file,
-       tr("Open the sample session"),
-       tr("Names and phrases in eight scripts through the demo model"),
-       {},
-       [this] { open_sample(); },
-       nullptr,
-       nullptr},
-      {"reload",
-       file,
-       tr("Reload"),
-       tr("Reads the session again"),
-       {QKeySequence::Refresh},
-       [this] {
-         document_.open(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run),
-                        document_.selection());
-       },
-       needs_session,
-       nullptr},
-      {"export-picture",
-       file,
-       tr("Export picture..."),
-       tr("The view as PNG or SVG"),
-       {QKeySequence("Ctrl+E")},
-       [this] { export_picture(); },
-       needs_content,
-       nullptr},
-      {"export-table",
-       file,
-       tr("Export table..."),
-       tr("The view's figures as CSV"),
-       {QKeySequence("Ctrl+Shift+E")},
-       [this] { export_table(); },
-       needs_content,
-       nullptr},
-      {"copy-export",
-       file,
-       tr("Copy export as command line"),
-       tr("A command that writes this view's picture without a window"),
-       {},
-       [this] {
-         const auto name = [](const views::Source& s) {
-           return s.empty() ? QString() : QString::fromStdString(s.file) + "#" + QString::number(s.run);
-         };
-         const views::Context& shown = document_.context();
-         QStringList how = selection_words(document_.selection());
-         for (const views::ViewEntry& entry : views::all_views())
-           if (view_id() == entry.id)
-             for (const auto& [control, value] : changed_controls(*view(), entry)) how << "--set" << shell_quoted(control + "=" + value);
-         QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
-         say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
-       },
-       needs_session,
-       nullptr},
-      {"contents",
-       file,
-       tr("What this session holds..."),
-       tr("Read before you share it: texts, tokens, decisions, machine"),
-       {},
-       [this] { show_contents(); },
-       needs_session,
-       nullptr},
-      {"close-session",
-       file,
-       tr("Close session"),
-       tr("Back to the welcome page"),
-       {QKeySequence::Close},
-       [this] { document_.close(); },
-       needs_session,
-       nullptr},
-      {"quit",
-       file,
-       tr("Quit"),
-       tr("Ends the program; the session, the selection and the layout come back at the next start"),
-       {QKeySequence::Quit},
-       [this] { close(); },
-       nullptr,
-       nullptr},
+      {.id = "open-session",
+       .menu = file,
+       .text = tr("Open session..."),
+       .tip = tr("A .storm file: what `stormcell profile` or `optimize` recorded"),
+       .keys = {QKeySequence::Open},
+       .run = [this] { open_dialog(); }},
+      {.id = "open-model",
+       .menu = file,
+       .text = tr("Open model..."),
+       .tip = tr("A model's folder and data of your own: runs it, records where its cells go, and makes it faster"),
+       .keys = {QKeySequence("Ctrl+M")},
+       .run = [this] { open_model({}); },
+       .blocked = [this] { return runs_.running() ? tr("a run is going on") : QString(); }},
+      {.id = "import-trace",
+       .menu = file,
+       .text = tr("Import trace..."),
+       .tip = tr("Routing that another system recorded: route_trace CSV, RouterTrace JSON, native safetensors, .npy"),
+       .keys = {QKeySequence("Ctrl+I")},
+       .run =
+           [this] {
+             const QStringList traces = QFileDialog::getOpenFileNames(this, tr("Import traces"), {},
+                                                                      tr("Traces (*.csv *.json *.safetensors *.npy);;All files (*)"));
+             if (!traces.isEmpty()) import_traces(traces);
+           },
+       .blocked = [this] { return runs_.running() ? tr("a run or an import is going on") : QString(); }},
+      {.id = "open-sample",
+       .menu = file,
+       .text = tr("Open the sample session"),
+       .tip = tr("Names and phrases in eight scripts through the demo model"),
+       .run = [this] { open_sample(); }},
+      {.id = "reload",
+       .menu = file,
+       .text = tr("Reload"),
+       .tip = tr("Reads the session again"),
+       .keys = {QKeySequence::Refresh},
+       .run =
+           [this] {
+             document_.open(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run),
+                            document_.selection());
+           },
+       .blocked = needs_session},
+      {.id = "export-picture",
+       .menu = file,
+       .text = tr("Export picture..."),
+       .tip = tr("The view as PNG or SVG"),
+       .keys = {QKeySequence("Ctrl+E")},
+       .run = [this] { export_picture(); },
+       .blocked = needs_content},
+      {.id = "export-table",
+       .menu = file,
+       .text = tr("Export table..."),
+       .tip = tr("The view's figures as CSV"),
+       .keys = {QKeySequence("Ctrl+Shift+E")},
+       .run = [this] { export_table(); },
+       .blocked = needs_content},
+      {.id = "copy-export",
+       .menu = file,
+       .text = tr("Copy export as command line"),
+       .tip = tr("A command that writes this view's picture without a window"),
+       .run =
+           [this] {
+             const auto name = [](const views::Source& s) {
+               return s.empty() ? QString() : QString::fromStdString(s.file) + "#" + QString::number(s.run);
+             };
+             const views::Context& shown = document_.context();
+             QStringList how = selection_words(document_.selection());
+             for (const views::ViewEntry& entry : views::all_views())
+               if (view_id() == entry.id)
+                 for (const auto& [control, value] : changed_controls(*view(), entry))
+                   how << "--set" << shell_quoted(control + "=" + value);
+             QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
+             say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
+           },
+       .blocked = needs_session},
+      {.id = "contents",
+       .menu = file,
+       .text = tr("What this session holds..."),
+       .tip = tr("Read before you share it: texts, tokens, decisions, machine"),
+       .run = [this] { show_contents(); },
+       .blocked = needs_session},
+      {.id = "close-session",
+       .menu = file,
+       .text = tr("Close session"),
+       .tip = tr("Back to the welcome page"),
+       .keys = {QKeySequence::Close},
+       .run = [this] { document_.close(); },
+       .blocked = needs_session},
+      {.id = "quit",
+       .menu = file,
+       .text = tr("Quit"),
+       .tip = tr("Ends the program; the session, the selection and the layout come back at the next start"),
+       .keys = {QKeySequence::Quit},
+       .run = [this] { close(); }},
   };
 }
 
@@ -159,114 +146,105 @@ std::vector<ActionRow> MainWindow::run_actions() {
   const auto needs_session = [this] { return document_.empty() ? tr("open a session first") : QString(); };
   const QString menu = tr("&Run");
   return {
-      {"run-again",
-       menu,
-       tr("Run again"),
-       tr("Measures and verifies this run's model and data once more, into the same session"),
-       {QKeySequence("Ctrl+R")},
-       [this] { run_again({}); },
-       needs_settings,
-       nullptr},
-      {"run-with-inputs",
-       menu,
-       tr("Run again with recorded inputs"),
-       tr("The same, with texts and token ids kept in the session"),
-       {},
-       [this] {
-         run_again({true, 1});
-       },
-       needs_settings,
-       nullptr},
-      {"measure-longer",
-       menu,
-       tr("Measure four times as long"),
-       tr("Runs again and takes four times as many samples: a narrower interval"),
-       {},
-       [this] {
-         run_again({false, 4});
-       },
-       needs_settings,
-       nullptr},
-      {"run-demo",
-       menu,
-       tr("Run the demo"),
-       tr("Optimises a small model that writes names in Latin letters; about 15 s"),
-       {},
-       [this] { run_demo(); },
-       [this] { return runs_.running() ? tr("a run is going on") : QString(); },
-       nullptr},
-      {"stop",
-       menu,
-       tr("Stop"),
-       tr("Ends the run or the import; what it has finished stays"),
-       {QKeySequence("Ctrl+.")},
-       [this] { runs_.cancel(); },
-       [this] { return runs_.running() ? QString() : tr("nothing is running"); },
-       nullptr},
-      {"copy-command",
-       menu,
-       tr("Copy as command line"),
-       tr("The command that does what this run did"),
-       {QKeySequence("Ctrl+Shift+C")},
-       [this] {
-         QApplication::clipboard()->setText(command_of(
-             document_.run()->settings, QFileInfo(QString::fromStdString(document_.session().file)).fileName(), passes_of_run()));
-         say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
-       },
-       [this] { return document_.run() && !document_.run()->settings.empty() ? QString() : tr("how this run was made is not known"); },
-       nullptr},
-      {"show-result",
-       menu,
-       tr("Go to the newest figures"),
-       tr("The newest run of this session that was measured to its end"),
-       {},
-       [this] {
-         for (const RunLine& run : document_.session().runs)
-           if (run.id == newest_result()) return document_.show_run(run.id);
-       },
-       [this] {
-         return document_.empty()      ? tr("open a session first")
-                : newest_result() == 0 ? tr("no run of this session has figures")
-                                       : QString();
-       },
-       nullptr},
-      {"choose-run",
-       menu,
-       tr("Choose another run"),
-       tr("Goes to the list of runs"),
-       {QKeySequence("Ctrl+L")},
-       [this] { run_list_->setFocus(Qt::ShortcutFocusReason); },
-       needs_session,
-       nullptr},
-      {"compare-run",
-       menu,
-       tr("Compare with this run"),
-       tr("Views can show it beside the run that you choose next"),
-       {QKeySequence("Ctrl+K")},
-       [this] {
-         document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run));
-       },
-       needs_session,
-       nullptr},
-      {"compare-session",
-       menu,
-       tr("Compare with another session..."),
-       tr("Its newest run"),
-       {},
-       [this] {
-         const QString other = QFileDialog::getOpenFileName(this, tr("Compare with"), {}, tr("Sessions (*.storm)"));
-         if (!other.isEmpty()) document_.compare_with(other);
-       },
-       needs_session,
-       nullptr},
-      {"compare-nothing",
-       menu,
-       tr("Compare with nothing"),
-       tr("Views show this run alone again"),
-       {},
-       [this] { document_.compare_with({}); },
-       needs_other,
-       nullptr},
+      {.id = "run-again",
+       .menu = menu,
+       .text = tr("Run again"),
+       .tip = tr("Measures and verifies this run's model and data once more, into the same session"),
+       .keys = {QKeySequence("Ctrl+R")},
+       .run = [this] { run_again({}); },
+       .blocked = needs_settings},
+      {.id = "run-with-inputs",
+       .menu = menu,
+       .text = tr("Run again with recorded inputs"),
+       .tip = tr("The same, with texts and token ids kept in the session"),
+       .run =
+           [this] {
+             run_again({true, 1});
+           },
+       .blocked = needs_settings},
+      {.id = "measure-longer",
+       .menu = menu,
+       .text = tr("Measure four times as long"),
+       .tip = tr("Runs again and takes four times as many samples: a narrower interval"),
+       .run =
+           [this] {
+             run_again({false, 4});
+           },
+       .blocked = needs_settings},
+      {.id = "run-demo",
+       .menu = menu,
+       .text = tr("Run the demo"),
+       .tip = tr("Optimises a small model that writes names in Latin letters; about 15 s"),
+       .run = [this] { run_demo(); },
+       .blocked = [this] { return runs_.running() ? tr("a run is going on") : QString(); }},
+      {.id = "stop",
+       .menu = menu,
+       .text = tr("Stop"),
+       .tip = tr("Ends the run or the import; what it has finished stays"),
+       .keys = {QKeySequence("Ctrl+.")},
+       .run = [this] { runs_.cancel(); },
+       .blocked = [this] { return runs_.running() ? QString() : tr("nothing is running"); }},
+      {.id = "copy-command",
+       .menu = menu,
+       .text = tr("Copy as command line"),
+       .tip = tr("The command that does what this run did"),
+       .keys = {QKeySequence("Ctrl+Shift+C")},
+       .run =
+           [this] {
+             QApplication::clipboard()->setText(command_of(
+                 document_.run()->settings, QFileInfo(QString::fromStdString(document_.session().file)).fileName(), passes_of_run()));
+             say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
+           },
+       .blocked =
+           [this] { return document_.run() && !document_.run()->settings.empty() ? QString() : tr("how this run was made is not known"); }},
+      {.id = "show-result",
+       .menu = menu,
+       .text = tr("Go to the newest figures"),
+       .tip = tr("The newest run of this session that was measured to its end"),
+       .run =
+           [this] {
+             for (const RunLine& run : document_.session().runs)
+               if (run.id == newest_result()) return document_.show_run(run.id);
+           },
+       .blocked =
+           [this] {
+             return document_.empty()      ? tr("open a session first")
+                    : newest_result() == 0 ? tr("no run of this session has figures")
+                                           : QString();
+           }},
+      {.id = "choose-run",
+       .menu = menu,
+       .text = tr("Choose another run"),
+       .tip = tr("Goes to the list of runs"),
+       .keys = {QKeySequence("Ctrl+L")},
+       .run = [this] { run_list_->setFocus(Qt::ShortcutFocusReason); },
+       .blocked = needs_session},
+      {.id = "compare-run",
+       .menu = menu,
+       .text = tr("Compare with this run"),
+       .tip = tr("Views can show it beside the run that you choose next"),
+       .keys = {QKeySequence("Ctrl+K")},
+       .run =
+           [this] {
+             document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run));
+           },
+       .blocked = needs_session},
+      {.id = "compare-session",
+       .menu = menu,
+       .text = tr("Compare with another session..."),
+       .tip = tr("Its newest run"),
+       .run =
+           [this] {
+             const QString other = QFileDialog::getOpenFileName(this, tr("Compare with"), {}, tr("Sessions (*.storm)"));
+             if (!other.isEmpty()) document_.compare_with(other);
+           },
+       .blocked = needs_session},
+      {.id = "compare-nothing",
+       .menu = menu,
+       .text = tr("Compare with nothing"),
+       .tip = tr("Views show this run alone again"),
+       .run = [this] { document_.compare_with({}); },
+       .blocked = needs_other},
   };
 }
 
@@ -275,132 +253,114 @@ std::vector<ActionRow> MainWindow::view_actions() {
   const QString menu = tr("&View");
   int key = 1;
   for (const views::ViewEntry& entry : views::all_views()) {
-    rows.push_back({QString("view-") + entry.id,
-                    menu,
-                    tr(entry.title),
-                    tr(entry.help),
-                    {QKeySequence(QString("Ctrl+%1").arg(key++))},
-                    [this, id = QString(entry.id)] { show_view(id); },
-                    nullptr,
-                    [this, id = QString(entry.id)] { return view_id() == id; }});
+    rows.push_back({.id = QString("view-") + entry.id,
+                    .menu = menu,
+                    .text = tr(entry.title),
+                    .tip = tr(entry.help),
+                    .keys = {QKeySequence(QString("Ctrl+%1").arg(key++))},
+                    .run = [this, id = QString(entry.id)] { show_view(id); },
+                    .checked = [this, id = QString(entry.id)] { return view_id() == id; }});
   }
-  rows.push_back({"table",
-                  menu,
-                  tr("As table"),
-                  tr("The same figures as a table, for the keyboard and screen readers"),
-                  {QKeySequence("Ctrl+T")},
-                  [this] {
-                    if (views::View* v = view()) v->show_table(!v->shows_table());
-                  },
-                  [this] { return document_.empty() ? tr("open a session first") : QString(); },
-                  [this] { return view() && view()->shows_table(); }});
-  rows.push_back({"side",
-                  menu,
-                  tr("Session panel"),
-                  tr("The list of views and runs"),
-                  {QKeySequence("Ctrl+B")},
-                  [this] {
-                    side_wanted_ = !side_wanted_;
-                    update_side();
-                  },
-                  [this] { return document_.empty() ? tr("open a session first") : QString(); },
-                  [this] { return side_wanted_; }});
-  rows.push_back({"log",
-                  menu,
-                  tr("Log"),
-                  tr("All that was said since the program began"),
-                  {QKeySequence("Ctrl+J")},
-                  [this] { log_dock_->setVisible(log_dock_->isHidden()); },
-                  nullptr,
-                  [this] { return !log_dock_->isHidden(); }});
+  rows.push_back({.id = "table",
+                  .menu = menu,
+                  .text = tr("As table"),
+                  .tip = tr("The same figures as a table, for the keyboard and screen readers"),
+                  .keys = {QKeySequence("Ctrl+T")},
+                  .run =
+                      [this] {
+                        if (views::View* v = view()) v->show_table(!v->shows_table());
+                      },
+                  .blocked = [this] { return document_.empty() ? tr("open a session first") : QString(); },
+                  .checked = [this] { return view() && view()->shows_table(); }});
+  rows.push_back({.id = "side",
+                  .menu = menu,
+                  .text = tr("Session panel"),
+                  .tip = tr("The list of views and runs"),
+                  .keys = {QKeySequence("Ctrl+B")},
+                  .run =
+                      [this] {
+                        side_wanted_ = !side_wanted_;
+                        update_side();
+                      },
+                  .blocked = [this] { return document_.empty() ? tr("open a session first") : QString(); },
+                  .checked = [this] { return side_wanted_; }});
+  rows.push_back({.id = "log",
+                  .menu = menu,
+                  .text = tr("Log"),
+                  .tip = tr("All that was said since the program began"),
+                  .keys = {QKeySequence("Ctrl+J")},
+                  .run = [this] { log_dock_->setVisible(log_dock_->isHidden()); },
+                  .checked = [this] { return !log_dock_->isHidden(); }});
   const QString edit = tr("&Edit");
-  rows.push_back({"undo",
-                  edit,
-                  tr("Undo"),
-                  tr("Back to the selection before"),
-                  {QKeySequence::Undo},
-                  [this] { document_.undo_stack().undo(); },
-                  [this] { return document_.undo_stack().canUndo() ? QString() : tr("nothing to undo"); },
-                  nullptr});
-  rows.push_back({"redo",
-                  edit,
-                  tr("Redo"),
-                  tr("Takes up again what was undone"),
-                  {QKeySequence::Redo},
-                  [this] { document_.undo_stack().redo(); },
-                  [this] { return document_.undo_stack().canRedo() ? QString() : tr("nothing to redo"); },
-                  nullptr});
-  rows.push_back({"select-nothing",
-                  edit,
-                  tr("Clear selection"),
-                  tr("All batches, no router, no cell"),
-                  {QKeySequence("Ctrl+Shift+A")},
-                  [this] { document_.select({}); },
-                  [this] { return document_.selection() == views::Selection() ? tr("nothing is selected") : QString(); },
-                  nullptr});
+  rows.push_back({.id = "undo",
+                  .menu = edit,
+                  .text = tr("Undo"),
+                  .tip = tr("Back to the selection before"),
+                  .keys = {QKeySequence::Undo},
+                  .run = [this] { document_.undo_stack().undo(); },
+                  .blocked = [this] { return document_.undo_stack().canUndo() ? QString() : tr("nothing to undo"); }});
+  rows.push_back({.id = "redo",
+                  .menu = edit,
+                  .text = tr("Redo"),
+                  .tip = tr("Takes up again what was undone"),
+                  .keys = {QKeySequence::Redo},
+                  .run = [this] { document_.undo_stack().redo(); },
+                  .blocked = [this] { return document_.undo_stack().canRedo() ? QString() : tr("nothing to redo"); }});
+  rows.push_back({.id = "select-nothing",
+                  .menu = edit,
+                  .text = tr("Clear selection"),
+                  .tip = tr("All batches, no router, no cell"),
+                  .keys = {QKeySequence("Ctrl+Shift+A")},
+                  .run = [this] { document_.select({}); },
+                  .blocked = [this] { return document_.selection() == views::Selection() ? tr("nothing is selected") : QString(); }});
   for (const auto& [id, text] : {std::pair{"system", tr("Theme: system")}, {"light", tr("Theme: light")}, {"dark", tr("Theme: dark")}})
-    rows.push_back({QString("theme-") + id,
-                    menu,
-                    text,
-                    tr("Colours of the window and of its pictures"),
-                    {},
-                    [this, id = QString(id)] { set_theme(id); },
-                    nullptr,
-                    [this, id = QString(id)] { return theme_ == id; }});
-  rows.push_back({"larger",
-                  menu,
-                  tr("Larger text"),
-                  tr("One point more, in the window and in its pictures"),
-                  {QKeySequence::ZoomIn, QKeySequence("Ctrl+=")},
-                  [this] { set_font_size(std::min(32.0, QApplication::font().pointSizeF() + 1)); },
-                  nullptr,
-                  nullptr});
-  rows.push_back({"smaller",
-                  menu,
-                  tr("Smaller text"),
-                  tr("One point less, in the window and in its pictures"),
-                  {QKeySequence::ZoomOut},
-                  [this] { set_font_size(std::max(6.0, QApplication::font().pointSizeF() - 1)); },
-                  nullptr,
-                  nullptr});
+    rows.push_back({.id = QString("theme-") + id,
+                    .menu = menu,
+                    .text = text,
+                    .tip = tr("Colours of the window and of its pictures"),
+                    .run = [this, id = QString(id)] { set_theme(id); },
+                    .checked = [this, id = QString(id)] { return theme_ == id; }});
+  rows.push_back({.id = "larger",
+                  .menu = menu,
+                  .text = tr("Larger text"),
+                  .tip = tr("One point more, in the window and in its pictures"),
+                  .keys = {QKeySequence::ZoomIn, QKeySequence("Ctrl+=")},
+                  .run = [this] { set_font_size(std::min(32.0, QApplication::font().pointSizeF() + 1)); }});
+  rows.push_back({.id = "smaller",
+                  .menu = menu,
+                  .text = tr("Smaller text"),
+                  .tip = tr("One point less, in the window and in its pictures"),
+                  .keys = {QKeySequence::ZoomOut},
+                  .run = [this] { set_font_size(std::max(6.0, QApplication::font().pointSizeF() - 1)); }});
   return rows;
 }
 
 std::vector<ActionRow> MainWindow::help_actions() {
   const QString menu = tr("&Help");
   return {
-      {"palette",
-       menu,
-       tr("Commands..."),
-       tr("Type what you want to do"),
-       {QKeySequence("Ctrl+Shift+P")},
-       [this] { (new PaletteDialog(actions_, this))->open(); },
-       nullptr,
-       nullptr},
-      {"keys",
-       menu,
-       tr("Keys"),
-       tr("All keys in a table"),
-       {QKeySequence("?"), QKeySequence::HelpContents},
-       [this] { make_keys_dialog(actions_, this)->show(); },
-       nullptr,
-       nullptr},
-      {"glossary",
-       menu,
-       tr("Glossary"),
-       tr("The words of all views: what each means, and how it is computed"),
-       {QKeySequence("Shift+F1")},
-       [this] { show_page(tr("Glossary"), views::glossary_page()); },
-       nullptr,
-       nullptr},
-      {"about",
-       menu,
-       tr("About"),
-       tr("Version, machine, libraries: what `stormcell doctor` says"),
-       {},
-       [this] { show_about(); },
-       nullptr,
-       nullptr},
+      {.id = "palette",
+       .menu = menu,
+       .text = tr("Commands..."),
+       .tip = tr("Type what you want to do"),
+       .keys = {QKeySequence("Ctrl+Shift+P")},
+       .run = [this] { (new PaletteDialog(actions_, this))->open(); }},
+      {.id = "keys",
+       .menu = menu,
+       .text = tr("Keys"),
+       .tip = tr("All keys in a table"),
+       .keys = {QKeySequence("?"), QKeySequence::HelpContents},
+       .run = [this] { make_keys_dialog(actions_, this)->show(); }},
+      {.id = "glossary",
+       .menu = menu,
+       .text = tr("Glossary"),
+       .tip = tr("The words of all views: what each means, and how it is computed"),
+       .keys = {QKeySequence("Shift+F1")},
+       .run = [this] { show_page(tr("Glossary"), views::glossary_page()); }},
+      {.id = "about",
+       .menu = menu,
+       .text = tr("About"),
+       .tip = tr("Version, machine, libraries: what `stormcell doctor` says"),
+       .run = [this] { show_about(); }},
   };
 }
 

@@ -29,7 +29,7 @@ void MainWindow::open_dialog() {
 
 void MainWindow::open_sample() {
   background_.start(
-      welcome_,
+      Job::open_path,
       [this](const Progress&) -> views::View::Deliver {
         const QString file = QString::fromStdString(sample_session());
         return [this, file] { document_.open(file); };
@@ -44,7 +44,7 @@ void MainWindow::save(const QString& name, const QString& filter, const QByteArr
 
 void MainWindow::write(const QString& file, const std::function<QByteArray()>& bytes) {
   background_.start(
-      &actions_,
+      Job::write_file,
       [this, file, bytes](const Progress&) -> views::View::Deliver {
         write_file(file, bytes());
         return [this, file] { say(tr("Wrote %1").arg(file)); };
@@ -56,7 +56,7 @@ int64_t MainWindow::newest_result() const {
   int64_t newest = 0;
   if (!document_.empty())
     for (const RunLine& run : document_.session().runs)
-      if (!run.summary.empty() && run.kind != "import") newest = run.id;
+      if (run.result && run.kind != "import") newest = run.id;
   return newest;
 }
 
@@ -64,7 +64,7 @@ void MainWindow::run_again(const Again& again) {
   if (!document_.run()) return say(tr("Open a session first"));
   if (!parse_settings(document_.run()->settings)) return say(tr("How this run was made is not known"));
   background_.start(
-      run_list_,
+      Job::run_again,
       [this, again, main = document_.context().main, writable = writable_](const Progress&) -> views::View::Deliver {
         const bool may = writable(main.file);
         return [this, again, main, may] {
@@ -76,13 +76,13 @@ void MainWindow::run_again(const Again& again) {
 }
 
 /// Those that the run on show was optimised with; all where it was not.
-PlanChoice MainWindow::passes_of_run() const {
+PassSelection MainWindow::passes_of_run() const {
   const auto chosen = views::chosen_passes(*document_.run());
-  return chosen ? views::plan_choice(*chosen) : PlanChoice();
+  return chosen ? views::selection_of(*chosen) : PassSelection();
 }
 
 void MainWindow::run_into_session(const Again& again) {
-  const PlanChoice passes = again.passes.value_or(passes_of_run());
+  const PassSelection passes = again.passes.value_or(passes_of_run());
   const auto options = [&] {
     auto o = parse_settings(document_.run()->settings);
     o->record_inputs |= again.inputs;
@@ -110,7 +110,7 @@ void MainWindow::ask_for_copy(const Again& again) {
 
 void MainWindow::run_into_copy(const Again& again, const QString& copy) {
   background_.start(
-      run_list_,
+      Job::run_again,
       [this, again, copy, main = document_.context().main](const Progress& progress) -> views::View::Deliver {
         export_session("session", {main.file, copy.toStdString(), {}}, progress);
         return [this, again, copy, run = main.run] {
@@ -164,7 +164,7 @@ void MainWindow::take_import(const ImportResult& result) {
 
 void MainWindow::open_anything(const QString& path) {
   background_.start(
-      welcome_,
+      Job::open_path,
       [this, path](const Progress&) -> views::View::Deliver {
         const QFileInfo what(path);
         if (what.isDir()) {
@@ -200,7 +200,7 @@ void MainWindow::export_table() {
 
 void MainWindow::show_contents() {
   background_.start(
-      &runs_,
+      Job::show_contents,
       [this, file = document_.session().file](const Progress&) -> views::View::Deliver {
         const SessionContents contents = session_contents(file);
         return [this, contents] {
@@ -235,7 +235,7 @@ void MainWindow::show_page(const QString& title, const QString& html) {
 
 void MainWindow::show_about() {
   background_.start(
-      menuBar(),
+      Job::show_about,
       [this](const Progress&) -> views::View::Deliver {
         const DoctorReport report = examine_machine();
         return [this, report] {

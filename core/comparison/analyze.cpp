@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
@@ -38,9 +40,9 @@ double balancedness(const std::vector<int64_t>& load) {
 /// An import says itself what its trace did not have; of other runs it is seen from what they recorded.
 std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout, bool weighted) {
   std::vector<std::string> lacks;
-  const auto about = nlohmann::json::parse(run.dataset, nullptr, false);
-  if (run.kind == "import" && about.is_object() && about.contains("lacks") && about["lacks"].is_array()) {
-    for (const auto& fact : about["lacks"])
+  const nlohmann::json about = json_or_null(run.dataset);
+  if (run.kind == "import" && value_at(about, "lacks").is_array()) {
+    for (const auto& fact : list_at(about, "lacks"))
       if (fact.is_string()) lacks.push_back(fact.get<std::string>());
     return lacks;
   }

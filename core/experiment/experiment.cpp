@@ -18,13 +18,9 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   auto state = std::make_unique<State>();
   State& s = *state;
   s.options = options;
-  if (options.device != "cpu") {
-    if (options.device.starts_with("cuda")) bad_input("--device", "cuda is not in this version", "use --device cpu");
-    bad_input("--device", "unknown device \"" + options.device + "\"", "use --device cpu");
-  }
+  check_device(options.device);
+  if (!options.dtype.empty()) check_dtype(options.dtype);
   const std::optional<DType> asked = parse_dtype(options.dtype);
-  if (!options.dtype.empty() && (!asked || (*asked != DType::f32 && *asked != DType::bf16)))
-    bad_input("--dtype", "\"" + options.dtype + "\" is not in this version", "use f32 or bf16");
 
   progress.report("opening the model", 0, 0);
   ModelOptions model;
@@ -55,7 +51,8 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.data = Dataset::open(options.data, s.model->tokenizer, data);
 
   const int cores = available_cores(), threads = options.threads > 0 ? options.threads : cores;
-  if (options.threads < 0 || options.threads > 1024) bad_input("--threads", std::to_string(options.threads) + " threads", "use 1 to 1024");
+  if (options.threads < 0 || options.threads > kMostThreads)
+    bad_input("--threads", std::to_string(options.threads) + " threads", "use 1 to 1024");
   s.device = std::make_unique<cpu::CpuDevice>(threads);
   s.graph = s.model->forward;
   s.weights = s.model->weights;

@@ -8,16 +8,11 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/passes/pass_selection.h"
 #include "core/summary/results.h"
 #include "core/summary/settings.h"
 
 namespace stormcell {
-
-/// Which passes a plan has, and what is set of them: by pass, then by option.
-struct PlanChoice {
-  std::vector<std::string> enable, disable, only;
-  std::map<std::string, std::map<std::string, std::string>> options = {};
-};
 
 struct RunOptions {
   std::string session;         ///< file to append to; empty: none
@@ -28,7 +23,7 @@ struct RunOptions {
 };
 
 struct OptimizeOptions {
-  PlanChoice passes;
+  PassSelection passes;
   std::string session;
   double measure_seconds = 8;  ///< measuring of all plans together, mirrored; half as long again where a pass is left out
   bool alone = true;           ///< also measure each pass on its own

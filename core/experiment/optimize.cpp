@@ -18,7 +18,7 @@ class Optimization {
       : s_(state),
         options_(options),
         progress_(progress),
-        chosen_(select_passes({options.passes.enable, options.passes.disable, options.passes.only, options.passes.options})),
+        chosen_(select_passes(options.passes)),
         split_(split_batches(state.data->batch_count(), state.options.profile_split)),
         result_(start_summary(state, "optimize")) {
     result_->split = figures_of(split_);

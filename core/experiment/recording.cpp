@@ -1,10 +1,8 @@
 #include "core/experiment/recording.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
+#include "core/base/scratch_folder.h"
 #include "core/formats/tokenizer.h"
 #include "core/profile/statistics.h"
 
@@ -53,27 +51,13 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
   return start;
 }
 
-// A folder for temporary files, which goes away with the object.
-struct TemporaryFolder {
-  TemporaryFolder() : path((std::filesystem::temp_directory_path() / "stormcell-XXXXXX").string()) {
-    if (!::mkdtemp(path.data())) failed(path, "cannot be made");
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string path;
-};
-
 }  // namespace
 
 // The members go in the opposite order: the thread that writes, the run, the file, its folder.
 struct SessionRun::Measured {
   Measured(const ModelSummary& model, const RunStart& start)
-      : session(folder.path + "/measured.storm", model), writer(session.begin_run(start)), recorder({writer.get()}) {}
-  TemporaryFolder folder;
+      : session(folder.path() + "/measured.storm", model), writer(session.begin_run(start)), recorder({writer.get()}) {}
+  ScratchFolder folder;
   SessionWriter session;
   std::unique_ptr<RunWriter> writer;
   Recorder recorder;

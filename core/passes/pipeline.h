@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "core/passes/pass.h"
+#include "core/passes/pass_selection.h"
 
 namespace stormcell {
-
-/// As the options --enable, --disable, --only and --pass-option name them, by id.
-struct PassSelection {
-  std::vector<std::string> enable, disable, only;
-  std::map<std::string, PassParameters> options;
-};
 
 /// A pass that is to run, with what was set of it.
 struct ChosenPass {

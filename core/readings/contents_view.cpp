@@ -5,26 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
 namespace {
-
-using nlohmann::json;
-
-json parsed(const std::string& text) {
-  json value = json::parse(text, nullptr, false);
-  return value.is_object() ? value : json::object();
-}
-std::string text_at(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-int64_t number_at(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<int64_t>() : 0;
-}
 
 /// The first batch tells: what is recorded is recorded for all of a run.
 void look_into(const SessionReader& reader, RunContents& run, size_t routers) {
@@ -75,20 +62,20 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
   std::error_code ignored;
   data->bytes = static_cast<int64_t>(std::filesystem::file_size(file, ignored));
   if (ignored) data->bytes = 0;
-  const json model = parsed(s.model.json);
+  const nlohmann::json model = json_or_null(s.model.json);
   data->model = s.model.name, data->family = s.model.family, data->fingerprint = s.model.fingerprint;
   data->weights = text_at(model, "weights");
-  data->parameters = number_at(model, "parameters"), data->weight_bytes = number_at(model, "weight_bytes");
+  data->parameters = whole_at(model, "parameters"), data->weight_bytes = whole_at(model, "weight_bytes");
   for (const RunLine& line : overview.runs) {
     progress.report("reading runs", static_cast<int64_t>(data->runs.size()), static_cast<int64_t>(overview.runs.size()));
     RunContents contents;
     contents.line = line;
     const RunSummary summary = reader.run(line.id);
     const RunLayout layout = reader.layout(line.id);
-    const json dataset = parsed(summary.dataset), machine = parsed(summary.machine);
+    const nlohmann::json dataset = json_or_null(summary.dataset), machine = json_or_null(summary.machine);
     contents.dataset = text_at(dataset, "name"), contents.dataset_fingerprint = text_at(dataset, "fingerprint");
     contents.machine = text_at(machine, "name"), contents.isa = text_at(machine, "isa");
-    contents.threads = static_cast<int>(number_at(machine, "threads"));
+    contents.threads = static_cast<int>(whole_at(machine, "threads"));
     contents.sequences = reader.sequences(line.id);
     look_into(reader, contents, layout.routers.size());
     if (line.id == run) look_at_routers(reader, layout, contents);

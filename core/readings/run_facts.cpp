@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
 #include "core/readings/session_lookup.h"
 #include "core/summary/latency.h"
@@ -35,11 +37,6 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
   }
 }
 
-std::string text_in(const std::string& json, const char* key) {
-  const nlohmann::json value = nlohmann::json::parse(json, nullptr, false);
-  return value.is_object() && value.contains(key) && value[key].is_string() ? value[key].get<std::string>() : std::string();
-}
-
 }  // namespace
 
 std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t run, const Progress& progress) {
@@ -47,12 +44,10 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   const SessionReader reader(file);
   const RunSummary summary = find_run(reader, run);
   auto facts = std::make_shared<RunFacts>();
-  facts->line = {summary.id,      summary.kind, summary.name, summary.started, summary.finished, std::string(to_text(summary.status)),
-                 summary.batches, false,        {},           summary.config,  summary.summary,  device_of(summary)};
-  facts->line.decisions = reader.has_decisions(summary.id);
+  facts->line = line_of(reader, summary);
   facts->model = reader.summary().model.name;
   facts->family = reader.summary().model.family;
-  facts->device = text_in(summary.machine, "name");
+  facts->device = text_at(json_or_null(summary.machine), "name");
   // One sequence and one batch tell: inputs are recorded for all of a run or for none.
   for (const SequenceInput& input : reader.inputs(summary.id, 0, 1))
     facts->inputs |= !input.text.empty(), facts->labels |= !input.label.empty();

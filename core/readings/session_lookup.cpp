@@ -3,19 +3,34 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/summary/parse.h"
 
 namespace stormcell {
 
 std::string device_of(const RunSummary& run) {
-  std::string device;
   const nlohmann::json machine = json_or_null(run.machine);
-  if (machine.is_object()) {
-    const auto name = machine.find("name"), threads = machine.find("threads");
-    if (name != machine.end() && name->is_string()) device = name->get<std::string>();
-    if (threads != machine.end() && threads->is_number_integer()) device += ", " + std::to_string(threads->get<int64_t>()) + " threads";
-  }
+  std::string device = text_at(machine, "name");
+  if (const int64_t threads = whole_at(machine, "threads"); threads > 0) device += ", " + std::to_string(threads) + " threads";
   return device.empty() ? "unknown" : device;
+}
+
+RunLine line_of(const SessionReader& reader, const RunSummary& run) {
+  RunLine line;
+  line.id = run.id, line.kind = run.kind, line.name = run.name;
+  line.started = run.started, line.finished = run.finished, line.status = std::string(to_text(run.status));
+  line.batches = run.batches;
+  line.decisions = reader.has_decisions(run.id);
+  line.config = run.config;
+  line.result = parse_summary(run.summary);
+  line.device = device_of(run);
+  // A run that did not reach its end has no summary; what it was asked for stands with its data, too.
+  if (line.result) line.settings = line.result->figures.settings;
+  const nlohmann::json dataset = json_or_null(run.dataset);
+  if (const nlohmann::json& settings = value_at(dataset, "settings"); line.settings.empty() && settings.is_object())
+    line.settings = settings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return line;
 }
 
 RunSummary find_exported_run(const SessionReader& session, const std::string& selector,

@@ -28,6 +28,7 @@ inline RunSummary find_run(const SessionReader& reader, int64_t run) { return ru
 /// "AMD EPYC 7B13, 8 threads".
 std::string device_of(const RunSummary& run);
 
+RunLine line_of(const SessionReader& reader, const RunSummary& run);
 inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
   return {r.name, r.stack, r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out, r.parent, r.parent_branch};
 }

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/readings/session_view.h"
-#include "core/summary/parse.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
@@ -24,12 +23,14 @@ SessionRuns list_session_runs(const std::string& file) {
   SessionRuns list{file, overview.model, overview.family, {}};
   for (const RunLine& run : overview.runs) {
     SessionRunLine line{run.id, run.batches, run.kind, run.name, run.status, run.started};
-    RunSummaryFigures figures;
-    line.figures = parse_summary(run.summary, figures);
-    line.speedup = figures.speedup;
-    line.speedup_ci95 = figures.speedup_ci95;
-    for (const PassReport& pass : figures.passes)
-      if (pass.applied) line.passes.push_back(pass.name);
+    if (run.result) {
+      const RunSummaryFigures& figures = run.result->figures;
+      line.figures = true;
+      line.speedup = figures.speedup;
+      line.speedup_ci95 = figures.speedup_ci95;
+      for (const PassReport& pass : figures.passes)
+        if (pass.applied) line.passes.push_back(pass.name);
+    }
     list.runs.push_back(std::move(line));
   }
   return list;

@@ -7,6 +7,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
@@ -24,8 +25,7 @@ void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
   for (LoadWindows::Router& router : loads.routers)
     if (!drops) router.dropped.clear();
   const nlohmann::json about = json_or_null(run.dataset);
-  if (!about.is_object() || !about.contains("lacks") || !about["lacks"].is_array()) return;
-  for (const nlohmann::json& fact : about["lacks"])
+  for (const nlohmann::json& fact : list_at(about, "lacks"))
     for (LoadWindows::Router& router : loads.routers) {
       if (fact == "weights") router.weight.clear();
     }
@@ -59,13 +59,7 @@ SessionOverview open_session(const std::string& file) {
   const SessionReader reader(file);
   const SessionSummary& s = reader.summary();
   SessionOverview overview{file, s.id, s.created, s.model.name, s.model.family, {}};
-  for (const RunSummary& r : reader.runs()) {
-    RunLine line{r.id, r.kind,   r.name,    r.started,   r.finished, std::string(to_text(r.status)), r.batches, reader.has_decisions(r.id),
-                 {},   r.config, r.summary, device_of(r)};
-    for (const nlohmann::json& from : {json_or_null(r.summary), json_or_null(r.dataset)})
-      if (line.settings.empty() && from.is_object() && from.contains("settings")) line.settings = from["settings"].dump();
-    overview.runs.push_back(std::move(line));
-  }
+  for (const RunSummary& run : reader.runs()) overview.runs.push_back(line_of(reader, run));
   return overview;
 }
 

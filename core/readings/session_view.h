@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/summary/parse.h"
 
 namespace stormcell {
 
@@ -17,11 +18,11 @@ struct RunLine {
   int64_t id = 0;
   std::string kind, name, started, finished, status;
   int64_t batches = 0;
-  bool decisions = false;  ///< every decision is stored, not only their sums
-  std::string settings;    ///< JSON of what it was run with, empty where it was imported
-  std::string config;      ///< stormcell.config/1 that `run --config` replays
-  std::string summary;     ///< JSON of the verb, empty where there is none
-  std::string device;      ///< what it ran on, with its threads; "unknown" where nobody said
+  bool decisions = false;                 ///< every decision is stored, not only their sums
+  std::string settings;                   ///< JSON of what it was run with, empty where it was imported
+  std::string config;                     ///< stormcell.config/1 that `run --config` replays
+  std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
+  std::string device;                     ///< what it ran on, with its threads; "unknown" where nobody said
 };
 struct SessionOverview {
   std::string file, id, created, model, family;

@@ -77,11 +77,14 @@ ReportData read_report_data(const std::string& session) {
   ReportData data;
   data.run = pick_run(reader, path.run);
   data.origin = origin_of(reader, data.run);
-  data.has_summary = parse_summary(data.run.summary, data.figures);
+  if (const auto summary = parse_summary(data.run.summary)) {
+    data.has_summary = true;
+    data.figures = summary->figures;
+    data.decoded = summary->generated;
+  }
   if (data.figures.verb.empty()) data.figures.verb = data.run.kind;
   if (data.figures.model.name.empty()) data.figures.model.name = reader.summary().model.name;
   if (data.figures.model.family.empty()) data.figures.model.family = reader.summary().model.family;
-  data.decoded = parse_decoded(data.run.summary);
   read_routing(reader, data);
   data.settings = flat_json(data.figures.settings);
   data.machine = flat_json(data.run.machine);

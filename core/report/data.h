@@ -32,8 +32,8 @@ struct ReportData {
   ExportOrigin origin;
   RunSummary run;
   bool has_summary = false;
-  RunSummaryFigures figures;       ///< of the summary; empty values where the run has none
-  std::optional<Decoded> decoded;  ///< of generate
+  RunSummaryFigures figures;               ///< of the summary; empty values where the run has none
+  std::optional<GenerateFigures> decoded;  ///< of generate
   std::vector<RouterProfile> routers;
   std::vector<Flows> flows;
   std::vector<GuardLine> guards;

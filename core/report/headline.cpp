@@ -47,8 +47,7 @@ std::string lead(const ReportData& d) {
   text += ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
   if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
-  if (d.decoded)
-    return text + "Compared with the oracle: " + (d.decoded->verified.empty() ? "nothing." : escape(d.decoded->verified) + ".");
+  if (d.decoded) return text + "Compared with the oracle: " + (d.decoded->verified ? escape(d.decoded->verified->text) + "." : "nothing.");
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)
     return text + "<strong class=\"bad\">Verification failed</strong>: " +
@@ -86,7 +85,7 @@ std::string headline(const ReportData& d) {
                   (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95));
   }
   if (d.decoded) {
-    const Decoded& g = *d.decoded;
+    const GenerateFigures& g = *d.decoded;
     tiles += tile("Tokens a second", number(g.tokens_per_s), "every batch once");
     tiles += tile("Generated", count(g.tokens),
                   "tokens for " + count(g.sequences) + " sequences; " + count(g.stopped_eos) + " ended by themselves, " +

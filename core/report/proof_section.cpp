@@ -81,11 +81,11 @@ std::string guards_section(const ReportData& d) {
 
 std::string proof_section(const ReportData& d) {
   const auto& v = d.figures.verified;
-  if (!v && d.decoded && !d.decoded->verified.empty())
+  if (!v && d.decoded && d.decoded->verified)
     return section(
         "proof", "What was verified",
-        paragraph(escape(d.decoded->verified) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
-                                                "Nearly equal scores flip under rounding, and all tokens behind a flip differ."));
+        paragraph(escape(d.decoded->verified->text) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
+                                                      "Nearly equal scores flip under rounding, and all tokens behind a flip differ."));
   if (!v) return {};
   return section(
       "proof", "What was verified",

@@ -161,7 +161,8 @@ struct OperatorTime {
 
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
-  std::string verb;  ///< optimize, run, profile
+  std::string verb;     ///< optimize, run, profile
+  std::string version;  ///< of the program that wrote it; empty: of this one
   ModelFigures model;
   DatasetFigures dataset;
   DeviceFigures device;
@@ -188,6 +189,8 @@ struct RunSummaryFigures {
   std::optional<std::array<double, 2>> record_overhead_ci95;
   std::optional<double> record_work;  ///< time that recording itself took, on the run's thread and the writer's, as a share of the run's
   std::vector<std::string> warnings;
+
+  bool is_verified() const { return verified && verified->passed; }
 };
 
 /// Decoded tokens beside the oracle's. A token whose score is nearly equal to another's may flip under rounding, and all behind it differ.
@@ -200,6 +203,7 @@ struct DecodedVerification {
 };
 
 struct GenerateFigures {
+  std::string version;  ///< of the program that wrote it; empty: of this one
   ModelFigures model;
   DatasetFigures dataset;
   DeviceFigures device;
@@ -226,6 +230,7 @@ struct RouterStructure {
   double hoistable_bytes = 0, hoistable_flops = 0;
 };
 struct ModelStructure {
+  std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
   double flops_per_cell = 0;
@@ -233,6 +238,9 @@ struct ModelStructure {
   std::map<std::string, int64_t> operators;
   std::vector<std::string> unsupported, warnings;
 };
+
+/// A run that was not verified, or failed it, is never reported as a speed-up (design 5.1).
+RunSummaryFigures without_unproven_speedup(RunSummaryFigures figures);
 
 /// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1",
 /// "stormcell.inspect/1".

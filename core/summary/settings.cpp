@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/error.h"
+
 namespace stormcell {
 namespace {
 using Json = nlohmann::json;
@@ -45,6 +47,20 @@ std::string word(const T& value) {
 }
 
 }  // namespace
+
+void check_device(std::string_view device) {
+  if (device == "cpu") return;
+  const std::string quoted = "\"" + std::string(device) + "\"";
+  if (device == "cuda" || device.starts_with("cuda:")) bad_input("--device", quoted + ": not in this version", "use cpu");
+  bad_input("--device", quoted + " is no device", "use cpu");
+}
+
+void check_dtype(std::string_view dtype) {
+  if (dtype == "f32" || dtype == "bf16") return;
+  bad_input("--dtype",
+            "\"" + std::string(dtype) + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
+            "f32 or bf16");
+}
 
 std::string settings_json(const ExperimentOptions& options) {
   Json j = {{"version", STORMCELL_VERSION}};

@@ -62,6 +62,11 @@ inline constexpr std::array kSettings = {
     Setting{"keep_all", "--keep-all", &ExperimentOptions::keep_all, "optimize"},
 };
 
+inline constexpr int kMostThreads = 1024;
+/// Throw Error(bad_input) that names the option: no device, no number format to compute in, or none of this version.
+void check_device(std::string_view device);
+void check_dtype(std::string_view dtype);
+
 /// A JSON object of all settings, and the program's version.
 std::string settings_json(const ExperimentOptions& options);
 /// Reads one; what is missing, or of another type, has its default. Nothing where there is no object that names a model.

@@ -156,12 +156,11 @@ class FaultsTest : public QObject {
     window.open(good_);
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QStringList said;
-    int key = 0, other = 0;
     const auto take = [&](const QString& message) { said << message; };
     window.background().start(
-        &key, [](const Progress&) -> views::View::Deliver { throw std::bad_alloc(); }, take);
+        Job::show_about, [](const Progress&) -> views::View::Deliver { throw std::bad_alloc(); }, take);
     window.background().start(
-        &other, [](const Progress&) -> views::View::Deliver { throw 7; }, take);
+        Job::show_contents, [](const Progress&) -> views::View::Deliver { throw 7; }, take);
     QTRY_COMPARE(said.size(), 2);
     QVERIFY2(said.join(' ').contains("memory"), qPrintable(said.join(' ')));
     verify_goes_on(window);

@@ -45,7 +45,7 @@ std::shared_ptr<SessionOverview> session() {
   s->file = "a.storm";
   const auto add = [&](int64_t id, const std::string& text, const char* settings) {
     RunLine run;
-    run.id = id, run.kind = "optimize", run.status = "finished", run.settings = settings, run.summary = text,
+    run.id = id, run.kind = "optimize", run.status = "finished", run.settings = settings, run.result = parse_summary(text),
     run.config = "{\"schema\":\"stormcell.config/1\"}";
     s->runs.push_back(run);
   };
@@ -90,13 +90,13 @@ class OptimisationsTest : public QObject {
 
   void what_is_not_verified_shows_no_speedup() {
     auto s = session();
-    s->runs[1].summary = summary(kOne, 1.5, false);
+    s->runs[1].result = parse_summary(summary(kOne, 1.5, false));
     QVERIFY(!look_up(*s, 1, {{"vertical-fusion"}}).speedup);
   }
 
   void what_is_set_of_a_pass_is_part_of_the_choice() {
     auto s = session();
-    s->runs[3].summary = summary(kWithOptions, 1.05, true);
+    s->runs[3].result = parse_summary(summary(kWithOptions, 1.05, true));
     s->runs[3].id = 4;
     const PassChoice off{{"vertical-fusion"}, {{"vertical-fusion", {{"norms", "off"}}}, {"dead-path", {{"max-share", "0.1"}}}}};
     QCOMPARE(*chosen_passes(s->runs[3]), effective(off));  // what is set of a pass that is off does not count
@@ -111,7 +111,7 @@ class OptimisationsTest : public QObject {
     const Optimisations other = look_up(*s, 1, {{"vertical-fusion"}, {{"vertical-fusion", {{"gates", "off"}}}}});
     QVERIFY(other.run == 0 && !row(other, "vertical-fusion").alone && !row(other, "vertical-fusion").applied &&
             row(other, "vertical-fusion").reason.isEmpty());
-    QCOMPARE(plan_choice(off).options,
+    QCOMPARE(selection_of(off).options,
              (std::map<std::string, std::map<std::string, std::string>>{{"vertical-fusion", {{"norms", "off"}}}}));
     // The standard is not kept.
     OptionRow norms;
@@ -129,8 +129,8 @@ class OptimisationsTest : public QObject {
       redo();
       undo = back;
     });
-    std::optional<PlanChoice> wanted;
-    connect(&view, &View::run_wanted, this, [&](const PlanChoice& choice) { wanted = choice; });
+    std::optional<PassSelection> wanted;
+    connect(&view, &View::run_wanted, this, [&](const PassSelection& choice) { wanted = choice; });
     QDoubleSpinBox* share = nullptr;
     for (QDoubleSpinBox* box : view.findChildren<QDoubleSpinBox*>())
       if (box->accessibleName() == "dead-path max-share") share = box;
@@ -159,10 +159,10 @@ class OptimisationsTest : public QObject {
   }
 
   void no_pass_is_not_all_passes() {
-    QVERIFY(plan_choice({}).only.empty());
-    QCOMPARE(plan_choice({}).disable.size(), list_passes().size());
-    QCOMPARE(plan_choice({{"dead-path"}}).only, (std::vector<std::string>{"dead-path"}));
-    QVERIFY(plan_choice({{"dead-path"}}).disable.empty());
+    QVERIFY(selection_of({}).only.empty());
+    QCOMPARE(selection_of({}).disable.size(), list_passes().size());
+    QCOMPARE(selection_of({{"dead-path"}}).only, (std::vector<std::string>{"dead-path"}));
+    QVERIFY(selection_of({{"dead-path"}}).disable.empty());
   }
 
   void switches_are_undone_at_once_and_a_run_asks_for_the_choice() {
@@ -174,8 +174,8 @@ class OptimisationsTest : public QObject {
       redo();
       undo = back;
     });
-    std::optional<PlanChoice> wanted;
-    connect(&view, &View::run_wanted, this, [&](const PlanChoice& choice) { wanted = choice; });
+    std::optional<PassSelection> wanted;
+    connect(&view, &View::run_wanted, this, [&](const PassSelection& choice) { wanted = choice; });
     for (QCheckBox* box : view.findChildren<QCheckBox*>())
       if (box->text() == "dead-path") box->click();
     QCOMPARE(view.state().run, int64_t{2});

@@ -101,7 +101,7 @@ Situation situation(const QJsonObject& summary) {
   s.facts.newest_result = summary.isEmpty() ? 0 : 2;
   s.facts.routers = {{"encoder.block.1.mlp", 8, {1, 2, 3}, {0, 0, 0}, 1.4, 2.5},
                      {"decoder.block.1.mlp", 8, {1, 2, 3}, {0, 0, 0}, 0.4, 2.9}};
-  s.summary = parse_summary(text(summary));
+  s.summary = shown(parse_summary(text(summary)));
   s.repeatable = true;
   return s;
 }
@@ -127,19 +127,19 @@ class OverviewTest : public QObject {
 
  private slots:
   void a_summary_is_read_and_anything_else_is_none() {
-    const auto s = parse_summary(text(optimised()));
-    QVERIFY(s && s->verified() && s->speedup && *s->speedup == 1.25);
-    QCOMPARE(s->passes.size(), size_t{3});
-    QCOMPARE(s->cells, qint64{83786});
-    QVERIFY(!s->passes[2].cumulative);
+    const auto s = shown(parse_summary(text(optimised())));
+    QVERIFY(s && s->figures.is_verified() && s->figures.speedup == 1.25);
+    QCOMPARE(s->figures.passes.size(), size_t{3});
+    QCOMPARE(s->figures.dataset.cells, int64_t{83786});
+    QVERIFY(!s->figures.passes[2].speedup_cumulative);
     for (const char* other : {"", "{", "[]", "{\"speedup\":1.5}", "{\"schema\":\"stormcell.compare/1\"}", "{\"schema\":7}"})
-      QVERIFY2(!parse_summary(other), other);
+      QVERIFY2(!shown(parse_summary(other)), other);
     // Missing parts leave gaps, nothing else.
-    const auto bare = parse_summary("{\"schema\":\"stormcell.run/1\",\"passes\":7,\"baseline\":[],\"routing\":[null]}");
-    QVERIFY(bare && !bare->baseline && bare->passes.empty());
+    const auto bare = shown(parse_summary("{\"schema\":\"stormcell.run/1\",\"passes\":7,\"baseline\":[],\"routing\":[null]}"));
+    QVERIFY(bare && !bare->figures.baseline && bare->figures.passes.empty());
     const auto g =
-        parse_summary(R"({"schema":"stormcell.generate/1","tokens":100,"tokens_per_s":50.5,"latency_ms":{"median":3,"runs":4}})");
-    QVERIFY(g && g->generated && g->generated->tokens == 100 && g->baseline->median == 3);
+        shown(parse_summary(R"({"schema":"stormcell.generate/1","tokens":100,"tokens_per_s":50.5,"latency_ms":{"median":3,"runs":4}})"));
+    QVERIFY(g && g->generated && g->generated->tokens == 100 && g->figures.baseline->latency_ms.median == 3);
   }
 
   void what_is_not_verified_never_shows_a_speed_up() {
@@ -150,7 +150,7 @@ class OverviewTest : public QObject {
     for (const QJsonObject& j : {failed, none}) {
       const Situation s = situation(j);
       const OverviewPageModel page = make_page(s);
-      QVERIFY(!s.summary->speedup && !page.hero.ratio && page.waterfall.empty());
+      QVERIFY(!s.summary->figures.speedup && !page.hero.ratio && page.waterfall.empty());
       QVERIFY(page.headline.startsWith("Not verified"));
       for (const FigureRow& row : page.figures) QVERIFY(row.after.isEmpty() && row.change.isEmpty());
       const Table table = make_overview_table(s);
@@ -258,12 +258,12 @@ class OverviewTest : public QObject {
     if (rule == "interval-holds-1") j["speedup_ci95"] = QJsonArray{0.9, 1.1}, s = situation(j);
     if (rule == "wide-interval") j["speedup_ci95"] = QJsonArray{1.1, 2.1}, s = situation(j);
     if (rule == "only-baseline") j["schema"] = "stormcell.run/1", j["optimized"] = QJsonValue(), s = situation(j);
-    if (rule == "fallbacks") s.summary->passes[0].fallbacks = 3;
+    if (rule == "fallbacks") s.summary->figures.passes[0].fallbacks = 3;
     if (rule == "dropped") s.facts.routers[1].dropped = {0, 4, 0};
     if (rule == "imbalance") s = plain;
     if (rule == "no-inputs") s.facts.inputs = false;
     if (rule == "compared") s.compared = true;
-    if (rule == "flips") s.summary->passes.clear();  // else the table is offered for another reason
+    if (rule == "flips") s.summary->figures.passes.clear();  // else the table is offered for another reason
     QVERIFY2(rules_of(s).contains(rule), qPrintable(rules_of(s).join(' ')));
     // Never two ways to the same place, never more than asked for, always something.
     const auto three = next_steps(s);
@@ -287,7 +287,8 @@ class OverviewTest : public QObject {
     QVERIFY2(footer.contains("profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"), qPrintable(footer));
     const auto with =
         parse_summary(R"({"schema":"stormcell.run/1","baseline":{"measured_batches":5,"rounds":12,"latency_ms":{"runs":60}}})");
-    QVERIFY(with->baseline->batches == 5 && with->baseline->rounds == 12 && with->baseline->runs == 60);
+    const auto& baseline = with->figures.baseline;
+    QVERIFY(baseline->batches == 5 && baseline->rounds == 12 && baseline->latency_ms.runs == 60);
   }
 
   void loads_that_were_not_counted_are_not_called_even() {
@@ -295,10 +296,12 @@ class OverviewTest : public QObject {
     for (auto& row : s.facts.routers) row.load = {0, 0, 0}, row.imbalance = 0;
     QCOMPARE(routers_of(s).size(), size_t{1});  // those of the summary
     QCOMPARE(make_page(s).routers[0].imbalance, 1.4);
-    const auto with = parse_summary(R"({"schema":"stormcell.run/1","routing":[{"router":"r","imbalance":1.4,"imbalance_real":0.7}]})");
-    QCOMPARE(with->routers[0].imbalance, 0.7);
+    Situation with;
+    with.summary = shown(
+        parse_summary(R"({"schema":"stormcell.run/1","routing":[{"router":"r","imbalance":1.4,"load_real":[1,2],"imbalance_real":0.7}]})"));
+    QCOMPARE(routers_of(with).at(0).imbalance, 0.7);
     QVERIFY(!rules_of(s).contains("look-at-routing") && !rules_of(s).contains("imbalance"));
-    s.summary->routers.clear();
+    s.summary->figures.routing.clear();
     QVERIFY(make_page(s).routers.empty());
   }
 
@@ -358,8 +361,8 @@ class OverviewTest : public QObject {
     run_load(view, context_of(bare));
     QVERIFY(view.has_content());
     QVERIFY(says(view.table(), "imbalance") && !says(view.table(), "speed-up"));
-    Context with = context_of(bare);
-    with.main.summary = text(optimised()), with.main.settings = "{}";
+    Context with = context_of(make_session(folder_.filePath("measured.storm").toStdString(), 12, some_run(), text(optimised())));
+    with.main.settings = "{}";
     run_load(view, with);
     QVERIFY(says(view.table(), "1.25"));
     // What could not be read is read again when asked for, whatever was on show before.

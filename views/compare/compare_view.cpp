@@ -56,7 +56,7 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
   }
   if (!(unread() & (Part::run | Part::other))) return nullptr;
   const bool itself = context.main.file == context.other.file && context.main.run == context.other.run;
-  const Source* bare = context.main.summary.empty() ? &context.main : context.other.summary.empty() ? &context.other : nullptr;
+  const Source* bare = !context.main.figures ? &context.main : !context.other.figures ? &context.other : nullptr;
   if (itself || bare) {
     show_message(itself
                      ? tr("%1 is the reference now.\n\nChoose another run in the list of runs to see what differs.").arg(context.main.title)

@@ -2,7 +2,6 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
-#include <QLocale>
 #include <QStringList>
 
 #include "views/kit/figure_text.h"
@@ -11,7 +10,6 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Data", text); }
-QString grouped(int64_t count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(count)); }
 QString escaped(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 QString title(const RunContents& run) {
   return QString("#%1 %2 %3").arg(run.line.id).arg(escaped(run.line.kind), escaped(run.line.name)).trimmed();
@@ -49,7 +47,7 @@ QString model_part(const SessionData& d, const Theme& theme) {
   table.row({tr("model"), "<b>" + escaped(d.model) + "</b>"});
   table.row({tr("family"), escaped(d.family)});
   if (d.parameters > 0)
-    table.row({tr("parameters"), tr("%1 in %2").arg(grouped(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
+    table.row({tr("parameters"), tr("%1 in %2").arg(count_text(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
   if (!d.weights.empty()) table.row({tr("weights"), escaped(d.weights)});
   table.row({tr("file"), escaped(d.file) + ", " + bytes_text(static_cast<double>(d.bytes))});
   table.row(
@@ -61,8 +59,8 @@ QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
   about.row({tr("size"), tr("%1 in %2")
-                             .arg(run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(grouped(run.sequences)),
-                                  run.line.batches == 1 ? tr("1 batch") : tr("%1 batches").arg(grouped(run.line.batches)))});
+                             .arg(run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(count_text(run.sequences)),
+                                  run.line.batches == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(run.line.batches)))});
   if (!run.labels.empty()) {
     QStringList labels;
     for (const std::string& l : run.labels) labels << escaped(l);
@@ -82,7 +80,7 @@ QString run_part(const RunContents& run, const Theme& theme) {
   for (const RunContents::Router& r : run.routers)
     routers.row({escaped(r.line.name), escaped(r.line.space), escaped(r.line.protocol), QString::number(r.line.branches),
                  QString::number(r.line.fan_out),
-                 r.touched < r.line.branches ? tr("%1 of %2").arg(r.touched).arg(r.line.branches) : tr("all"), grouped(r.cells),
+                 r.touched < r.line.branches ? tr("%1 of %2").arg(r.touched).arg(r.line.branches) : tr("all"), count_text(r.cells),
                  r.cells > 0 ? QString::number(100.0 * static_cast<double>(r.padding) / static_cast<double>(r.cells), 'f', 1) + " %"
                              : QString("0 %")});
   return html + "<p></p>" + routers.text();
@@ -127,7 +125,7 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
   runs.head(head);
   const RunContents* shown = nullptr;
   for (const RunContents& r : d.runs) {
-    QStringList cells{title(r), grouped(r.line.batches)};
+    QStringList cells{title(r), count_text(r.line.batches)};
     for (const bool there : r.kept) cells << mark(there, theme);
     runs.row(cells, r.line.id == run);
     if (r.line.id == run) shown = &r;

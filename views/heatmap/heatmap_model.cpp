@@ -1,11 +1,12 @@
 #include "views/heatmap/heatmap_model.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
+
+#include "views/kit/figure_text.h"
 
 namespace stormcell::views {
 namespace {
@@ -15,8 +16,6 @@ QString tr(const char* text) { return QCoreApplication::translate("Heatmap", tex
 double load_of(const LoadWindows::Router& router, size_t at, bool padding) {
   return static_cast<double>(router.load[at]) - (padding || router.padding.empty() ? 0 : static_cast<double>(router.padding[at]));
 }
-
-QString grouped(double count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(std::llround(count))); }
 
 std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order, bool padding) {
   std::vector<int> branches(static_cast<size_t>(router.line.branches));
@@ -298,18 +297,18 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
                      .arg(r.router.toHtmlEscaped())
                      .arg(branch)
                      .arg(sums.load.size())
-                     .arg(r.protocol, grouped(sums.load[b]))
+                     .arg(r.protocol, count_text(std::llround(sums.load[b])))
                      .arg(100 * metric_of(HeatMetric::share, sums, b), 0, 'f', 1)
                      .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2);
   if (!router->padding.empty()) {
     const double padding =
         sum_windows(*router, range.from, range.to, true).load[b] - sum_windows(*router, range.from, range.to, false).load[b];
     if (padding > 0)
-      text += matrix.options.padding ? tr("<br>%1 of them padding").arg(grouped(padding))
-                                     : tr("<br>and %1 of padding, not counted").arg(grouped(padding));
+      text += matrix.options.padding ? tr("<br>%1 of them padding").arg(count_text(std::llround(padding)))
+                                     : tr("<br>and %1 of padding, not counted").arg(count_text(std::llround(padding)));
   }
   if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
-  if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(grouped(sums.dropped[b]));
+  if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(count_text(std::llround(sums.dropped[b])));
   if (matrix.options.pair == HeatPair::difference)
     text += tr("<br>%1: %2 against the other run")
                 .arg(term_of(matrix.options.metric).name)

@@ -28,10 +28,11 @@ struct Selection {
 struct Source {
   std::string file;
   int64_t run = 0;
-  QString title;                          ///< "demo.storm #3 optimize"
-  std::string revision;                   ///< of the file when it was looked at: another one means reading again
-  std::string settings, config, summary;  ///< JSON texts of the run, may be empty
+  QString title;                 ///< "demo.storm #3 optimize"
+  std::string revision;          ///< of the file when it was looked at: another one means reading again
+  std::string settings, config;  ///< JSON texts of the run, may be empty
   bool decisions = false;
+  bool figures = false;  ///< its verb left some when it ended
 
   bool empty() const { return file.empty(); }
   bool operator==(const Source&) const = default;

@@ -66,7 +66,7 @@ class View : public QWidget {
   void content_changed();
   void said(const QString& message);
   /// The run on show once more, with these passes.
-  void run_wanted(const stormcell::PlanChoice& passes);
+  void run_wanted(const stormcell::PassSelection& passes);
   /// A file of the view's making; the shell asks where.
   void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
   /// A change that can be undone: the shell calls `redo` now, and either again when asked to.

@@ -1,9 +1,6 @@
 #include "views/optimisations/optimisations_model.h"
 
 #include <QCoreApplication>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <algorithm>
 
 namespace stormcell::views {
@@ -11,15 +8,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Optimisations", text); }
 
-QJsonObject summary_of(const RunLine& run) { return QJsonDocument::fromJson(QByteArray::fromStdString(run.summary)).object(); }
-
-std::optional<double> number(const QJsonValue& v) { return v.isDouble() ? std::optional(v.toDouble()) : std::nullopt; }
-
-std::optional<Gain> gain(const QJsonValue& value, const QJsonValue& ci) {
-  if (!value.isDouble()) return {};
-  Gain g{value.toDouble(), {}};
-  if (ci.isArray() && ci.toArray().size() == 2) g.ci95 = Interval{ci[0].toDouble(), ci[1].toDouble()};
-  return g;
+std::optional<Gain> gain(const std::optional<double>& value, const std::optional<Interval>& ci95) {
+  return value ? std::optional(Gain{*value, ci95}) : std::nullopt;
 }
 
 PassRow* find(Optimisations& state, const QString& id) {
@@ -29,43 +19,42 @@ PassRow* find(Optimisations& state, const QString& id) {
 }
 
 /// Whether a pass ran with just what is set of it now.
-bool has_options(const QJsonObject& options, const PassRow& row) {
+bool has_options(const std::map<std::string, std::string>& options, const PassRow& row) {
   return std::all_of(row.options.begin(), row.options.end(), [&](const OptionRow& option) {
-    const QJsonValue value = options[QString::fromStdString(option.line.key)];
-    return value.isString() ? value.toString() == option.value : option.is_standard();
+    const auto set = options.find(option.line.key);
+    return set != options.end() ? QString::fromStdString(set->second) == option.value : option.is_standard();
   });
 }
 
 /// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly this choice.
-void take(Optimisations& state, int64_t run, const QJsonObject& summary, bool exact) {
-  for (const QJsonValue& p : summary["passes"].toArray()) {
-    PassRow* row = find(state, p["name"].toString());
-    if (!row || !has_options(p["options"].toObject(), *row)) continue;
-    if (!row->applied || exact)
-      row->applied = p["applied"].toBool(), row->left_out = p["left_out"].toBool(), row->reason = p["reason"].toString();
-    if (const auto alone = gain(p["speedup_alone"], p["speedup_alone_ci95"]); alone && (!row->alone || exact))
-      row->alone = alone, row->alone_run = run;
+void take(Optimisations& state, const RunLine& run, bool exact) {
+  for (const PassReport& p : run.result->figures.passes) {
+    PassRow* row = find(state, QString::fromStdString(p.name));
+    if (!row || !has_options(p.options, *row)) continue;
+    if (!row->applied || exact) row->applied = p.applied, row->left_out = p.left_out, row->reason = QString::fromStdString(p.reason);
+    if (p.speedup_alone && (!row->alone || exact)) row->alone = gain(p.speedup_alone, p.speedup_alone_ci95), row->alone_run = run.id;
     if (!exact) continue;
-    row->cumulative = gain(p["speedup_cumulative"], p["speedup_cumulative_ci95"]);
-    row->guard_hits = static_cast<qlonglong>(p["guard_hits"].toDouble());
-    row->guard_misses = static_cast<qlonglong>(p["fallbacks"].toDouble());
+    row->cumulative = gain(p.speedup_cumulative, p.speedup_cumulative_ci95);
+    row->guard_hits = p.guard_hits;
+    row->guard_misses = p.fallbacks;
     row->parameters.clear();
-    const QJsonObject parameters = p["parameters"].toObject();
-    for (auto it = parameters.begin(); it != parameters.end(); ++it) row->parameters.emplace_back(it.key(), it.value().toString());
+    for (const auto& [key, value] : p.parameters) row->parameters.emplace_back(QString::fromStdString(key), QString::fromStdString(value));
   }
+}
+
+std::optional<double> mean_of(const std::optional<PlanFigures>& plan) {
+  return plan && plan->latency_ms.mean > 0 ? std::optional(plan->latency_ms.mean) : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<PassChoice> chosen_passes(const RunLine& run) {
-  const QJsonObject summary = summary_of(run);
-  if (summary["schema"].toString() != "stormcell.optimize/1") return {};
+  if (!run.result || run.result->figures.verb != "optimize") return {};
   PassChoice chosen;
-  for (const QJsonValue& p : summary["passes"].toArray()) {
-    const QString id = p["name"].toString();
+  for (const PassReport& p : run.result->figures.passes) {
+    const QString id = QString::fromStdString(p.name);
     chosen.enabled.insert(id);
-    const QJsonObject options = p["options"].toObject();
-    for (auto it = options.begin(); it != options.end(); ++it) chosen.options[id][it.key()] = it.value().toString();
+    for (const auto& [key, value] : p.options) chosen.options[id][QString::fromStdString(key)] = QString::fromStdString(value);
   }
   return chosen;
 }
@@ -126,24 +115,22 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     const RunLine& run = session.runs[i];
     const auto chosen = chosen_passes(run);
     if (!chosen || (!settings.empty() && run.settings != settings)) continue;
-    const QJsonObject summary = summary_of(run);
     const bool exact = state.run == 0 && *chosen == wanted;
-    take(state, run.id, summary, exact);
+    take(state, run, exact);
     if (!exact) continue;
     state.run = run.id;
     state.config = run.config;
-    state.baseline_ms = number(summary["baseline"]["latency_ms"]["mean"]);
-    state.optimised_ms = number(summary["optimized"]["latency_ms"]["mean"]);
-    if (summary["verified"]["passed"].toBool()) {
-      state.speedup = gain(summary["speedup"], summary["speedup_ci95"]);
-      state.verified = summary["verified"]["text"].toString();
-    }
+    const RunSummaryFigures& figures = run.result->figures;
+    state.baseline_ms = mean_of(figures.baseline);
+    state.optimised_ms = mean_of(figures.optimized);
+    state.speedup = gain(figures.speedup, figures.speedup_ci95);
+    if (figures.is_verified()) state.verified = QString::fromStdString(figures.verified->text);
   }
   return state;
 }
 
-PlanChoice plan_choice(const PassChoice& choice) {
-  PlanChoice plan;
+PassSelection selection_of(const PassChoice& choice) {
+  PassSelection plan;
   for (const PassLine& pass : list_passes()) {
     if (choice.enabled.contains(QString::fromStdString(pass.id)))
       plan.only.push_back(pass.id);

@@ -70,7 +70,7 @@ QString options_text(const PassChoice& choice);
 /// choice; reasons also from others where that one is missing.
 Optimisations look_up(const SessionOverview& session, int64_t settings_of, const PassChoice& choice);
 /// For Experiment::optimize().
-PlanChoice plan_choice(const PassChoice& choice);
+PassSelection selection_of(const PassChoice& choice);
 /// All that run by default: the lossy ones only by name.
 QSet<QString> default_passes();
 Table make_table(const Optimisations& state);

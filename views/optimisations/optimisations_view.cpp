@@ -227,7 +227,7 @@ void OptimisationsView::take(const PassChoice& choice) {
   canvas_->refresh();
 }
 
-void OptimisationsView::run() { emit run_wanted(plan_choice(choice_)); }
+void OptimisationsView::run() { emit run_wanted(selection_of(choice_)); }
 
 void OptimisationsView::frame() {
   begin_whole_window("optimisations");

@@ -20,7 +20,8 @@ ValueAxis axis_of(const OverviewPageModel& page, const QRectF& area) {
   return ValueAxis::around(values, area.left(), area.right(), 0.1, 0.05);
 }
 
-void interval_bar(QPainter& p, const ValueAxis& axis, const Interval95& ci, double y, const QColor& color, double thickness, double cap) {
+void interval_bar(QPainter& p, const ValueAxis& axis, const std::array<double, 2>& ci, double y, const QColor& color, double thickness,
+                  double cap) {
   p.setPen(QPen(color, thickness, Qt::SolidLine, Qt::FlatCap));
   p.drawLine(QPointF(axis.x(ci[0]), y), QPointF(axis.x(ci[1]), y));
   for (const double end : ci) p.drawLine(QPointF(axis.x(end), y - cap), QPointF(axis.x(end), y + cap));

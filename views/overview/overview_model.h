@@ -1,5 +1,11 @@
 // What the overview says about a run: the texts and figures of its page, and the table twin. Pure: no widget, no reading.
 #pragma once
+#include <QString>
+#include <QStringList>
+#include <array>
+#include <optional>
+#include <vector>
+
 #include "views/overview/overview_rules.h"
 
 namespace stormcell::views {
@@ -10,7 +16,7 @@ enum class Tone { plain, good, bad, warn };
 struct HeroFigure {
   QString title, value, note;
   std::optional<double> ratio;  ///< drawn on an axis with its interval where it is a ratio
-  std::optional<Interval95> interval;
+  std::optional<std::array<double, 2>> interval;
   Tone tone = Tone::plain;
 };
 
@@ -33,7 +39,7 @@ struct WaterfallRow {
   bool applied = false;
   double from = 1;
   std::optional<double> to;
-  std::optional<Interval95> interval;
+  std::optional<std::array<double, 2>> interval;
   bool left_out = false;
 };
 

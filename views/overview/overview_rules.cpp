@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "views/kit/figure_text.h"
@@ -10,6 +11,7 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
+QString of(const std::string& text) { return QString::fromStdString(text); }
 
 bool has_result(const Situation& s) { return s.summary.has_value(); }
 bool running(const Situation& s) { return s.facts.line.status == "running"; }
@@ -20,10 +22,11 @@ std::optional<RouterSummary> most_uneven(const Situation& s) {
   return at == rows.end() || at->branches < 2 ? std::nullopt : std::optional(*at);
 }
 
-const PassSummary* idle_pass(const Situation& s) {
+const PassReport* idle_pass(const Situation& s) {
   if (!s.summary) return nullptr;
-  const auto at = std::find_if(s.summary->passes.begin(), s.summary->passes.end(), [](const auto& p) { return !p.applied && !p.left_out; });
-  return at == s.summary->passes.end() ? nullptr : &*at;
+  const std::vector<PassReport>& passes = s.summary->figures.passes;
+  const auto at = std::find_if(passes.begin(), passes.end(), [](const auto& p) { return !p.applied && !p.left_out; });
+  return at == passes.end() ? nullptr : &*at;
 }
 
 qint64 dropped(const Situation& s) {
@@ -41,7 +44,7 @@ bool has_loads(const Situation& s) {
 qint64 fallbacks(const Situation& s) {
   qint64 sum = 0;
   if (s.summary)
-    for (const PassSummary& p : s.summary->passes) sum += p.fallbacks;
+    for (const PassReport& p : s.summary->figures.passes) sum += p.fallbacks;
   return sum;
 }
 
@@ -58,40 +61,46 @@ constexpr StepRule kRules[] = {
      [](const Situation& s) { return !has_result(s) && !running(s) && s.facts.newest_result == 0 && s.facts.line.kind != "import"; },
      [](const Situation&) { return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains."); },
      QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
-    {"not-verified", [](const Situation& s) { return has_result(s) && s.summary->proof && !s.summary->proof->passed; },
+    {"not-verified",
+     [](const Situation& s) { return has_result(s) && s.summary->figures.verified && !s.summary->figures.verified->passed; },
      [](const Situation& s) {
-       const ProofSummary& proof = *s.summary->proof;
-       const QString why = proof.reasons.isEmpty() ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
-                                                         .arg(number_text(proof.largest), number_text(proof.tolerance))
-                                                   : proof.reasons[0];
+       const Verification& proof = *s.summary->figures.verified;
+       const QString why = proof.reasons.empty() ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
+                                                       .arg(number_text(proof.max_rel_diff), number_text(proof.tolerance))
+                                                 : of(proof.reasons[0]);
        return tr("Do not use this configuration: %1. The table says which passes applied.").arg(why);
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
-    {"not-compared", [](const Situation& s) { return has_result(s) && !s.summary->proof && s.summary->verb != "generate" && s.repeatable; },
+    {"not-compared",
+     [](const Situation& s) {
+       return has_result(s) && !s.summary->figures.verified && s.summary->figures.verb != "generate" && s.repeatable;
+     },
      [](const Situation&) { return tr("Nothing was compared with the reference, so nothing is known about its correctness."); },
      QT_TRANSLATE_NOOP("Overview", "Run again, verified"), "run-again"},
     {"interval-holds-1",
      [](const Situation& s) {
-       return has_result(s) && s.repeatable && s.summary->speedup_ci && (*s.summary->speedup_ci)[0] <= 1 &&
-              (*s.summary->speedup_ci)[1] >= 1;
+       return has_result(s) && s.repeatable && s.summary->figures.speedup_ci95 && (*s.summary->figures.speedup_ci95)[0] <= 1 &&
+              (*s.summary->figures.speedup_ci95)[1] >= 1;
      },
      [](const Situation& s) {
        return tr("The 95 % interval of the speed-up, %1 to %2, contains 1: a gain cannot be told from noise yet.")
-           .arg(times_text((*s.summary->speedup_ci)[0]), times_text((*s.summary->speedup_ci)[1]));
+           .arg(times_text((*s.summary->figures.speedup_ci95)[0]), times_text((*s.summary->figures.speedup_ci95)[1]));
      },
      QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
     {"wide-interval",
      [](const Situation& s) {
-       return has_result(s) && s.repeatable && s.summary->speedup && s.summary->speedup_ci &&
-              (*s.summary->speedup_ci)[1] - (*s.summary->speedup_ci)[0] > 0.25 * *s.summary->speedup;
+       return has_result(s) && s.repeatable && s.summary->figures.speedup && s.summary->figures.speedup_ci95 &&
+              (*s.summary->figures.speedup_ci95)[1] - (*s.summary->figures.speedup_ci95)[0] > 0.25 * *s.summary->figures.speedup;
      },
      [](const Situation& s) {
        return tr("The interval of the speed-up is wide, %1 to %2: measure longer, on a machine that does nothing else.")
-           .arg(times_text((*s.summary->speedup_ci)[0]), times_text((*s.summary->speedup_ci)[1]));
+           .arg(times_text((*s.summary->figures.speedup_ci95)[0]), times_text((*s.summary->figures.speedup_ci95)[1]));
      },
      QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
     {"only-baseline",
-     [](const Situation& s) { return has_result(s) && s.repeatable && !s.summary->optimized && s.summary->verb != "optimize"; },
+     [](const Situation& s) {
+       return has_result(s) && s.repeatable && !s.summary->figures.optimized && s.summary->figures.verb != "optimize";
+     },
      [](const Situation&) { return tr("Only one plan was measured here. An optimisation tries the passes and measures both."); },
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
@@ -116,12 +125,12 @@ constexpr StepRule kRules[] = {
      [](const Situation&) { return tr("No inputs are recorded, so a cell's path cannot be shown with its word."); },
      QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
     {"pass-not-applied", [](const Situation& s) { return idle_pass(s) != nullptr; },
-     [](const Situation& s) { return tr("%1 did not apply: %2.").arg(idle_pass(s)->name, idle_pass(s)->reason); },
+     [](const Situation& s) { return tr("%1 did not apply: %2.").arg(of(idle_pass(s)->name), of(idle_pass(s)->reason)); },
      QT_TRANSLATE_NOOP("Overview", "Show all passes"), "table"},
-    {"flips", [](const Situation& s) { return has_result(s) && s.summary->proof && s.summary->proof->flips > 0; },
+    {"flips", [](const Situation& s) { return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0; },
      [](const Situation& s) {
        return tr("%1 cells at near ties went to another branch than in the reference; %2 of them are explained by rounding.")
-           .arg(count_text(s.summary->proof->flips), count_text(s.summary->proof->explained_flips));
+           .arg(count_text(s.summary->figures.verified->flips), count_text(s.summary->figures.verified->explained_flips));
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
     {"look-at-routing", [](const Situation& s) { return has_loads(s); },
@@ -143,9 +152,31 @@ constexpr StepRule kRules[] = {
 
 }  // namespace
 
+std::optional<Summary> shown(const std::shared_ptr<const Summary>& result) {
+  constexpr std::array kMeasured = {"optimize", "run", "profile", "generate"};
+  if (!result || std::find(kMeasured.begin(), kMeasured.end(), result->figures.verb) == kMeasured.end()) return {};
+  Summary summary = *result;
+  if (!summary.figures.is_verified())
+    for (PassReport& pass : summary.figures.passes) pass.clear_gains();
+  if (summary.generated) {
+    summary.figures.baseline = PlanFigures{};
+    summary.figures.baseline->latency_ms = summary.generated->latency_ms;
+    summary.figures.dataset.batches = summary.generated->batches;
+  }
+  return summary;
+}
+
 std::vector<RouterSummary> routers_of(const Situation& s) {
-  if (!has_loads(s)) return s.summary ? s.summary->routers : std::vector<RouterSummary>();
   std::vector<RouterSummary> rows;
+  if (!has_loads(s)) {
+    if (!s.summary) return rows;
+    // Without padding where the run says it: older ones do not.
+    for (const RouterFigures& r : s.summary->figures.routing)
+      rows.push_back(r.load_real.empty()
+                         ? RouterSummary{of(r.router), r.branches, r.cells, r.dropped, r.imbalance, r.entropy}
+                         : RouterSummary{of(r.router), r.branches, r.cells_real, r.dropped, r.imbalance_real, r.entropy_real});
+    return rows;
+  }
   for (const auto& r : s.facts.routers) {
     const qint64 cells = std::accumulate(r.load.begin(), r.load.end(), int64_t{0}),
                  kept_out = std::accumulate(r.dropped.begin(), r.dropped.end(), int64_t{0});

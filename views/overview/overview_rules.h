@@ -5,18 +5,28 @@
 #include <vector>
 
 #include "core/readings/run_facts.h"
-#include "views/overview/overview_summary.h"
+#include "core/summary/parse.h"
 
 namespace stormcell::views {
 
 /// All that rules may look at.
 struct Situation {
   RunFacts facts;
-  std::optional<Summary> summary;
-  bool repeatable = false;  ///< how the run was made is known
-  bool compared = false;    ///< another run is chosen to compare with
+  std::optional<Summary> summary;  ///< see shown()
+  bool repeatable = false;         ///< how the run was made is known
+  bool compared = false;           ///< another run is chosen to compare with
 };
 
+/// What the page shows of what a run said: nothing of verbs that measure nothing; without the gains of passes where nothing was verified,
+/// so that no picture can show them by mistake; with the times of decoding as those of a plan.
+std::optional<Summary> shown(const std::shared_ptr<const Summary>& result);
+
+struct RouterSummary {
+  QString name;
+  int branches = 0;
+  int64_t cells = 0, dropped = 0;
+  double imbalance = 0, entropy = 0;
+};
 /// Routers with counted loads: the session's, else the summary's. A run without decisions has zeros in the first, which say nothing.
 std::vector<RouterSummary> routers_of(const Situation& situation);
 

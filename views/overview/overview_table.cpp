@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "core/summary/measured_text.h"
 #include "views/kit/figure_text.h"
 #include "views/overview/overview_model.h"
 
@@ -15,27 +16,27 @@ std::optional<double> if_any(double value) { return value > 0 ? std::optional(va
 constexpr PlanFigure kFigures[] = {
     {QT_TRANSLATE_NOOP("Overview", "Latency, mean"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
      QT_TRANSLATE_NOOP("Overview", "Mean time of one batch, of the same pairs as the speed-up. Measured."),
-     [](const PlanSummary& p) { return if_any(p.mean); }, duration_text, "ms"},
+     [](const PlanFigures& p) { return if_any(p.latency_ms.mean); }, duration_text, "ms"},
     {QT_TRANSLATE_NOOP("Overview", "Latency, median"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
      QT_TRANSLATE_NOOP("Overview", "Median time of one batch over all executions. Measured."),
-     [](const PlanSummary& p) { return if_any(p.median); }, duration_text, "ms", false},
+     [](const PlanFigures& p) { return if_any(p.latency_ms.median); }, duration_text, "ms", false},
     {QT_TRANSLATE_NOOP("Overview", "Latency, 95th percentile"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
      QT_TRANSLATE_NOOP("Overview", "95 of 100 batches take at most this long. Measured; batches differ in length."),
-     [](const PlanSummary& p) { return if_any(p.p95); }, duration_text, "ms", false},
+     [](const PlanFigures& p) { return if_any(p.latency_ms.p95); }, duration_text, "ms", false},
     {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
      QT_TRANSLATE_NOOP("Overview", "Cells of all batches, padding included / time of all batches. Measured."),
-     [](const PlanSummary& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
+     [](const PlanFigures& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
     {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what the machine can do"),
      QT_TRANSLATE_NOOP("Overview",
                        "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. Both "
                        "ceilings were probed in the same run."),
-     [](const PlanSummary& p) { return p.limit_share; }, percent_text, "share"},
+     [](const PlanFigures& p) { return p.limit_share; }, percent_text, "share"},
     {QT_TRANSLATE_NOOP("Overview", "Memory, weights"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
      QT_TRANSLATE_NOOP("Overview", "Most bytes of weights that were held at once. Counted."),
-     [](const PlanSummary& p) { return if_any(p.weight_bytes); }, bytes_text, "bytes"},
+     [](const PlanFigures& p) { return if_any(static_cast<double>(p.peak_weight_bytes)); }, bytes_text, "bytes"},
     {QT_TRANSLATE_NOOP("Overview", "Memory, activations"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
      QT_TRANSLATE_NOOP("Overview", "Size of the planned buffer for intermediate values. Counted."),
-     [](const PlanSummary& p) { return if_any(p.activation_bytes); }, bytes_text, "bytes"},
+     [](const PlanFigures& p) { return if_any(static_cast<double>(p.peak_activation_bytes)); }, bytes_text, "bytes"},
 };
 
 }  // namespace
@@ -53,38 +54,42 @@ Table make_overview_table(const Situation& s) {
                {tr("origin"), tr("measured: by the clock; counted: exact")},
                {tr("note"), tr("Why, or compared with what")}};
   const auto add = [&](const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
-                       const std::optional<Interval95>& ci = {}, const QString& note = {}) {
+                       const std::optional<std::array<double, 2>>& ci = {}, const QString& note = {}) {
     t.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
   };
   const QString measured = tr("measured"), counted = tr("counted");
   add(tr("run"), tr("batches"), static_cast<qlonglong>(s.facts.line.batches), tr("batches"), counted);
   if (s.summary) {
-    const Summary& f = *s.summary;
-    if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci);
+    const RunSummaryFigures& f = s.summary->figures;
+    if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci95);
     const ProofText proof = proof_of(s);
-    add(tr("result"), tr("verified"), f.proof ? Value(f.proof->passed ? tr("yes") : tr("no")) : Value(), {}, measured, {}, proof.text);
-    if (f.proof) {
-      add(tr("result"), tr("largest difference"), f.proof->largest, tr("of the largest value"), measured, {},
-          tr("tolerance %1").arg(number_text(f.proof->tolerance)));
-      add(tr("result"), tr("flips"), static_cast<qlonglong>(f.proof->flips), tr("decisions"), counted, {},
-          tr("%1 explained").arg(count_text(f.proof->explained_flips)));
+    add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured, {},
+        proof.text);
+    if (f.verified) {
+      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured, {},
+          tr("tolerance %1").arg(number_text(f.verified->tolerance)));
+      add(tr("result"), tr("flips"), static_cast<qlonglong>(f.verified->flips), tr("decisions"), counted, {},
+          tr("%1 explained").arg(count_text(f.verified->explained_flips)));
     }
-    const auto add_plan = [&](const QString& name, const std::optional<PlanSummary>& plan) {
+    const auto add_plan = [&](const QString& name, const std::optional<PlanFigures>& plan) {
       if (!plan) return;
       for (const PlanFigure& figure : plan_figures())
         if (const auto v = figure.value(*plan))
           add(name, tr(figure.name), *v, figure.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, tr(figure.tip));
     };
-    if (!f.measured.isEmpty()) add(tr("result"), tr("batches"), f.measured, {}, counted);
+    if (const std::string text = measured_text(f); !text.empty())
+      add(tr("result"), tr("batches"), QString::fromStdString(text), {}, counted);
     add_plan(tr("baseline"), f.baseline);
-    if (f.verified() || !f.baseline) add_plan(tr("optimised"), f.optimized);
-    if (f.generated) add(tr("result"), tr("tokens a second"), f.generated->tokens_per_s, tr("tokens/s"), measured);
-    for (const PassSummary& p : f.passes) {
-      add(p.name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, p.reason);
-      if (p.alone) add(p.name, tr("speed-up alone"), *p.alone, tr("times"), measured, p.alone_ci);
-      if (p.cumulative) add(p.name, tr("speed-up with those above"), *p.cumulative, tr("times"), measured, p.cumulative_ci);
+    if (f.is_verified() || !f.baseline) add_plan(tr("optimised"), f.optimized);
+    if (const auto& g = s.summary->generated) add(tr("result"), tr("tokens a second"), g->tokens_per_s, tr("tokens/s"), measured);
+    for (const PassReport& p : f.passes) {
+      const QString name = QString::fromStdString(p.name);
+      add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
+      if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured, p.speedup_alone_ci95);
+      if (p.speedup_cumulative)
+        add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)
-        add(p.name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
+        add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
             tr("%1 guards held").arg(count_text(p.guard_hits)));
     }
   } else if (s.facts.latency_ms.runs > 0) {

@@ -9,7 +9,7 @@ namespace stormcell::views {
 
 struct PlanFigure {
   const char *name, *note, *tip;
-  std::optional<double> (*value)(const PlanSummary&);
+  std::optional<double> (*value)(const PlanFigures&);
   QString (*text)(double);
   const char* unit;
   bool is_compared = true;  ///< false: shown for both plans and never divided

@@ -1,15 +1,15 @@
 #include "views/transitions/transitions_painter.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 #include <algorithm>
 #include <cmath>
+
+#include "views/kit/figure_text.h"
 
 namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Transitions", text); }
-QString grouped(int64_t count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(count)); }
 
 QColor tone_color(const PairMatrix& m, float tone, const Theme& theme) {
   return m.two_sided() ? theme.diverging(tone) : theme.sequential(tone);
@@ -106,10 +106,10 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = static_cast<int64_t>(f.ribbons.size());
-  if (ribbons == f.pairs) return tr("all %1 pairs of branches that any cell took; height: cells").arg(grouped(ribbons));
+  if (ribbons == f.pairs) return tr("all %1 pairs of branches that any cell took; height: cells").arg(count_text(ribbons));
   return tr("%1 of %2 pairs, %3 % of all steps; the %4 hottest chains of pairs in colour; height: cells")
       .arg(ribbons)
-      .arg(grouped(f.pairs))
+      .arg(count_text(f.pairs))
       .arg(100 * f.drawn(), 0, 'f', 1)
       .arg(std::min<size_t>(f.chains.size(), kChainsInColour));
 }

@@ -36,11 +36,12 @@ inline void record_batches(RecordSink& sink, const RunLayout& layout, int64_t fi
 }
 
 /// A session with one finished run of `batches` batches.
-inline std::string make_session(const std::string& path, int64_t batches, const RunStart& start = some_run()) {
+inline std::string make_session(const std::string& path, int64_t batches, const RunStart& start = some_run(),
+                                const std::string& summary = "{\"speedup\":1.5}") {
   SessionWriter writer(path, some_model());
   auto run = writer.begin_run(start);
   record_batches(*run, start.layout, 0, batches);
-  run->finish(RunStatus::finished, "{\"speedup\":1.5}");
+  run->finish(RunStatus::finished, summary);
   run.reset();
   writer.close();
   return path;

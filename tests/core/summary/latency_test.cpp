@@ -60,8 +60,7 @@ class LatencyTest : public QObject {
     pass.name = "dead-path", pass.left_out = true, pass.reason = "left out: ...";
     pass.speedup_own = 0.97, pass.speedup_own_ci95 = {0.94, 0.99};
     f.passes = {pass};
-    RunSummaryFigures read;
-    QVERIFY(parse_summary(to_json(f), read));
+    const RunSummaryFigures read = parse_summary(to_json(f))->figures;
     QVERIFY(read.split && read.split->rule == "first" && read.split->profiled == 3 && read.split->measured == 9 && !read.split->same);
     QCOMPARE(read.baseline->latency_ms.mean, 2.5);
     QVERIFY(read.passes[0].left_out && read.passes[0].speedup_own == 0.97 && read.passes[0].speedup_own_ci95 == pass.speedup_own_ci95);

@@ -75,9 +75,7 @@ class SummaryJsonTest : public QObject {
     flip.router = "moe", flip.batch = 1, flip.execution = 2, flip.cell = 3, flip.above = "exit=1", flip.reference = 4, flip.ours = -1;
     flip.follows = true;
     v.listed = {flip};
-    RunSummaryFigures back;
-    QVERIFY(parse_summary(to_json(f), back));
-    const Verification read = *back.verified;
+    const Verification read = *parse_summary(to_json(f))->figures.verified;
     QCOMPARE(read.reasons, v.reasons);
     QCOMPARE(read.max_rel_diff, v.max_rel_diff);
     QCOMPARE(read.consequences, v.consequences);

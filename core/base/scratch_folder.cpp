@@ -1,4 +1,4 @@
-#include "core/exports/scratch_folder.h"
+#include "core/base/scratch_folder.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,0 +1,42 @@
+#include "core/formats/json_fields.h"
+
+#include <nlohmann/json.hpp>
+
+namespace stormcell {
+
+using nlohmann::json;
+
+const json& value_at(const json& object, const char* key) {
+  static const json none;
+  if (!object.is_object()) return none;
+  const auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+const json& list_at(const json& object, const char* key) {
+  static const json none = json::array();
+  const json& value = value_at(object, key);
+  return value.is_array() ? value : none;
+}
+
+std::string text_at(const json& object, const char* key) {
+  const json& value = value_at(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+double real_at(const json& object, const char* key) {
+  const json& value = value_at(object, key);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+int64_t whole_at(const json& object, const char* key) {
+  const json& value = value_at(object, key);
+  return value.is_number_integer() ? value.get<int64_t>() : 0;
+}
+
+bool flag_at(const json& object, const char* key) {
+  const json& value = value_at(object, key);
+  return value.is_boolean() && value.get<bool>();
+}
+
+}  // namespace stormcell

@@ -1,0 +1,296 @@
+// Which key of stormcell.VERB/1 is which member: one row each, that writing (summary_json.cpp) and reading (parse.cpp) both go by.
+//
+// fields(visitor, struct) hands every member to the visitor with its key, in the order of the file. A member is a text, a number, a flag,
+// an optional, a list or a struct that has fields() itself. The visitor's other functions say what is special:
+//   schema                  the verb and the program's version: how every file begins
+//   text_or_null            null where the text is empty
+//   infinite_or_null        JSON has no infinity: it is written as null
+//   true_unless_said        files of older versions lack it
+//   minus_one_unless_said   the same
+//   positive_or_null        null where there is none
+//   json                    text that is JSON itself
+//   group                   an object without a struct of its own
+//   list                    a list whose elements have the rows given there
+//   decoded                 ids and text of each decoded sequence
+//   derived                 written, and computed again instead of being read
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+template <class T, class Struct>
+concept Of = std::same_as<std::remove_const_t<T>, Struct>;
+
+void fields(auto& v, Of<Latency> auto& l) {
+  v("median", l.median);
+  v("p95", l.p95);
+  v("min", l.min);
+  v("mean", l.mean);
+  v("runs", l.runs);
+}
+
+void fields(auto& v, Of<SplitFigures> auto& s) {
+  v("rule", s.rule);
+  v("profiled", s.profiled);
+  v("measured", s.measured);
+  v("same", s.same);
+}
+
+void fields(auto& v, Of<PlanFigures> auto& p) {
+  v("latency_ms", p.latency_ms);
+  v("cells_per_s", p.cells_per_s);
+  v("limit_share", p.limit_share);
+  v("peak_weight_bytes", p.peak_weight_bytes);
+  v("peak_activation_bytes", p.peak_activation_bytes);
+  v("measured_batches", p.batches);
+  v("rounds", p.rounds);
+}
+
+void fields(auto& v, Of<ModelFigures> auto& m) {
+  v("name", m.name);
+  v("family", m.family);
+  v("parameters", m.parameters);
+  v("weight_bytes", m.weight_bytes);
+  v("routers", m.routers);
+  v("branches", m.branches);
+  v("weights", m.weights);
+  v("fingerprint", m.fingerprint);
+  v.true_unless_said("weights_stated", m.weights_stated);
+}
+
+void fields(auto& v, Of<DatasetFigures> auto& d) {
+  v("name", d.name);
+  v("batches", d.batches);
+  v("cells", d.cells);
+  v("cells_without_padding", d.cells_without_padding);
+  v("sequences", d.sequences);
+  v("truncated", d.truncated);
+  v("by_length", d.by_length);
+  v("cells_as_given", d.cells_as_given);
+  v("cells_by_length", d.cells_by_length);
+}
+
+void fields(auto& v, Of<DeviceFigures> auto& d) {
+  v("name", d.name);
+  v("backend", d.backend);
+  v("threads", d.threads);
+  v.text_or_null("core_placement", d.core_placement);
+  v.text_or_null("isa", d.isa);
+  v("peak_gflops", d.peak_gflops);
+  v("peak_bf16_gflops", d.peak_bf16_gflops);
+  v("read_gbps", d.read_gbps);
+  v("peak_gflops_before_and_after", d.peak_readings);
+  v("read_gbps_before_and_after", d.read_readings);
+}
+
+void fields(auto& v, Of<Flip> auto& f) {
+  v("router", f.router);
+  v("batch", f.batch);
+  v("execution", f.execution);
+  v("cell", f.cell);
+  v.minus_one_unless_said("item", f.item);
+  v("position", f.position);
+  v("above", f.above);
+  v("reference", f.reference);
+  v("ours", f.ours);
+  v.infinite_or_null("margin", f.margin);
+  v("score_error", f.score_error);
+  v("explained", f.explained);
+  v("follows", f.follows);
+}
+
+void fields(auto& v, Of<OutputDifference> auto& o) {
+  v("name", o.name);
+  v.infinite_or_null("max_abs_diff", o.max_abs_diff);
+  v.infinite_or_null("max_rel_diff", o.max_rel_diff);
+  v.infinite_or_null("free_max_rel_diff", o.free_max_rel_diff);
+}
+
+void fields(auto& v, Of<RouterDifference> auto& r) {
+  v("router", r.router);
+  v.infinite_or_null("score_error", r.score_error);
+  v("score_scale", r.score_scale);
+  v.infinite_or_null("weight_error", r.weight_error);
+  v("flips", r.flips);
+  v("explained_flips", r.explained_flips);
+}
+
+void fields(auto& v, Of<FormatCost> auto& f) {
+  v("dtype", f.dtype);
+  v.infinite_or_null("max_rel_diff", f.max_rel_diff);
+  v("tolerance", f.tolerance);
+  v("passed", f.passed);
+  v.list("outputs", f.outputs, [](auto& each, Of<OutputDifference> auto& o) {
+    each("name", o.name);
+    each.infinite_or_null("max_rel_diff", o.max_rel_diff);
+  });
+}
+
+void fields(auto& v, Of<Verification> auto& f) {
+  v("passed", f.passed);
+  v("text", f.text);
+  v("reasons", f.reasons);
+  v("tolerance", f.tolerance);
+  v.infinite_or_null("max_abs_diff", f.max_abs_diff);
+  v.infinite_or_null("max_rel_diff", f.max_rel_diff);
+  v.infinite_or_null("free_max_rel_diff", f.free_max_rel_diff);
+  v("batches", f.batches);
+  v("baseline_batches", f.baseline_batches);
+  v("flips", f.flips);
+  v("explained_flips", f.explained_flips);
+  v("consequences", f.consequences);
+  v("dropped", f.dropped);
+  v("outputs", f.outputs);
+  v("routers", f.routers);
+  v("format", f.format);
+  v("seconds", f.seconds);
+  v("listed_flips", f.listed);
+}
+
+void fields(auto& v, Of<PassReport> auto& p) {
+  v("name", p.name);
+  v("applied", p.applied);
+  v("reason", p.reason);
+  v("left_out", p.left_out);
+  v.derived("predicted_speedup", nullptr);  // no model of time is good enough to be shown: docs/decisions/011
+  v("speedup_alone", p.speedup_alone);
+  v("speedup_alone_ci95", p.speedup_alone_ci95);
+  v("speedup_own", p.speedup_own);
+  v("speedup_own_ci95", p.speedup_own_ci95);
+  v("speedup_cumulative", p.speedup_cumulative);
+  v("speedup_cumulative_ci95", p.speedup_cumulative_ci95);
+  v("guard_hits", p.guard_hits);
+  v("fallbacks", p.fallbacks);
+  v("options", p.options);
+  v("parameters", p.parameters);
+}
+
+void fields(auto& v, Of<RouterFigures> auto& r) {
+  v("router", r.router);
+  v("branches", r.branches);
+  v("fan_out", r.fan_out);
+  v("cells", r.cells);
+  v("load", r.load);
+  v("imbalance", r.imbalance);
+  v("entropy", r.entropy);
+  v("dropped", r.dropped);
+  v("label_information", r.label_information);
+  v("cells_real", r.cells_real);
+  v("load_real", r.load_real);
+  v("imbalance_real", r.imbalance_real);
+  v("entropy_real", r.entropy_real);
+}
+
+void fields(auto& v, Of<OperatorTime> auto& o) {
+  v("op", o.op);
+  v("steps", o.steps);
+  v("batches", o.batches);
+  v.derived("steps_per_batch", o.batches > 0 ? static_cast<double>(o.steps) / static_cast<double>(o.batches) : 0.0);
+  v("ms_per_batch", o.milliseconds);
+  v("limit_ms_per_batch", o.limit_milliseconds);
+  v("limit_compute_ms_per_batch", o.limit_compute_milliseconds);
+  v.derived("in_cache", o.in_cache());
+}
+
+void fields(auto& v, Of<RunSummaryFigures> auto& f) {
+  v.schema(f.verb, f.version);
+  v("model", f.model);
+  v("dataset", f.dataset);
+  v("device", f.device);
+  v("phase", f.phase);
+  v("baseline", f.baseline);
+  v("optimized", f.optimized);
+  v("speedup", f.speedup);
+  v("speedup_ci95", f.speedup_ci95);
+  v("split", f.split);
+  if (f.verb != "generate") v("verified", f.verified);  // there it is of tokens
+  v("passes", f.passes);
+  v("routing", f.routing);
+  v.derived("preload", nullptr);
+  if (f.verb == "profile") {
+    v("decisions", f.decisions);
+    v("windows", f.windows);
+    v("labels", f.labels);
+    v("record_overhead", f.record_overhead);
+    v("record_overhead_ci95", f.record_overhead_ci95);
+    v("record_work", f.record_work);
+  }
+  v.group("operators", [&](auto& plans) {
+    plans("baseline", f.baseline_operators);
+    plans("optimized", f.optimized_operators);
+  });
+  v("load_seconds", f.load_seconds);
+  v("unloaded_weight_bytes", f.unloaded_weight_bytes);
+  v("peak_resident_bytes", f.peak_resident_bytes);
+  v.json("settings", f.settings);
+  v("warnings", f.warnings);
+  v.text_or_null("session", f.session);
+  v.positive_or_null("session_run", f.session_run);
+  v.json("config", f.config);
+}
+
+void fields(auto& v, Of<DecodedVerification> auto& f) {
+  v("passed", f.passed);
+  v("text", f.text);
+  v("batches", f.batches);
+  v("sequences", f.sequences);
+  v("equal", f.equal);
+  v("tokens", f.tokens);
+}
+
+void fields(auto& v, Of<GenerateFigures> auto& f) {
+  v.schema("generate", f.version);
+  v("model", f.model);
+  v("dataset", f.dataset);
+  v("device", f.device);
+  v.derived("phase", "decode");
+  v("batches", f.batches);
+  v("sequences", f.sequences);
+  v("tokens", f.tokens);
+  v("tokens_per_s", f.tokens_per_s);
+  v("latency_ms", f.latency_ms);
+  v.group("stopped", [&](auto& why) {
+    why("eos", f.stopped_eos);
+    why("length", f.stopped_length);
+  });
+  v("accuracy", f.accuracy);
+  v("routing", f.routing);
+  v.json("settings", f.settings);
+  v.text_or_null("session", f.session);
+  v.positive_or_null("session_run", f.session_run);
+  v.decoded("outputs", f.ids, f.texts);
+  v("verified", f.verified);
+  v("warnings", f.warnings);
+}
+
+void fields(auto& v, Of<RouterStructure> auto& r) {
+  v("name", r.name);
+  v("branches", r.branches);
+  v("cell_space", r.cell_space);
+  v("protocol", r.protocol);
+  v("depends", r.depends);
+  v.group("hoistable", [&](auto& work) {
+    work("bytes", r.hoistable_bytes);
+    work("flops", r.hoistable_flops);
+  });
+  v("mixes", r.mixes);
+}
+
+void fields(auto& v, Of<ModelStructure> auto& s) {
+  v.schema("inspect", s.version);
+  v("name", s.name);
+  v("family", s.family);
+  v("parameters", s.parameters);
+  v("weight_bytes", s.weight_bytes);
+  v("flops_per_cell", s.flops_per_cell);
+  v("routers", s.routers);
+  v("operators", s.operators);
+  v("unsupported", s.unsupported);
+  v("warnings", s.warnings);
+}
+
+}  // namespace stormcell
