@@ -47,7 +47,13 @@ class GenerateTest : public QObject {
   }
 
  private slots:
+  void labels_are_recorded_with_every_turn_data() {
+    QTest::addColumn<bool>("by_length");
+    QTest::newRow("as given") << false;
+    QTest::newRow("batches of like length") << true;
+  }
   void labels_are_recorded_with_every_turn() {
+    QFETCH(const bool, by_length);
     const std::vector<std::pair<std::string, std::string>> names = {
         {"Москва", "ru"}, {"Афіни", "uk"}, {"Αθήνα", "el"}, {"Волга", "ru"}, {"Κρήτη", "el"}};
     std::string lines;
@@ -56,15 +62,23 @@ class GenerateTest : public QObject {
       lines += Json{{"text", text}, {"language", label}}.dump() + "\n";
       read[label] += static_cast<int64_t>(QString::fromStdString(text).normalized(QString::NormalizationForm_KD).size()) + 2;
     }
-    const std::string data = scratch_.write("names.jsonl", lines), session = scratch_.path("labels.storm");
-    const Json figures = json_of({"generate", "demo:switch-names", "--data", data, "--label-field", "language", "--batch", "2",
-                                  "--max-new-tokens", "12", "-o", session});
+    const std::string data = scratch_.write("names.jsonl", lines), session = scratch_.path(by_length ? "like.storm" : "labels.storm");
+    Arguments arguments = {
+        "generate", "demo:switch-names", "--data", data,   "--label-field", "language", "--batch", "2", "--max-new-tokens",
+        "12",       "--record-inputs",   "-o",     session};
+    if (by_length) arguments.emplace_back("--bucket-by-length");
+    const Json figures = json_of(arguments);
     std::map<std::string, int64_t> written;  // tokens that were decoded
     for (size_t i = 0; i < names.size(); ++i) written[names[i].second] += static_cast<int64_t>(figures["outputs"][i]["ids"].size());
 
     const SessionReader reader(session);
     const int64_t run = reader.find_run("").id;
-    for (const SequenceInput& input : reader.inputs(run, 0, 10)) QCOMPARE(input.label, names[static_cast<size_t>(input.sequence)].second);
+    const std::vector<SequenceInput> inputs = reader.inputs(run, 0, 10);
+    QCOMPARE(inputs.size(), names.size());
+    for (const SequenceInput& input : inputs) {
+      QCOMPARE(input.label, names[static_cast<size_t>(input.sequence)].second);
+      QCOMPARE(input.text, names[static_cast<size_t>(input.sequence)].first);
+    }
     const RunLayout layout = reader.layout(run);
     QCOMPARE(layout.routers.size(), size_t{3});
     for (size_t r = 0; r < layout.routers.size(); ++r) {
