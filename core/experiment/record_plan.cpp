@@ -4,6 +4,7 @@
 
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/operator.h"
+#include "core/graph/patch_grid.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/router_edges.h"
 
@@ -30,6 +31,7 @@ int32_t recorded_space(RecordPlan& plan, const Graph& graph, SpaceId space) {
   plan.layout.spaces.push_back(graph.space(space).name);
   plan.spaces.push_back(kNone);
   plan.turn_spaces.push_back(kNone);
+  plan.columns.push_back(static_cast<int32_t>(grid_columns(graph, space)));
   return static_cast<int32_t>(plan.spaces.size()) - 1;
 }
 
@@ -77,11 +79,12 @@ void add_routers(RecordPlan& plan, const Program& program) {
 void add_edges(RecordPlan& plan, const Program& program) {
   const auto router_of = [&](NodeId node) {
     const auto at = std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.node == node; });
-    return at == program.routers.end() ? size_t{0} : static_cast<size_t>(at - program.routers.begin());
+    return static_cast<size_t>(at - program.routers.begin());
   };
   RunLayout& layout = plan.layout;
   for (const RouterEdge& e : router_edges(*program.graph)) {
     const size_t a = router_of(e.from), b = router_of(e.to);
+    if (std::max(a, b) >= program.routers.size()) continue;  // the plan does not run it
     const LayoutEdge edge{plan.routers.of[a], plan.routers.of[b], e.branches};
     if (program.routers[a].repeat != program.routers[b].repeat || edge.from >= edge.to ||
         layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
@@ -170,6 +173,7 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
     const int64_t cells = space.count.evaluate(bindings);
     CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
     table.phase = has_turns ? Phase::prefill : Phase::forward;
+    table.columns = plan.columns[s];
     const std::span<const int32_t> mask = mask_over(g, plan.spaces[s], batch), tokens = tokens_over(g, plan.spaces[s], batch);
     const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? mask : std::span<const int32_t>(), known ? tokens : std::span<const int32_t>());

@@ -16,6 +16,7 @@ struct RecordPlan {
   NamedRouters routers;
   std::vector<SpaceId> spaces;       ///< by recorded space: the graph's, outside of repeats; kNone: nothing is decided there
   std::vector<SpaceId> turn_spaces;  ///< by recorded space: the graph's within a repeat; kNone: nothing is decided there
+  std::vector<int32_t> columns;      ///< by recorded space: of the grid that its cells lie in; 0: they lie in a sequence
   std::vector<bool> in_repeat;       ///< by step
   bool has_turns() const;            ///< routers decide in turns: each turn is a record of its own
 };

@@ -1,6 +1,7 @@
 #include "core/graph/hoist.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/graph/roles.h"
 #include "core/graph/router_flow.h"
@@ -96,7 +97,8 @@ class Search {
   bool may_wait(NodeId id, ValueId decision, const std::vector<bool>& cone) const {
     const Node& n = g_.node(id);
     const SpaceId space = g_.value(decision).type.space;
-    if (n.outputs.empty() || (!has_role(n, Role::compute) && !has_role(n, Role::pointwise) && !has_role(n, Role::attend))) return false;
+    constexpr Role kHoisted[] = {Role::compute, Role::pointwise, Role::attend, Role::unfold};
+    if (n.outputs.empty() || std::find(std::begin(kHoisted), std::end(kHoisted), n.op->role) == std::end(kHoisted)) return false;
     for (const ValueId v : n.outputs)
       if (cone[static_cast<size_t>(v)] || is_output_[static_cast<size_t>(v)] || g_.value(v).type.space != space ||
           g_.value(v).kind == ValueKind::decision)

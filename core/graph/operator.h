@@ -57,6 +57,7 @@ enum class Role : uint8_t {
   open,       ///< takes rows of input 0 to where input 1, a decision or ragged cells, sends them: an output for each of `spaces`
   close,      ///< joins rows of branches in the space that its attribute `space` names
   grouped,    ///< works on all slots of the decision input 1; inputs from 2 on serve one branch each, those that `branches` lists
+  unfold,     ///< cuts the content of input 0 into cells of a grid
   exchange,   ///< moves rows between ranks
   state,      ///< changes the state that is its first input, and gives nothing
   guard,      ///< runs its first body, or its second, which computes the same

@@ -1,5 +1,7 @@
 #include "core/graph/patch_grid.h"
 
+#include "core/graph/roles.h"
+
 namespace stormcell {
 
 PatchGrid grid_of_unfold(const Graph& graph, const Node& node) {
@@ -12,6 +14,17 @@ PatchGrid grid_of_fold(const Graph& graph, const Node& node) {
   const TensorType& patches = input_type(graph, node, 0);
   return {node.attributes.integer("height"), node.attributes.integer("width"), patches.content[0].constant(), patches.content[1].constant(),
           node.attributes.integer("stride")};
+}
+
+int64_t grid_columns(const Graph& graph, SpaceId space) {
+  int64_t columns = 0;
+  for (const Node& node : graph.nodes) {
+    if (!has_role(node, Role::unfold) || graph.dense_ancestor(graph.value(node.outputs[0]).type.space) != space) continue;
+    const int64_t here = grid_of_unfold(graph, node).columns();
+    if (columns != 0 && columns != here) return 0;
+    columns = here;
+  }
+  return columns;
 }
 
 void expect_patches(const Graph& graph, const Node& node, SpaceId space, const PatchGrid& grid) {

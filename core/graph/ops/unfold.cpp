@@ -26,5 +26,6 @@ constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"stride", AttributeKind::integer}};
 }  // namespace
 extern const Operator kUnfold;
-const Operator kUnfold{.name = "unfold", .infer = infer, .flow = flow, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kUnfold{
+    .name = "unfold", .infer = infer, .flow = flow, .cost = cost_of_traffic, .role = Role::unfold, .attributes = kAttributes};
 }  // namespace stormcell

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/cpu/cpu_device.h"
+#include "core/graph/patch_grid.h"
 #include "core/profile/accumulator.h"
 #include "core/profile/layout_edges.h"
 #include "core/runtime/lower.h"
@@ -111,6 +112,29 @@ class RecordPlanTest : public QObject {
     QCOMPARE(exits, size_t{2});
     ProfileAccumulator profile(recorded.plan.layout);
     profile.batch(recorded.batch);  // it is taken
+  }
+
+  void patches_lie_in_the_grid_that_cut_them() {
+    size_t grids = 0;
+    for (const testing::Toy& toy : testing::toys()) {
+      const RandomCase made = toy.make(1);
+      const auto program = lower(std::make_shared<Graph>(made.graph));
+      const RecordPlan plan = record_plan(program);
+      for (size_t s = 0; s < plan.spaces.size(); ++s) {
+        const SpaceId space = plan.spaces[s];
+        bool cut = false;
+        for (const Node& node : made.graph.nodes)
+          if (node.op->name == "unfold" && made.graph.dense_ancestor(made.graph.value(node.outputs[0]).type.space) == space) {
+            cut = true;
+            const PatchGrid grid = grid_of_unfold(made.graph, node);
+            QCOMPARE(int64_t{plan.columns[s]}, grid.columns());
+            QCOMPARE(made.graph.space(space).per_parent, Dim(grid.rows() * grid.columns()));
+          }
+        QVERIFY2(cut || plan.columns[s] == 0, toy.name);
+        grids += cut;
+      }
+    }
+    QVERIFY(grids >= 3);
   }
 
   void every_toy_has_a_layout_that_is_taken() {
