@@ -66,7 +66,7 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
-  add_row(rows, "cells a second", f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
+  add_row(rows, "real cells a second", f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
   add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
     // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
     return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);

@@ -22,10 +22,10 @@ const std::vector<int32_t>& Batch::integers(std::string_view input) const {
   return found ? found->integers : kNoValues;
 }
 
-int64_t Batch::cells() const {
+int64_t Batch::real_cells() const {
   int64_t tokens = 0;
   for (const BatchCells& space : spaces)
-    if (space.holds_tokens) tokens += size() * space.per_item;
+    if (space.holds_tokens) tokens += space.real.empty() ? size() * space.per_item : std::count(space.real.begin(), space.real.end(), 1);
   return tokens > 0 ? tokens : size();
 }
 

@@ -43,8 +43,8 @@ struct Batch {
   const BatchCells* find_space(std::string_view name) const;
   /// Values of an i32 input; empty where the batch has none.
   const std::vector<int32_t>& integers(std::string_view input) const;
-  /// Cells of the spaces that hold tokens, padding included; where none does, items.
-  int64_t cells() const;
+  /// Real cells of the spaces that hold tokens; where none does, items.
+  int64_t real_cells() const;
   /// True if the items' numbers follow each other.
   bool is_consecutive() const;
   /// Of a space with `per_item` cells of each item.

@@ -177,9 +177,12 @@ class Optimization {
     if (options_.measure_seconds > 0) s_.warn_of_noise(repeat_spread(times_), r.warnings);
     r.baseline_operators = s_.operator_times(*baseline_, progress_);
     if (both) r.optimized_operators = s_.operator_times(optimized(), progress_);
-    const double limit = s_.mean_limit_milliseconds(*baseline_, batches, progress_);
-    for (auto& plan : {&r.baseline, &r.optimized})
-      if (*plan && (*plan)->latency_ms.mean > 0) (*plan)->limit_share = limit / (*plan)->latency_ms.mean;
+    // Each plan against the limit of its own work: one that computes less has less to do at best.
+    const auto set_share = [&](PlanFigures& figures, ReadyPlan& plan) {
+      if (figures.latency_ms.mean > 0) figures.limit_share = s_.mean_limit_milliseconds(plan, batches, progress_) / figures.latency_ms.mean;
+    };
+    set_share(*r.baseline, *baseline_);
+    if (both) set_share(*r.optimized, optimized());
     r.device = s_.device_figures();
   }
 

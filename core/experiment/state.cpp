@@ -261,9 +261,7 @@ PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency
   f.latency_ms = latency;
   double cells = 0;
   const std::map<int64_t, double> shares = shares_of(batches);
-  for (const auto& [b, share] : shares) {
-    cells += share * static_cast<double>(data->batch(b).cells());
-  }
+  for (const auto& [b, share] : shares) cells += share * static_cast<double>(data->batch(b).real_cells());
   if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
   f.batches = static_cast<int64_t>(shares.size());
   f.rounds = rounds;

@@ -112,7 +112,7 @@ std::string headline(const ReportData& d) {
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   if (plan || f.optimized) {
     Table table("Latency and throughput, measured",
-                {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", "cells a second", "share of the limit"});
+                {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", "real cells a second", "share of the limit"});
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),

@@ -287,6 +287,21 @@ class JsonTest : public QObject {
     QVERIFY(replayed["dataset"]["cells"] == like["dataset"]["cells"]);
   }
 
+  void a_plan_that_computes_less_has_a_limit_of_its_own() {
+    // Long and short lines by turns: nearly half of the cells pad.
+    std::string lines;
+    for (int i = 0; i < 20; ++i) lines += std::string(i % 2 ? 10 : 1, 'a') + "\n";
+    const std::string model = model_with_tokenizer(scratch_), text = scratch_.write("uneven.txt", lines);
+    const Json j = json_of(short_run("optimize", model, text, {"--batch", "5", "--only", "unpad", "--keep-all"}));
+    QVERIFY2(j["passes"][0]["applied"].get<bool>(), j["passes"].dump().c_str());
+    const auto limit = [&](const char* plan) { return j[plan]["limit_share"].get<double>() * j[plan]["latency_ms"]["mean"].get<double>(); };
+    QVERIFY2(limit("optimized") < 0.95 * limit("baseline"), j.dump().c_str());
+    // Padding is no work that anybody asked for: both plans computed the same cells.
+    const auto cells = [&](const char* plan) { return j[plan]["cells_per_s"].get<double>() * j[plan]["latency_ms"]["mean"].get<double>(); };
+    QVERIFY2(std::abs(cells("optimized") - cells("baseline")) < 1e-6 * cells("baseline"), j.dump().c_str());
+    QVERIFY(cells("baseline") * 1e-3 * j["dataset"]["batches"].get<double>() < j["dataset"]["cells"].get<double>());
+  }
+
   void options_of_passes_are_kept_and_replayed() {
     const std::string config = scratch_.path("options.json");
     const Json written = json_of(short_run("optimize", switch_model(), switch_data(),

@@ -29,7 +29,7 @@ constexpr KnownFigure kKnown[] = {
      duration_text},
     {"latency_ms.runs", QT_TRANSLATE_NOOP("Compare", "executions measured"), QT_TRANSLATE_NOOP("Compare", "Counted."), plain},
     {"cells_per_s", QT_TRANSLATE_NOOP("Compare", "cells a second"),
-     QT_TRANSLATE_NOOP("Compare", "Cells of all batches / their time. Measured."), plain},
+     QT_TRANSLATE_NOOP("Compare", "Cells of all batches without padding / their time. Measured."), plain},
     {"tokens_per_s", QT_TRANSLATE_NOOP("Compare", "tokens a second"), QT_TRANSLATE_NOOP("Compare", "Tokens written / time. Measured."),
      plain},
     {"limit_share", QT_TRANSLATE_NOOP("Compare", "share of the limit"),

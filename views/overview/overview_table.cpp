@@ -24,7 +24,7 @@ constexpr PlanFigure kFigures[] = {
      QT_TRANSLATE_NOOP("Overview", "95 of 100 batches take at most this long. Measured; batches differ in length."),
      [](const PlanFigures& p) { return if_any(p.latency_ms.p95); }, duration_text, "ms", false},
     {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
-     QT_TRANSLATE_NOOP("Overview", "Cells of all batches, padding included / time of all batches. Measured."),
+     QT_TRANSLATE_NOOP("Overview", "Cells of all batches without padding / time of all batches. Measured."),
      [](const PlanFigures& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
     {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what the machine can do"),
      QT_TRANSLATE_NOOP("Overview",

@@ -113,11 +113,12 @@ class DatasetTest : public QObject {
 
     std::set<std::vector<int64_t>> parts;
     std::vector<std::string> texts(7);
-    int64_t cells = 0;
+    int64_t cells = 0, real = 0;
     for (int64_t b = 0; b < like->batch_count(); ++b) {
       const Batch batch = like->batch(b);
       parts.insert(batch.items);
-      cells += batch.cells();
+      cells += batch.size() * batch.find_space("token")->per_item;
+      real += batch.real_cells();
       for (size_t i = 0; i < batch.items.size(); ++i) {
         texts[static_cast<size_t>(batch.items[i])] = batch.texts[i];
         const auto per_item = static_cast<size_t>(batch.find_space("token")->per_item);
@@ -132,6 +133,7 @@ class DatasetTest : public QObject {
     QCOMPARE(parts, (std::set<std::vector<int64_t>>{{1, 3}, {6, 5}, {2, 0}, {4}}));
     QCOMPARE(texts, (std::vector<std::string>{"abcdefg", "a", "abcdef", "b", "abcdefgh", "ab", "c"}));
     QCOMPARE(cells, like->cells().cells);
+    QCOMPARE(real, like->cells().real);
   }
 
   void items_of_one_length_stay_as_they_are() {

@@ -51,7 +51,7 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(batch.find_space("image")->per_item, 1);
     QCOMPARE(batch.find_space("patch")->per_item, 3);
     QCOMPARE(batch.find_space("patch")->parent, std::string("image"));
-    QCOMPARE(batch.cells(), int64_t{2});
+    QCOMPARE(batch.real_cells(), int64_t{2});
     QCOMPARE(data->find_space("patch")->cells, int64_t{9});
     QCOMPARE(data->cells().cells, int64_t{3});
     QCOMPARE(data->batch(1).items, std::vector<int64_t>{2});
