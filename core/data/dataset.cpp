@@ -63,6 +63,16 @@ void append_row(std::vector<int32_t>& matrix, const std::vector<int32_t>& row, i
   matrix.insert(matrix.end(), row.begin(), row.end());
   matrix.insert(matrix.end(), static_cast<size_t>(length) - row.size(), padding);
 }
+
+// The number of real cells before each; 1 in padding, as the operator `positions` has it. Without a mask all cells are real.
+void append_positions(std::vector<int32_t>& places, const std::vector<int32_t>* mask, int64_t cells) {
+  int32_t before = 0;
+  for (int64_t c = 0; c < cells; ++c) {
+    const bool real = !mask || (c < static_cast<int64_t>(mask->size()) && (*mask)[static_cast<size_t>(c)] == 1);
+    places.push_back(real ? before++ : 1);
+  }
+}
+
 }  // namespace
 
 int64_t Dataset::cells_of(const Space& space, const ItemLength& lengths) {
@@ -238,7 +248,7 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
     else if (spec.role == InputRole::label)
       append_row(input.integers, labels, per_item, 0);
     else if (spec.role == InputRole::positions)
-      for (int32_t p = 0; p < per_item; ++p) input.integers.push_back(p);
+      append_positions(input.integers, space.content == Content::fixed ? nullptr : &row.mask(space.content), per_item);
     else if (spec.role != InputRole::mask)
       append_row(input.integers, row.ids(space.content), per_item, options_.pad_id);
   }

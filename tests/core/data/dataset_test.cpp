@@ -174,6 +174,19 @@ class DatasetTest : public QObject {
     QCOMPARE(cut.truncated, int64_t{2});
   }
 
+  void positions_count_real_cells() {
+    const Scratch scratch;
+    const std::vector<int64_t> ids = {0, 0, 3, 4, 5, 6, 7, 0};
+    const std::vector<uint8_t> mask = {0, 0, 1, 1, 1, 1, 1, 0};
+    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i64, {2, 4}, ids.data()},
+                                                {"attention_mask", DType::boolean, {2, 4}, mask.data()}};
+    const std::string file = scratch.path("left.safetensors");
+    write_safetensors(file, tensors);
+    std::vector<InputSpec> inputs = encoder_inputs();
+    inputs.push_back({"place", DType::i32, InputRole::positions, "token", "sequence", 0, {}});
+    QCOMPARE(open_data(file, nullptr, {.vocabulary = 10, .inputs = inputs})->batch(0).integers("place"), (Ids{1, 1, 0, 1, 0, 1, 2, 1}));
+  }
+
   void random_ids_are_seeded_and_within_the_vocabulary() {
     const DataOptions options{.batch = 4, .seed = 5, .vocabulary = 8, .inputs = decoder_inputs()};
     const auto data = open_data("random:10x50x7", nullptr, options);
