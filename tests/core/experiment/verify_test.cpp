@@ -12,6 +12,7 @@
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/nested_capacity.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -296,6 +297,29 @@ class VerifyTest : public QObject {
     const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings), reach);
     QVERIFY(!decisions.empty());
     for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
+  }
+
+  void padding_that_no_longer_takes_places_within_a_branch_is_found() {
+    const RandomCase whole = nested_capacity(), compacted = nested_capacity(true);
+    const std::vector<int32_t> real = std::get<std::vector<int32_t>>(whole.inputs.at("mask"));
+    Observed reference = by_oracle(whole, whole.graph, *whole.weights, false);
+    reference.decisions = only_computed(reference.decisions, {{"tokens", real}});
+    reference.real["y"] = real;
+    cpu::CpuDevice device(2);
+    Plan plan(device, whole, std::make_shared<Graph>(compacted.graph), whole.weights);
+    const Observed replayed = plan.run(&reference), free = plan.run(nullptr);
+    for (const Observed* ran_free : {static_cast<const Observed*>(nullptr), &free}) {
+      Judge judge(1e-4, Arithmetic::f32);
+      judge.add(0, reference, replayed, ran_free);
+      const Verification v = judge.verdict();
+      QVERIFY(v.max_rel_diff < 1e-5);
+      QVERIFY2(said(v).contains("of router inner differ from the reference's"), qPrintable(said(v)));
+    }
+    // Its other half: no flip, so nothing that follows from one.
+    Judge judge(1e-4, Arithmetic::f32);
+    judge.add(0, reference, replayed, &free);
+    QCOMPARE(judge.verdict().explained_flips, int64_t{0});
+    QCOMPARE(judge.verdict().consequences, int64_t{0});
   }
 
   void two_experts_exchanged_are_found() {
