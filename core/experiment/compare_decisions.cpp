@@ -108,6 +108,14 @@ std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& 
   return pairs;
 }
 
+bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other) {
+  return std::all_of(reference.begin(), reference.end(), [&](const JudgedDecision& r) {
+    return std::any_of(other.begin(), other.end(), [&](const JudgedDecision& o) {
+      return o.router == r.router && o.execution == r.execution && o.above == r.above && o.place == r.place && o.choice == r.choice;
+    });
+  });
+}
+
 ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out) {
   const auto missing_from = [fan_out](const int32_t* from, const int32_t* in) {
     std::vector<int32_t> missing;

@@ -11,6 +11,9 @@ struct CellPair {
 };
 std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& b);
 
+/// Whether every decision of the reference was made over the same cells with the same choices, in rank and drops too.
+bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
+
 /// How the branches of one cell differ, drops left aside: what the reference chose and the other did not, and the reverse.
 struct ChoiceDifference {
   std::vector<int32_t> lost, gained;

@@ -322,6 +322,23 @@ class VerifyTest : public QObject {
     QCOMPARE(judge.verdict().consequences, int64_t{0});
   }
 
+  void outputs_of_a_free_execution_that_decided_as_the_reference_are_held_to_the_tolerance() {
+    const RandomCase c = mixture(best(2), "weighted");
+    cpu::CpuDevice device(2);
+    const Observed reference = by_oracle(c, c.graph, *c.weights, false);
+    Plan plan(device, c, std::make_shared<Graph>(c.graph), c.weights);
+    const Observed replayed = plan.run(&reference);
+    Observed free = plan.run(nullptr);
+    Judge right(1e-4, Arithmetic::f32);
+    right.add(0, reference, replayed, &free);
+    QVERIFY2(right.verdict().passed, qPrintable(said(right.verdict())));
+    for (float& y : free.outputs[0].reals) y *= 1.01f;
+    Judge wrong(1e-4, Arithmetic::f32);
+    wrong.add(0, reference, replayed, &free);
+    QVERIFY2(said(wrong.verdict()).contains("output small, running freely, differs by 0.01"), qPrintable(said(wrong.verdict())));
+    QVERIFY(!said(wrong.verdict()).contains("output logits"));
+  }
+
   void two_experts_exchanged_are_found() {
     const RandomCase c = mixture(best(2), "weighted");
     auto ours = std::make_shared<Tampered>(c.weights);
