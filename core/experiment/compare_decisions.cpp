@@ -184,6 +184,12 @@ double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
 
 double score_scale(const JudgedDecision& r) {
   double scale = 0;
+  if (r.protocol.kind == ProtocolKind::exit_threshold) return 1;
+  if (r.protocol.kind == ProtocolKind::sigmoid_groups) {
+    for (const float bias : r.bias)
+      if (std::isfinite(bias)) scale = std::max(scale, std::fabs(static_cast<double>(bias)));
+    return 1 + scale;
+  }
   for (int64_t c = 0; r.score_columns > 0 && c < r.shape.cells; ++c) {
     double most = 0, sum = 0;
     for (int32_t b = 0; b < r.score_columns; ++b) {

@@ -35,7 +35,8 @@ int64_t sharing(const JudgedDecision& decision, int64_t cell);
 /// given in the cells' order: then no score decides.
 double drop_margin(const JudgedDecision& reference, int64_t cell, int32_t branch);
 
-/// The largest score of a decision with scores, in the unit of its margins; 0 without.
+/// What an error of the scores is measured by, in the unit of the margins: 1 where those are probabilities, 1 + max|bias| where they are
+/// sigmoids with a correction, whatever the raw scores; else the largest score (or sum), 0 where the scores are not known.
 double score_scale(const JudgedDecision& reference);
 
 /// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices alone. `weight` [cells,

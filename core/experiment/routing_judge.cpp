@@ -143,12 +143,13 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
   }
   Router& sum = router(r.router);
   double scale = score_scale(r);
+  const bool scale_of_margins = scale == 0;  // the scores are not known
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(r, c, p, c, sum.weight_error, sum.weight_scale);
     const ChoiceDifference difference = difference_of(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
     const auto cell = static_cast<size_t>(c);
     const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
-    if (r.scores.empty() && std::isfinite(theirs)) scale = std::max(scale, theirs);
+    if (scale_of_margins && std::isfinite(theirs)) scale = std::max(scale, theirs);
     if (!difference.none()) {
       otherwise.chosen[cell] = true;
       add(flip_of(batch, r, c, difference), sum.flips);
