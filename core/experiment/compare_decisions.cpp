@@ -70,6 +70,17 @@ double groups_margin(const JudgedDecision& r, const float* scores, const ChoiceD
   return margin;
 }
 
+/// What priority ranks: softmax at `branch`. NaN: not known.
+double confidence(const JudgedDecision& d, int64_t cell, int64_t slot) {
+  const auto at = static_cast<size_t>(cell * d.shape.fan_out + slot);
+  if (d.scores.empty()) return d.protocol.renormalize ? NAN : static_cast<double>(d.weight[at]) / static_cast<double>(d.protocol.scale);
+  const float* scores = d.scores.data() + cell * d.score_columns;
+  const double own = usable(scores[branch_of(d.choice[at])]);
+  double sum = 0;
+  for (int32_t b = 0; b < d.score_columns; ++b) sum += std::exp(static_cast<double>(scores[b]) - own);
+  return 1 / sum;
+}
+
 }  // namespace
 
 std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& b) {
@@ -95,6 +106,14 @@ std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& 
   for (int64_t c = 0; c < b.shape.cells; ++c)
     if (!taken[static_cast<size_t>(c)]) pairs.push_back({-1, c});
   return pairs;
+}
+
+bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other) {
+  return std::all_of(reference.begin(), reference.end(), [&](const JudgedDecision& r) {
+    return std::any_of(other.begin(), other.end(), [&](const JudgedDecision& o) {
+      return o.router == r.router && o.execution == r.execution && o.above == r.above && o.place == r.place && o.choice == r.choice;
+    });
+  });
 }
 
 ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out) {
@@ -135,8 +154,42 @@ double flip_margin(const JudgedDecision& r, int64_t cell, const ChoiceDifference
   return cut;
 }
 
+int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out) {
+  for (int32_t i = 0; i < fan_out; ++i)
+    for (int32_t j = 0; j < fan_out; ++j)
+      if (reference[i] != kNoBranch && other[j] == ~reference[i]) return branch_of(reference[i]);
+  return kNoBranch;
+}
+
+int64_t sharing(const JudgedDecision& d, int64_t cell) {
+  return d.per_parent > 0 && !d.protocol.mixes_batch() ? d.row(cell) / d.per_parent : 0;
+}
+
+double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
+  if (!r.protocol.mixes_batch()) return kNever;
+  double own = 0, least_kept = kNever, most_dropped = -kNever;
+  bool is_kept_there = false;
+  for (int64_t i = 0; i < r.shape.slot_count(); ++i) {
+    const int32_t choice = r.choice[static_cast<size_t>(i)];
+    if (choice == kNoBranch || branch_of(choice) != branch) continue;
+    const int64_t c = i / r.shape.fan_out;
+    const double x = confidence(r, c, i % r.shape.fan_out);
+    if (std::isnan(x)) return 0;
+    if (c == cell) own = x, is_kept_there = is_kept(choice);
+    if (is_kept(choice)) least_kept = std::min(least_kept, x);
+    if (is_dropped(choice)) most_dropped = std::max(most_dropped, x);
+  }
+  return is_kept_there ? own - most_dropped : least_kept - own;
+}
+
 double score_scale(const JudgedDecision& r) {
   double scale = 0;
+  if (r.protocol.kind == ProtocolKind::exit_threshold) return 1;
+  if (r.protocol.kind == ProtocolKind::sigmoid_groups) {
+    for (const float bias : r.bias)
+      if (std::isfinite(bias)) scale = std::max(scale, std::fabs(static_cast<double>(bias)));
+    return 1 + scale;
+  }
   for (int64_t c = 0; r.score_columns > 0 && c < r.shape.cells; ++c) {
     double most = 0, sum = 0;
     for (int32_t b = 0; b < r.score_columns; ++b) {
@@ -182,7 +235,7 @@ int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice,
   int64_t parent = -1;
   std::vector<int64_t> counts(branches);
   for (int64_t i = 0; i < slots; ++i) {
-    const int64_t of = d.per_parent > 0 ? d.row(i / d.shape.fan_out) / d.per_parent : 0;
+    const int64_t of = sharing(d, i / d.shape.fan_out);
     if (of != parent) std::fill(counts.begin(), counts.end(), 0), parent = of;
     const int32_t c = choice[static_cast<size_t>(i)];
     if (c != kNoBranch) wrong += (++counts[static_cast<size_t>(branch_of(c))] > capacity) != is_dropped(c);

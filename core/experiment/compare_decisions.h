@@ -11,6 +11,9 @@ struct CellPair {
 };
 std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& b);
 
+/// Whether every decision of the reference was made over the same cells with the same choices, in rank and drops too.
+bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
+
 /// How the branches of one cell differ, drops left aside: what the reference chose and the other did not, and the reverse.
 struct ChoiceDifference {
   std::vector<int32_t> lost, gained;
@@ -23,7 +26,17 @@ ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, i
 /// places, the pair that is farthest apart. Without scores the margin at the cut. Infinite where no score decides.
 double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference);
 
-/// The largest score of a decision with scores, in the unit of its margins; 0 without.
+/// The first branch that one side dropped and the other kept, of `fan_out` choices each; kNoBranch: none.
+int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out);
+/// Whose places a cell takes: cells of the same number share a capacity.
+int64_t sharing(const JudgedDecision& decision, int64_t cell);
+/// How far a cell's confidence in `branch` lies from the last place there, as a probability, where the most confident are served first:
+/// from the least confident cell kept for a dropped one, and the reverse. 0 where the confidence is not known. Infinite where places are
+/// given in the cells' order: then no score decides.
+double drop_margin(const JudgedDecision& reference, int64_t cell, int32_t branch);
+
+/// What an error of the scores is measured by, in the unit of the margins: 1 where those are probabilities, 1 + max|bias| where they are
+/// sigmoids with a correction, whatever the raw scores; else the largest score (or sum), 0 where the scores are not known.
 double score_scale(const JudgedDecision& reference);
 
 /// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices alone. `weight` [cells,

@@ -29,13 +29,15 @@ class Judge {
   /// One batch. `replayed`: the plan with the reference's decisions forced and recorded; `free`: as it runs, nullptr where it was not run.
   void add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
 
-  /// Outputs, flips, drops, and what is wrong with them; `passed` where nothing is.
+  /// Outputs (with the reference's decisions, and freely where they are the same), flips, drops, and what is wrong with them; `passed`
+  /// where nothing is.
   Verification verdict() const;
 
  private:
+  std::string of_tolerance(double difference) const;
   double tolerance_;
   RoutingJudge routing_;
-  OutputJudge replayed_, free_;
+  OutputJudge replayed_, free_, free_alike_;  // the last: of batches on which every cell went where the reference sent it
 };
 
 }  // namespace stormcell

@@ -42,9 +42,15 @@ void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<Ou
   }
 }
 
-std::vector<OutputDifference> OutputJudge::differences() const {
+std::vector<OutputDifference> OutputJudge::differences() const { return differences_on_scale_of(*this); }
+
+std::vector<OutputDifference> OutputJudge::differences_on_scale_of(const OutputJudge& other) const {
   std::vector<OutputDifference> list;
-  for (const Sum& s : sums_) list.push_back({s.name, s.most, s.scale > 0 ? s.most / s.scale : s.most, 0});
+  for (const Sum& s : sums_) {
+    const auto o = std::find_if(other.sums_.begin(), other.sums_.end(), [&](const Sum& sum) { return sum.name == s.name; });
+    const double scale = o == other.sums_.end() ? s.scale : o->scale;
+    list.push_back({s.name, s.most, scale > 0 ? s.most / scale : s.most, 0});
+  }
   return list;
 }
 

@@ -17,6 +17,8 @@ class OutputJudge {
   /// In the reference's order: max|ours - reference| over all batches, and that divided by max|reference|. Infinite where an output is
   /// missing, has another size, or holds another integer in a cell that counts.
   std::vector<OutputDifference> differences() const;
+  /// The same, divided by the largest value that another judge of the same outputs has seen.
+  std::vector<OutputDifference> differences_on_scale_of(const OutputJudge& other) const;
 
  private:
   struct Sum {

@@ -81,12 +81,13 @@ Flip one_sided(int64_t batch, const JudgedDecision& d, int64_t cell, int32_t Fli
   return flip;
 }
 
-/// The first branch that one side dropped and the other kept; kNoBranch: none.
-int32_t dropped_otherwise(const int32_t* a, const int32_t* b, int32_t fan_out) {
-  for (int32_t i = 0; i < fan_out; ++i)
-    for (int32_t j = 0; j < fan_out; ++j)
-      if (a[i] != kNoBranch && b[j] == ~a[i]) return is_dropped(a[i]) ? b[j] : a[i];
-  return kNoBranch;
+/// A choice that one side dropped and the other kept.
+Flip dropped_flip(int64_t batch, const JudgedDecision& reference, int64_t cell, int32_t branch) {
+  Flip flip = flip_of(batch, reference, cell);
+  const int32_t* choices = choices_of(reference, reference.choice, cell);
+  (std::count(choices, choices + reference.shape.fan_out, branch) > 0 ? flip.reference : flip.ours) = branch;
+  flip.margin = drop_margin(reference, cell, branch);
+  return flip;
 }
 
 std::string rough(double value) {
@@ -107,9 +108,9 @@ RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
   return routers_.back();
 }
 
-void RoutingJudge::add_flip(Flip flip, Router& router) {
-  router.margins.push_back(flip.margin);
-  if (router.flips.size() < kListedFlips) router.flips.push_back(std::move(flip));
+void RoutingJudge::add(Flip flip, Router::Found& found) {
+  found.margins.push_back(flip.margin);
+  if (found.listed.size() < kListedFlips) found.listed.push_back(std::move(flip));
 }
 
 void RoutingJudge::add_follower(Flip flip) {
@@ -120,37 +121,38 @@ void RoutingJudge::add_follower(Flip flip) {
 
 void RoutingJudge::wrong(const std::string& router, const std::string& what) { wrong_.try_emplace(router, what); }
 
-void RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
+bool RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
                        const std::vector<JudgedDecision>* free) {
-  std::vector<std::vector<bool>> flipped;
+  std::vector<Otherwise> judged;
   for (const JudgedDecision& r : reference) {
     for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
     const JudgedDecision* p = find(replayed, r);
     if (!p && decides(r)) wrong(r.router, "did not decide where the reference did");
-    flipped.push_back(p ? compare_replayed(batch, r, *p) : std::vector<bool>(static_cast<size_t>(r.shape.cells)));
+    judged.push_back(p ? compare_replayed(batch, r, *p) : Otherwise(static_cast<size_t>(r.shape.cells)));
   }
   for (const JudgedDecision& p : replayed)
     if (!find(reference, p) && decides(p)) wrong(p.router, "decided where the reference did not");
-  if (free) compare_free(batch, reference, *free, flipped);
+  return free && compare_free(batch, reference, *free, judged);
 }
 
-std::vector<bool> RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
-  std::vector<bool> flipped(static_cast<size_t>(r.shape.cells));
+RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
+  Otherwise otherwise(static_cast<size_t>(r.shape.cells));
   if (!same_cells(r, p) || p.choice != r.choice || p.free_choice.size() != p.choice.size()) {
     wrong(r.router, "did not replay the reference's decisions");
-    return flipped;
+    return otherwise;
   }
   Router& sum = router(r.router);
   double scale = score_scale(r);
+  const bool scale_of_margins = scale == 0;  // the scores are not known
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(r, c, p, c, sum.weight_error, sum.weight_scale);
     const ChoiceDifference difference = difference_of(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
     const auto cell = static_cast<size_t>(c);
     const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
-    if (r.scores.empty() && std::isfinite(theirs)) scale = std::max(scale, theirs);
+    if (scale_of_margins && std::isfinite(theirs)) scale = std::max(scale, theirs);
     if (!difference.none()) {
-      flipped[cell] = true;
-      add_flip(flip_of(batch, r, c, difference), sum);
+      otherwise.chosen[cell] = true;
+      add(flip_of(batch, r, c, difference), sum.flips);
     } else if (std::isfinite(theirs) || std::isfinite(ours)) {
       // A flipped cell measures nothing: it would explain itself.
       sum.score_error = std::max(sum.score_error, std::fabs(theirs - ours));
@@ -159,7 +161,18 @@ std::vector<bool> RoutingJudge::compare_replayed(int64_t batch, const JudgedDeci
   }
   sum.score_scale = std::max(sum.score_scale, scale);
   if (p.protocol.kind != ProtocolKind::batch_prioritized) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
-  return flipped;
+
+  // Where no cell chose otherwise that shares the places, the same cells get them.
+  std::set<int64_t> chosen_otherwise;
+  for (int64_t c = 0; c < r.shape.cells; ++c)
+    if (otherwise.chosen[static_cast<size_t>(c)]) chosen_otherwise.insert(sharing(r, c));
+  for (int64_t c = 0; c < r.shape.cells; ++c) {
+    const int32_t branch = dropped_otherwise(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
+    if (branch == kNoBranch || chosen_otherwise.contains(sharing(r, c))) continue;
+    otherwise.dropped[static_cast<size_t>(c)] = true;
+    add(dropped_flip(batch, r, c, branch), sum.drops);
+  }
+  return otherwise;
 }
 
 bool RoutingJudge::Disturbed::reaches(const JudgedDecision& r, int32_t row) const {
@@ -172,13 +185,13 @@ bool RoutingJudge::Disturbed::reaches(const JudgedDecision& r, int32_t row) cons
   return false;
 }
 
-void RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                                const std::vector<std::vector<bool>>& flipped) {
+bool RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                                const std::vector<Otherwise>& judged) {
   Disturbed disturbed;
   for (size_t i = 0; i < reference.size(); ++i) {
     const JudgedDecision& r = reference[i];
     if (const JudgedDecision* f = find(free, r)) {
-      compare_free(batch, r, *f, flipped[i], disturbed);
+      compare_free(batch, r, *f, judged[i], disturbed);
       continue;
     }
     // A repeat that ends earlier, because its cells left.
@@ -190,9 +203,10 @@ void RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>
     if (disturbed.rows.empty() && decides(f)) wrong(f.router, "decided where the reference did not");
     for (int64_t c = 0; c < f.shape.cells; ++c) add_follower(one_sided(batch, f, c, &Flip::ours));
   }
+  return disturbed.rows.empty();
 }
 
-void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const std::vector<bool>& flipped,
+void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const Otherwise& judged,
                                 Disturbed& disturbed) {
   if (r.shape.fan_out != f.shape.fan_out || r.shape.branches != f.shape.branches || r.above != f.above) {
     wrong(r.router, "is another router than the reference's");
@@ -201,7 +215,16 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
   Router& sum = router(r.router);
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
   const Disturbed before = disturbed;
-  for (const CellPair& pair : pair_cells(r, f)) {
+  const std::vector<CellPair> pairs = pair_cells(r, f);
+  // Whose places may go to others: another cell came or chose, or, where confidence ranks them, a cell's own is another.
+  std::set<int64_t> places_move;
+  for (const CellPair& pair : pairs) {
+    const bool both = pair.a >= 0 && pair.b >= 0;
+    if (!both || !difference_of(choices_of(r, r.choice, pair.a), choices_of(f, f.choice, pair.b), r.shape.fan_out).none() ||
+        (r.protocol.mixes_batch() && before.reaches(r, r.row(pair.a))))
+      places_move.insert(pair.a >= 0 ? sharing(r, pair.a) : sharing(f, pair.b));
+  }
+  for (const CellPair& pair : pairs) {
     if (pair.a < 0 || pair.b < 0) {
       const JudgedDecision& side = pair.b < 0 ? r : f;
       const int64_t cell = pair.b < 0 ? pair.a : pair.b;
@@ -215,18 +238,21 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
     const ChoiceDifference difference = difference_of(theirs, ours, r.shape.fan_out);
     if (!difference.none()) {
       disturbed.add(r.dense_space, r.row(pair.a));
-      if (flipped[static_cast<size_t>(pair.a)]) continue;  // judged already
+      if (judged.chosen[static_cast<size_t>(pair.a)]) continue;  // already
       Flip flip = flip_of(batch, r, pair.a, difference);
       if (other_inputs) {
         add_follower(std::move(flip));
       } else {
-        add_flip(std::move(flip), sum);
+        add(std::move(flip), sum.flips);
       }
     } else if (const int32_t branch = dropped_otherwise(theirs, ours, r.shape.fan_out); branch != kNoBranch) {
       disturbed.add(r.dense_space, r.row(pair.a));
-      Flip flip = flip_of(batch, r, pair.a);
-      (std::count(theirs, theirs + r.shape.fan_out, branch) > 0 ? flip.reference : flip.ours) = branch;
-      add_follower(std::move(flip));
+      Flip flip = dropped_flip(batch, r, pair.a, branch);
+      if (places_move.contains(sharing(r, pair.a))) {
+        add_follower(std::move(flip));
+      } else if (!judged.dropped[static_cast<size_t>(pair.a)]) {
+        add(std::move(flip), sum.drops);
+      }
     } else if (!other_inputs) {
       compare_weights(r, pair.a, f, pair.b, sum.weight_error, sum.weight_scale);
     }
@@ -239,23 +265,27 @@ double RoutingJudge::score_error(const Router& r) const {
 
 void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const {
   const double error = score_error(r);
-  RouterDifference d{r.name, error, r.score_scale, r.weight_error, static_cast<int64_t>(r.margins.size()), 0};
-  double farthest = 0;
-  for (const double margin : r.margins) {
-    if (margin < kMarginFactor * error) {
-      ++d.explained_flips;
-    } else {
-      farthest = std::max(farthest, margin);
+  RouterDifference d{r.name, error, r.score_scale, r.weight_error, 0, 0};
+  // Confidence, which ranks drops, is computed from scores: it rounds even where those agree.
+  const auto settle = [&](const Router::Found& found, double limit) {
+    std::pair<int64_t, double> bad{0, 0};  // how many are not explained, the largest margin of them
+    for (const double margin : found.margins)
+      if (!(margin < limit)) ++bad.first, bad.second = std::max(bad.second, margin);
+    for (Flip flip : found.listed) {
+      flip.score_error = error;
+      flip.explained = flip.margin < limit;
+      (flip.explained ? explained : unexplained).push_back(std::move(flip));
     }
-  }
-  for (Flip flip : r.flips) {
-    flip.score_error = error;
-    flip.explained = flip.margin < kMarginFactor * error;
-    (flip.explained ? explained : unexplained).push_back(std::move(flip));
-  }
-  if (const int64_t bad = d.flips - d.explained_flips; bad > 0)
+    d.flips += static_cast<int64_t>(found.margins.size());
+    d.explained_flips += static_cast<int64_t>(found.margins.size()) - bad.first;
+    return bad;
+  };
+  if (const auto [bad, farthest] = settle(r.flips, kMarginFactor * error); bad > 0)
     v.reasons.push_back(plural(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " without a near tie (margin up to " + rough(farthest) + ", score error " + rough(error) + ")");
+  if (const auto [bad, farthest] = settle(r.drops, kMarginFactor * std::max(error, rounding_unit(Arithmetic::f32))); bad > 0)
+    v.reasons.push_back(plural(bad, "drop") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
+                        " from the reference's, though the same cells chose the same branches");
   // A margin is the distance of two scores, so it moves by twice what each of them does.
   const double tolerance = score_tolerance(arithmetic_);
   if (error / 2 > tolerance * r.score_scale)

@@ -27,7 +27,8 @@ class RoutingJudge {
   explicit RoutingJudge(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
 
   /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr: it was not run).
-  void add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
+  /// Returns whether the plan ran freely and every cell went where the reference sent it.
+  bool add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
            const std::vector<JudgedDecision>* free);
   /// Fills what is about routing, and adds what is wrong to the reasons.
   void judge(Verification& verification) const;
@@ -38,8 +39,17 @@ class RoutingJudge {
     double score_error = 0, score_scale = 0, weight_error = 0, weight_scale = 0;
     int64_t measured = 0;  ///< cells whose margins were compared
     int64_t wrong_drops = 0;
-    std::vector<double> margins;  ///< of its flips
-    std::vector<Flip> flips;      ///< the first of them
+    /// Differences of one kind: their margins, and the first of them.
+    struct Found {
+      std::vector<double> margins;
+      std::vector<Flip> listed;
+    };
+    Found flips, drops;
+  };
+  /// By cell of a reference's decision: which the replaying plan would have decided otherwise, and so is judged there.
+  struct Otherwise {
+    explicit Otherwise(size_t cells) : chosen(cells), dropped(cells) {}
+    std::vector<bool> chosen, dropped;
   };
 
   /// Cells that decided otherwise in one batch so far: rows by the reference's dense space.
@@ -50,14 +60,14 @@ class RoutingJudge {
     bool reaches(const JudgedDecision& reference, int32_t row) const;
   };
 
-  /// Which cells of the reference's decision the replaying plan would have decided otherwise.
-  std::vector<bool> compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
-  void compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                    const std::vector<std::vector<bool>>& flipped);
+  Otherwise compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
+  /// Returns whether nothing differs.
+  bool compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                    const std::vector<Otherwise>& judged);
   /// Adds to `disturbed` what differs here.
-  void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const std::vector<bool>& flipped,
+  void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
                     Disturbed& disturbed);
-  void add_flip(Flip flip, Router& router);
+  static void add(Flip flip, Router::Found& found);
   void add_follower(Flip flip);
   void wrong(const std::string& router, const std::string& what);
   Router& router(const std::string& name);

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <optional>
 #include <span>
 
 #include "core/base/error.h"
@@ -74,16 +73,21 @@ struct JudgedPlan {
     came.real = real_cells(*plan.graph, batch);
     return came;
   }
-  /// One batch beside a reference: replaying its decisions and, where it is the oracle's, freely.
-  void compare(int64_t number, const Batch& batch, const Observed& reference, bool freely) {
-    const Observed replayed = run(batch, &reference);
-    std::optional<Observed> free;
-    if (freely) free = run(batch, nullptr);
-    const Observed* const ran_free = free ? &*free : nullptr;
+  /// One batch beside the oracle: replaying its decisions, and freely.
+  void compare_with_oracle(int64_t number, const Batch& batch, const Observed& reference) {
+    const Observed replayed = run(batch, &reference), free = run(batch, nullptr);
     // A plan that leaves padding out has decided nothing there.
     const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, batch);
-    if (computed.empty()) return judge.add(number, reference, replayed, ran_free);
-    judge.add(number, {only_computed(reference.decisions, computed), reference.outputs, reference.real}, replayed, ran_free);
+    if (computed.empty()) return judge.add(number, reference, replayed, &free);
+    judge.add(number, {only_computed(reference.decisions, computed), reference.outputs, reference.real}, replayed, &free);
+  }
+  /// One batch beside the baseline: as it is measured, freely. Where it decides as the baseline did, that is a replay; else it replays too.
+  void compare_with_baseline(int64_t number, const Batch& batch, Observed reference) {
+    reference.decisions = only_computed(reference.decisions, computed_cells(*plan.graph, batch));
+    Observed free = run(batch, nullptr);
+    if (!decided_alike(reference.decisions, free.decisions)) return judge.add(number, reference, run(batch, &reference), &free);
+    for (JudgedDecision& d : free.decisions) d.free_choice = d.choice;
+    judge.add(number, reference, free, &free);
   }
 };
 
@@ -147,7 +151,7 @@ int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>
     progress.report("verifying against the oracle", checked, batches);
     const Batch batch = s.data->batch(checked);
     const Observed reference = references.running(batch);
-    for (JudgedPlan& plan : plans) plan.compare(checked, batch, reference, true);
+    for (JudgedPlan& plan : plans) plan.compare_with_oracle(checked, batch, reference);
     if (!references.differ()) continue;
     const Observed stored = references.stored(batch);
     format.add(plans[0].run(batch, &stored).outputs, stored.outputs, stored.real);
@@ -155,15 +159,14 @@ int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>
   return checked;
 }
 
-/// The batches from `first` on compare `plan` with the baseline, whose decisions it replays. Returns how many.
+/// The batches from `first` on compare `plan` with the baseline. Returns how many.
 int64_t verify_with_baseline(JudgedPlan& plan, JudgedPlan& baseline, int64_t first, double until, const Progress& progress) {
   const int64_t batches = plan.state.data->batch_count();
   int64_t b = first;
   for (; b < batches && seconds_now() < until; ++b) {
     progress.report("verifying against the baseline", b, batches);
     const Batch batch = plan.state.data->batch(b);
-    const Observed reference = baseline.run(batch, nullptr);
-    plan.compare(b, batch, reference, false);
+    plan.compare_with_baseline(b, batch, baseline.run(batch, nullptr));
   }
   return b - first;
 }

@@ -84,7 +84,11 @@ class Planner {
     if (is_route(n)) {
       const Protocol protocol = protocol_of(n.attributes);
       if (protocol.mixes_batch()) object("router " + n.name + " gives its places by priority over the batch, padding included");
-      if (protocol.mixes_parent()) plan_.needs_padding_last = true;
+      if (!protocol.mixes_parent()) return true;
+      // Within a branch capacity is counted over all cells of the batch: padding of one sequence stands before real cells of the next.
+      if (!is_grouped(g_, g_.value(n.outputs[0]).type.space))
+        object("router " + n.name + " counts its places over the whole batch, padding included");
+      plan_.needs_padding_last = true;
       return true;
     }
     for (size_t i = 0; i < n.inputs.size(); ++i) {

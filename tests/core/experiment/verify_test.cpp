@@ -12,6 +12,7 @@
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/nested_capacity.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -117,6 +118,16 @@ Verification judged(const RandomCase& c, Device& device, std::shared_ptr<const W
   judge.add(0, reference, plan.run(&reference), &free);
   return judge.verdict();
 }
+/// With the allowances of bf16, whatever the weights are stored in.
+Verification judged_as_bf16(const RandomCase& c, std::shared_ptr<const WeightSource> ours) {
+  cpu::CpuDevice device(2);
+  const Observed reference = by_oracle(c, c.graph, *c.weights, false);
+  Plan plan(device, c, std::make_shared<Graph>(c.graph), std::move(ours));
+  const Observed free = plan.run(nullptr);
+  Judge judge(2e-2, Arithmetic::rounds_to_bf16);
+  judge.add(0, reference, plan.run(&reference), &free);
+  return judge.verdict();
+}
 Verification judged(const RandomCase& c, std::shared_ptr<const WeightSource> ours) {
   cpu::CpuDevice device(2);
   return judged(c, device, std::move(ours));
@@ -151,6 +162,40 @@ RandomCase mixture(const Protocol& protocol, const std::string& mode, uint64_t s
   b.output("small", b.linear(hidden, 16, "small", "none", false));
   b.output("logits", b.linear(hidden, 40, "head", "none", false, 1000));
   return b.take("mixture");
+}
+/// 256 tokens through eight experts by corrected sigmoids of large scores.
+RandomCase corrected_sigmoids() {
+  CaseBuilder b(7);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 8)),
+                tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 32));
+  const ValueId x = b.floats("x", tokens, {16});
+  Protocol p;
+  p.kind = ProtocolKind::sigmoid_groups;
+  p.groups = p.groups_kept = p.k = 2;
+  p.renormalize = true;
+  const ValueId decision = b.route(b.linear(x, 8, "router", "none", false, 6), p, "moe");
+  Node& route = b.graph().node(b.graph().value(decision).producer);
+  const ValueId correction = b.drawn("correction", {8}, 0.1);
+  route.inputs.push_back(correction);
+  route.attributes.set("extras", std::string("bias"));
+  std::vector<ValueId> parts = b.scatter(x, decision, {0, 1, 2, 3, 4, 5, 6, 7});
+  for (size_t i = 0; i < 8; ++i) parts[i] = b.linear(parts[i], 16, "expert." + std::to_string(i));
+  b.output("y", b.gather(parts, tokens, "weighted", kNone, "joined"));
+  return b.take("corrected sigmoids");
+}
+/// 256 images that leave by a confidence of large scores.
+RandomCase confident_exit() {
+  CaseBuilder b(7);
+  const SpaceId images = b.root_space("images", b.bound_symbol("N", 256));
+  const ValueId x = b.floats("x", images, {16});
+  Protocol p;
+  p.kind = ProtocolKind::exit_threshold;
+  p.threshold = 0.9f, p.residual = 0;
+  const ValueId decision = b.route(b.linear(x, 10, "classifier", "none", false, 10), p, "exit");
+  std::vector<ValueId> parts = b.scatter(x, decision, {0, 1});
+  for (size_t i = 0; i < 2; ++i) parts[i] = b.linear(parts[i], 16, "part." + std::to_string(i));
+  b.output("y", b.gather(parts, images, "place", kNone, "joined"));
+  return b.take("confident exit");
 }
 Protocol best(int32_t k) {
   Protocol p;
@@ -296,6 +341,65 @@ class VerifyTest : public QObject {
     const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings), reach);
     QVERIFY(!decisions.empty());
     for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
+  }
+
+  void padding_that_no_longer_takes_places_within_a_branch_is_found() {
+    const RandomCase whole = nested_capacity(), compacted = nested_capacity(true);
+    const std::vector<int32_t> real = std::get<std::vector<int32_t>>(whole.inputs.at("mask"));
+    Observed reference = by_oracle(whole, whole.graph, *whole.weights, false);
+    reference.decisions = only_computed(reference.decisions, {{"tokens", real}});
+    reference.real["y"] = real;
+    cpu::CpuDevice device(2);
+    Plan plan(device, whole, std::make_shared<Graph>(compacted.graph), whole.weights);
+    const Observed replayed = plan.run(&reference), free = plan.run(nullptr);
+    for (const Observed* ran_free : {static_cast<const Observed*>(nullptr), &free}) {
+      Judge judge(1e-4, Arithmetic::f32);
+      judge.add(0, reference, replayed, ran_free);
+      const Verification v = judge.verdict();
+      QVERIFY(v.max_rel_diff < 1e-5);
+      QVERIFY2(said(v).contains("of router inner differ from the reference's"), qPrintable(said(v)));
+    }
+    // Its other half: no flip, so nothing that follows from one.
+    Judge judge(1e-4, Arithmetic::f32);
+    judge.add(0, reference, replayed, &free);
+    QCOMPARE(judge.verdict().explained_flips, int64_t{0});
+    QCOMPARE(judge.verdict().consequences, int64_t{0});
+  }
+
+  void outputs_of_a_free_execution_that_decided_as_the_reference_are_held_to_the_tolerance() {
+    const RandomCase c = mixture(best(2), "weighted");
+    cpu::CpuDevice device(2);
+    const Observed reference = by_oracle(c, c.graph, *c.weights, false);
+    Plan plan(device, c, std::make_shared<Graph>(c.graph), c.weights);
+    const Observed replayed = plan.run(&reference);
+    Observed free = plan.run(nullptr);
+    Judge right(1e-4, Arithmetic::f32);
+    right.add(0, reference, replayed, &free);
+    QVERIFY2(right.verdict().passed, qPrintable(said(right.verdict())));
+    for (float& y : free.outputs[0].reals) y *= 1.01f;
+    Judge wrong(1e-4, Arithmetic::f32);
+    wrong.add(0, reference, replayed, &free);
+    QVERIFY2(said(wrong.verdict()).contains("output small, running freely, differs by 0.01"), qPrintable(said(wrong.verdict())));
+    QVERIFY(!said(wrong.verdict()).contains("output logits"));
+  }
+
+  void large_scores_do_not_excuse_probabilities_that_differ() {
+    const RandomCase c = confident_exit();
+    QVERIFY(judged(c, c.weights).passed && judged_as_bf16(c, c.weights).passed);
+    auto slightly = std::make_shared<Tampered>(c.weights), half = std::make_shared<Tampered>(c.weights);
+    slightly->change("classifier.weight", times(0.99f));
+    half->change("classifier.weight", times(0.5f));
+    QVERIFY2(said(judged(c, slightly)).contains("the scores of router exit differ"), qPrintable(said(judged(c, slightly))));
+    QVERIFY2(said(judged_as_bf16(c, half)).contains("the scores of router exit differ"), qPrintable(said(judged_as_bf16(c, half))));
+  }
+
+  void large_scores_do_not_excuse_a_correction_in_the_wrong_order() {
+    const RandomCase c = corrected_sigmoids();
+    QVERIFY(judged(c, c.weights).passed && judged_as_bf16(c, c.weights).passed);
+    auto reversed = std::make_shared<Tampered>(c.weights);
+    reversed->change("correction", [](std::vector<float>& bias, const std::vector<int64_t>&) { std::reverse(bias.begin(), bias.end()); });
+    for (const Verification& v : {judged(c, reversed), judged_as_bf16(c, reversed)})
+      QVERIFY2(v.flips > 0 && said(v).contains("the scores of router moe differ"), qPrintable(said(v)));
   }
 
   void two_experts_exchanged_are_found() {

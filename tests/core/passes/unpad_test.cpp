@@ -9,6 +9,7 @@
 #include "core/passes/pipeline.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/nested_capacity.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 
@@ -178,6 +179,7 @@ class UnpadTest : public QObject {
     QVERIFY(reason(small_case({}, behind, false)).ends_with("attention \"mixed\" attends to padding"));
     QVERIFY(reason(small_case({}, {1, 1, 1, 1, 1, 1, 1, 1})).ends_with("the data has no padding"));
     QVERIFY(reason(small_case({}, {1, 1, 1, 1, 0, 0, 0, 0})).ends_with("some sequences have no real cell"));
+    QVERIFY(reason(nested_capacity()).ends_with("router inner counts its places over the whole batch, padding included"));
     RandomCase counted = small_case({}, behind);
     counted.graph.outputs[0].real = kNone;
     QVERIFY(reason(counted).ends_with("output y counts padding"));
