@@ -24,6 +24,15 @@ int32_t router_over(const Program& program, const NamedRouters& named, const Cel
   return -1;
 }
 
+/// The routed space whose branch the cells of `space` are in: itself, or what they are cells or members of; kNone: they are in none.
+SpaceId routed_above(const Graph& g, SpaceId space) {
+  while (space != kNone && g.space(space).kind != SpaceKind::routed) {
+    const CellSpace& s = g.space(space);
+    space = s.kind == SpaceKind::ragged && !g.holds_members(space) ? s.base : s.parent;
+  }
+  return space;
+}
+
 /// Index of the recorded space that a graph space is, added where it is new.
 int32_t recorded_space(RecordPlan& plan, const Graph& graph, SpaceId space) {
   for (size_t s = 0; s < plan.spaces.size(); ++s)
@@ -67,9 +76,9 @@ void add_routers(RecordPlan& plan, const Program& program) {
     info.fan_out = decision.fan_out;
     info.protocol = node.attributes.word("protocol");
     info.stack = node.attributes.word("stack", g.space(router.dense_space).name);
-    if (const CellSpace& space = g.space(decision.type.space); space.kind == SpaceKind::routed) {
-      info.parent = router_over(program, plan.routers, space);
-      info.parent_branch = space.branch;
+    if (const SpaceId above = routed_above(g, decision.type.space); above != kNone) {
+      info.parent = router_over(program, plan.routers, g.space(above));
+      info.parent_branch = g.space(above).branch;
     }
     plan.layout.routers.push_back(std::move(info));
   }
@@ -118,10 +127,10 @@ void add_steps(RecordPlan& plan, const Program& program) {
       const Node& node = g.node(step.node);
       if (step.kind == StepKind::kernel) info.op = std::string(node.op->name);
       info.name = node.name;
-      const SpaceId space = node.outputs.empty() ? kNone : g.value(node.outputs[0]).type.space;
-      if (space != kNone && g.space(space).kind == SpaceKind::routed) {
-        info.branch = g.space(space).branch;
-        info.router = router_over(program, plan.routers, g.space(space));
+      const SpaceId above = node.outputs.empty() ? kNone : routed_above(g, g.value(node.outputs[0]).type.space);
+      if (above != kNone) {
+        info.branch = g.space(above).branch;
+        info.router = router_over(program, plan.routers, g.space(above));
       }
     }
     plan.layout.steps.push_back(std::move(info));

@@ -137,6 +137,31 @@ class RecordPlanTest : public QObject {
     QVERIFY(grids >= 3);
   }
 
+  void routers_among_the_members_of_a_branch_are_nested_in_it() {
+    const RandomCase made = testing::sequence_router_toy();
+    const Recorded recorded = record(made, 4);
+    const RunLayout& layout = recorded.plan.layout;
+    const int32_t tasks = router(layout, "tasks"), experts = router(layout, "task.1.experts");
+    const RouterInfo &outer = layout.routers[static_cast<size_t>(tasks)], &inner = layout.routers[static_cast<size_t>(experts)];
+    QVERIFY(outer.space != inner.space);
+    QCOMPARE(outer.parent, -1);
+    QCOMPARE(inner.parent, tasks);
+    QCOMPARE(inner.parent_branch, 1);
+    size_t steps = 0;
+    for (const StepInfo& step : layout.steps)
+      for (int32_t task = 0; task < 2; ++task)
+        if (step.name.starts_with("task." + std::to_string(task) + ".") && step.name.find("expert") == std::string::npos) {
+          QVERIFY2(step.router == tasks && step.branch == task, step.name.c_str());
+          ++steps;
+        }
+    QVERIFY(steps >= 10);
+    // Every cell that the experts saw is of a sequence that was sent to task 1.
+    const auto sent = kept(recorded, "tasks"), seen = kept(recorded, "task.1.experts");
+    const int32_t tokens = recorded.batch.space(static_cast<size_t>(inner.space)).cells.per_sequence;
+    QVERIFY(!seen.empty() && tokens > 1);
+    for (const auto& [row, branches] : seen) QVERIFY(sent.at(row / tokens).contains(1));
+  }
+
   void every_toy_has_a_layout_that_is_taken() {
     for (const testing::Toy& toy : testing::toys()) {
       const auto program = lower(std::make_shared<Graph>(toy.make(1).graph));
