@@ -11,11 +11,12 @@
 
 namespace stormcell {
 
-/// What a run keeps of its cells. Reads kilobytes, whatever the run's size.
+/// What a run keeps of its cells. Reads kilobytes, whatever the run's size; of a range of batches one row each.
 struct CellsOverview {
   int64_t run = 0;
   int64_t sequences = 0;                         ///< of the whole run
   int64_t first_sequence = 0, end_sequence = 0;  ///< of the range of batches that was asked for
+  bool scattered = false;                        ///< the range holds sequences from anywhere: first and end are those of the whole run
   std::vector<RouterLine> routers;               ///< in the order in which cells meet them
   bool decisions = false;                        ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;

@@ -45,6 +45,9 @@ class SessionReader {
   RouterLoads total_loads(int64_t run, int32_t router) const;
 
   std::vector<BatchSummary> batches(int64_t run, int64_t first, int64_t count) const;
+  /// The sequences [first, second) that batches [first, end) hold together; nothing where there are others between them, as in batches of
+  /// like lengths, which hold items from anywhere.
+  std::optional<std::pair<int64_t, int64_t>> sequences_of(int64_t run, int64_t first, int64_t end) const;
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
   /// Phases that have cells, ascending.
   std::vector<Phase> phases(int64_t run) const;

@@ -77,6 +77,21 @@ std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int
   return out;
 }
 
+std::optional<std::pair<int64_t, int64_t>> SessionReader::sequences_of(int64_t run, int64_t first, int64_t end) const {
+  Statement find(state_->db, "SELECT first_sequence, sequences, items IS NULL FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  first = std::clamp<int64_t>(first, 0, kMostBatches);
+  find.bind(1, batch_key(run, first)).bind(2, batch_key(run, std::clamp<int64_t>(end, first, kMostBatches)));
+  std::optional<std::pair<int64_t, int64_t>> held;
+  while (find.step()) {
+    if (find.integer(2) == 0) return {};
+    const int64_t begin = state_->count_of(find, 0), behind = begin + state_->count_of(find, 1);
+    if (!held) held = {begin, behind};
+    if (begin > held->second || behind < held->first) return {};
+    held = {std::min(begin, held->first), std::max(behind, held->second)};
+  }
+  return held;
+}
+
 std::shared_ptr<const std::vector<int64_t>> SessionReader::State::items(int64_t run, int64_t batch) const {
   Statement find(db, "SELECT items FROM batch WHERE id = ?");
   find.bind(1, batch_key(run, batch));

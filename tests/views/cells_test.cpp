@@ -76,6 +76,40 @@ class CellsTest : public QObject {
     QCOMPARE(range->end_sequence, int64_t{12});
   }
 
+  void a_range_of_batches_with_listed_items_shows_what_they_hold() {
+    CellsFixture f;
+    f.scattered = true;
+    const std::string session = make_cells_session(at("scattered.storm"), f);
+    // Batches 2 and 3 hold the sequences 2, 12, 22, 3, 13, 23.
+    const auto range = read_cells_overview(session, 1, 2, 4);
+    QVERIFY(range->scattered && range->first_sequence <= 2 && range->end_sequence > 23);
+    QCOMPARE(range->end_sequence, int64_t{30});
+    QVERIFY(!read_cells_overview(session, 1)->scattered && !read_cells_overview(session_, 1, 2, 4)->scattered);
+    CellsView view;
+    view.resize(900, 600);
+    Selection selection;
+    selection.first_batch = 2, selection.end_batch = 4;
+    run_load(view, context_of(session), selection);
+    QVERIFY2(view.note().contains("from all over the run"), qPrintable(view.note()));
+    run_load(view, context_of(session_), selection);
+    QVERIFY(!view.note().contains("from all over the run"));
+    // A batch of one sequence is a list of one: its neighbours hold others.
+    SessionWriter writer(at("single.storm"), some_model());
+    auto run = writer.begin_run(some_run("single", cells_layout()));
+    for (int64_t number = 0; number < 4; ++number) {
+      BatchRecord batch;
+      batch.number = number;
+      batch.add_space(0, {std::array<int64_t, 4>{3, 0, 2, 1}[static_cast<size_t>(number)], 1, 4, 0, Phase::forward});
+      run->batch(batch);
+    }
+    run->finish(RunStatus::finished);
+    QVERIFY(read_cells_overview(at("single.storm"), 1, 0, 2)->scattered);
+    const auto near = read_cells_overview(at("single.storm"), 1, 2, 4);
+    QVERIFY(!near->scattered);
+    QCOMPARE(near->first_sequence, int64_t{1});
+    QCOMPARE(near->end_sequence, int64_t{3});
+  }
+
   void cells_that_no_router_got_are_shown_as_not_computed() {
     CellsFixture f;
     f.computes_padding = false;

@@ -223,6 +223,7 @@ void CellsView::select(const Selection& selection) {
 
 QStringList CellsView::remarks() const {
   QStringList said;
+  if (data_.overview && data_.overview->scattered) said << tr("The chosen batches hold sequences from all over the run: all are shown.");
   if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells are dimmed.");
   if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
     said << tr("The dictionary counts the whole run.");
