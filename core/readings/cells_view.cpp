@@ -94,6 +94,7 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
     h.before = static_cast<int64_t>(line.position.size());
     h.taken = std::clamp<int64_t>(most_cells - h.before, 0, per);
     line.cells += per;
+    line.columns = s.cells.columns;
     for (int64_t p = 0; p < h.taken; ++p) {
       const auto row = static_cast<size_t>(h.first_row + p);
       line.position.push_back(static_cast<int32_t>(p + (s.cells.phase == Phase::decode ? s.cells.step : 0)));

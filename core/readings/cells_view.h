@@ -31,6 +31,7 @@ struct CellLine {
   int64_t sequence = 0;
   std::string label, text;
   int64_t cells = 0;              ///< of the sequence; more than are listed where it is long
+  int32_t columns = 0;            ///< > 0: position p lies in row p / columns of a grid; 0: in a sequence
   std::vector<int32_t> position;  ///< [listed]
   std::vector<int32_t> token;     ///< [listed], or empty where no inputs were recorded, or cells are no tokens
   std::vector<uint8_t> real;      ///< [listed] 0: padding
