@@ -1,6 +1,7 @@
 #include "core/experiment/record_plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/operator.h"
@@ -84,19 +85,60 @@ void add_routers(RecordPlan& plan, const Program& program) {
   }
 }
 
-/// Edges of the graph, by named routers. Between passes (the prompt's, the turns) there is none: their records are other batches.
-void add_edges(RecordPlan& plan, const Program& program) {
+/// Edges of the graph, by named routers, in no order; some come twice. Between passes (the prompt's, the turns) there is none: their
+/// records are other batches.
+std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& named) {
   const auto router_of = [&](NodeId node) {
     const auto at = std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.node == node; });
     return static_cast<size_t>(at - program.routers.begin());
   };
-  RunLayout& layout = plan.layout;
+  std::vector<LayoutEdge> edges;
   for (const RouterEdge& e : router_edges(*program.graph)) {
     const size_t a = router_of(e.from), b = router_of(e.to);
     if (std::max(a, b) >= program.routers.size()) continue;  // the plan does not run it
-    const LayoutEdge edge{plan.routers.of[a], plan.routers.of[b], e.branches};
-    if (program.routers[a].repeat != program.routers[b].repeat || edge.from >= edge.to ||
-        layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
+    if (program.routers[a].repeat == program.routers[b].repeat) edges.push_back({named.of[a], named.of[b], e.branches});
+  }
+  return edges;
+}
+
+/// Puts each named router behind those whose cells come to it, else leaves them in running order. There a router of a guard's fallback
+/// stands behind all of the taken body, also where it comes before one that both bodies have. `edges` name the routers as `named` does.
+void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
+  const Graph& g = *program.graph;
+  const size_t count = named.first.size();
+  std::set<std::pair<int32_t, int32_t>> before;
+  for (const LayoutEdge& e : edges) before.emplace(e.from, e.to);
+  for (size_t r = 0; r < program.routers.size(); ++r)
+    if (const SpaceId above = routed_above(g, g.value(decision_of(program, static_cast<int32_t>(r))).type.space); above != kNone)
+      before.emplace(router_over(program, named, g.space(above)), named.of[r]);
+  std::vector<std::vector<int32_t>> next(count);
+  std::vector<int32_t> waits_for(count, 0);
+  for (const auto& [from, to] : before)
+    if (from >= 0 && from != to) next[static_cast<size_t>(from)].push_back(to), ++waits_for[static_cast<size_t>(to)];
+  std::set<int32_t> left, ready;
+  for (size_t n = 0; n < count; ++n) {
+    left.insert(static_cast<int32_t>(n));
+    if (waits_for[n] == 0) ready.insert(static_cast<int32_t>(n));
+  }
+  std::vector<int32_t> place(count), first;
+  while (!left.empty()) {
+    // None is ready only where two bodies have the same routers the other way round: then running order breaks the circle.
+    const int32_t taken = ready.empty() ? *left.begin() : *ready.begin();
+    ready.erase(taken), left.erase(taken);
+    place[static_cast<size_t>(taken)] = static_cast<int32_t>(first.size());
+    first.push_back(named.first[static_cast<size_t>(taken)]);
+    for (const int32_t n : next[static_cast<size_t>(taken)])
+      if (--waits_for[static_cast<size_t>(n)] == 0 && left.contains(n)) ready.insert(n);
+  }
+  named.first = std::move(first);
+  for (int32_t& of : named.of) of = place[static_cast<size_t>(of)];
+  for (LayoutEdge& e : edges) e.from = place[static_cast<size_t>(e.from)], e.to = place[static_cast<size_t>(e.to)];
+}
+
+void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
+  RunLayout& layout = plan.layout;
+  for (const LayoutEdge& edge : edges) {
+    if (edge.from >= edge.to || layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
       continue;
     const auto known =
         std::find_if(layout.edges.begin(), layout.edges.end(), [&](const LayoutEdge& k) { return k.from == edge.from && k.to == edge.to; });
@@ -163,9 +205,11 @@ bool RecordPlan::has_turns() const {
 RecordPlan record_plan(const Program& program) {
   RecordPlan plan;
   plan.routers = name_routers(program);
+  std::vector<LayoutEdge> edges = named_edges(program, plan.routers);
+  put_in_order(plan.routers, edges, program);
   add_routers(plan, program);
   add_spaces(plan, program);
-  add_edges(plan, program);
+  add_edges(plan, edges);
   add_steps(plan, program);
   return plan;
 }

@@ -162,6 +162,48 @@ class RecordPlanTest : public QObject {
     for (const auto& [row, branches] : seen) QVERIFY(sent.at(row / tokens).contains(1));
   }
 
+  void a_router_of_the_fallback_alone_stands_where_its_cells_go() {
+    testing::CaseBuilder b(1);
+    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
+    const auto mixture = [&](ValueId from, const std::string& name) {
+      Protocol best;
+      best.k = 1;
+      const ValueId decision = b.route(b.linear(from, 2, name + ".scores"), best, name);
+      const std::vector<ValueId> parts = b.scatter(from, decision, {0, 1});
+      const ValueId joined = b.gather({b.linear(parts[0], 4, name + ".0"), b.linear(parts[1], 4, name + ".1")}, b.space_of(from),
+                                      "weighted", kNone, name + ".joined");
+      return std::pair{decision, joined};
+    };
+    const auto [decision, first] = mixture(b.floats("x", tokens, {4}), "first");
+    const ValueId empty = b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "empty");
+    b.begin_body();
+    b.end_body({mixture(first, "shared").second});
+    b.begin_body();
+    b.end_body({mixture(mixture(first, "alone").second, "again").second});
+    b.output("y", mixture(b.graph().node(b.add_region("guard", {empty}, {}, "guard")).outputs[0], "last").second);
+    auto graph = std::make_shared<Graph>(b.take("a guard").graph);
+    Program program = lower(graph);
+    // Passes copy a router into both bodies under its name.
+    for (ProgramRouter& r : program.routers)
+      if (r.name == "again") r.name = "shared";
+    const RecordPlan plan = record_plan(program);
+    const RunLayout& layout = plan.layout;
+    QCOMPARE(edge_fault(layout), std::string());
+    std::vector<std::string> names;
+    for (const RouterInfo& r : layout.routers) names.push_back(r.name);
+    QCOMPARE(names, (std::vector<std::string>{"first", "alone", "shared", "last"}));
+    std::set<std::pair<std::string, std::string>> edges;
+    for (const LayoutEdge& e : layout.edges) edges.emplace(names[static_cast<size_t>(e.from)], names[static_cast<size_t>(e.to)]);
+    QCOMPARE(edges, (std::set<std::pair<std::string, std::string>>{
+                        {"first", "alone"}, {"first", "shared"}, {"alone", "shared"}, {"shared", "last"}}));
+    // Whatever the order, a decision is recorded under the name of its router.
+    for (size_t r = 0; r < program.routers.size(); ++r) {
+      const auto n = static_cast<size_t>(plan.routers.of[r]);
+      QCOMPARE(program.routers[r].name, names[n]);
+      QCOMPARE(program.routers[static_cast<size_t>(plan.routers.first[n])].name, names[n]);
+    }
+  }
+
   void every_toy_has_a_layout_that_is_taken() {
     for (const testing::Toy& toy : testing::toys()) {
       const auto program = lower(std::make_shared<Graph>(toy.make(1).graph));
