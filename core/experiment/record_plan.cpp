@@ -1,6 +1,7 @@
 #include "core/experiment/record_plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/experiment/batch_inputs.h"
 #include "core/graph/operator.h"
@@ -22,6 +23,15 @@ int32_t router_over(const Program& program, const NamedRouters& named, const Cel
   for (size_t r = 0; r < program.routers.size(); ++r)
     if (decision_of(program, static_cast<int32_t>(r)) == space.decision) return named.of[r];
   return -1;
+}
+
+/// The routed space whose branch the cells of `space` are in: itself, or what they are cells or members of; kNone: they are in none.
+SpaceId routed_above(const Graph& g, SpaceId space) {
+  while (space != kNone && g.space(space).kind != SpaceKind::routed) {
+    const CellSpace& s = g.space(space);
+    space = s.kind == SpaceKind::ragged && !g.holds_members(space) ? s.base : s.parent;
+  }
+  return space;
 }
 
 /// Index of the recorded space that a graph space is, added where it is new.
@@ -67,27 +77,68 @@ void add_routers(RecordPlan& plan, const Program& program) {
     info.fan_out = decision.fan_out;
     info.protocol = node.attributes.word("protocol");
     info.stack = node.attributes.word("stack", g.space(router.dense_space).name);
-    if (const CellSpace& space = g.space(decision.type.space); space.kind == SpaceKind::routed) {
-      info.parent = router_over(program, plan.routers, space);
-      info.parent_branch = space.branch;
+    if (const SpaceId above = routed_above(g, decision.type.space); above != kNone) {
+      info.parent = router_over(program, plan.routers, g.space(above));
+      info.parent_branch = g.space(above).branch;
     }
     plan.layout.routers.push_back(std::move(info));
   }
 }
 
-/// Edges of the graph, by named routers. Between passes (the prompt's, the turns) there is none: their records are other batches.
-void add_edges(RecordPlan& plan, const Program& program) {
+/// Edges of the graph, by named routers, in no order; some come twice. Between passes (the prompt's, the turns) there is none: their
+/// records are other batches.
+std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& named) {
   const auto router_of = [&](NodeId node) {
     const auto at = std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.node == node; });
     return static_cast<size_t>(at - program.routers.begin());
   };
-  RunLayout& layout = plan.layout;
+  std::vector<LayoutEdge> edges;
   for (const RouterEdge& e : router_edges(*program.graph)) {
     const size_t a = router_of(e.from), b = router_of(e.to);
     if (std::max(a, b) >= program.routers.size()) continue;  // the plan does not run it
-    const LayoutEdge edge{plan.routers.of[a], plan.routers.of[b], e.branches};
-    if (program.routers[a].repeat != program.routers[b].repeat || edge.from >= edge.to ||
-        layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
+    if (program.routers[a].repeat == program.routers[b].repeat) edges.push_back({named.of[a], named.of[b], e.branches});
+  }
+  return edges;
+}
+
+/// Puts each named router behind those whose cells come to it, else leaves them in running order. There a router of a guard's fallback
+/// stands behind all of the taken body, also where it comes before one that both bodies have. `edges` name the routers as `named` does.
+void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
+  const Graph& g = *program.graph;
+  const size_t count = named.first.size();
+  std::set<std::pair<int32_t, int32_t>> before;
+  for (const LayoutEdge& e : edges) before.emplace(e.from, e.to);
+  for (size_t r = 0; r < program.routers.size(); ++r)
+    if (const SpaceId above = routed_above(g, g.value(decision_of(program, static_cast<int32_t>(r))).type.space); above != kNone)
+      before.emplace(router_over(program, named, g.space(above)), named.of[r]);
+  std::vector<std::vector<int32_t>> next(count);
+  std::vector<int32_t> waits_for(count, 0);
+  for (const auto& [from, to] : before)
+    if (from >= 0 && from != to) next[static_cast<size_t>(from)].push_back(to), ++waits_for[static_cast<size_t>(to)];
+  std::set<int32_t> left, ready;
+  for (size_t n = 0; n < count; ++n) {
+    left.insert(static_cast<int32_t>(n));
+    if (waits_for[n] == 0) ready.insert(static_cast<int32_t>(n));
+  }
+  std::vector<int32_t> place(count), first;
+  while (!left.empty()) {
+    // None is ready only where two bodies have the same routers the other way round: then running order breaks the circle.
+    const int32_t taken = ready.empty() ? *left.begin() : *ready.begin();
+    ready.erase(taken), left.erase(taken);
+    place[static_cast<size_t>(taken)] = static_cast<int32_t>(first.size());
+    first.push_back(named.first[static_cast<size_t>(taken)]);
+    for (const int32_t n : next[static_cast<size_t>(taken)])
+      if (--waits_for[static_cast<size_t>(n)] == 0 && left.contains(n)) ready.insert(n);
+  }
+  named.first = std::move(first);
+  for (int32_t& of : named.of) of = place[static_cast<size_t>(of)];
+  for (LayoutEdge& e : edges) e.from = place[static_cast<size_t>(e.from)], e.to = place[static_cast<size_t>(e.to)];
+}
+
+void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
+  RunLayout& layout = plan.layout;
+  for (const LayoutEdge& edge : edges) {
+    if (edge.from >= edge.to || layout.routers[static_cast<size_t>(edge.from)].space != layout.routers[static_cast<size_t>(edge.to)].space)
       continue;
     const auto known =
         std::find_if(layout.edges.begin(), layout.edges.end(), [&](const LayoutEdge& k) { return k.from == edge.from && k.to == edge.to; });
@@ -118,10 +169,10 @@ void add_steps(RecordPlan& plan, const Program& program) {
       const Node& node = g.node(step.node);
       if (step.kind == StepKind::kernel) info.op = std::string(node.op->name);
       info.name = node.name;
-      const SpaceId space = node.outputs.empty() ? kNone : g.value(node.outputs[0]).type.space;
-      if (space != kNone && g.space(space).kind == SpaceKind::routed) {
-        info.branch = g.space(space).branch;
-        info.router = router_over(program, plan.routers, g.space(space));
+      const SpaceId above = node.outputs.empty() ? kNone : routed_above(g, g.value(node.outputs[0]).type.space);
+      if (above != kNone) {
+        info.branch = g.space(above).branch;
+        info.router = router_over(program, plan.routers, g.space(above));
       }
     }
     plan.layout.steps.push_back(std::move(info));
@@ -154,9 +205,11 @@ bool RecordPlan::has_turns() const {
 RecordPlan record_plan(const Program& program) {
   RecordPlan plan;
   plan.routers = name_routers(program);
+  std::vector<LayoutEdge> edges = named_edges(program, plan.routers);
+  put_in_order(plan.routers, edges, program);
   add_routers(plan, program);
   add_spaces(plan, program);
-  add_edges(plan, program);
+  add_edges(plan, edges);
   add_steps(plan, program);
   return plan;
 }

@@ -12,8 +12,8 @@ namespace stormcell {
 
 /// What stays the same over the batches of a run of `program`: cell spaces, routers, steps.
 struct RecordPlan {
-  RunLayout layout;  ///< its routers are the named ones
-  NamedRouters routers;
+  RunLayout layout;                  ///< its routers are the named ones
+  NamedRouters routers;              ///< each behind those whose cells come to it
   std::vector<SpaceId> spaces;       ///< by recorded space: the graph's, outside of repeats; kNone: nothing is decided there
   std::vector<SpaceId> turn_spaces;  ///< by recorded space: the graph's within a repeat; kNone: nothing is decided there
   std::vector<int32_t> columns;      ///< by recorded space: of the grid that its cells lie in; 0: they lie in a sequence

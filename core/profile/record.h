@@ -20,7 +20,8 @@ struct RouterInfo {
   std::string protocol;  ///< to_text(ProtocolKind)
   int32_t space = 0;     ///< index into RunLayout::spaces
   std::string stack;     ///< "encoder", "decoder", ...
-  int32_t parent = -1;   ///< the router in one of whose branches this one is nested, -1: none
+  int32_t parent = -1;   ///< the router in one of whose branches this one is nested, -1: none; of another space where it sends what
+                         ///< this one's cells are members of (sequences, pictures), an equal number of them in each
   int32_t parent_branch = -1;
   int32_t layer = -1;        ///< the model's number of the layer, -1: not known
   int64_t branch_bytes = 0;  ///< weights of one branch, 0: not known

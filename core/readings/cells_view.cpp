@@ -94,6 +94,7 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
     h.before = static_cast<int64_t>(line.position.size());
     h.taken = std::clamp<int64_t>(most_cells - h.before, 0, per);
     line.cells += per;
+    line.columns = s.cells.columns;
     for (int64_t p = 0; p < h.taken; ++p) {
       const auto row = static_cast<size_t>(h.first_row + p);
       line.position.push_back(static_cast<int32_t>(p + (s.cells.phase == Phase::decode ? s.cells.step : 0)));
@@ -153,13 +154,14 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
   for (size_t r = 0; r < layout.routers.size() && o->decisions; ++r)
     if (const auto d = reader.decision(summary.id, static_cast<int32_t>(r), 0))
       o->margins |= !d->margin.empty(), o->weights |= !d->weight.empty();
-  const auto sequence_of = [&](int64_t batch) {
-    const auto found = reader.batches(summary.id, std::clamp<int64_t>(batch, 0, summary.batches - 1), 1);
-    return found.empty() ? std::pair<int64_t, int64_t>{0, 0}
-                         : std::pair{found[0].first_sequence, found[0].first_sequence + found[0].sequences};
-  };
-  o->first_sequence = first_batch > 0 ? sequence_of(first_batch).first : 0;
-  if (end_batch >= 0 && end_batch < summary.batches) o->end_sequence = sequence_of(end_batch - 1).second;
+  const int64_t end = end_batch < 0 || end_batch > summary.batches ? summary.batches : std::max<int64_t>(1, end_batch);
+  const int64_t first = std::clamp<int64_t>(first_batch, 0, end - 1);
+  if (first == 0 && end == summary.batches) return o;
+  if (const auto held = reader.sequences_of(summary.id, first, end)) {
+    o->first_sequence = held->first, o->end_sequence = held->second;
+  } else {
+    o->scattered = true;
+  }
   return o;
 }
 

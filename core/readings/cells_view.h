@@ -11,11 +11,12 @@
 
 namespace stormcell {
 
-/// What a run keeps of its cells. Reads kilobytes, whatever the run's size.
+/// What a run keeps of its cells. Reads kilobytes, whatever the run's size; of a range of batches one row each.
 struct CellsOverview {
   int64_t run = 0;
   int64_t sequences = 0;                         ///< of the whole run
   int64_t first_sequence = 0, end_sequence = 0;  ///< of the range of batches that was asked for
+  bool scattered = false;                        ///< the range holds sequences from anywhere: first and end are those of the whole run
   std::vector<RouterLine> routers;               ///< in the order in which cells meet them
   bool decisions = false;                        ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
@@ -30,6 +31,7 @@ struct CellLine {
   int64_t sequence = 0;
   std::string label, text;
   int64_t cells = 0;              ///< of the sequence; more than are listed where it is long
+  int32_t columns = 0;            ///< > 0: position p lies in row p / columns of a grid; 0: in a sequence
   std::vector<int32_t> position;  ///< [listed]
   std::vector<int32_t> token;     ///< [listed], or empty where no inputs were recorded, or cells are no tokens
   std::vector<uint8_t> real;      ///< [listed] 0: padding

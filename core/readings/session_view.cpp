@@ -52,6 +52,23 @@ bool leads_to(const RunLayout& layout, const PathStep& from, const PathStep& to)
                                          [&](int32_t choice) { return std::binary_search(branches.begin(), branches.end(), choice); });
 }
 
+/// Indexes of the steps of a path from which the cell came to step `to` with no router between.
+std::vector<int32_t> steps_before(const RunLayout& layout, const std::vector<PathStep>& path, size_t to) {
+  std::vector<int32_t> before;
+  const auto router = [&](size_t step) -> const RouterInfo& { return layout.routers[static_cast<size_t>(path[step].router)]; };
+  bool in_branch = false;  // it came from a router of the branch that it is in, not from the one that sent it there
+  for (size_t from = 0; from < to; ++from) {
+    if (!leads_to(layout, path[from], path[to])) continue;
+    before.push_back(static_cast<int32_t>(from));
+    in_branch |= router(from).parent == router(to).parent && router(from).parent_branch == router(to).parent_branch;
+  }
+  // No edge leads to another cell space: there the branch tells.
+  for (size_t from = 0; from < to && !in_branch; ++from)
+    if (path[from].batch == path[to].batch && router(to).parent == path[from].router && router(from).space != router(to).space)
+      before.push_back(static_cast<int32_t>(from));
+  return before;
+}
+
 }  // namespace
 
 SessionOverview open_session(const std::string& file) {
@@ -154,17 +171,26 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
   const RunLayout layout = reader.layout(summary.id);
   auto trail = std::make_shared<CellTrail>();
   trail->place = place;
+  std::vector<PathStep> seen;  // as trail->steps
   for (size_t space = 0; space < layout.spaces.size(); ++space)
     // Of a forward pass, of a prompt, or of the decoding step that wrote this position.
     for (const auto& [phase, step] : {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
       const CellId cell{place.sequence, place.sequence, place.position, step, phase};
       const std::vector<PathStep> path = reader.cell_path(summary.id, static_cast<int32_t>(space), cell);
-      const size_t begin = trail->steps.size();
+      std::vector<int32_t> listed;  // by step of the path: where it stands in the trail
       for (size_t i = 0; i < path.size(); ++i) {
         const PathStep& s = path[i];
-        trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight, {}});
-        for (size_t before = 0; before < i; ++before)
-          if (leads_to(layout, path[before], s)) trail->steps.back().after.push_back(static_cast<int32_t>(begin + before));
+        // A sequence's router is on the ways of its own cell and of all that are members of it.
+        const auto known = std::find_if(seen.begin(), seen.end(), [&](const PathStep& k) {
+          return k.router == s.router && k.batch == s.batch && k.position == s.position;
+        });
+        listed.push_back(static_cast<int32_t>(known - seen.begin()));
+        if (known == seen.end()) {
+          seen.push_back(s);
+          trail->steps.push_back({layout.routers[static_cast<size_t>(s.router)].name, s.batch, s.choice, s.weight, {}});
+          for (const int32_t before : steps_before(layout, path, i))
+            trail->steps.back().after.push_back(listed[static_cast<size_t>(before)]);
+        }
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
           if (b.space != static_cast<int32_t>(space) || b.tokens.empty()) continue;

@@ -45,6 +45,9 @@ class SessionReader {
   RouterLoads total_loads(int64_t run, int32_t router) const;
 
   std::vector<BatchSummary> batches(int64_t run, int64_t first, int64_t count) const;
+  /// The sequences [first, second) that batches [first, end) hold together; nothing where there are others between them, as in batches of
+  /// like lengths, which hold items from anywhere.
+  std::optional<std::pair<int64_t, int64_t>> sequences_of(int64_t run, int64_t first, int64_t end) const;
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
   /// Phases that have cells, ascending.
   std::vector<Phase> phases(int64_t run) const;
@@ -54,7 +57,8 @@ class SessionReader {
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
   /// The routers that one cell met, along the edges of their graph: each after those whose cells come to it. `cell.item` is not looked at.
-  /// Routers of other cell spaces are left out: `space` is an index into RunLayout::spaces.
+  /// `space` is an index into RunLayout::spaces. Of other cell spaces only those routers are there that sent what the cell is a member of
+  /// (its sequence, its picture), and those before and behind them in their space.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
   /// Cells of `router` that came to `next` with no router between, over batches [first, first + count); empty where layout().edges has no

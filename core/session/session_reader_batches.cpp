@@ -13,6 +13,39 @@ namespace {
 
 bool is_batch(int64_t number) { return number >= 0 && number < kMostBatches; }
 
+/// [spaces] 1: its cells have cells of `space` as members, and a router sends them.
+std::vector<uint8_t> spaces_above(const RunLayout& layout, int32_t space) {
+  std::vector<uint8_t> above(layout.spaces.size(), 0);
+  for (const RouterInfo& router : layout.routers) {
+    if (router.space != space) continue;
+    // A damaged file may name parents in a circle.
+    int32_t parent = router.parent;
+    for (size_t steps = 0; parent >= 0 && steps < layout.routers.size(); ++steps) {
+      const RouterInfo& info = layout.routers[static_cast<size_t>(parent)];
+      if (info.space != space && info.space >= 0) above[static_cast<size_t>(info.space)] = 1;
+      parent = info.parent;
+    }
+  }
+  return above;
+}
+
+/// The place in a sequence of `table` that the cell at `place` of `cells` is a member of; -1: the tables do not fit each other.
+int64_t member_of(const CellTable& cells, int64_t place, const CellTable& table) {
+  if (table.per_sequence <= 0 || cells.per_sequence % table.per_sequence != 0 || table.phase != cells.phase) return -1;
+  return place / (cells.per_sequence / table.per_sequence);
+}
+
+/// What a decision says of a row of its space's table; no choices: it did not see the row.
+PathStep step_at(const StoredDecision& d, int64_t row) {
+  if (!d.ancestor.empty()) row = std::find(d.ancestor.begin(), d.ancestor.end(), static_cast<int32_t>(row)) - d.ancestor.begin();
+  PathStep step;
+  if (row >= d.cells) return step;
+  const int64_t k = d.fan_out;
+  step.choice.assign(d.choice.begin() + row * k, d.choice.begin() + (row + 1) * k);
+  if (!d.weight.empty()) step.weight.assign(d.weight.begin() + row * k, d.weight.begin() + (row + 1) * k);
+  return step;
+}
+
 }  // namespace
 
 std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int64_t count) const {
@@ -42,6 +75,21 @@ std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int
     out.push_back(b);
   }
   return out;
+}
+
+std::optional<std::pair<int64_t, int64_t>> SessionReader::sequences_of(int64_t run, int64_t first, int64_t end) const {
+  Statement find(state_->db, "SELECT first_sequence, sequences, items IS NULL FROM batch WHERE id >= ? AND id < ? ORDER BY id");
+  first = std::clamp<int64_t>(first, 0, kMostBatches);
+  find.bind(1, batch_key(run, first)).bind(2, batch_key(run, std::clamp<int64_t>(end, first, kMostBatches)));
+  std::optional<std::pair<int64_t, int64_t>> held;
+  while (find.step()) {
+    if (find.integer(2) == 0) return {};
+    const int64_t begin = state_->count_of(find, 0), behind = begin + state_->count_of(find, 1);
+    if (!held) held = {begin, behind};
+    if (begin > held->second || behind < held->first) return {};
+    held = {std::min(begin, held->first), std::max(behind, held->second)};
+  }
+  return held;
 }
 
 std::shared_ptr<const std::vector<int64_t>> SessionReader::State::items(int64_t run, int64_t batch) const {
@@ -135,24 +183,26 @@ std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t route
 std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const CellId& cell) const {
   std::vector<PathStep> path;
   const auto& routers = state_->layout(run).routers;
+  const std::vector<uint8_t> above = spaces_above(state_->layout(run), space);
   for (const int64_t number : batches_with(run, cell.sequence, 1, INT32_MAX)) {
-    for (const BatchSpace& s : spaces(run, number)) {
-      const int64_t index = s.cells.index_of(cell.sequence);
-      if (s.space != space || s.cells.phase != cell.phase || s.cells.per_sequence <= 0 || index < 0) continue;
-      const int64_t position = int64_t{cell.position} - s.cells.step, row = index * s.cells.per_sequence + position;
-      if (position < 0 || position >= s.cells.per_sequence) continue;
-      for (size_t r = 0; r < routers.size(); ++r) {
-        if (routers[r].space != space) continue;
-        const auto d = decision(run, static_cast<int32_t>(r), number);
-        if (!d) continue;
-        int64_t at = row;
-        if (!d->ancestor.empty()) at = std::find(d->ancestor.begin(), d->ancestor.end(), static_cast<int32_t>(row)) - d->ancestor.begin();
-        if (at >= d->cells) continue;
-        const int64_t k = d->fan_out;
-        PathStep step{number, static_cast<int32_t>(r), {d->choice.begin() + at * k, d->choice.begin() + (at + 1) * k}, {}};
-        if (!d->weight.empty()) step.weight.assign(d->weight.begin() + at * k, d->weight.begin() + (at + 1) * k);
-        path.push_back(std::move(step));
-      }
+    const std::vector<BatchSpace> tables = spaces(run, number);
+    const auto own = std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == space; });
+    if (own == tables.end() || own->cells.phase != cell.phase || own->cells.per_sequence <= 0) continue;
+    const int64_t position = int64_t{cell.position} - own->cells.step;
+    if (position < 0 || position >= own->cells.per_sequence) continue;
+    for (size_t r = 0; r < routers.size(); ++r) {
+      if (routers[r].space != space && (routers[r].space < 0 || !above[static_cast<size_t>(routers[r].space)])) continue;
+      const auto table = std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == routers[r].space; });
+      if (table == tables.end()) continue;
+      const int64_t at = member_of(own->cells, position, table->cells), index = table->cells.index_of(cell.sequence);
+      const auto d = at < 0 || index < 0 ? std::nullopt : decision(run, static_cast<int32_t>(r), number);
+      if (!d) continue;
+      PathStep step = step_at(*d, index * table->cells.per_sequence + at);
+      if (step.choice.empty()) continue;
+      step.batch = number;
+      step.router = static_cast<int32_t>(r);
+      step.position = static_cast<int32_t>(at) + table->cells.step;
+      path.push_back(std::move(step));
     }
   }
   return path;

@@ -121,6 +121,7 @@ struct PathStep {
   int32_t router = 0;
   std::vector<int32_t> choice;  ///< [fan_out]
   std::vector<float> weight;
+  int32_t position = 0;  ///< of the cell that it decided about, in its own space: the cell, or what the cell is a member of
 };
 
 struct LabelLoads {

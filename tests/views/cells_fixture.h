@@ -20,6 +20,8 @@ struct CellsFixture {
   uint32_t change = 0;  ///< other decisions of the second router, in part of the cells
   bool inputs = true, decisions = true, margins = false;
   bool computes_padding = true;  ///< false: routers are recorded over the real cells alone, as a plan without padding leaves it
+  int32_t columns = 0;           ///< of the grid that the cells of "token" lie in
+  bool scattered = false;        ///< each batch holds sequences from all over the run
   bool phases = false;           ///< every third batch is of the input, the others are of decoding
 };
 
@@ -59,7 +61,13 @@ inline std::string make_cells_session(const std::string& path, const CellsFixtur
         tokens[at] = p + 1 == length ? 1 : static_cast<int32_t>(2 + random() % (kPieces.size() - 2));
       }
     }
-    for (int32_t s = 0; s < 2; ++s) batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, phase}, mask, tokens);
+    if (f.scattered) {
+      std::vector<int64_t> items;
+      for (int32_t q = 0; q < f.sequences; ++q) items.push_back(q * f.batches + number);
+      batch.set_items(items);
+    }
+    for (int32_t s = 0; s < 2; ++s)
+      batch.add_space(s, {number * f.sequences, f.sequences, f.per_sequence, 0, phase, s == 0 ? f.columns : 0}, mask, tokens);
     for (int32_t r = 0; r < 3; ++r) {
       const RouterInfo& info = start.layout.routers[static_cast<size_t>(r)];
       std::vector<int32_t> choice, rows;

@@ -76,6 +76,8 @@ Chip chip_of(const CellPage& page, const CellLine& line, const ShownPage& shown,
     const auto piece = page.pieces.find(line.token[cell]);
     const PieceText text = piece == page.pieces.end() ? PieceText{QString::number(line.token[cell]), true} : piece_text(piece->second);
     chip.text = text.text, chip.word = text.word;
+  } else {
+    chip.text = place_text(line, cell);
   }
   for (size_t r = 0; r < page.routers.size(); ++r) {
     const auto k = static_cast<size_t>(fan_out(page, r));
@@ -200,11 +202,18 @@ PieceText piece_text(const std::string& piece) {
   return out;
 }
 
+QString place_text(const CellLine& line, size_t cell) {
+  if (line.cells == 1) return line.label.empty() ? QString("#%1").arg(line.sequence) : QString::fromStdString(line.label);
+  const int32_t position = line.position[cell];
+  return line.columns > 0 ? QString("%1,%2").arg(position / line.columns).arg(position % line.columns) : QString::number(position);
+}
+
 ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other, double high) {
   ShownPage shown;
   shown.first_sequence = page.first_sequence;
   shown.routers = page.routers;
-  shown.numbers = page.pieces.empty();
+  shown.tokens = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
+  shown.numbers = shown.tokens && page.pieces.empty();
   shown.options = options;
   for (size_t r = 0; r < page.routers.size(); ++r) {
     if (QString::fromStdString(page.routers[r].name) == options.router) shown.router = static_cast<int>(r);

@@ -59,6 +59,7 @@ struct ShownPage {
   std::vector<RouterLine> routers;
   int router = -1;       ///< index of the one that colours, -1: none of this page
   int stripes = 0;       ///< choices of all routers together
+  bool tokens = false;   ///< cells are tokens whose ids were recorded; else the chips say where they lie
   bool numbers = false;  ///< tokens have no texts in this session: their ids stand for them
   double high = 1;       ///< what the upper end of the scale stands for
   CellOptions options;
@@ -72,6 +73,9 @@ struct PieceText {
   bool word = false;
 };
 PieceText piece_text(const std::string& piece);
+
+/// Where a cell lies: "17", in a grid "2,5" (row, column); of a sequence that is one cell its label, or its number in the run.
+QString place_text(const CellLine& line, size_t cell);
 
 /// HTML about one cell.
 QString describe(const CellPage& page, const ShownPage& shown, size_t line, size_t chip);

@@ -158,6 +158,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   for (const QString& name : names) stripes << name;
   const ColorText color = text_of(page.options.color);
   QString text = tr("%1: %2. Stripes below the cells, from the top: %3").arg(color.name, color.definition, stripes.join(", "));
+  if (!page.tokens) text = tr("In the cells: their places, in a grid row and column. ") + text;
   if (page.numbers) text = tr("The numbers are token ids: this session has no texts of tokens. ") + text;
   text_line(p, bounds, bounds.bottom() - line, text, theme.faint);
   std::vector<QRectF> boxes;

@@ -250,12 +250,15 @@ void CellsPicture::paint_panel(QPainter& p) const {
   }
   if (aside_.dictionary) paint_dictionary(p, area, *aside_.dictionary, aside_.order, theme);
   if (aside_.trail && aside_.dictionary) return;
-  if (!aside_.dictionary)
+  if (!aside_.dictionary && !columns_[0].shown.tokens) {
+    if (!aside_.trail) paint_hint(p, area, tr("Click a cell to follow it through all routers."), theme);
+  } else if (!aside_.dictionary) {
     paint_hint(p, area,
                aside_.trail ? tr("Click a branch below for its dictionary: which tokens it takes most.")
                             : tr("Click a token to follow it through all routers.\n\nClick a branch below for its dictionary: which tokens "
                                  "it takes most."),
                theme);
+  }
 }
 
 }  // namespace stormcell::views

@@ -34,6 +34,7 @@ QString describe(const CellPage& page, const ShownPage& shown, size_t line_numbe
   const Chip& chip = shown.lines[line_number].chips[chip_number];
   const auto cell = static_cast<size_t>(chip.cell);
   QString text = tr("<b>cell %1:%2</b> of \"%3\"").arg(line.sequence).arg(line.position[cell]).arg(QString::fromStdString(page.space));
+  if (line.columns > 0) text += tr(", row %1, column %2").arg(line.position[cell] / line.columns).arg(line.position[cell] % line.columns);
   if (!line.token.empty())
     text += tr(", token %1 <b>%2</b>").arg(line.token[cell]).arg((chip.part.isEmpty() ? chip.text : chip.part).toHtmlEscaped());
   if (!line.label.empty()) text += ", " + QString::fromStdString(line.label).toHtmlEscaped();
@@ -68,6 +69,10 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
                    {tr("weight"), tr("at %1: %2").arg(options.router, text_of(CellColor::weight).definition)},
                    {tr("margin"), tr("at %1: %2").arg(options.router, text_of(CellColor::margin).definition)},
                    {tr("work"), text_of(CellColor::work).definition}};
+  const bool grid = std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return line.columns > 0; });
+  if (grid)
+    table.columns.insert(table.columns.begin() + 2, {{tr("row"), tr("of the grid that the sequence's cells lie in, from 0")},
+                                                     {tr("column"), tr("of the grid that the sequence's cells lie in, from 0")}});
   for (const RouterLine& r : page.routers)
     table.columns.push_back(
         {QString::fromStdString(r.name), tr("the branches that this router gave the cell, in descending score; measured")});
@@ -78,6 +83,12 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
       std::vector<Value> row;
       row.emplace_back(static_cast<qlonglong>(line.sequence));
       row.emplace_back(static_cast<qlonglong>(line.position[c]));
+      if (grid && line.columns > 0) {
+        row.emplace_back(static_cast<qlonglong>(line.position[c] / line.columns));
+        row.emplace_back(static_cast<qlonglong>(line.position[c] % line.columns));
+      } else if (grid) {
+        row.resize(row.size() + 2);
+      }
       row.emplace_back();
       if (!line.token.empty()) row.back() = static_cast<qlonglong>(line.token[c]);
       row.emplace_back();

@@ -137,7 +137,7 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
   const Source &main = known.context.main, &other = known.context.other;
   if (!known.overview) known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
   const RouterLine* router = router_of(*known.overview, selection.router);
-  if (!router || !known.overview->decisions || !known.overview->tokens) return known;
+  if (!router || !known.overview->decisions) return known;
   top = std::clamp(top, known.overview->first_sequence, std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
   if (!known.page) {
     known.page = read_around(main, router->space, top, sequences, progress);
@@ -157,7 +157,7 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
       trouble = QString::fromUtf8(e.what());
     }
   }
-  const bool branch = selection.branch >= 0 && selection.router.toStdString() == router->name;
+  const bool branch = known.overview->tokens && selection.branch >= 0 && selection.router.toStdString() == router->name;
   if (branch && (!known.dictionary || known.dictionary->router != router->name || known.dictionary->branch != selection.branch))
     known.dictionary = read_branch_dictionary(main.file, main.run, router->name, selection.branch, progress);
   return known;
@@ -181,10 +181,11 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   }
   const bool seek = unread().testFlag(Part::label) && !selection.label.isEmpty() && !selection.cell;
   if (same && !page_covers(known, selection, top_)) known.page = nullptr, known.other = nullptr;
-  const bool readable = known.overview && known.overview->decisions && known.overview->tokens;
+  const bool readable = known.overview && known.overview->decisions;
   const bool trail = !selection.cell || known.trail_of == selection.cell;
-  const bool dictionary = selection.branch < 0 || (known.dictionary && known.dictionary->branch == selection.branch &&
-                                                   known.dictionary->router == selection.router.toStdString());
+  const bool dictionary =
+      selection.branch < 0 || (known.overview && !known.overview->tokens) ||
+      (known.dictionary && known.dictionary->branch == selection.branch && known.dictionary->router == selection.router.toStdString());
   const RouterLine* router = known.overview ? router_of(*known.overview, selection.router) : nullptr;
   const bool other_router = router && router->name != selection.router.toStdString();
   if (!seek && known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
@@ -223,6 +224,9 @@ void CellsView::select(const Selection& selection) {
 
 QStringList CellsView::remarks() const {
   QStringList said;
+  if (data_.overview && data_.overview->scattered) said << tr("The chosen batches hold sequences from all over the run: all are shown.");
+  // Pictures have no tokens, so running them again would bring none.
+  if (data_.overview && !data_.overview->tokens) said << tr("This run has no token ids, so cells show their places.");
   if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells are dimmed.");
   if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
     said << tr("The dictionary counts the whole run.");
@@ -241,6 +245,9 @@ void CellsView::show_choices() {
   sequence_->setRange(static_cast<int>(data_.overview->first_sequence), std::max(0, most));
   sequence_->setSuffix(tr(" of %1").arg(data_.overview->sequences));
   sequence_->setValue(static_cast<int>(top_));
+  // A branch's dictionary lists tokens.
+  order_->setEnabled(data_.overview->tokens);
+  listed_->setEnabled(data_.overview->tokens);
   const auto allow = [this](CellColor color, bool there, const QString& why) {
     auto* item = qobject_cast<QStandardItemModel*>(color_->model())->item(static_cast<int>(color));
     item->setEnabled(there);
@@ -257,14 +264,6 @@ void CellsView::show_data() {
   if (o.sequences == 0) return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
   if (!o.decisions)
     return show_message(tr("This run keeps sums of its decisions, not the decisions themselves.\nRecord it with `stormcell profile`."));
-  if (!o.tokens && data_.context.main.settings.empty())
-    return show_message(tr("This run came from a trace, which has neither texts nor tokens, so there is nothing to colour."),
-                        {{"view-heatmap", tr("Open the heatmap")}});
-  if (!o.tokens)
-    return show_message(
-        tr("This run did not record its inputs, so there is nothing to colour.\nRunning it again with them stores token ids and "
-           "texts in the session: whoever gets the file can read them."),
-        {{"run-with-inputs", tr("Run again with inputs")}});
   if (!data_.page) return;
   show_choices();
   const CellOptions now = options();

@@ -95,7 +95,7 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
   // Which branches the slots were really computed for.
   const auto only = [&](const std::vector<int64_t>& branches) {
     std::fill(input_of.begin(), input_of.end(), -1);
-    for (const int64_t b : branches) input_of[static_cast<size_t>(b)] = 0;
+    for (const int64_t b : branches) input_of.at(static_cast<size_t>(b)) = 0;
   };
   if (attributes.has("branches")) {
     only(attributes.list("branches"));
@@ -103,11 +103,12 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
     NodeId producer = m.value(0).producer;
     while (producer != kNone) {
       const Node& n = g.node(producer);
-      if (has_role(n, Role::grouped)) {
-        only(n.attributes.list("branches"));
+      // What another decision sends lies within a slot, or above all of them: it says nothing of these branches.
+      if (sends_by(g, n) == decision) {
+        if (has_role(n, Role::grouped)) only(n.attributes.list("branches"));
         break;
       }
-      if (n.inputs.empty() || has_role(n, Role::open) || has_role(n, Role::exchange)) break;  // computed here, or by all ranks
+      if (n.inputs.empty() || has_role(n, Role::exchange)) break;  // computed by all ranks
       producer = g.value(n.inputs[0]).producer;
     }
   }

@@ -137,6 +137,73 @@ class RecordPlanTest : public QObject {
     QVERIFY(grids >= 3);
   }
 
+  void routers_among_the_members_of_a_branch_are_nested_in_it() {
+    const RandomCase made = testing::sequence_router_toy();
+    const Recorded recorded = record(made, 4);
+    const RunLayout& layout = recorded.plan.layout;
+    const int32_t tasks = router(layout, "tasks"), experts = router(layout, "task.1.experts");
+    const RouterInfo &outer = layout.routers[static_cast<size_t>(tasks)], &inner = layout.routers[static_cast<size_t>(experts)];
+    QVERIFY(outer.space != inner.space);
+    QCOMPARE(outer.parent, -1);
+    QCOMPARE(inner.parent, tasks);
+    QCOMPARE(inner.parent_branch, 1);
+    size_t steps = 0;
+    for (const StepInfo& step : layout.steps)
+      for (int32_t task = 0; task < 2; ++task)
+        if (step.name.starts_with("task." + std::to_string(task) + ".") && step.name.find("expert") == std::string::npos) {
+          QVERIFY2(step.router == tasks && step.branch == task, step.name.c_str());
+          ++steps;
+        }
+    QVERIFY(steps >= 10);
+    // Every cell that the experts saw is of a sequence that was sent to task 1.
+    const auto sent = kept(recorded, "tasks"), seen = kept(recorded, "task.1.experts");
+    const int32_t tokens = recorded.batch.space(static_cast<size_t>(inner.space)).cells.per_sequence;
+    QVERIFY(!seen.empty() && tokens > 1);
+    for (const auto& [row, branches] : seen) QVERIFY(sent.at(row / tokens).contains(1));
+  }
+
+  void a_router_of_the_fallback_alone_stands_where_its_cells_go() {
+    testing::CaseBuilder b(1);
+    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3));
+    const auto mixture = [&](ValueId from, const std::string& name) {
+      Protocol best;
+      best.k = 1;
+      const ValueId decision = b.route(b.linear(from, 2, name + ".scores"), best, name);
+      const std::vector<ValueId> parts = b.scatter(from, decision, {0, 1});
+      const ValueId joined = b.gather({b.linear(parts[0], 4, name + ".0"), b.linear(parts[1], 4, name + ".1")}, b.space_of(from),
+                                      "weighted", kNone, name + ".joined");
+      return std::pair{decision, joined};
+    };
+    const auto [decision, first] = mixture(b.floats("x", tokens, {4}), "first");
+    const ValueId empty = b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "empty");
+    b.begin_body();
+    b.end_body({mixture(first, "shared").second});
+    b.begin_body();
+    b.end_body({mixture(mixture(first, "alone").second, "again").second});
+    b.output("y", mixture(b.graph().node(b.add_region("guard", {empty}, {}, "guard")).outputs[0], "last").second);
+    auto graph = std::make_shared<Graph>(b.take("a guard").graph);
+    Program program = lower(graph);
+    // Passes copy a router into both bodies under its name.
+    for (ProgramRouter& r : program.routers)
+      if (r.name == "again") r.name = "shared";
+    const RecordPlan plan = record_plan(program);
+    const RunLayout& layout = plan.layout;
+    QCOMPARE(edge_fault(layout), std::string());
+    std::vector<std::string> names;
+    for (const RouterInfo& r : layout.routers) names.push_back(r.name);
+    QCOMPARE(names, (std::vector<std::string>{"first", "alone", "shared", "last"}));
+    std::set<std::pair<std::string, std::string>> edges;
+    for (const LayoutEdge& e : layout.edges) edges.emplace(names[static_cast<size_t>(e.from)], names[static_cast<size_t>(e.to)]);
+    QCOMPARE(edges, (std::set<std::pair<std::string, std::string>>{
+                        {"first", "alone"}, {"first", "shared"}, {"alone", "shared"}, {"shared", "last"}}));
+    // Whatever the order, a decision is recorded under the name of its router.
+    for (size_t r = 0; r < program.routers.size(); ++r) {
+      const auto n = static_cast<size_t>(plan.routers.of[r]);
+      QCOMPARE(program.routers[r].name, names[n]);
+      QCOMPARE(program.routers[static_cast<size_t>(plan.routers.first[n])].name, names[n]);
+    }
+  }
+
   void every_toy_has_a_layout_that_is_taken() {
     for (const testing::Toy& toy : testing::toys()) {
       const auto program = lower(std::make_shared<Graph>(toy.make(1).graph));

@@ -54,6 +54,33 @@ RandomCase large_sums() {
   return b.take("large sums");
 }
 
+/// A mixture of two branches inside the slots of one of four: what the inner one computed is not what the outer one did.
+RandomCase mixture_in_slots() {
+  CaseBuilder b(5);
+  const SpaceId tokens = b.root_space("tokens", b.bound_symbol("N", 24));
+  const ValueId x = b.floats("x", tokens, {8});
+  Protocol best;
+  best.k = 1;
+  const auto mixture = [&](ValueId from, int branches, const std::string& name) {
+    const ValueId decision = b.route(b.linear(from, branches, name + ".scores", "none", true, 3), best, name);
+    const SpaceId all = b.routed_space(decision, kAllBranches);
+    std::vector<ValueId> inputs = {from, decision};
+    std::vector<int64_t> computed;
+    for (int i = 0; i < branches; ++i) {
+      computed.push_back(i);
+      inputs.push_back(b.drawn(name + "." + std::to_string(i), {8, 8}, 0.5));
+    }
+    return std::pair{
+        decision, b.value("grouped_linear", inputs, {{"slots", int64_t{all}}, {"branches", computed}, {"activation", std::string("none")}},
+                          name + ".experts")};
+  };
+  const auto [outer, rows] = mixture(x, 4, "outer");
+  const auto [inner, results] = mixture(rows, 2, "inner");
+  const ValueId joined = b.gather({results}, b.space_of(rows), "weighted", kNone, "inner.joined");
+  b.output("y", b.gather({joined}, tokens, "weighted", kNone, "outer.joined"));
+  return b.take("a mixture in slots");
+}
+
 const std::vector<int32_t>& labels_of(const RandomCase& c) { return std::get<std::vector<int32_t>>(c.inputs.at("class")); }
 
 }  // namespace
@@ -91,6 +118,25 @@ class ToysTest : public QObject {
       }
     }
     QVERIFY(some);  // a picture before one that is cut went elsewhere
+  }
+
+  void a_mixture_within_slots_does_not_say_which_slots_there_are() {
+    const RandomCase c = mixture_in_slots();
+    const OracleResult<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings);
+    cpu::CpuDevice cpu(2);
+    const std::vector<int32_t> went = decisions_of(cpu, c).at("outer").choice;
+    QVERIFY(std::count_if(went.begin(), went.end(), [](int32_t b) { return b >= 2; }) > 0);
+    WeightStore store(cpu, c.weights);
+    Executor executor(cpu, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+    ExecuteOptions options;
+    options.outputs = true;
+    ExecutionResult result;
+    executor.run(input_values(c), c.bindings, options, result);
+    const std::vector<float>& y = result.outputs.at(0).reals;
+    const std::vector<float>& wanted = expected.output("y").reals;
+    QCOMPARE(y.size(), wanted.size());
+    for (size_t i = 0; i < y.size(); ++i)
+      QVERIFY2(std::fabs(y[i] - wanted[i]) <= 1e-5f * (1 + std::fabs(wanted[i])), std::to_string(i).c_str());
   }
 
   void large_maps_of_several_routers_are_joined_to_the_same_bits_by_any_number_of_threads() {

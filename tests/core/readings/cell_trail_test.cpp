@@ -1,0 +1,58 @@
+// Where one cell went, over the cell spaces that it is in.
+#include "core/readings/session_view.h"
+#include "core/session/session_reader.h"
+#include "core/session/session_writer.h"
+#include "tests/core/session/session_fixture.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+class CellTrailTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_way_of_a_member_begins_with_its_sequence() {
+    // Two regions of each picture are sent, of three cells each; those in branch 1 are sent again.
+    RunLayout layout;
+    layout.spaces = {"region", "cell", "other"};
+    layout.routers = {{"regions", 2, 1, "top-k", 0, "a"}, {"cells", 4, 1, "top-k", 1, "a"}, {"aside", 2, 1, "top-k", 2, "a"}};
+    layout.routers[1].parent = 0, layout.routers[1].parent_branch = 1;
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("members.storm").toStdString();
+    SessionWriter writer(file, some_model());
+    auto run = writer.begin_run(some_run("members", layout));
+    BatchRecord batch;
+    batch.add_space(0, {10, 2, 2, 0, Phase::forward});
+    batch.add_space(1, {10, 2, 6, 0, Phase::forward});
+    batch.add_space(2, {10, 2, 6, 0, Phase::forward});
+    const std::vector<int32_t> regions = {0, 1, 1, 0}, cells = {0, 1, 2, 3, 2, 1}, rows = {3, 4, 5, 6, 7, 8}, aside(12, 1);
+    DecisionRecord d[3];
+    d[0].choice = regions;
+    d[1].choice = cells, d[1].ancestor = rows;
+    d[2].choice = aside;
+    for (int32_t r = 0; r < 3; ++r) d[r].router = r, batch.add_decision(d[r]);
+    run->batch(batch);
+    run->finish(RunStatus::finished);
+    const SessionReader reader(file);
+    for (int32_t row = 0; row < 12; ++row) {
+      const CellId cell{0, 10 + row / 6, row % 6, 0, Phase::forward};
+      const auto path = reader.cell_path(1, 1, cell);
+      const bool inside = row >= 3 && row < 9;
+      QCOMPARE(path.size(), inside ? size_t{2} : size_t{1});
+      QCOMPARE(path[0].router, 0);
+      QCOMPARE(path[0].position, row % 6 / 3);
+      QCOMPARE(path[0].choice[0], regions[static_cast<size_t>(row / 3)]);
+      if (inside) QCOMPARE(path[1].choice[0], cells[static_cast<size_t>(row - 3)]);
+    }
+    QCOMPARE(reader.cell_path(1, 0, {0, 10, 1, 0, Phase::forward}).size(), size_t{1});
+    // Where a person asks: once each, the inner router behind the one that sent its region.
+    const auto trail = read_cell_trail(file, 1, {11, 1});
+    std::vector<std::string> names;
+    for (const CellTrail::Step& step : trail->steps) names.push_back(step.router);
+    QCOMPARE(names, (std::vector<std::string>{"regions", "regions", "cells", "aside"}));
+    QCOMPARE(trail->steps[2].after, (std::vector<int32_t>{1}));
+    QCOMPARE(read_cell_trail(file, 1, {11, 0})->steps.size(), size_t{3});
+  }
+};
+STORMCELL_TEST(CellTrailTest)
+#include "cell_trail_test.moc"
