@@ -68,7 +68,7 @@ struct CapacityGrid {
   bool path_wise = false;
 };
 /// Load reported for a branch with real load n. No grid: n. Without padding: min(n, largest). With padding: the smallest entry
-/// that holds n (0 stays 0), at most the largest. Path-wise: the branch's entry, always.
+/// that holds n (0 stays 0), at most the largest. Path-wise with padding: the branch's own entry, always.
 int32_t padded_load(int32_t n, int32_t branch, const CapacityGrid& grid);
 /// Fills decision.padded.
 void pad_loads(DecisionView& decision, const CapacityGrid& grid);

@@ -47,7 +47,7 @@ struct Batch {
   int64_t real_cells() const;
   /// True if the items' numbers follow each other.
   bool is_consecutive() const;
-  /// Of a space with `per_item` cells of each item.
+  /// The table of a space with `per_item` cells for each item.
   CellTable cell_table(int64_t per_item) const;
 };
 

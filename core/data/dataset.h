@@ -1,4 +1,4 @@
-// A dataset: items (sequences of token ids) in batches, whatever they were read or made from.
+// A dataset: items (token sequences or pictures) in batches, whatever they were read or made from.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -25,7 +25,7 @@ struct DataOptions {
   std::string field = "text";        ///< .jsonl: the key of the text
   std::string target_field;          ///< .jsonl: the key of the target, empty: none
   std::string label_field;           ///< .jsonl: the key of the label, empty: none
-  uint64_t seed = 0;                 ///< random:
+  uint64_t seed = 0;                 ///< of `random:` data
   int64_t vocabulary = 0;            ///< ids are below it; 0: not known
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
   std::vector<InputSpec> inputs;     ///< what every batch brings
@@ -68,6 +68,7 @@ class Dataset {
   const std::string& name() const { return name_; }
   int64_t batch_count() const;
   int64_t items() const { return items_; }
+  /// Throws std::out_of_range for an index that is no batch's.
   Batch batch(int64_t index) const;
 
   /// Over all batches, for planning.

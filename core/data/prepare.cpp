@@ -19,13 +19,13 @@ void check_form(const InputSpec& spec) {
     bad_input("input " + spec.name, "of the role " + std::string(to_text(spec.role)) + " " + what, advice);
   };
   if (spec.role == InputRole::none)
-    refuse("is nothing that data can fill", "give it one of the roles ids, mask, label, pixels, positions, target");
+    refuse("cannot be filled from data", "give it one of the roles ids, mask, label, pixels, positions, target");
   if (spec.role == InputRole::pixels) {
     if (spec.dtype != DType::f32 || spec.content.size() != 3 || spec.cells_per_item != 1)
-      refuse("is not one f32 picture [height, width, channels] an item", "declare it so");
+      refuse("is not one picture an item", "declare it f32 [height, width, channels] over the items");
     return;
   }
-  if (spec.dtype != DType::i32 || !spec.content.empty()) refuse("is not one i32 a cell", "declare it so");
+  if (spec.dtype != DType::i32 || !spec.content.empty()) refuse("is not one number a cell", "declare it i32 without content");
 }
 
 std::string sizes_text(const std::vector<int64_t>& sizes) {
@@ -49,11 +49,11 @@ void Dataset::read_spaces() {
     if (spec.role == InputRole::ids) at->content = Content::ids;
     if (spec.role == InputRole::target) at->content = Content::target;
     if (spec.role != InputRole::pixels) continue;
-    if (++pictures > 1) bad_input("input " + spec.name, "asks for a second picture of an item", "data of this version bring one");
+    if (++pictures > 1) bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
     double values = static_cast<double>(options_.batch);
     for (const int64_t extent : spec.content) values *= static_cast<double>(extent);
     if (values > static_cast<double>(kMostValues))
-      bad_input("--batch", std::to_string(options_.batch) + " pictures of " + sizes_text(spec.content) + " are too large a batch",
+      bad_input("--batch", "a batch of " + std::to_string(options_.batch) + " pictures of " + sizes_text(spec.content) + " is too large",
                 "choose a smaller --batch");
   }
   for (const Space& space : filled_) {

@@ -200,7 +200,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
     v.format = cost_of(*this, references.differ() ? format.differences() : v.outputs);
     if (!v.format->passed) {
       char text[128];
-      std::snprintf(text, sizeof text, " changes the outputs by %.2g of their largest value, --tolerance is %.2g", v.format->max_rel_diff,
+      std::snprintf(text, sizeof text, " changes the outputs by %.2g of their largest value; the tolerance is %.2g", v.format->max_rel_diff,
                     v.format->tolerance);
       v.reasons.push_back(v.format->dtype + text);
     }

@@ -12,7 +12,7 @@ namespace {
 /// What two spaces share that hold the same cells: a routed space its decision and branch, any other its number.
 using SpaceKey = std::pair<ValueId, int32_t>;
 
-/// Cells without padding stand for those with it.
+/// A space without padding counts as its base.
 SpaceKey key_of(const Graph& g, SpaceId s) {
   while (g.space(s).kind == SpaceKind::ragged && !g.holds_members(s)) s = g.space(s).base;
   const CellSpace& space = g.space(s);

@@ -40,7 +40,6 @@ class Planner {
 
   Plan make() {
     for (const NodeId id : g_.top.nodes) visit(id, g_.node(id));
-    std::set<ValueId> given;
     for (const NamedValue& output : g_.outputs) {
       if (!plan_.made.contains(output.value)) continue;
       if (output.real != plan_.mask) object("output " + output.name + " counts padding");
@@ -204,7 +203,7 @@ class Compacting {
 
 std::string why_not(const Plan& plan, const MaskFacts* facts) {
   if (!plan.obstacle.empty()) return plan.obstacle;
-  if (!facts) return "the data says nothing of its padding";
+  if (!facts) return "the data does not say which cells are padding";
   if (facts->real == facts->cells) return "the data has no padding";
   if (plan.needs_padding_last && !facts->padding_last) return "padding stands before real cells and could displace them";
   if (plan.needs_some_in_each && !facts->some_in_each) return "some sequences have no real cell";
@@ -232,11 +231,11 @@ PassResult unpad(const PassInput& input) {
       continue;
     }
     Compacting(rewriter, plan).run();
+    result.applied = true;
     done += (done.empty() ? "" : ", ") + percent(known->cells - known->real, known->cells) + " of the cells of " + space;
   }
-  if (!done.empty()) done = "padding is not computed: " + done;
-  if (done.empty() && refusals.empty()) done = "the model has no mask";
-  result.applied = done.starts_with("padding");
+  if (result.applied) done = "padding is not computed: " + done;
+  if (!result.applied && refusals.empty()) done = "the model has no mask";
   result.reason = with_refusals(done, refusals);
   result.graph = result.applied ? rewriter.finish() : input.graph;
   return result;

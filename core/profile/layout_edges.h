@@ -20,7 +20,7 @@ int32_t find_edge(const RunLayout& layout, int32_t from, int32_t to);
 /// One flag for each branch of `from`, 1: its cells take the edge; empty: those of all branches do.
 std::vector<uint8_t> branch_flags(const RunLayout& layout, const LayoutEdge& edge);
 
-/// Of traces, which do not say more than this: the routers of one stack and cell space follow each other.
+/// Edges for a trace, which records no graph: the routers of one stack and cell space follow each other.
 std::vector<LayoutEdge> chain_edges(const RunLayout& layout);
 
 }  // namespace stormcell

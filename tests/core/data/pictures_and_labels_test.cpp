@@ -152,12 +152,12 @@ class PicturesAndLabelsTest : public QObject {
       VERIFY_BAD_INPUT(Dataset::open("random:2x3", nullptr, {.vocabulary = 9, .inputs = inputs}), where, words);
     };
     refuse({{"x", DType::f32, InputRole::none, "token", "sequence", 0, {}, 0}}, "input x",
-           "of the role none is nothing that data can fill");
-    refuse({{"x", DType::f32, InputRole::ids, "token", "sequence", 0, {}, 0}}, "input x", "of the role ids is not one i32 a cell");
+           "of the role none cannot be filled from data");
+    refuse({{"x", DType::f32, InputRole::ids, "token", "sequence", 0, {}, 0}}, "input x", "of the role ids is not one number a cell");
     refuse({{"x", DType::i32, InputRole::positions, "token", "sequence", 0, {}, 0}}, "space token",
            "has a number of cells that no input gives");
     refuse({{"x", DType::i32, InputRole::ids, "token", "sequence", 5, {}, 0}}, "space token", "has 5 cells an item");
-    refuse({{"x", DType::f32, InputRole::pixels, "image", "", 1, {2, 2}, 0}}, "input x", "of the role pixels is not one f32 picture");
+    refuse({{"x", DType::f32, InputRole::pixels, "image", "", 1, {2, 2}, 0}}, "input x", "of the role pixels is not one picture");
   }
 };
 
