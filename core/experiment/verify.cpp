@@ -182,6 +182,20 @@ double Experiment::State::format_tolerance() const {
   return dtype == DType::bf16 ? 5e-2 : 1e-4;
 }
 
+std::vector<std::string> Experiment::State::differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
+                                                             int64_t number) {
+  std::vector<std::string> differences;
+  const Batch batch = data->batch(number);
+  const Observed reference = JudgedPlan(*this, baseline).run(batch, nullptr);
+  for (const std::unique_ptr<ReadyPlan>& plan : plans) {
+    JudgedPlan judged(*this, *plan);
+    judged.compare_with_baseline(number, batch, reference);
+    const std::vector<std::string> reasons = judged.judge.verdict().reasons;
+    differences.push_back(reasons.empty() ? std::string() : reasons.front());
+  }
+  return differences;
+}
+
 Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
   const double begin = seconds_now();
   const References references(*this, progress);
