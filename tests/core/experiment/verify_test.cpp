@@ -349,7 +349,11 @@ class VerifyTest : public QObject {
     const RandomCase whole = nested_capacity(), compacted = nested_capacity(true);
     const std::vector<int32_t> real = std::get<std::vector<int32_t>>(whole.inputs.at("mask"));
     Observed reference = by_oracle(whole, whole.graph, *whole.weights, false);
-    reference.decisions = only_computed(reference.decisions, {{"tokens", real}});
+    Batch batch;
+    batch.items = {0, 1, 2};
+    batch.spaces = {{"sequences", "", false, 1, {}}, {"tokens", "sequences", true, 8, {}}};
+    batch.inputs = {{"mask", InputRole::mask, {24}, real, {}}};
+    reference.decisions = only_computed(reference.decisions, computed_cells(compacted.graph, whole.graph, batch));
     reference.real["y"] = real;
     cpu::CpuDevice device(2);
     Plan plan(device, whole, std::make_shared<Graph>(compacted.graph), whole.weights);
