@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/graph/input_specs.h"
 
 namespace stormcell {
@@ -45,6 +46,25 @@ std::span<const int32_t> tokens_over(const Graph& graph, SpaceId space, const Ba
 std::span<const int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch) {
   const BatchCells* filled = batch.find_space(graph.space(space).name);
   return filled ? std::span<const int32_t>(filled->real) : std::span<const int32_t>();
+}
+
+std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, const Graph& reference, const Batch& batch) {
+  std::map<std::string, std::vector<int32_t>> computed;
+  for (size_t s = 0; s < plan.spaces.size(); ++s) {
+    const CellSpace& space = plan.spaces[s];
+    if (space.kind != SpaceKind::ragged || plan.holds_members(static_cast<SpaceId>(s))) continue;
+    const bool in_both = std::any_of(reference.spaces.begin(), reference.spaces.end(),
+                                     [&](const CellSpace& r) { return r.kind == SpaceKind::ragged && r.name == space.name; });
+    const Value& mask = plan.value(plan.node(plan.value(space.offsets).producer).inputs[0]);
+    if (in_both || mask.kind != ValueKind::input || mask.role != InputRole::mask) continue;
+    const CellSpace& base = plan.space(space.base);
+    const std::vector<int32_t>& real = batch.integers(mask.name);
+    const int64_t cells = base.count.evaluate(bindings_of(plan, batch, 0));
+    if (static_cast<int64_t>(real.size()) != cells)
+      failed("mask " + mask.name, "has " + std::to_string(real.size()) + " values for " + std::to_string(cells) + " cells of " + base.name);
+    computed[base.name] = real;
+  }
+  return computed;
 }
 
 std::map<std::string, MaskFacts, std::less<>> mask_facts(const Graph& graph, const Dataset& data) {

@@ -39,7 +39,8 @@ std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan&
     if (plan == kNoPlan) continue;
     list.push_back({std::string(c.passed.outcomes[i].pass->id),
                     before == kNoPlan ? times.speedup(plan) : times.speedup_between(before, plan),
-                    bytes_of(before == kNoPlan ? baseline : *c.plans[before]), bytes_of(*c.plans[plan])});
+                    bytes_of(before == kNoPlan ? baseline : *c.plans[before]), bytes_of(*c.plans[plan]),
+                    before != kNoPlan && !c.wrong.at(before).empty() ? c.wrong[before] : c.wrong.at(plan)});
     before = plan;
   }
   return list;

@@ -198,6 +198,9 @@ std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& dec
     k.shape.cells = 0;
     k.choice.clear(), k.free_choice.clear(), k.weight.clear(), k.margin.clear(), k.scores.clear(), k.place.clear();
     for (int64_t c = 0; c < d.shape.cells; ++c) {
+      if (static_cast<size_t>(d.row(c)) >= at->second.size())
+        failed(d.router,
+               "decided over cell " + std::to_string(d.row(c)) + " of " + std::to_string(at->second.size()) + " of " + d.dense_name);
       if (at->second[static_cast<size_t>(d.row(c))] == 0) continue;
       const auto take = [&](const auto& from, auto& to, int64_t width) {
         if (!from.empty()) to.insert(to.end(), from.begin() + c * width, from.begin() + (c + 1) * width);

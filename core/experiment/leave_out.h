@@ -17,6 +17,7 @@ struct Contribution {
   std::string pass;
   Ratio speed;
   PlanBytes without, with;
+  std::string wrong = {};  ///< how one of the two plans differs from the baseline; empty: not at all
 };
 
 /// Bytes that a plan needs less than another; 0 where neither weights nor activations shrink by a hundredth: that is the planner's luck.

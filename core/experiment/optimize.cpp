@@ -29,6 +29,7 @@ class Optimization {
     find_plan();
     verify();
     set_gains();
+    gains_.tell(result_->passes, result_->warnings);
     set_figures();
     record();
     return result_;
@@ -63,8 +64,7 @@ class Optimization {
     for (const PassOutcome& outcome : plans_.passed.outcomes) result_->passes.push_back(report_of(outcome));
     measure(options_.measure_seconds);
     for (size_t i = 0; i < plans_.alone_of.size(); ++i)
-      if (plans_.alone_of[i] != kNoPlan)
-        set_gain(times_.speedup(plans_.alone_of[i]), result_->passes[i].speedup_alone, result_->passes[i].speedup_alone_ci95);
+      if (plans_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], plans_.alone_of[i]);
     while (!s_.options.keep_all && plans_.final_plan != kNoPlan) {
       const std::vector<LeftOut> lost =
           passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total_of(plans_, *baseline_, times_));
@@ -100,11 +100,13 @@ class Optimization {
     report(fresh.name) = fresh;
   }
 
-  static void set_gain(const Ratio& ratio, std::optional<double>& value, std::optional<std::array<double, 2>>& ci95) {
-    value = ratio.value;
-    ci95 = ratio.ci95;
+  void set_alone(PassReport& r, size_t plan) {
+    gains_.set(r, times_.speedup(plan), plans_.wrong[plan], r.speedup_alone, r.speedup_alone_ci95);
   }
-  void set_own(const Contribution& c) { set_gain(c.speed, report(c.pass).speedup_own, report(c.pass).speedup_own_ci95); }
+  void set_own(const Contribution& c) {
+    PassReport& r = report(c.pass);
+    gains_.set(r, c.speed, c.wrong, r.speedup_own, r.speedup_own_ci95);
+  }
 
   /// All plans mirrored with the baseline over the batches that were not profiled.
   void measure(double seconds) {
@@ -117,6 +119,8 @@ class Optimization {
       s_.run_batch(plan, batch, {});
       return plan.result.milliseconds;
     };
+    // A plan that computes something else has no speed-up.
+    plans_.wrong = s_.differences_from(*baseline_, plans_.plans, split_.measured.front());
     for (ReadyPlan* plan : all_plans()) plan->clear_guard_counts();
     // What a plan touches for the first time is not measured.
     for (size_t p = 0; p <= plans_.plans.size(); ++p) job.execute(p, split_.measured.front());
@@ -150,12 +154,13 @@ class Optimization {
     if (plans_.final_plan == kNoPlan) return;
     for (const Contribution& c : contributions_of(plans_, *baseline_, times_)) {
       set_own(c);
-      report(c.pass).reason += why_kept(c, s_.options.keep_all);
+      if (c.wrong.empty()) report(c.pass).reason += why_kept(c, s_.options.keep_all);
     }
     for (size_t i = 0; i < plans_.cumulative_of.size(); ++i) {
       if (plans_.cumulative_of[i] == kNoPlan) continue;
       PassReport& r = report(plans_.passed.outcomes[i].pass->id);
-      set_gain(times_.speedup(plans_.cumulative_of[i]), r.speedup_cumulative, r.speedup_cumulative_ci95);
+      const size_t plan = plans_.cumulative_of[i];
+      gains_.set(r, times_.speedup(plan), plans_.wrong[plan], r.speedup_cumulative, r.speedup_cumulative_ci95);
     }
     const Ratio all = times_.speedup(plans_.final_plan);
     result_->speedup = all.value;
@@ -214,6 +219,7 @@ class Optimization {
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> baseline_;
   LoadProfile profile_;
+  Gains gains_;
   Candidates plans_;
   MirroredTimes times_;  // of the plans, or, where none is left, the last in which the baseline ran
 };

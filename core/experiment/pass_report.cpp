@@ -19,4 +19,24 @@ void add_guard_counts(const ReadyPlan& plan, std::vector<PassReport>& passes) {
       if (plan.program->guards[g].pass == pass.name) pass.guard_hits += plan.guard_hits[g], pass.fallbacks += plan.guard_misses[g];
 }
 
+void Gains::set(const PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
+                std::optional<std::array<double, 2>>& ci95) {
+  value.reset(), ci95.reset();
+  if (!wrong.empty()) {
+    withheld_.try_emplace(pass.name, wrong);
+    return;
+  }
+  value = ratio.value;
+  ci95 = ratio.ci95;
+}
+
+void Gains::tell(std::vector<PassReport>& passes, std::vector<std::string>& warnings) const {
+  for (PassReport& pass : passes) {
+    const auto at = withheld_.find(pass.name);
+    if (at == withheld_.end()) continue;
+    pass.reason += " (no speed-up: a plan that was measured for it differs from the baseline: " + at->second + ")";
+    warnings.push_back("pass " + pass.name + " has no speed-up: a plan that was measured for it differs from the baseline: " + at->second);
+  }
+}
+
 }  // namespace stormcell

@@ -1,5 +1,10 @@
 // What the pipeline did, as results report it.
 #pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/experiment/paired_speedup.h"
 #include "core/experiment/ready_plan.h"
 #include "core/passes/pipeline.h"
 #include "core/summary/results.h"
@@ -10,5 +15,19 @@ namespace stormcell {
 PassReport report_of(const PassOutcome& outcome);
 /// Counts of the plan's guards, to the applied pass that makes them.
 void add_guard_counts(const ReadyPlan& plan, std::vector<PassReport>& passes);
+
+/// Speed-ups of passes. One that comes from a plan that computes something else than the baseline is none: it is withheld, and that is
+/// said.
+class Gains {
+ public:
+  /// Sets a figure of `pass`. `wrong`: how a plan that it comes from differs from the baseline; empty: not at all.
+  void set(const PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
+           std::optional<std::array<double, 2>>& ci95);
+  /// Adds what was withheld to the passes' reasons and to the warnings.
+  void tell(std::vector<PassReport>& passes, std::vector<std::string>& warnings) const;
+
+ private:
+  std::map<std::string, std::string> withheld_;  ///< by pass: why
+};
 
 }  // namespace stormcell

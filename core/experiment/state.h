@@ -72,6 +72,8 @@ struct Experiment::State {
   double format_tolerance() const;
   /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.
   Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
+  /// How each plan differs from the baseline on one batch, in a sentence; empty: not at all.
+  std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans, int64_t batch);
   /// Figures of a plan from its times over `batches`, which may name a batch more than once.
   PlanFigures plan_figures(const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches, int64_t rounds) const;
   /// Mean physical limit of `batches`, which may name a batch more than once: each is run again, recorded.

@@ -25,18 +25,6 @@ std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const
   return real;
 }
 
-/// By the name of a space whose padding the graph leaves out: which cells are left.
-std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& graph, const Batch& batch) {
-  std::map<std::string, std::vector<int32_t>> computed;
-  for (size_t s = 0; s < graph.spaces.size(); ++s) {
-    const CellSpace& space = graph.spaces[s];
-    if (space.kind != SpaceKind::ragged || graph.holds_members(static_cast<SpaceId>(s))) continue;
-    const std::span<const int32_t> mask = mask_over(graph, space.base, batch);
-    computed[graph.space(space.base).name].assign(mask.begin(), mask.end());
-  }
-  return computed;
-}
-
 /// Whose cells they are, by the batches' items.
 void name_cells(const Program& program, const Dataset& data, std::vector<Flip>& flips) {
   Batch batch;
@@ -77,13 +65,13 @@ struct JudgedPlan {
   void compare_with_oracle(int64_t number, const Batch& batch, const Observed& reference) {
     const Observed replayed = run(batch, &reference), free = run(batch, nullptr);
     // A plan that leaves padding out has decided nothing there.
-    const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, batch);
+    const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, *state.graph, batch);
     if (computed.empty()) return judge.add(number, reference, replayed, &free);
     judge.add(number, {only_computed(reference.decisions, computed), reference.outputs, reference.real}, replayed, &free);
   }
   /// One batch beside the baseline: as it is measured, freely. Where it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(int64_t number, const Batch& batch, Observed reference) {
-    reference.decisions = only_computed(reference.decisions, computed_cells(*plan.graph, batch));
+    reference.decisions = only_computed(reference.decisions, computed_cells(*plan.graph, *state.graph, batch));
     Observed free = run(batch, nullptr);
     if (!decided_alike(reference.decisions, free.decisions)) return judge.add(number, reference, run(batch, &reference), &free);
     for (JudgedDecision& d : free.decisions) d.free_choice = d.choice;
@@ -180,6 +168,20 @@ Arithmetic Experiment::State::arithmetic() const {
 double Experiment::State::format_tolerance() const {
   if (options.tolerance) return *options.tolerance;
   return dtype == DType::bf16 ? 5e-2 : 1e-4;
+}
+
+std::vector<std::string> Experiment::State::differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
+                                                             int64_t number) {
+  std::vector<std::string> differences;
+  const Batch batch = data->batch(number);
+  const Observed reference = JudgedPlan(*this, baseline).run(batch, nullptr);
+  for (const std::unique_ptr<ReadyPlan>& plan : plans) {
+    JudgedPlan judged(*this, *plan);
+    judged.compare_with_baseline(number, batch, reference);
+    const std::vector<std::string> reasons = judged.judge.verdict().reasons;
+    differences.push_back(reasons.empty() ? std::string() : reasons.front());
+  }
+  return differences;
 }
 
 Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {

@@ -72,7 +72,7 @@ struct OutputDifference {
 struct RouterDifference {
   std::string router;
   double score_error = 0;   ///< largest difference of a margin
-  double score_scale = 0;   ///< largest score of the reference
+  double score_scale = 0;   ///< what it is measured by: the largest score of the reference, in the margins' unit
   double weight_error = 0;  ///< largest difference of a weight
   int64_t flips = 0, explained_flips = 0;
 };

@@ -7,6 +7,7 @@
 #include "core/runtime/lower.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/graph_case.h"
+#include "tests/testing/nested_capacity.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -44,6 +45,26 @@ Graph two_stacks() {
   b.output("written", b.value("embedding", {b.input("w", DType::i32, answers, {}, InputRole::target), table}, {}, "written"),
            b.input("wm", DType::i32, answers, {}, InputRole::mask));
   return b.finish();
+}
+
+/// The mask of nested_capacity() as data bring it.
+Batch batch_of(const RandomCase& c) {
+  Batch batch;
+  batch.items = {0, 1, 2};
+  batch.spaces.push_back({"sequences", "", false, 1, {}});
+  batch.spaces.push_back({"tokens", "sequences", true, 8, {}});
+  batch.inputs.push_back({"mask", InputRole::mask, {24}, std::get<std::vector<int32_t>>(c.inputs.at("mask")), {}});
+  return batch;
+}
+
+/// Tokens of which flags, that are no mask of the data, leave some.
+Graph compacted_by_flags() {
+  CaseBuilder b(3);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)),
+                tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 8));
+  const ValueId x = b.pack(b.floats("x", tokens, {8}), b.value("compact", {b.integers("flags", tokens, 2)}, {}, "chosen"), sequences);
+  b.output("y", b.linear(x, 8, "y"));
+  return b.take("flags").graph;
 }
 
 }  // namespace
@@ -84,6 +105,32 @@ class BatchInputsTest : public QObject {
     QCOMPARE(mask_over(graph, answers, batch).size(), size_t{12});
     QCOMPARE(mask_facts(graph, *data).at("wm").cells, int64_t{21});
     QCOMPARE(mask_facts(graph, *data).at("rm").cells, int64_t{35});
+  }
+
+  void cells_that_a_plan_leaves_out_are_those_of_a_mask_that_the_reference_computes() {
+    const RandomCase whole = nested_capacity(), compacted = nested_capacity(true);
+    Batch batch = batch_of(whole);
+    const auto computed = computed_cells(compacted.graph, whole.graph, batch);
+    QCOMPARE(computed.size(), size_t{1});
+    QCOMPARE(computed.at("tokens"), batch.inputs[0].integers);
+    QVERIFY(computed_cells(whole.graph, whole.graph, batch).empty());
+    // What the model itself compacts, by the data's mask or by what it computes, is compacted in both.
+    QVERIFY(computed_cells(compacted.graph, compacted.graph, batch).empty());
+    const Graph by_flags = compacted_by_flags();
+    QVERIFY(computed_cells(by_flags, by_flags, batch).empty());
+    QVERIFY(computed_cells(by_flags, whole.graph, batch).empty());
+    batch.inputs[0].integers.pop_back();
+    const auto complaint = [&] {
+      try {
+        computed_cells(compacted.graph, whole.graph, batch);
+      } catch (const Error& e) {
+        return e.kind() == ErrorKind::failed ? std::string(e.what()) : std::string("another kind");
+      }
+      return std::string();
+    };
+    QVERIFY2(complaint().find("mask mask: has 23 values for 24 cells of tokens") != std::string::npos, complaint().c_str());
+    batch.inputs.clear();
+    QVERIFY2(complaint().find("has 0 values") != std::string::npos, complaint().c_str());
   }
 
   void data_keep_the_fingerprint_that_recorded_sessions_have() {

@@ -2,6 +2,7 @@
 #include "core/experiment/leave_out.h"
 
 #include "core/base/error.h"
+#include "core/experiment/pass_report.h"
 #include "core/experiment/profile_split.h"
 #include "core/experiment/recording_cost.h"
 #include "tests/testing/testing.h"
@@ -42,6 +43,28 @@ class LeaveOutTest : public QObject {
                             total);
     QCOMPARE(names(lost), (Names{"dead-path"}));
     QCOMPARE(lost[0].reason, std::string("left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved"));
+  }
+
+  void a_speed_up_of_a_plan_that_computes_something_else_is_withheld_and_that_is_said() {
+    std::vector<PassReport> passes(2);
+    passes[0].name = "dead-path", passes[1].name = "unpad";
+    passes[0].reason = passes[1].reason = "applied";
+    passes[1].speedup_cumulative = 9;
+    Gains gains;
+    for (PassReport& r : passes) {
+      const std::string wrong = r.name == "unpad" ? "output y differs" : "";
+      gains.set(r, {1.2, {1.1, 1.3}}, "", r.speedup_alone, r.speedup_alone_ci95);
+      gains.set(r, {1.5, {1.4, 1.6}}, wrong, r.speedup_cumulative, r.speedup_cumulative_ci95);
+    }
+    std::vector<std::string> warnings;
+    gains.tell(passes, warnings);
+    QCOMPARE(passes[0].speedup_cumulative.value(), 1.5);
+    QCOMPARE(passes[0].reason, std::string("applied"));
+    QCOMPARE(passes[1].speedup_alone.value(), 1.2);
+    QVERIFY(!passes[1].speedup_cumulative && !passes[1].speedup_cumulative_ci95);
+    QVERIFY2(passes[1].reason.ends_with("differs from the baseline: output y differs)"), passes[1].reason.c_str());
+    QCOMPARE(warnings.size(), size_t{1});
+    QVERIFY2(warnings[0].starts_with("pass unpad has no speed-up"), warnings[0].c_str());
   }
 
   void what_saves_memory_stays_and_says_what_it_costs() {

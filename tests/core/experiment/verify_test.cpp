@@ -6,8 +6,10 @@
 #include <functional>
 
 #include "core/cpu/kernels/isa.h"
+#include "core/experiment/candidates.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/judge.h"
+#include "core/graph/operator.h"
 #include "core/passes/pipeline.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
@@ -347,7 +349,11 @@ class VerifyTest : public QObject {
     const RandomCase whole = nested_capacity(), compacted = nested_capacity(true);
     const std::vector<int32_t> real = std::get<std::vector<int32_t>>(whole.inputs.at("mask"));
     Observed reference = by_oracle(whole, whole.graph, *whole.weights, false);
-    reference.decisions = only_computed(reference.decisions, {{"tokens", real}});
+    Batch batch;
+    batch.items = {0, 1, 2};
+    batch.spaces = {{"sequences", "", false, 1, {}}, {"tokens", "sequences", true, 8, {}}};
+    batch.inputs = {{"mask", InputRole::mask, {24}, real, {}}};
+    reference.decisions = only_computed(reference.decisions, computed_cells(compacted.graph, whole.graph, batch));
     reference.real["y"] = real;
     cpu::CpuDevice device(2);
     Plan plan(device, whole, std::make_shared<Graph>(compacted.graph), whole.weights);
@@ -400,6 +406,41 @@ class VerifyTest : public QObject {
     reversed->change("correction", [](std::vector<float>& bias, const std::vector<int64_t>&) { std::reverse(bias.begin(), bias.end()); });
     for (const Verification& v : {judged(c, reversed), judged_as_bf16(c, reversed)})
       QVERIFY2(v.flips > 0 && said(v).contains("the scores of router moe differ"), qPrintable(said(v)));
+  }
+
+  void plans_that_are_only_measured_are_compared_with_the_baseline() {
+    Experiment::State s;
+    s.model = open_model("demo:switch-names");
+    DataOptions options;
+    options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
+    options.batch = 4;
+    s.data = Dataset::open("random:8x12", s.model->tokenizer, options);
+    s.device = std::make_unique<cpu::CpuDevice>(2);
+    s.graph = s.model->forward, s.weights = s.model->weights, s.dtype = s.model->dtype;
+    s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
+    s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+    s.memory = std::make_shared<SharedMemory>(*s.device);
+    const auto baseline = s.make_plan("baseline", s.graph, 0, {});
+    Candidates c = make_candidates(s, {}, select_passes({}), OnTheirOwn::no, {});
+    c.wrong = s.differences_from(*baseline, c.plans, 1);
+    QVERIFY(c.plans.size() >= 2);
+    QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
+    for (const Contribution& own : contributions_of(c, *baseline, {})) QVERIFY(own.wrong.empty());
+
+    // The first plan with the weights of two products exchanged: what is measured with it, and from it on, is no speed-up.
+    auto exchanged = std::make_shared<Graph>(*s.graph);
+    std::vector<ValueId*> weights;
+    for (Node& n : exchanged->nodes)
+      if (n.op->name == std::string_view("linear") &&
+          (weights.empty() || exchanged->value(n.inputs[1]).type == exchanged->value(*weights[0]).type))
+        weights.push_back(&n.inputs[1]);
+    QVERIFY(weights.size() >= 2);
+    std::swap(*weights[0], *weights[1]);
+    c.plans[0] = s.make_plan("wrong", exchanged, 0, {});
+    c.wrong = s.differences_from(*baseline, c.plans, 1);
+    for (size_t p = 0; p < c.plans.size(); ++p) QCOMPARE(c.wrong[p].empty(), p != 0);
+    const std::vector<Contribution> own = contributions_of(c, *baseline, {});
+    for (size_t i = 0; i < own.size(); ++i) QCOMPARE(own[i].wrong.empty(), i > 1);
   }
 
   void two_experts_exchanged_are_found() {
