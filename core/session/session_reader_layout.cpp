@@ -38,6 +38,7 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
     r.fan_out = at_least_one(router, 2, std::max(r.branches, kMostChoices));
     r.protocol = router.text(3);
     r.space = index(router, 4, layout.spaces.size());
+    if (r.space < 0) damaged("a router of run #" + std::to_string(run) + " has no cell space");
     r.stack = router.text(5);
     r.parent = index(router, 6, static_cast<size_t>(kMostRouters));
     r.parent_branch = static_cast<int32_t>(router.integer(7));
