@@ -139,7 +139,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.routing = totals.routers;
   r.verified = verify_decoded(s, r.ids, most, progress);
   if (!r.verified->passed)
-    r.warnings.push_back(r.verified->text + "; nearly equal scores flip under rounding, and all tokens behind a flip differ");
+    r.warnings.push_back(r.verified->text + "; nearly equal scores flip under rounding, and all tokens after a flip differ");
   r.session_run = recording.finish(to_json(r));
   return result;
 }

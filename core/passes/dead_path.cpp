@@ -287,11 +287,11 @@ class DeadPath {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
       text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") +
-             (input_.option(kDeadShare) > 0 && !input_.parameters ? " with little or no load, " : " without load, ") +
-             to_text(Bytes(bytes)) + " never loaded unless a guard misses";
+             (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") +
+             to_text(Bytes(bytes)) + " of weights are loaded only if a guard misses";
     } else if (refusals_.empty()) {
       return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled"
-             : input_.option(kDeadShare) > 0 ? "every branch got more than this share of the cells in the profiled batches"
+             : input_.option(kDeadShare) > 0 ? "every branch got more than max-share of the cells in the profiled batches"
                                              : "every branch got cells in the profiled batches";
     }
     return with_refusals(std::move(text), refusals_);

@@ -327,11 +327,10 @@ PassResult horizontal_fusion(const PassInput& input) {
   result.applied = !fused.empty();
   result.graph = result.applied ? rewriter.finish() : input.graph;
   if (result.applied) {
-    result.reason =
-        with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
-                          " of branches became " + std::to_string(grouped) + " grouped, " + count_text(scatters, "scatter", "scatters") +
-                          " disappeared" + (has_guards(input.graph) ? ", fallbacks counted" : ""),
-                      refusals);
+    result.reason = with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
+                                      " became " + std::to_string(grouped) + " grouped; " + count_text(scatters, "scatter", "scatters") +
+                                      " removed" + (has_guards(input.graph) ? " (fallbacks included)" : ""),
+                                  refusals);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

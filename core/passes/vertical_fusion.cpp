@@ -207,7 +207,7 @@ PassResult vertical_fusion(const PassInput& input) {
   result.graph = result.applied ? fusion.finish() : input.graph;
   if (!result.applied) {
     result.reason = input.options.empty()
-                        ? "no product has a norm before it, or a scale, activation, gate or residual behind it, of its own"
+                        ? "no product directly follows a norm or is directly followed by a scale, activation, gate or residual of its own"
                         : "no product has anything beside it that the options let it fold";
     return result;
   }
@@ -223,7 +223,7 @@ PassResult vertical_fusion(const PassInput& input) {
   add(c.residuals, "residual", "residuals");
   if (!parts.empty()) parts += " folded into products";
   if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + count_text(c.joined, "residual", "residuals") + " folded into gathers";
-  result.reason = parts + (has_guards(input.graph) ? ", fallbacks counted" : "");
+  result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "");
   return result;
 }
 

@@ -85,7 +85,7 @@ std::string proof_section(const ReportData& d) {
     return section(
         "proof", "What was verified",
         paragraph(escape(d.decoded->verified->text) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
-                                                      "Nearly equal scores flip under rounding, and all tokens behind a flip differ."));
+                                                      "Nearly equal scores flip under rounding, and all tokens after a flip differ."));
   if (!v) return {};
   return section(
       "proof", "What was verified",

@@ -83,7 +83,7 @@ QJsonObject optimised() {
                                {"flips", 3},
                                {"explained_flips", 3},
                                {"dropped", 0}}},
-      {"passes", QJsonArray{pass("dead-path", true, "2 branches of 2 routers without load, 256.0 KiB never loaded unless a guard misses",
+      {"passes", QJsonArray{pass("dead-path", true, "2 branches of 2 routers got no cells; 256.0 KiB of weights are loaded only if a guard misses",
                                  1.02, 0.99, 1.05),
                             pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3),
                             pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0)}},

@@ -65,7 +65,7 @@ class DeadPathTest : public QObject {
     QVERIFY(result.applied);
     QCOMPARE(result.parameters.at("moe"), std::string("2,3"));
     // Two experts, each 12 x 8 and 8 x 12 in f32.
-    QVERIFY2(contains(result.reason, "2 branches of 1 router without load, 1.5 KiB never loaded"), result.reason.c_str());
+    QVERIFY2(contains(result.reason, "2 branches of 1 router got no cells; 1.5 KiB of weights are loaded"), result.reason.c_str());
 
     cpu::CpuDevice cpu(2);
     EmulatedDevice emulated(2);
@@ -323,7 +323,7 @@ class DeadPathTest : public QObject {
     const RandomCase from = b.take("shared experts");
     const CaseInputs usual = with_labels(from, "moe.labels", {1});
     const PassResult result = apply(from, profile_of(from, {usual}));
-    QVERIFY2(contains(result.reason, "3 branches of 1 router without load, 2.2 KiB never loaded"), result.reason.c_str());
+    QVERIFY2(contains(result.reason, "3 branches of 1 router got no cells; 2.2 KiB of weights are loaded"), result.reason.c_str());
     QCOMPARE(count_nodes(result.graph, "guard"), size_t{2});
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);

@@ -74,7 +74,7 @@ class HorizontalFusionTest : public QObject {
           QCOMPARE(count_nodes(result.graph, "linear"), size_t{1});  // the router's
           QCOMPARE(count_nodes(result.graph, "scatter"), size_t{expert == Expert::normed});
           if (expert == Expert::plain)
-            QCOMPARE(result.reason, std::string("1 router: 12 products of branches became 2 grouped, 1 scatter disappeared"));
+            QCOMPARE(result.reason, std::string("1 router: 12 products became 2 grouped; 1 scatter removed"));
         }
   }
 
@@ -154,7 +154,7 @@ class HorizontalFusionTest : public QObject {
     const PassResult result = fuse(from);
     QCOMPARE(
         result.reason,
-        std::string("1 router: 8 products of branches became 2 grouped, 1 scatter disappeared; not moe: branch 1 holds route \"inner\""));
+        std::string("1 router: 8 products became 2 grouped; 1 scatter removed; not moe: branch 1 holds route \"inner\""));
   }
 
   void reals_are_compared_exactly() {
