@@ -87,7 +87,8 @@ void add_json_option(CLI::App& app, std::string& json) {
 }
 
 void add_measure_option(CLI::App& app, double& seconds) {
-  add_number(app, "--measure-seconds", seconds, "time for measuring; if the data take longer, every n-th batch is measured, each at least a few times");
+  add_number(app, "--measure-seconds", seconds,
+             "time for measuring; if the data take longer, batches are drawn at random, each measured at least a few times");
 }
 
 void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
@@ -97,7 +98,8 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   add_whole_number(app, "--batch", o.batch, 1, "sequences in a batch (8)");
   add_whole_number(app, "--batches", o.batches, 1, "at most this many batches (all)");
   app.add_flag("--bucket-by-length", o.bucket_by_length, "puts sequences of like length into one batch: less padding, another order");
-  add_whole_number(app, "--length", o.length, 1, "pad or cut every sequence to this many tokens (as the data)");
+  add_whole_number(app, "--length", o.length, 1,
+                   "pad every sequence to this many tokens (as the data); longer ones are refused, or cut with --truncate");
   app.add_flag("--truncate", o.truncate, "cut sequences that are longer than the model takes, instead of an error");
   add_text(app, "--field", o.field, ".jsonl: key of the text (text)", "KEY");
   add_text(app, "--target-field", o.target_field, ".jsonl: key of the expected text", "KEY");

@@ -25,7 +25,7 @@ class OptimizeVerb : public Verb {
     const std::string about =
         known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
     app.footer(about + "\n" + options_text());
-    add_passes(app, "--enable", optimize_.passes.enable, "also these passes");
+    add_passes(app, "--enable", optimize_.passes.enable, "also these passes, where they are off by default");
     add_passes(app, "--disable", optimize_.passes.disable, "all but these passes");
     add_passes(app, "--only", optimize_.passes.only, "only these passes");
     app.add_option("--pass-option", pass_options_, "sets an option of a pass (listed below); may be repeated")

@@ -41,10 +41,17 @@ class TensorSource : public SequenceSource {
     if (decoder_ids_ && decoder_ids_->rows() != ids_->rows())
       bad_input(path, "decoder_input_ids has " + std::to_string(decoder_ids_->rows()) + " rows, input_ids " + std::to_string(ids_->rows()),
                 "give both one row a sequence");
-    if (asks_for(options.inputs, InputRole::label)) labels_ = find_labels(path, *file_, ids_->rows());
+    // Two extents are labels of cells, or, in data for training, what the decoder should give: only a model that asks takes those.
+    const StoredTensor* labels = file_->find("labels");
+    is_label_ = labels && labels->shape.size() == 1;
+    asks_ = asks_for(options.inputs, InputRole::label);
+    if (is_label_ || asks_) labels_ = find_labels(path, *file_, ids_->rows());
+    classes_ = options.classes;
   }
   int64_t size() const override { return ids_->rows(); }
-  Contents contents() const override { return {.decoder_ids = decoder_ids_.has_value(), .label_ids = labels_.has_value()}; }
+  Contents contents() const override {
+    return {.label = is_label_, .decoder_ids = decoder_ids_.has_value(), .label_ids = asks_ && labels_.has_value()};
+  }
   const std::string& where() const override { return path_; }
   Sequence sequence(int64_t index) const override {
     Sequence sequence;
@@ -52,11 +59,19 @@ class TensorSource : public SequenceSource {
     if (mask_) sequence.mask = mask_->mask_row(index);
     if (decoder_ids_) sequence.decoder_ids = decoder_ids_->row(index);
     if (decoder_mask_) sequence.decoder_mask = decoder_mask_->mask_row(index);
-    if (labels_) sequence.label_ids = labels_->row(index);
+    if (!labels_) return sequence;
+    const std::vector<int32_t> labels = labels_->row(index);
+    if (is_label_) sequence.label = label_text(labels[0]);
+    if (asks_) sequence.label_ids = labels;
     return sequence;
   }
 
  private:
+  /// The class of this number, or the number.
+  std::string label_text(int32_t label) const {
+    const bool known = label >= 0 && static_cast<size_t>(label) < classes_.size();
+    return known ? classes_[static_cast<size_t>(label)] : std::to_string(label);
+  }
   std::optional<IntegerMatrix> matrix(const std::string& name) const {
     const StoredTensor* tensor = file_->find(name);
     if (!tensor) return {};
@@ -73,6 +88,9 @@ class TensorSource : public SequenceSource {
   std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
   std::optional<IntegerMatrix> ids_, mask_, decoder_ids_, decoder_mask_, labels_;
+  std::vector<std::string> classes_;
+  bool is_label_ = false;  ///< `labels` has one number a sequence
+  bool asks_ = false;      ///< the model takes labels
 };
 }  // namespace
 

@@ -231,9 +231,9 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
     const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? mask : std::span<const int32_t>(), known ? tokens : std::span<const int32_t>());
   }
-  if (options.decisions)
-    for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
-      if (!in_turns(program, *d)) add_decision(plan, program, *d, options, record);
+  // Counted in any case; whether each of them is stored too is the writer's affair.
+  for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
+    if (!in_turns(program, *d)) add_decision(plan, program, *d, options, record);
   for (int64_t i = 0; i < batch.size(); ++i)
     record.add_sequence(
         batch.labels.empty() ? std::string_view() : std::string_view(batch.labels[static_cast<size_t>(i)]),
@@ -307,9 +307,8 @@ void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batc
     record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(turn.is_going) : std::span<const int32_t>(),
                      fits ? std::span<const int32_t>(turn.token) : std::span<const int32_t>());
   }
-  if (options.decisions)
-    for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
-      if (in_turns(program, *d) && d->turn == turn.turn) add_decision(plan, program, *d, options, record);
+  for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
+    if (in_turns(program, *d) && d->turn == turn.turn) add_decision(plan, program, *d, options, record);
   for (const std::string& label : batch.labels) record.add_sequence(label);
 }
 

@@ -23,7 +23,8 @@ struct RecordPlan {
 RecordPlan record_plan(const Program& program);
 
 struct RecordOptions {
-  bool decisions = false, inputs = false;
+  bool decisions = false;  ///< the session stores each of them, not only their sums
+  bool inputs = false;
   bool scores = false;  ///< and the margins between them
 };
 

@@ -21,8 +21,10 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
   constexpr size_t kShown = 4;
   for (size_t i = 0; i < std::min(reasons.size(), kShown); ++i) {
     const auto& [why, routers] = reasons[i];
-    done += (done.empty() ? "not " : "; not ") + routers[0] +
-            (routers.size() > 1 ? " and " + count_text(routers.size() - 1, "other", "others") : "") + ": " + why;
+    done += (done.empty() ? "not " : "; not ") + routers[0];
+    if (routers.size() == 2) done += " and " + routers[1];
+    if (routers.size() > 2) done += " and " + count_text(routers.size() - 1, "other", "others");
+    done += ": " + why;
   }
   if (reasons.size() > kShown) done += "; and " + count_text(reasons.size() - kShown, "more reason", "more reasons");
   return done;

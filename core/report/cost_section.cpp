@@ -51,6 +51,7 @@ std::string bars(const std::vector<Bar>& rows, const std::string& label) {
 
 std::string time_text(const OperatorTime& o) {
   if (o.in_cache()) return milliseconds(o.milliseconds) + " · in cache";
+  if (o.limit_milliseconds > o.milliseconds) return milliseconds(o.milliseconds) + " · faster than the probed ceiling";
   return milliseconds(o.milliseconds) + (o.milliseconds > 0 && o.limit_milliseconds > 0
                                              ? fmt::format(" · {:.0f} % of the limit", 100 * o.limit_milliseconds / o.milliseconds)
                                              : "");
@@ -117,9 +118,10 @@ std::string operators_section(const ReportData& d) {
       table.row({"<code>" + escape(o->op) + "</code>", plan,
                  o->batches > 0 ? number(static_cast<double>(o->steps) / static_cast<double>(o->batches)) : "–",
                  milliseconds(o->milliseconds), o->in_cache() ? "in cache" : milliseconds(o->limit_milliseconds),
-                 o->in_cache()         ? "–"
-                 : o->milliseconds > 0 ? percent(o->limit_milliseconds / o->milliseconds)
-                                       : "–"});
+                 // More than the ceiling allows: the probe met a busy machine.
+                 o->in_cache() || o->limit_milliseconds > o->milliseconds ? "–"
+                 : o->milliseconds > 0                                    ? percent(o->limit_milliseconds / o->milliseconds)
+                                                                          : "–"});
   };
   for (const auto& [op, p] : ordered) {
     line("baseline", p.first);

@@ -57,6 +57,12 @@ class ContractSessionTest : public QObject {
     QCOMPARE(runs.size(), size_t{2});
     QVERIFY(!reader.has_decisions(runs[0].id) && reader.has_decisions(runs[1].id));
     for (const RunSummary& run : runs) QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::finished));
+    // What a run without decisions keeps of them are their sums.
+    for (size_t r = 0; r < reader.layout(runs[0].id).routers.size(); ++r) {
+      const RouterLoads sums = reader.total_loads(runs[0].id, static_cast<int32_t>(r));
+      QVERIFY(sums.cells > 0);
+      QCOMPARE(sums.load, reader.total_loads(runs[1].id, static_cast<int32_t>(r)).load);
+    }
   }
 
   void another_model_is_refused_and_the_session_stays_as_it_is() {

@@ -70,6 +70,8 @@ class DatasetBadInputTest : public QObject {
            "attention_mask has the shape [2, 1]");
     refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"attention_mask", DType::i64, {1, 2}, values.data() + 3}},
            "expected 0 or 1");
+    refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"labels", DType::i64, {3}, values.data()}},
+           "labels has the shape [3], the items are 1");
     refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"decoder_input_ids", DType::i64, {2, 2}, values.data()}}, "has 2 rows");
     refuse({{"input_ids", DType::i64, {1, 2}, values.data()}, {"decoder_attention_mask", DType::i64, {1, 2}, values.data()}},
            "but no decoder_input_ids");

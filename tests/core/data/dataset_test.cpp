@@ -174,6 +174,20 @@ class DatasetTest : public QObject {
     QCOMPARE(cut.truncated, int64_t{2});
   }
 
+  void one_label_a_sequence_is_its_label() {
+    const Scratch scratch;
+    const std::vector<int64_t> ids = {3, 4, 5, 6}, labels = {7, 2, 1};
+    const auto file = [&](const char* name, std::vector<int64_t> shape) {
+      const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i64, {2, 2}, ids.data()},
+                                                  {"labels", DType::i64, std::move(shape), labels.data()}};
+      write_safetensors(scratch.path(name), tensors);
+      return scratch.path(name);
+    };
+    const auto data = open_data(file("two.safetensors", {2}), nullptr, {.vocabulary = 10});
+    QVERIFY(data->has_labels());
+    QCOMPARE(data->batch(0).labels, (std::vector<std::string>{"7", "2"}));
+  }
+
   void positions_count_real_cells() {
     const Scratch scratch;
     const std::vector<int64_t> ids = {0, 0, 3, 4, 5, 6, 7, 0};
