@@ -1,7 +1,8 @@
-// The inputs of a case, as the executor takes them and as the oracle does.
+// The inputs of a case, as the executor takes them and as the oracle does; a case executed once.
 #pragma once
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
+#include "core/runtime/lower.h"
 #include "tests/testing/graph_case.h"
 
 namespace stormcell::testing {
@@ -15,13 +16,32 @@ inline InputValues input_values(const RandomCase& from) {
   return inputs;
 }
 
-inline OracleInputs<float> oracle_inputs(const RandomCase& from) {
-  OracleInputs<float> inputs;
-  for (const auto& [name, values] : from.inputs) {
+template <class T>
+OracleInputs<T> oracle_inputs(const std::map<std::string, CaseInput>& from) {
+  OracleInputs<T> inputs;
+  for (const auto& [name, values] : from) {
     if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs[name].integers = *ints;
-    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals = *reals;
+    if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs[name].reals.assign(reals->begin(), reals->end());
   }
   return inputs;
+}
+inline OracleInputs<float> oracle_inputs(const RandomCase& from) { return oracle_inputs<float>(from.inputs); }
+
+inline ExecuteOptions outputs_alone() {
+  ExecuteOptions options;
+  options.outputs = true;
+  return options;
+}
+
+/// The case on its own inputs, with a weight store of its own. `program`: another than its graph's; null: that one.
+inline ExecutionResult execute_once(Device& device, const RandomCase& c, const ExecuteOptions& options = outputs_alone(),
+                                    std::shared_ptr<const Program> program = nullptr) {
+  if (!program) program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
+  WeightStore store(device, c.weights);
+  Executor executor(device, store, std::move(program), c.bindings);
+  ExecutionResult result;
+  executor.run(input_values(c), c.bindings, options, result);
+  return result;
 }
 
 }  // namespace stormcell::testing

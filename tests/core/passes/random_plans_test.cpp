@@ -9,6 +9,7 @@
 #include "core/runtime/memory_plan.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/live_values.h"
 #include "tests/testing/random_graph.h"
@@ -148,11 +149,7 @@ class RandomPlansTest : public QObject {
       const LoadProfile profile = profile_of(from, {from.inputs});
       const Graph graph = run_passes(pass_input(from.graph, profile), select_passes({}), OnTheirOwn::no).graph;
       for (const CaseInputs& inputs : {from.inputs, drawn_anew(from, seed)}) {
-        OracleInputs<double> values;
-        for (const auto& [name, input] : inputs) {
-          if (const auto* integers = std::get_if<std::vector<int32_t>>(&input)) values[name].integers = *integers;
-          if (const auto* reals = std::get_if<std::vector<float>>(&input)) values[name].reals.assign(reals->begin(), reals->end());
-        }
+        const OracleInputs<double> values = oracle_inputs<double>(inputs);
         const OracleResult<double> expected = Oracle<double>(from.graph, *from.weights).run(values, from.bindings);
         const OracleResult<double> came = Oracle<double>(graph, *from.weights).run(values, from.bindings);
         for (const auto& [name, tensor] : expected.outputs)

@@ -9,6 +9,7 @@
 #include "core/runtime/named_routers.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -124,11 +125,7 @@ Seen check(const RandomCase& from, const Graph& graph, const std::vector<CaseInp
     }
   }
   for (const CaseInputs& inputs : all) {
-    OracleInputs<double> values;
-    for (const auto& [name, input] : inputs) {
-      if (const auto* integers = std::get_if<std::vector<int32_t>>(&input)) values[name].integers = *integers;
-      if (const auto* reals = std::get_if<std::vector<float>>(&input)) values[name].reals.assign(reals->begin(), reals->end());
-    }
+    const OracleInputs<double> values = oracle_inputs<double>(inputs);
     const OracleResult<double> expected = Oracle<double>(from.graph, *from.weights).run(values, from.bindings);
     const OracleResult<double> came = Oracle<double>(graph, *from.weights).run(values, from.bindings);
     for (const auto& [name, tensor] : expected.outputs)

@@ -38,16 +38,6 @@ RandomCase wandering_ids() {
   return b.take("wandering ids");
 }
 
-ExecutionResult run_on(Device& device, const RandomCase& c) {
-  WeightStore store(device, c.weights);
-  Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
-  ExecuteOptions options;
-  options.outputs = true;
-  ExecutionResult result;
-  executor.run(input_values(c), c.bindings, options, result);
-  return result;
-}
-
 OracleResult<float> oracle_of(const RandomCase& c) { return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings); }
 
 }  // namespace
@@ -61,7 +51,7 @@ class IntegersTest : public QObject {
     cpu::CpuDevice here(2);
     EmulatedDevice emulated(2);
     for (Device* device : {static_cast<Device*>(&here), static_cast<Device*>(&emulated)}) {
-      const ExecutionResult result = run_on(*device, c);
+      const ExecutionResult result = execute_once(*device, c);
       QCOMPARE(result.outputs.size(), size_t{6});
       for (const OutputValue& out : result.outputs) {
         QVERIFY(!out.integers.empty());

@@ -48,13 +48,7 @@ RandomCase patch_chains(int64_t branches, int blocks, int64_t size, int64_t fan_
 }
 
 std::vector<float> first_output(Device& device, const RandomCase& c, std::shared_ptr<const Program> program) {
-  WeightStore store(device, c.weights);
-  Executor executor(device, store, std::move(program), c.bindings);
-  ExecuteOptions options;
-  options.outputs = true;
-  ExecutionResult result;
-  executor.run(input_values(c), c.bindings, options, result);
-  return result.outputs.at(0).reals;
+  return execute_once(device, c, outputs_alone(), std::move(program)).outputs.at(0).reals;
 }
 
 std::shared_ptr<Program> program_of(const RandomCase& c) { return std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))); }

@@ -14,13 +14,10 @@ namespace {
 
 /// The decisions of a free run, by the routers' names.
 std::map<std::string, ExecutedDecision> decisions_of(Device& device, const RandomCase& c) {
-  WeightStore store(device, c.weights);
-  auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
-  Executor executor(device, store, program, c.bindings);
+  const auto program = std::make_shared<const Program>(lower(std::make_shared<Graph>(c.graph)));
   ExecuteOptions options;
   options.record = true;
-  ExecutionResult result;
-  executor.run(input_values(c), c.bindings, options, result);
+  const ExecutionResult result = execute_once(device, c, options, program);
   std::map<std::string, ExecutedDecision> decisions;
   for (const ExecutedDecision& d : result.decisions) decisions[program->routers[static_cast<size_t>(d.router)].name] = d;
   return decisions;
@@ -126,12 +123,7 @@ class ToysTest : public QObject {
     cpu::CpuDevice cpu(2);
     const std::vector<int32_t> went = decisions_of(cpu, c).at("outer").choice;
     QVERIFY(std::count_if(went.begin(), went.end(), [](int32_t b) { return b >= 2; }) > 0);
-    WeightStore store(cpu, c.weights);
-    Executor executor(cpu, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
-    ExecuteOptions options;
-    options.outputs = true;
-    ExecutionResult result;
-    executor.run(input_values(c), c.bindings, options, result);
+    const ExecutionResult result = execute_once(cpu, c);
     const std::vector<float>& y = result.outputs.at(0).reals;
     const std::vector<float>& wanted = expected.output("y").reals;
     QCOMPARE(y.size(), wanted.size());
@@ -145,12 +137,7 @@ class ToysTest : public QObject {
     std::vector<OutputValue> alone;
     for (const int threads : {1, 2, 3}) {
       cpu::CpuDevice device(threads);
-      WeightStore store(device, c.weights);
-      Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
-      ExecuteOptions options;
-      options.outputs = true;
-      ExecutionResult result;
-      executor.run(input_values(c), c.bindings, options, result);
+      const ExecutionResult result = execute_once(device, c);
       if (threads == 1) alone = result.outputs;
       QCOMPARE(result.outputs.size(), size_t{9});
       for (size_t i = 0; i < alone.size(); ++i) {
