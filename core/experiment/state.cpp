@@ -129,9 +129,9 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
   for (const int64_t n : plan.guard_hits) hits += n;
   for (const int64_t n : plan.guard_misses) misses += n;
   if (misses <= hits) return;
-  warnings.push_back(
-      "the guards missed in " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
-      " executions: this data uses branches the plan left out, and each miss runs the slower fallback; run optimize on such data");
+  warnings.push_back("the guards missed in " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
+                     " executions: this data uses branches the plan left out, and each miss runs the slower fallback; run optimize on more "
+                     "of such data, or --disable the pass that has guards");
 }
 
 std::string Experiment::State::settings_json() const {
