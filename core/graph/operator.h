@@ -85,6 +85,8 @@ struct Operator {
   std::string_view absorbs = {};
   /// Of a state's operator: rows that it does not write stay as they are.
   bool keeps_rows = false;
+  /// Output 0 may lie where input 0 lies: the operator reads each row before it writes over it.
+  bool in_place = false;
 };
 
 /// Types of a node's outputs. Attributes and extras are held against what the operator declares, then its shape rule is asked.

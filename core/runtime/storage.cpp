@@ -4,6 +4,7 @@
 
 #include "core/graph/roles.h"
 #include "core/graph/spaces.h"
+#include "core/graph/uses.h"
 
 namespace stormcell {
 namespace {
@@ -22,6 +23,7 @@ Storage::Storage(Program& program) : program_(program), graph_(*program.graph), 
   for (size_t i = 0; i < graph_.values.size(); ++i)
     if (graph_.values[i].kind == ValueKind::input) program_.inputs.push_back(operand(static_cast<ValueId>(i)));
   alias_guard_outputs();
+  alias_in_place();
 }
 
 int32_t Storage::dim(const Dim& d) {
@@ -46,6 +48,29 @@ void Storage::alias_guard_outputs() {
         if (makes(node.bodies[b], yield) && !alias_.count(yield)) alias_[yield] = node.outputs[i];
       }
   }
+}
+
+// Of the graph's own block alone: what is made there is made once, and its later readers stand behind it.
+void Storage::alias_in_place() {
+  for (size_t at = 0; at < graph_.top.nodes.size(); ++at) {
+    const Node& node = graph_.node(graph_.top.nodes[at]);
+    if (!node.op->in_place || !may_be_overwritten(node.inputs[0], at)) continue;
+    if (bytes_of(graph_.value(node.inputs[0])) == bytes_of(graph_.value(node.outputs[0]))) alias_[node.inputs[0]] = node.outputs[0];
+  }
+}
+
+/// Nobody reads the value behind the node at place `at` of the graph's own block, and it is nobody else's memory.
+bool Storage::may_be_overwritten(ValueId value, size_t at) const {
+  const auto& nodes = graph_.top.nodes;
+  if (graph_.value(value).kind != ValueKind::result || alias_.contains(value)) return false;
+  if (std::find(nodes.begin(), nodes.end(), graph_.value(value).producer) == nodes.end()) return false;
+  for (const NamedValue& output : graph_.outputs)
+    if (output.value == value) return false;
+  if (std::count(graph_.node(nodes[at]).inputs.begin(), graph_.node(nodes[at]).inputs.end(), value) > 1) return false;
+  return std::none_of(nodes.begin() + static_cast<std::ptrdiff_t>(at) + 1, nodes.end(), [&](NodeId later) {
+    const std::vector<ValueId> read = reads_of(graph_, later);
+    return std::find(read.begin(), read.end(), value) != read.end();
+  });
 }
 
 bool Storage::makes(const Block& body, ValueId v) const {

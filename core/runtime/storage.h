@@ -9,7 +9,7 @@
 namespace stormcell {
 
 /// Makes the operands, buffers and extents of `program`, each at its first use. Every value has a buffer of its own, as large as the bound
-/// on its rows; only a guard's outputs share those of what its bodies yield.
+/// on its rows; only a guard's outputs share those of what its bodies yield, and what an operator makes in place shares its input's.
 class Storage {
  public:
   /// `program` has its graph, and must outlive the storage.
@@ -24,6 +24,8 @@ class Storage {
 
  private:
   void alias_guard_outputs();
+  void alias_in_place();
+  bool may_be_overwritten(ValueId value, size_t at) const;
   bool makes(const Block& body, ValueId value) const;
   ValueId storage_of(ValueId value) const;
   int32_t add_buffer(std::string name, BufferKind kind, Dim bytes);

@@ -11,7 +11,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// One value in memory: an operand, or several that a guard makes one of.
+/// One value in memory: an operand, or several that a guard or an operator in place makes one of.
 struct Held {
   std::set<int32_t> touches;
   int32_t first = INT32_MAX, last = -1;
@@ -28,7 +28,7 @@ class Counting {
 
   LiveBytes run() {
     follow_branches();
-    unite_guards();
+    unite_values();
     touch_all();
     for (auto& [id, held] : held_) measure(id, held);
     number_places();
@@ -63,8 +63,8 @@ class Counting {
     }
   }
 
-  // What a body yields is the guard's output, unless a step copies it.
-  void unite_guards() {
+  // What a body yields is the guard's output, unless a step copies it; what is made in place is its input.
+  void unite_values() {
     one_.resize(program_.operands.size());
     std::iota(one_.begin(), one_.end(), 0);
     std::map<ValueId, int32_t> of_value;
@@ -83,6 +83,10 @@ class Counting {
           if (of_value.contains(from) && of_value.contains(to) && !copies.contains({from, to}))
             one_[root(of_value[from])] = root(of_value[to]);
         }
+    for (const Node& node : graph_.nodes)
+      if (node.op->in_place && of_value.contains(node.inputs[0]) && of_value.contains(node.outputs[0]))
+        if (const int32_t from = of_value[node.inputs[0]], to = of_value[node.outputs[0]]; operand(from).buffer == operand(to).buffer)
+          one_[root(from)] = root(to);
     for (const auto& [value, o] : of_value)
       if (graph_.value(value).kind == ValueKind::decision) decision_[value] = o;
   }

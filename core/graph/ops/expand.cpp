@@ -15,5 +15,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kExpand;
-const Operator kExpand{.name = "expand", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic};
+const Operator kExpand{.name = "expand", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .in_place = true};
 }  // namespace stormcell

@@ -100,6 +100,36 @@ class MemoryPlanTest : public QObject {
     QVERIFY2(worst <= 1.15, qPrintable(QString("%1: planned %2 times what is alive").arg(QString::fromStdString(where)).arg(worst)));
   }
 
+  void rows_are_expanded_where_they_lie() {
+    for (const bool read_later : {false, true}) {
+      CaseBuilder b(3);
+      const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 5)), tokens = b.dense_space("tokens", sequences, 7);
+      const ValueId real = b.value("compact", {b.mask("mask", tokens, true)}, {}, "real");
+      const ValueId x = b.linear(b.pack(b.floats("x", tokens, {24}), real, sequences), 4000, "wide");
+      const ValueId expanded = b.value("expand", {x, real}, {}, "expanded");
+      b.output("wide", expanded);
+      if (read_later) b.output("narrow", b.value("expand", {b.linear(x, 3, "narrow"), real}, {}, "narrow.expanded"));
+      const RandomCase c = b.take("expanded");
+      const std::shared_ptr<Program> program = program_of(c);
+      const auto buffer_of = [&](const std::string& name) {
+        for (const Operand& o : program->operands)
+          if (c.graph.value(o.value).name == name) return o.buffer;
+        return -1;
+      };
+      QVERIFY(buffer_of("expanded") >= 0 && buffer_of("wide") >= 0);
+      QCOMPARE(buffer_of("expanded") == buffer_of("wide"), !read_later);
+      const int64_t wide = 5 * 7 * 4000 * 4;
+      QVERIFY(plan_memory(*program, c.bindings).arena_bytes < wide + wide / 10 || read_later);
+      cpu::CpuDevice cpu(2);
+      EmulatedDevice emulated(2);
+      const std::vector<float> expected = Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings).output("wide").reals,
+                               near = first_output(cpu, c, program);
+      QVERIFY(near == first_output(emulated, c, program));
+      QCOMPARE(near.size(), expected.size());
+      for (size_t i = 0; i < near.size(); ++i) QVERIFY(std::fabs(near[i] - expected[i]) <= 1e-4f);
+    }
+  }
+
   void buffers_that_live_together_lie_apart() {
     for (uint64_t seed = 0; seed < 121 + toys().size(); ++seed) {
       const RandomCase c = seed == 120 ? patch_chains(6, 3, 8, 2) : seed > 120 ? toys()[seed - 121].make(1) : make_random_case(seed);
