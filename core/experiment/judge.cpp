@@ -27,8 +27,17 @@ std::string Judge::of_tolerance(double difference) const {
 }
 
 void Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {
-  const bool alike = routing_.add(batch, reference.decisions, replayed.decisions, free ? &free->decisions : nullptr);
-  replayed_.add(replayed.outputs, reference.outputs, reference.real);
+  add_replayed(reference, replayed.outputs);
+  add_free(batch, reference, reference.decisions, replayed.decisions, free);
+}
+
+void Judge::add_replayed(const Observed& reference, const std::vector<OutputValue>& outputs) {
+  replayed_.add(outputs, reference.outputs, reference.real);
+}
+
+void Judge::add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
+                     const std::vector<JudgedDecision>& replayed, const Observed* free) {
+  const bool alike = routing_.add(batch, expected, replayed, free ? &free->decisions : nullptr);
   if (free) free_.add(free->outputs, reference.outputs, reference.real);
   if (alike) free_alike_.add(free->outputs, reference.outputs, reference.real);
 }

@@ -28,6 +28,11 @@ class Judge {
 
   /// One batch. `replayed`: the plan with the reference's decisions forced and recorded; `free`: as it runs, nullptr where it was not run.
   void add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
+  /// The same in two steps, so that outputs of one execution at a time lie beside the reference's: what the replay gave, which may go then,
+  /// and all else. `expected`: the reference's decisions, without those of cells that the plan leaves out.
+  void add_replayed(const Observed& reference, const std::vector<OutputValue>& outputs);
+  void add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
+                const std::vector<JudgedDecision>& replayed, const Observed* free);
 
   /// Outputs (with the reference's decisions, and freely where they are the same), flips, drops, and what is wrong with them; `passed`
   /// where nothing is.

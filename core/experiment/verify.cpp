@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/experiment/judge.h"
@@ -63,11 +64,14 @@ struct JudgedPlan {
   }
   /// One batch beside the oracle: replaying its decisions, and freely.
   void compare_with_oracle(int64_t number, const Batch& batch, const Observed& reference) {
-    const Observed replayed = run(batch, &reference), free = run(batch, nullptr);
+    Observed replayed = run(batch, &reference);
+    judge.add_replayed(reference, std::exchange(replayed.outputs, {}));
+    const Observed free = run(batch, nullptr);
     // A plan that leaves padding out has decided nothing there.
     const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, *state.graph, batch);
-    if (computed.empty()) return judge.add(number, reference, replayed, &free);
-    judge.add(number, {only_computed(reference.decisions, computed), reference.outputs, reference.real}, replayed, &free);
+    const std::vector<JudgedDecision> some =
+        computed.empty() ? std::vector<JudgedDecision>() : only_computed(reference.decisions, computed);
+    judge.add_free(number, reference, computed.empty() ? reference.decisions : some, replayed.decisions, &free);
   }
   /// One batch beside the baseline: as it is measured, freely. Where it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(int64_t number, const Batch& batch, Observed reference) {
