@@ -1,4 +1,5 @@
 #include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,9 @@
+#include "app/cli/numbers_text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "app/cli/figures_text.h"
 #include "core/base/numbers.h"
 
 namespace stormcell::cli {

@@ -1,6 +1,7 @@
 #include "app/cli/run_result.h"
 
 #include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 #include "core/base/error.h"
 #include "core/experiment/experiment.h"
 #include "core/summary/plan_config.h"

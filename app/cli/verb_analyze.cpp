@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/comparison/analyze.h"
 #include "core/exports/text_output.h"

@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "app/cli/child_process.h"
-#include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/base/error.h"
-#include "core/experiment/jobs.h"
 #include "core/base/scratch_folder.h"
+#include "core/experiment/jobs.h"
 #include "core/exports/text_output.h"
 
 namespace stormcell::cli {

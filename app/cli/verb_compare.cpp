@@ -2,7 +2,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/base/error.h"
 #include "core/comparison/compare.h"
@@ -50,7 +50,8 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
     if (verbose || d.total_variation > 0)
       distances.push_back({d.router, number_text(d.total_variation), number_text(d.jensen_shannon_bits) + " bit"});
   if (distances.size() == 1) return text + "\nevery branch gets the same share of cells in both runs\n";
-  return text + "\n" + table_text(distances, {1, 2}) + "distances between the shares of the branches: 0: the same shares; total variation 1: no branch in common\n";
+  return text + "\n" + table_text(distances, {1, 2}) +
+         "distances between the shares of the branches: 0: the same shares; total variation 1: no branch in common\n";
 }
 
 class CompareVerb : public Verb {

@@ -2,7 +2,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/exports/text_output.h"
 #include "core/machine/doctor.h"

@@ -3,6 +3,7 @@
 #include <CLI/Formatter.hpp>
 
 #include "app/cli/figures_text.h"
+#include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/base/error.h"
 #include "core/experiment/inspect.h"

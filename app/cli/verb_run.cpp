@@ -2,7 +2,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include "app/cli/figures_text.h"
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"

@@ -12,7 +12,7 @@
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/passes/dead_branches.h"
-#include "core/passes/prose.h"
+#include "core/passes/reasons.h"
 #include "core/passes/region.h"
 
 namespace stormcell {

@@ -7,7 +7,7 @@
 
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
-#include "core/passes/prose.h"
+#include "core/passes/reasons.h"
 #include "core/passes/region.h"
 
 namespace stormcell {

@@ -13,7 +13,7 @@
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/graph/spaces.h"
-#include "core/passes/prose.h"
+#include "core/passes/reasons.h"
 
 namespace stormcell {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
-#include "core/passes/prose.h"
+#include "core/passes/reasons.h"
 
 namespace stormcell {
 namespace {

@@ -2,7 +2,7 @@
 // branch gives every tile its place, and each tile puts its choices there in order. No atomics decide an order, so it is deterministic.
 // Bound: reading choices twice, writing slots, cells and weights once; below some thousand choices the launches.
 #pragma once
-#include "gpu/routing/limit.h"
+#include "gpu/routing/capacity.h"
 
 namespace stormcell::gpu {
 

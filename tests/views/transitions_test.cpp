@@ -149,7 +149,7 @@ class TransitionsTest : public QObject {
     QVERIFY2(flow_caption(ribbons).contains(QString("%1 of 12,288 pairs").arg(ribbons.ribbons.size())), qPrintable(flow_caption(ribbons)));
     QVERIFY(flow_caption(ribbons).contains("8 hottest chains"));
     const QRectF bounds(10, 20, 800, 300);
-    const FlowLayout layout = lay_out(ribbons, bounds, 16);
+    const RibbonLayout layout = lay_out(ribbons, bounds, 16);
     QCOMPARE(layout.bands.size(), ribbons.ribbons.size() + 3);
     QVERIFY(bounds.contains(layout.lane));
     for (const auto& n : layout.nodes) {
@@ -188,7 +188,7 @@ class TransitionsTest : public QObject {
     for (const auto& r : f.ribbons) QVERIFY(r.chain >= 0);
     for (size_t c = 1; c < f.chains.size(); ++c) QVERIFY(f.chains[c].count <= f.chains[c - 1].count);
     // It runs along the top.
-    const FlowLayout layout = lay_out(f, QRectF(0, 0, 600, 200), 14);
+    const RibbonLayout layout = lay_out(f, QRectF(0, 0, 600, 200), 14);
     for (const auto& n : layout.nodes)
       if (n.branch == f.chains[0].branches[static_cast<size_t>(n.column)]) QCOMPARE(n.box.top(), 0.0);
     // Against all ways there are.
@@ -222,7 +222,7 @@ class TransitionsTest : public QObject {
     QCOMPARE(f.chains[0].branches, (std::vector<int>{2, -1, 0}));
     QCOMPARE(f.chains[0].count, int64_t{90});
     QVERIFY(f.chains.size() > 1 && f.chains[1].branches[1] >= 0);
-    const FlowLayout layout = lay_out(f, QRectF(0, 0, 400, 200), 16);
+    const RibbonLayout layout = lay_out(f, QRectF(0, 0, 400, 200), 16);
     for (const auto& b : layout.bands) {
       if (b.ribbon < 0 || f.ribbons[static_cast<size_t>(b.ribbon)].step != 1) continue;
       QVERIFY(b.path.boundingRect().width() > 300);  // over both columns
@@ -310,7 +310,7 @@ class TransitionsTest : public QObject {
     const PairGrid g = picture->grid(0);
     QTest::mouseClick(picture, Qt::LeftButton, {}, QPointF(g.cell(0, 1).center().x(), g.area.top() - 8).toPoint());
     QVERIFY(last().router == kSecond && last().branch == 1);
-    for (const auto& n : picture->flow_layout().nodes)
+    for (const auto& n : picture->ribbon_layout().nodes)
       if (n.column == 1 && n.branch == 3) {
         QTest::mouseClick(picture, Qt::LeftButton, {}, n.box.center().toPoint());
         QVERIFY(last().router == kSecond && last().branch == 3);

@@ -41,25 +41,25 @@ PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top
   return {{bounds.left() + left, bounds.top() + top, wide * columns, tall * rows}, rows, columns};
 }
 
-const FlowLayout::Node* FlowLayout::node_at(QPointF point) const {
+const RibbonLayout::Node* RibbonLayout::node_at(QPointF point) const {
   for (const Node& n : nodes)
     if (n.box.adjusted(-3, -1, 3, 1).contains(point)) return &n;
   return nullptr;
 }
 
-int FlowLayout::band_at(QPointF point) const {
+int RibbonLayout::band_at(QPointF point) const {
   for (size_t b = bands.size(); b-- > 0;)  // what was painted last is on top
     if (bands[b].path.contains(point)) return static_cast<int>(b);
   return -1;
 }
 
-QRectF FlowLayout::lane_step(int step, double share) const {
+QRectF RibbonLayout::lane_step(int step, double share) const {
   const double width = lane.width() / std::max(1, steps);
   return {lane.left() + step * width, lane.bottom() - share * lane.height(), width, share * lane.height()};
 }
 
-FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
-  FlowLayout layout;
+RibbonLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
+  RibbonLayout layout;
   const size_t columns = flow.columns.size();
   if (columns < 2) return layout;
   layout.steps = static_cast<int>(flow.steps.size());
@@ -136,7 +136,7 @@ FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
     const auto x = static_cast<size_t>(a), y = static_cast<size_t>(b);
     return std::tuple(flow.ribbons[x].step, ends[x]) < std::tuple(flow.ribbons[y].step, ends[y]);
   });
-  std::vector<FlowLayout::Band> behind, before;
+  std::vector<RibbonLayout::Band> behind, before;
   for (const int i : order) {
     const auto& r = flow.ribbons[static_cast<size_t>(i)];
     Bar &from = bars[from_of(r)][r.from], &to = bars[to_of(r)][r.to];

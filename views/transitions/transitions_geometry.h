@@ -25,7 +25,7 @@ PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top
 
 /// The flow laid out: a bar for each branch that has a ribbon, a band for each ribbon, and below them a lane for the pairs that have none:
 /// in proportion to the ribbons these would leave no room for them.
-struct FlowLayout {
+struct RibbonLayout {
   struct Node {
     int column = 0, branch = 0;
     int64_t count = 0;
@@ -46,6 +46,6 @@ struct FlowLayout {
   int band_at(QPointF point) const;  ///< index into bands, -1: none
 };
 /// `line`: height of a line of text.
-FlowLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line);
+RibbonLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line);
 
 }  // namespace stormcell::views

@@ -126,7 +126,7 @@ QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Th
 }
 
 /// What has no ribbon, step by step; its figures where they have room.
-void paint_lane(QPainter& p, const FlowRibbons& f, const FlowLayout& layout, int hovered, const Theme& theme) {
+void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, int hovered, const Theme& theme) {
   if (layout.lane.isEmpty()) return;
   const QFontMetricsF metrics(p.font());
   p.setPen(theme.faint);
@@ -152,11 +152,11 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const FlowLayout& layout, int
 }
 
 /// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand closer still.
-void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& marks, const Theme& theme) {
+void paint_branches(QPainter& p, const RibbonLayout& layout, const FlowMarks& marks, const Theme& theme) {
   if (layout.nodes.empty()) return;
   constexpr double kSmallest = 0.65, kSpace = 2;
   int most = 0;
-  for (const FlowLayout::Node& n : layout.nodes) most = std::max(most, n.branch);
+  for (const RibbonLayout::Node& n : layout.nodes) most = std::max(most, n.branch);
   const QString widest(QString::number(most).size(), '0');
   const double room = layout.gap - 2 * kSpace, fits = room / std::max(1.0, QFontMetricsF(p.font()).horizontalAdvance(widest));
   if (fits < kSmallest) return;
@@ -167,7 +167,7 @@ void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& mark
   p.setPen(theme.text);
   const QFontMetricsF metrics(font);
   const bool last_has_room = fits >= 2.5;  // left of its bars, beside the numbers of the column before
-  for (const FlowLayout::Node& n : layout.nodes) {
+  for (const RibbonLayout::Node& n : layout.nodes) {
     const bool marked = n.column == marks.column && n.branch == marks.branch, last = n.column == layout.last_column;
     if (n.box.height() < metrics.height() - 3 || (n.category < 0 && !marked) || (last && !last_has_room)) continue;
     const QRectF label(last ? n.box.left() - 44 : n.box.right() + kSpace + 2, n.box.center().y() - metrics.height() / 2, 40,
@@ -179,13 +179,13 @@ void paint_branches(QPainter& p, const FlowLayout& layout, const FlowMarks& mark
 
 }  // namespace
 
-void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f, const FlowLayout& layout,
+void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f, const RibbonLayout& layout,
                 const std::vector<QString>& names, const FlowMarks& marks, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   p.setRenderHint(QPainter::Antialiasing);
   int hovered_step = -1;
   for (size_t b = 0; b < layout.bands.size(); ++b) {
-    const FlowLayout::Band& band = layout.bands[b];
+    const RibbonLayout::Band& band = layout.bands[b];
     const bool hovered = static_cast<int>(b) == marks.band;
     if (band.ribbon < 0) {
       if (hovered) hovered_step = -1 - band.ribbon;
@@ -201,7 +201,7 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
   }
   p.setRenderHint(QPainter::Antialiasing, false);
   paint_lane(p, f, layout, hovered_step, theme);
-  for (const FlowLayout::Node& n : layout.nodes) {
+  for (const RibbonLayout::Node& n : layout.nodes) {
     p.fillRect(n.box, n.category < 0 ? theme.faint : theme.category(n.category));
     if (n.column != marks.column || n.branch != marks.branch) continue;
     p.setPen(QPen(theme.accent, 2));

@@ -21,7 +21,7 @@ struct FlowMarks {
   int band = -1;                 ///< under the pointer
 };
 /// `names`: of the columns, in the strip of `header` height above the layout's bounds.
-void paint_flow(QPainter& painter, QRectF bounds, double header, const FlowRibbons& flow, const FlowLayout& layout,
+void paint_flow(QPainter& painter, QRectF bounds, double header, const FlowRibbons& flow, const RibbonLayout& layout,
                 const std::vector<QString>& names, const FlowMarks& marks, const Theme& theme);
 QString flow_caption(const FlowRibbons& flow);
 

@@ -67,8 +67,8 @@ PairGrid TransitionsPicture::grid(size_t matrix) const {
                    2 * metrics.height() + 8);
 }
 
-const FlowLayout& TransitionsPicture::flow_layout() const {
-  if (!layout_) layout_ = has_flow() ? lay_out(flow_, flow_area(), QFontMetricsF(font()).height()) : FlowLayout();
+const RibbonLayout& TransitionsPicture::ribbon_layout() const {
+  if (!layout_) layout_ = has_flow() ? lay_out(flow_, flow_area(), QFontMetricsF(font()).height()) : RibbonLayout();
   return *layout_;
 }
 
@@ -107,20 +107,20 @@ void TransitionsPicture::paintEvent(QPaintEvent*) {
   p.setPen(theme.faint);
   p.drawText(title.adjusted(used, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
              metrics.elidedText(flow_caption(flow_) + note_, Qt::ElideRight, title.width() - used));
-  paint_flow(p, area, metrics.height() + 2, flow_, flow_layout(), names_, marks, theme);
+  paint_flow(p, area, metrics.height() + 2, flow_, ribbon_layout(), names_, marks, theme);
 }
 
 QString TransitionsPicture::tip(QPointF point) const {
   if (const auto at = hit(point)) return describe(matrices_[at->matrix], at->row, at->column);
   const QLocale english(QLocale::English);
-  if (const FlowLayout::Node* node = flow_layout().node_at(point)) {
+  if (const RibbonLayout::Node* node = ribbon_layout().node_at(point)) {
     const QString router = QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name);
     const QString count = english.toString(static_cast<qlonglong>(node->count));
     return tr("%1, branch %2: %3 cells in the ribbons").arg(router).arg(node->branch).arg(count);
   }
-  const int at = flow_layout().band_at(point);
+  const int at = ribbon_layout().band_at(point);
   if (at < 0) return {};
-  const int ribbon = flow_layout().bands[static_cast<size_t>(at)].ribbon;
+  const int ribbon = ribbon_layout().bands[static_cast<size_t>(at)].ribbon;
   if (ribbon < 0) {
     const auto step = static_cast<size_t>(-1 - ribbon);
     return tr("%1 cells, %2 % of this step, in %3 pairs without a ribbon of their own; measured")
@@ -165,7 +165,7 @@ void TransitionsPicture::resizeEvent(QResizeEvent*) { layout_.reset(); }
 
 void TransitionsPicture::mouseMoveEvent(QMouseEvent* event) {
   const auto at = hit(event->position());
-  const int band = at ? -1 : flow_layout().band_at(event->position());
+  const int band = at ? -1 : ribbon_layout().band_at(event->position());
   if (at == hovered_ && band == band_) return;
   hovered_ = at, band_ = band;
   update();
@@ -181,10 +181,11 @@ void TransitionsPicture::mousePressEvent(QMouseEvent* event) {
         above && event->position().y() < g.area.top() && event->position().y() > g.area.top() - 24)
       return emit picked(matrices_[m].to, above->second);
   }
-  if (const FlowLayout::Node* node = flow_layout().node_at(event->position()); node)
+  if (const RibbonLayout::Node* node = ribbon_layout().node_at(event->position()); node)
     return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name), node->branch);
-  if (const int band = flow_layout().band_at(event->position()); band >= 0 && flow_layout().bands[static_cast<size_t>(band)].ribbon >= 0) {
-    const auto& r = flow_.ribbons[static_cast<size_t>(flow_layout().bands[static_cast<size_t>(band)].ribbon)];
+  if (const int band = ribbon_layout().band_at(event->position());
+      band >= 0 && ribbon_layout().bands[static_cast<size_t>(band)].ribbon >= 0) {
+    const auto& r = flow_.ribbons[static_cast<size_t>(ribbon_layout().bands[static_cast<size_t>(band)].ribbon)];
     const int column = flow_.steps[static_cast<size_t>(r.step)].from;
     return emit picked(QString::fromStdString(flow_.columns[static_cast<size_t>(column)].name), r.from);
   }

@@ -15,7 +15,7 @@ class TransitionsPicture : public QWidget {
   void set_selected(const QString& router, int branch);
   QSize sizeHint() const override { return {900, 520}; }
   PairGrid grid(size_t matrix) const;
-  const FlowLayout& flow_layout() const;
+  const RibbonLayout& ribbon_layout() const;
 
  signals:
   void picked(const QString& router, int branch);
@@ -47,7 +47,7 @@ class TransitionsPicture : public QWidget {
   int branch_ = -1;
   std::optional<Hit> hovered_;
   int band_ = -1;
-  mutable std::optional<FlowLayout> layout_;
+  mutable std::optional<RibbonLayout> layout_;
 };
 
 }  // namespace stormcell::views

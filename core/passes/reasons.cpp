@@ -1,4 +1,4 @@
-#include "core/passes/prose.h"
+#include "core/passes/reasons.h"
 
 #include <algorithm>
 
