@@ -1,188 +1,17 @@
-// Traces of other systems: imported, analysed, exported; what is wrong with one is said with its line and leaves the session alone.
+// Imports whatever the format: runs of one session, configurations, comparison, usage, interruption; what is refused leaves the session
+// alone.
+#include <algorithm>
 #include <csignal>
-#include <limits>
 
 #include "core/comparison/compare.h"
-#include "core/formats/safetensors_writer.h"
-#include "core/readings/selected_view.h"
 #include "core/readings/session_view.h"
-#include "core/session/session_reader.h"
-#include "tests/contract/models.h"
-#include "tests/contract/traces.h"
-#include "tests/testing/testing.h"
+#include "tests/contract/imports.h"
 
 namespace stormcell::testing {
-namespace {
-using Json = nlohmann::json;
 
-/// A native trace without what is optional: `cells` cells of one request, one layer of 4 branches, k = 1.
-struct SmallTrace {
-  std::vector<int32_t> indices = {0, 1, 2, 3, 0}, request = {0, 0, 0, 0, 0}, position = {0, 1, 2, 3, 4}, phase = {0, 0, 0, 1, 1};
-  std::vector<float> weights = {.5f, .5f, .5f, .5f, .5f};
-  SafetensorsMetadata about = {{"model", "small"}, {"layers", "1"}, {"branches", "4"}, {"k", "1"}};
-  std::string write(const std::string& path) const {
-    const auto n = static_cast<int64_t>(request.size());
-    const std::vector<TensorToWrite> tensors = {{"layer.0.indices", DType::i32, {n, 1}, indices.data()},
-                                                {"layer.0.weights", DType::f32, {n, 1}, weights.data()},
-                                                {"cell.request", DType::i32, {n}, request.data()},
-                                                {"cell.position", DType::i32, {n}, position.data()},
-                                                {"cell.phase", DType::i32, {n}, phase.data()}};
-    write_safetensors(path, tensors, about);
-    return path;
-  }
-};
-
-std::vector<int64_t> loads_of(const Json& analysis, size_t router) {
-  return analysis["routers"][router]["load"].get<std::vector<int64_t>>();
-}
-
-}  // namespace
-
-class ContractImportTest : public QObject {
+class ContractImportTest : public QObject, private Imports {
   Q_OBJECT
-  Scratch scratch_;
-
-  Json json_of(const Arguments& arguments) {
-    const Ended ended = run_program(arguments);
-    if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
-    return ended.json();
-  }
-  Json imported(const std::string& trace, const std::string& session, const Arguments& more = {}) {
-    Arguments arguments = {"import", trace, "-o", session, "--json", "-"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return json_of(arguments);
-  }
-  Json analyzed(const std::string& session) { return json_of({"analyze", session, "--json", "-"}); }
-
-  /// Refused, and neither a session that is there nor one that is not is touched by it. The one that is there was made of `good`, a
-  /// trace of the same model.
-  void verify_refused(const std::string& trace, const std::string& words, const Arguments& more = {}, std::string good = {}) {
-    if (good.empty()) good = scratch_.write("good.csv", route_trace());
-    const std::string none = scratch_.path("none.storm"), there = good + ".storm";
-    if (!std::filesystem::exists(there)) imported(good, there);
-    const auto runs_of = [&] { return SessionReader(there).runs().size(); };
-    const size_t runs = runs_of();
-    for (const std::string& session : {none, there}) {
-      Arguments arguments = {"import", trace, "-o", session};
-      arguments.insert(arguments.end(), more.begin(), more.end());
-      VERIFY_REFUSED(arguments, trace, words);
-    }
-    QVERIFY(!std::filesystem::exists(none));
-    QVERIFY(!std::filesystem::exists(there + "-wal") && !std::filesystem::exists(none + "-wal"));
-    QCOMPARE(runs_of(), runs);
-  }
-
  private slots:
-  // What works --------------------------------------------------------------------------------------------------------
-
-  void a_csv_trace_is_imported_and_analysed() {
-    const TraceSize size;
-    const std::string session = scratch_.path("csv.storm");
-    const Json import = imported(scratch_.write("trace.csv", route_trace(size)), session);
-    QCOMPARE(import["schema"].get<std::string>(), std::string("stormcell.import/1"));
-    QCOMPARE(import["format"].get<std::string>(), std::string("route-trace"));
-    QCOMPARE(import["rows_read"].get<int64_t>(), size.rows());
-    QCOMPARE(import["rows_skipped"].get<int64_t>(), int64_t{0});
-    QCOMPARE(import["rows_masked"].get<int64_t>(), int64_t{0});
-    QCOMPARE(import["model"]["layers"].get<int64_t>(), size.layers);
-    QCOMPARE(import["model"]["branches"].get<int64_t>(), size.experts);
-    QCOMPARE(import["model"]["k"].get<int64_t>(), size.k);
-    QVERIFY((import["lacks"] == Json::array({"timings"})));
-
-    const Json analysis = analyzed(session);
-    QCOMPARE(analysis["schema"].get<std::string>(), std::string("stormcell.analyze/1"));
-    QVERIFY((analysis["phases"] == Json::array({"prefill", "decode"})));
-    QVERIFY(analysis["lacks"] == import["lacks"]);
-    QVERIFY(analysis["cache"].is_null());
-    for (const char* figure : {"temporal_lag1", "static_in_sample", "static_from_prompt", "static_held_out", "transition_held_out"})
-      QVERIFY2(analysis["predictability"].contains(figure) && analysis["predictability"][figure].is_null(), figure);
-    QCOMPARE(analysis["routers"].size(), static_cast<size_t>(size.layers));
-    for (int64_t layer = 0; layer < size.layers; ++layer) {
-      std::vector<int64_t> load(static_cast<size_t>(size.experts));
-      for (int64_t turn = 0; turn < size.turns; ++turn)
-        for (int64_t step = layer + 1 == size.layers ? size.prompt - 1 : 0; step < size.prompt + size.steps; ++step)
-          for (int64_t slot = 0; slot < size.k; ++slot) ++load[static_cast<size_t>(traced_expert(size, turn, step, layer, slot))];
-      const Json& router = analysis["routers"][static_cast<size_t>(layer)];
-      QCOMPARE(router["load"].get<std::vector<int64_t>>(), load);
-      QCOMPARE(router["layer"].get<int64_t>(), layer);
-      QVERIFY(router["imbalance"]["max_over_mean_minus_1"].get<double>() >= 0);
-      QVERIFY(router["imbalance"]["sglang_balancedness"].get<double>() <= 1);
-      for (const char* figure : {"entropy_bits", "gini", "touched"}) QVERIFY2(router[figure].is_number(), figure);
-    }
-  }
-
-  void what_a_trace_knows_is_kept() {
-    const std::string session = scratch_.path("kept.storm");
-    imported(scratch_.write("kept.csv", route_trace()), session);
-    const SessionReader reader(session);
-    const RunSummary run = reader.find_run("kept");
-    QCOMPARE(run.kind, std::string("import"));
-    QCOMPARE(reader.summary().model.name, std::string("made-up.gguf"));
-    QVERIFY(run.dataset.find("/models/made-up.gguf") != std::string::npos);
-    const RunLayout layout = reader.layout(run.id);
-    QCOMPARE(layout.routers[2].branch_bytes, int64_t{1002});
-    QCOMPARE(layout.routers[2].dense_bytes, int64_t{9002});
-    QCOMPARE(layout.routers[2].layer, 2);
-    const auto prompt = reader.decision(run.id, 1, 0);
-    QVERIFY(prompt && prompt->cells == 5);
-    QCOMPARE(prompt->weight[0], .625f);
-    for (size_t i = 0; i < prompt->residency.size(); ++i) {
-      const size_t step = i / 2;
-      QCOMPARE(static_cast<size_t>(prompt->residency[i]), (step + 1 + i % 2) % 3);
-      QCOMPARE(prompt->bytes_read[i], prompt->residency[i] == 0 && step % 2 == 0 ? int64_t{1001} : int64_t{0});
-    }
-    const auto last = reader.decision(run.id, 2, 0);
-    QVERIFY(last && last->cells == 1 && last->ancestor == std::vector<int32_t>{4});
-    const auto path = reader.cell_path(run.id, 0, {0, 1, 12, 12, Phase::decode});
-    QCOMPARE(path.size(), size_t{3});
-    for (int32_t layer = 0; layer < 3; ++layer)
-      QCOMPARE(int64_t{path[static_cast<size_t>(layer)].choice[0]}, traced_expert({}, 1, 12, layer, 0));
-  }
-
-  void a_trace_without_what_may_be_missing_says_so() {
-    std::string text = "# route_trace v1\r\n# n_layer=2 n_expert=4 n_expert_used=1\r\nexpert,slot,layer,step,phase,turn,extra\r\n";
-    for (int step = 0; step < 3; ++step)
-      for (int layer = 0; layer < 2; ++layer)
-        text += std::to_string((step + layer) % 4) + ",0," + std::to_string(layer) + "," + std::to_string(step) + ",1,0,x\r\n";
-    const Json import = imported(scratch_.write("bare.csv", text), scratch_.path("bare.storm"));
-    QVERIFY((import["lacks"] == Json::array({"model", "weights", "residency", "branch_bytes", "timings"})));
-    QCOMPARE(import["rows_read"].get<int>(), 6);
-  }
-
-  void a_router_trace_is_imported() {
-    const TraceSize size;
-    const std::string session = scratch_.path("json.storm");
-    const Json import = imported(scratch_.write("trace.json", router_trace(size)), session);
-    QCOMPARE(import["format"].get<std::string>(), std::string("router-trace"));
-    QCOMPARE(import["model"]["name"].get<std::string>(), std::string("made/up"));
-    QCOMPARE(import["rows_read"].get<int64_t>(), size.prompt * size.layers * size.k);
-    const auto decision = SessionReader(session).decision(1, 1, 0);
-    QVERIFY(decision && decision->cells == size.prompt);
-    for (int64_t t = 0; t < size.prompt; ++t)
-      for (int64_t j = 0; j < size.k; ++j)
-        QCOMPARE(int64_t{decision->choice[static_cast<size_t>(t * size.k + j)]}, traced_expert(size, 0, t, 1, j));
-  }
-
-  void an_array_of_choices_is_imported() {
-    // Layer 0 has no branches and is filled with zeros; cell 1 was padded, cell 2 of layer 2 was not recorded.
-    const std::vector<int64_t> ids = {0, 0, 1, 2, 3, 1, 0, 0, -1, -1, -1, -1, 0, 0, 5, 1, 0, 0};
-    const std::string trace = scratch_.write("ids.npy", npy_of("(3, 3, 2)", "<i8", ids)), session = scratch_.path("npy.storm");
-    const Json import = imported(trace, session);
-    QCOMPARE(import["model"]["layers"].get<int>(), 2);
-    QCOMPARE(import["model"]["branches"].get<int>(), 6);
-    QCOMPARE(import["rows_read"].get<int>(), 6);
-    QCOMPARE(import["rows_skipped"].get<int>(), 6);
-    QCOMPARE(import["rows_masked"].get<int>(), 6);
-    QCOMPARE(loads_of(analyzed(session), 0), (std::vector<int64_t>{0, 2, 1, 0, 0, 1}));
-    // A config.json knows the number of branches and which layers have them.
-    const std::string config = scratch_.write("qwen/config.json", R"({"model_type": "qwen3_moe", "num_hidden_layers": 3, "num_experts": 8,
-      "mlp_only_layers": [0], "hidden_size": 64, "moe_intermediate_size": 32})");
-    const Json known = imported(trace, scratch_.path("known.storm"), {"--model-config", config});
-    QCOMPARE(known["model"]["branches"].get<int>(), 8);
-    QCOMPARE(known["model"]["name"].get<std::string>(), std::string("qwen"));
-    QCOMPARE(analyzed(scratch_.path("known.storm"))["routers"][0]["layer"].get<int>(), 1);
-  }
-
   void a_configuration_that_contradicts_the_trace_is_refused() {
     const std::string trace = scratch_.write("eight.csv", route_trace());
     const std::string config =
@@ -221,28 +50,6 @@ class ContractImportTest : public QObject {
     QVERIFY(!compare_runs(a, b).same_model && compare_runs(a, a).same_model);
   }
 
-  void a_phase_of_a_trace_is_read_although_it_lacks_values() {
-    const std::string session = scratch_.path("phases.storm");
-    imported(scratch_.write("phases.csv", route_trace()), session);
-    const auto all = read_load_windows(session, 0, {0, -1}, 64);
-    const auto prefill = read_phase_windows(session, 0, "prefill", {0, -1}, 64),
-               decode = read_phase_windows(session, 0, "decode", {0, -1}, 64);
-    QVERIFY(all->routers[0].dropped.empty());  // nothing was dropped, and a trace does not say so
-    for (size_t r = 0; r < all->routers.size(); ++r)
-      for (size_t i = 0; i < all->routers[r].load.size(); ++i)
-        QCOMPARE(prefill->routers[r].load[i] + decode->routers[r].load[i], all->routers[r].load[i]);
-  }
-
-  void a_native_trace_of_another_program_is_imported() {
-    const std::string session = scratch_.path("small.storm");
-    const Json import = imported(SmallTrace().write(scratch_.path("small.safetensors")), session);
-    QCOMPARE(import["format"].get<std::string>(), std::string("native"));
-    QCOMPARE(import["rows_read"].get<int>(), 5);
-    const Json analysis = analyzed(session);
-    QVERIFY((analysis["phases"] == Json::array({"prefill", "decode"})));
-    QCOMPARE(loads_of(analysis, 0), (std::vector<int64_t>{2, 1, 1, 1}));
-  }
-
   void several_traces_of_one_model_become_runs_of_one_session() {
     const std::string one = scratch_.write("monday.csv", route_trace()),
                       two = scratch_.write("tuesday.csv", route_trace({3, 8, 2, 3, 9, 1}));
@@ -277,46 +84,6 @@ class ContractImportTest : public QObject {
     QCOMPARE(loads->rows[0].load, loads_of(analyzed(session), 0));
     QCOMPARE(open_session(session).runs[0].kind, std::string("import"));
     VERIFY_REFUSED((Arguments{"export", session, "--format", "stormcell"}), session, "configuration");
-  }
-
-  void a_native_export_comes_back_as_it_was() {
-    const std::string first = scratch_.path("first.storm"), second = scratch_.path("second.storm"),
-                      trace = scratch_.path("round.safetensors"), again = scratch_.path("again.safetensors");
-    imported(scratch_.write("round.csv", route_trace()), first);
-    for (const auto& [session, file] : {std::pair{first, trace}, std::pair{second, again}}) {
-      if (file == again) imported(trace, session);
-      const Arguments arguments = {"export", session, "--format", "native", "-o", file};
-      VERIFY_DONE(run_program(arguments), arguments);
-    }
-    const auto tensors = [](const std::string& file) {
-      const std::string bytes = Scratch::read(file);
-      uint64_t header = 0;
-      std::memcpy(&header, bytes.data(), 8);
-      return bytes.substr(8 + header);
-    };
-    QVERIFY(tensors(trace) == tensors(again));
-    QVERIFY(analyzed(first)["routers"] == analyzed(second)["routers"]);
-    // The same model: it may go into the first session, too.
-    imported(trace, first);
-    QCOMPARE(SessionReader(first).runs().size(), size_t{2});
-  }
-
-  void a_profiled_session_comes_back_with_the_same_loads() {
-    const std::string session = scratch_.path("profiled.storm"), back = scratch_.path("back.storm"),
-                      trace = scratch_.path("profiled.safetensors");
-    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"--batch", "2", "-o", session})), Arguments{"profile"});
-    VERIFY_DONE(run_program({"export", session, "--format", "native", "-o", trace}), Arguments{"export"});
-    imported(trace, back);
-    Json before = analyzed(session), after = analyzed(back);
-    QVERIFY(before["routers"] == after["routers"]);
-    QVERIFY(before["phases"] == after["phases"]);
-    const SessionReader a(session), b(back);
-    for (int64_t batch = 0; batch < a.find_run("").batches; ++batch)
-      for (int32_t r = 0; r < 3; ++r) {
-        QVERIFY(a.decision(1, r, batch)->choice == b.decision(1, r, batch)->choice);
-        QVERIFY(a.decision(1, r, batch)->weight == b.decision(1, r, batch)->weight);
-        QCOMPARE(a.spaces(1, batch).size(), b.spaces(1, batch).size());
-      }
   }
 
   void real_traces_are_imported() {
@@ -358,76 +125,6 @@ class ContractImportTest : public QObject {
     QVERIFY(std::abs(static_cast<double>(top) / static_cast<double>(all) - .215) < .0005);
   }
 
-  // What does not -----------------------------------------------------------------------------------------------------
-
-  void a_csv_that_is_no_trace() {
-    verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "line 1");
-    verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "line 1", {"--format", "route-trace"});
-    verify_refused(scratch_.write("v2.csv", "# route_trace v2\n"), "line 1");
-    verify_refused(scratch_.write("noise.bin", std::string("\0\1\2\3\4\5\6\7\x08", 9)), "line 1");
-  }
-
-  void rows_that_are_wrong_data() {
-    QTest::addColumn<QString>("row");
-    QTest::addColumn<QString>("words");
-    QTest::newRow("a field too few") << "0,0,2,1,0,5,0.625,0"
-                                     << "has 8 fields, the first row names 9";
-    QTest::newRow("a field too many") << "0,0,2,1,0,5,0.625,0,1001,1"
-                                      << "has 10 fields, the first row names 9";
-    QTest::newRow("no number") << "0,0,2,1,0,five,0.625,0,1001"
-                               << "expert is \"five\", not a whole number";
-    QTest::newRow("expert too large") << "0,0,2,1,0,8,0.625,0,1001"
-                                      << "expert 8 is out of range, 0 to 7";
-    QTest::newRow("expert negative") << "0,0,2,1,0,-1,0.625,0,1001"
-                                     << "expert -1 is out of range";
-    QTest::newRow("layer too large") << "0,0,2,3,0,5,0.625,0,1001"
-                                     << "layer 3 is out of range";
-    QTest::newRow("slot too large") << "0,0,2,1,2,5,0.625,0,1001"
-                                    << "slot 2 is out of range";
-    QTest::newRow("phase") << "0,2,2,1,0,5,0.625,0,1001"
-                           << "phase 2 is out of range";
-    QTest::newRow("residency") << "0,0,2,1,0,5,0.625,3,1001"
-                               << "residency 3 is out of range";
-    QTest::newRow("NaN") << "0,0,2,1,0,5,nan,0,1001"
-                         << "the weight is not a finite number";
-    QTest::newRow("infinite") << "0,0,2,1,0,5,-inf,0,1001"
-                              << "the weight is not a finite number";
-    QTest::newRow("weight that is no number") << "0,0,2,1,0,5,much,0,1001"
-                                              << "weight is \"much\", not a number";
-    QTest::newRow("an expert twice") << "0,0,2,1,0,7,0.625,0,1001"
-                                     << "expert 7 comes twice for step 2 in layer 1";
-    QTest::newRow("a second preamble") << "# route_trace v1"
-                                       << "a second preamble";
-  }
-  void rows_that_are_wrong() {
-    QFETCH(QString, row);
-    QFETCH(QString, words);
-    std::string text = route_trace();
-    const size_t at = text.find("\n0,0,2,1,0,") + 1;
-    text.replace(at, text.find('\n', at) - at, row.toStdString());
-    const auto line =
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + (words.startsWith("expert 7") ? 2 : 1);
-    verify_refused(scratch_.write("wrong.csv", text), "line " + std::to_string(line) + ": " + words.toStdString());
-  }
-
-  void a_row_twice() {
-    std::string text = route_trace();
-    const size_t at = text.find("\n1,1,9,2,1,") + 1, end = text.find('\n', at) + 1;
-    text.insert(end, text.substr(at, end - at));
-    verify_refused(scratch_.write("twice.csv", text), "comes twice");
-    // A whole step, long after it.
-    std::string late = route_trace();
-    late += late.substr(late.find("\n0,1,7,0,0,") + 1, late.find("\n0,1,8,0,0,") - late.find("\n0,1,7,0,0,"));
-    verify_refused(scratch_.write("late.csv", late), "step 7 of turn 0 comes again");
-  }
-
-  void a_missing_row() {
-    std::string text = route_trace();
-    const size_t at = text.find("\n1,1,9,1,1,") + 1;
-    text.erase(at, text.find('\n', at) + 1 - at);
-    verify_refused(scratch_.write("missing.csv", text), "layer 1 of turn 1, step 9 has 1 of 2 choices");
-  }
-
   void truncated_files() {
     const std::string text = route_trace();
     verify_refused(scratch_.write("cut-row.csv", text.substr(0, text.size() - 9)), "may be truncated");
@@ -449,97 +146,6 @@ class ContractImportTest : public QObject {
     verify_refused(scratch_.write("empty.npy", ""), "is empty", {"--format", "npy"});
     verify_refused(scratch_.path("nothing.csv"), "No such file");
     verify_refused(scratch_.folder(), "is a folder");
-  }
-
-  void arrays_of_the_wrong_shape_or_type() {
-    const std::vector<int32_t> four = {0, 1, 2, 3};
-    verify_refused(scratch_.write("rank.npy", npy_of("(2, 2)", "<i4", four)), "expected [tokens, layers, k]");
-    verify_refused(scratch_.write("rank4.npy", npy_of("(1, 2, 2, 1)", "<i4", four)), "expected [tokens, layers, k]");
-    verify_refused(scratch_.write("none.npy", npy_of("(0, 2, 2)", "<i4", std::vector<int32_t>{})), "nothing is in it");
-    verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})), "expected int32 or int64");
-    verify_refused(scratch_.write("short.npy", npy_of("(2, 1, 2)", "<i2", std::vector<int16_t>{0, 1, 2, 3})), "'<i4'");
-    verify_refused(scratch_.write("negative.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, -2, 3})),
-                   "element [1, 0, 0] is -2");
-    verify_refused(scratch_.write("huge.npy", npy_of("(2, 1, 2)", "<i8", std::vector<int64_t>{0, 1, 2, int64_t{1} << 40})),
-                   "element [1, 0, 1]");
-    verify_refused(scratch_.write("twice.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 2})),
-                   "element [1, 0, 1] is 2, which the same cell chose", {},
-                   scratch_.write("good.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})));
-    const std::string config =
-        scratch_.write("mixtral/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 2, "num_local_experts": 3})");
-    verify_refused(scratch_.write("over.npy", npy_of("(1, 2, 2)", "<i4", four)), "is 3, -1 to 2 are allowed", {"--model-config", config});
-    verify_refused(scratch_.write("layers.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})), "has 1 layers",
-                   {"--model-config", config});
-  }
-
-  void router_traces_that_are_wrong_data() {
-    QTest::addColumn<QString>("from");
-    QTest::addColumn<QString>("to");
-    QTest::addColumn<QString>("words");
-    QTest::newRow("expert too large") << "[[0,1]"
-                                      << "[[0,8]"
-                                      << "line 5: an expert is 8, 0 to 7 are allowed";
-    QTest::newRow("expert negative") << "[[0,1]"
-                                     << "[[0,-1]"
-                                     << "line 5: an expert is -1";
-    QTest::newRow("expert that is none") << "[[0,1]"
-                                         << "[[0,1.5]"
-                                         << "line 5: an expert is no whole number";
-    QTest::newRow("expert twice") << "[[0,1]"
-                                  << "[[1,1]"
-                                  << "line 5: token 0, layer 0 has expert 1 twice";
-    QTest::newRow("a choice too few") << "[[0,1]"
-                                      << "[[0]"
-                                      << "line 5: token 0, layer 0 has 1 selections";
-    QTest::newRow("a choice too many") << "[[0,1]"
-                                       << "[[0,1,2]"
-                                       << "line 5: token 0, layer 0 has more selections";
-    QTest::newRow("a layer too few") << "[[0,1],"
-                                     << "["
-                                     << "line 5: token 0 has 2 layers";
-    QTest::newRow("fewer tokens") << "\"tokens\": 5"
-                                  << "\"tokens\": 6"
-                                  << "selections has 5 tokens, \"tokens\" says 6";
-    QTest::newRow("more tokens") << "\"tokens\": 5"
-                                 << "\"tokens\": 4"
-                                 << "more than the 4 tokens";
-    QTest::newRow("another version") << "\"version\": 2"
-                                     << "\"version\": 3"
-                                     << "version 3";
-    QTest::newRow("no layers") << "\"layers\": 3"
-                               << "\"layer\": 3"
-                               << "layers is missing";
-    QTest::newRow("no JSON") << "\"layers\": 3"
-                             << "\"layers\": three"
-                             << "line 2";
-  }
-  void router_traces_that_are_wrong() {
-    QFETCH(QString, from);
-    QFETCH(QString, to);
-    QFETCH(QString, words);
-    std::string text = router_trace();
-    const size_t at = text.find(from.toStdString());
-    QVERIFY(at != std::string::npos);
-    text.replace(at, from.toStdString().size(), to.toStdString());
-    verify_refused(scratch_.write("wrong.json", text), words.toStdString(), {}, scratch_.write("good.json", router_trace()));
-  }
-
-  void native_traces_that_are_wrong() {
-    const std::string file = scratch_.path("wrong.safetensors"), good = SmallTrace().write(scratch_.path("good.safetensors"));
-    SmallTrace over, weight, request, phase, twice;
-    over.indices[3] = 4;
-    verify_refused(over.write(file), "element [3, 0] of layer.0.indices is 4, -1 to 3 are allowed", {}, good);
-    over.indices[3] = -3;
-    verify_refused(over.write(file), "element [3, 0] of layer.0.indices is -3", {}, good);
-    weight.weights[2] = std::numeric_limits<float>::quiet_NaN();
-    verify_refused(weight.write(file), "element [2, 0] of layer.0.weights is not a finite number", {}, good);
-    request.request[1] = -1;
-    verify_refused(request.write(file), "element [1] of cell.request is -1", {}, good);
-    phase.phase[4] = 2;
-    verify_refused(phase.write(file), "element [4] of cell.phase is 2", {}, good);
-    SmallTrace layers;
-    layers.about["layers"] = "2";
-    verify_refused(layers.write(file), "layers=2", {}, good);
   }
 
   void a_trace_of_another_model() {

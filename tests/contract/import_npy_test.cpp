@@ -1,0 +1,55 @@
+// Arrays of choices.
+#include "tests/contract/imports.h"
+
+namespace stormcell::testing {
+
+class ContractImportNpyTest : public QObject, private Imports {
+  Q_OBJECT
+ private slots:
+  void an_array_of_choices_is_imported() {
+    // Layer 0 has no branches and is filled with zeros; cell 1 was padded, cell 2 of layer 2 was not recorded.
+    const std::vector<int64_t> ids = {0, 0, 1, 2, 3, 1, 0, 0, -1, -1, -1, -1, 0, 0, 5, 1, 0, 0};
+    const std::string trace = scratch_.write("ids.npy", npy_of("(3, 3, 2)", "<i8", ids)), session = scratch_.path("npy.storm");
+    const Json import = imported(trace, session);
+    QCOMPARE(import["model"]["layers"].get<int>(), 2);
+    QCOMPARE(import["model"]["branches"].get<int>(), 6);
+    QCOMPARE(import["rows_read"].get<int>(), 6);
+    QCOMPARE(import["rows_skipped"].get<int>(), 6);
+    QCOMPARE(import["rows_masked"].get<int>(), 6);
+    QCOMPARE(loads_of(analyzed(session), 0), (std::vector<int64_t>{0, 2, 1, 0, 0, 1}));
+    // A config.json knows the number of branches and which layers have them.
+    const std::string config = scratch_.write("qwen/config.json", R"({"model_type": "qwen3_moe", "num_hidden_layers": 3, "num_experts": 8,
+      "mlp_only_layers": [0], "hidden_size": 64, "moe_intermediate_size": 32})");
+    const Json known = imported(trace, scratch_.path("known.storm"), {"--model-config", config});
+    QCOMPARE(known["model"]["branches"].get<int>(), 8);
+    QCOMPARE(known["model"]["name"].get<std::string>(), std::string("qwen"));
+    QCOMPARE(analyzed(scratch_.path("known.storm"))["routers"][0]["layer"].get<int>(), 1);
+  }
+
+  void arrays_of_the_wrong_shape_or_type() {
+    const std::vector<int32_t> four = {0, 1, 2, 3};
+    verify_refused(scratch_.write("rank.npy", npy_of("(2, 2)", "<i4", four)), "expected [tokens, layers, k]");
+    verify_refused(scratch_.write("rank4.npy", npy_of("(1, 2, 2, 1)", "<i4", four)), "expected [tokens, layers, k]");
+    verify_refused(scratch_.write("none.npy", npy_of("(0, 2, 2)", "<i4", std::vector<int32_t>{})), "nothing is in it");
+    verify_refused(scratch_.write("float.npy", npy_of("(2, 1, 2)", "<f4", std::vector<float>{0, 1, 2, 3})), "expected int32 or int64");
+    verify_refused(scratch_.write("short.npy", npy_of("(2, 1, 2)", "<i2", std::vector<int16_t>{0, 1, 2, 3})), "'<i4'");
+    verify_refused(scratch_.write("negative.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, -2, 3})),
+                   "element [1, 0, 0] is -2");
+    verify_refused(scratch_.write("huge.npy", npy_of("(2, 1, 2)", "<i8", std::vector<int64_t>{0, 1, 2, int64_t{1} << 40})),
+                   "element [1, 0, 1]");
+    verify_refused(scratch_.write("twice.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 2})),
+                   "element [1, 0, 1] is 2, which the same cell chose", {},
+                   scratch_.write("good.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})));
+    const std::string config =
+        scratch_.write("mixtral/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 2, "num_local_experts": 3})");
+    verify_refused(scratch_.write("over.npy", npy_of("(1, 2, 2)", "<i4", four)), "is 3, -1 to 2 are allowed", {"--model-config", config});
+    verify_refused(scratch_.write("layers.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})), "has 1 layers",
+                   {"--model-config", config});
+  }
+};
+
+STORMCELL_TEST(ContractImportNpyTest)
+
+}  // namespace stormcell::testing
+
+#include "import_npy_test.moc"

@@ -1,0 +1,175 @@
+// What is refused: files that are no session, damaged ones, tables that contradict each other, missing permissions.
+#include <random>
+
+#include "tests/core/session/child_process.h"
+#include "tests/core/session/session_files.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+class SessionRefusedTest : public QObject {
+  Q_OBJECT
+  QTemporaryDir folder_;
+  std::string at(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
+
+ private slots:
+#ifdef __SANITIZE_THREAD__
+  void initTestCase() { QSKIP("ThreadSanitizer cannot follow forked children that start threads"); }
+#endif
+  void what_is_no_session_is_refused_and_left_alone_data() {
+    QTest::addColumn<QString>("form");
+    QTest::addColumn<QString>("complaint");
+    QTest::newRow("missing") << "missing"
+                             << "no such file";
+    QTest::newRow("folder") << "folder"
+                            << "is a folder, not a session";
+    QTest::newRow("empty") << "empty"
+                           << "is empty, not a session";
+    QTest::newRow("short text") << "short"
+                                << "not a session";
+    QTest::newRow("long text") << "long"
+                               << "not a session";
+    QTest::newRow("another SQLite file") << "sqlite"
+                                         << "an SQLite file, but not a session";
+    QTest::newRow("an SQLite file without tables") << "bare"
+                                                   << "an SQLite file, but not a session";
+    QTest::newRow("newer") << "newer"
+                           << "a session of schema 7, this program knows schemas up to 3 (use a newer Stormcell)";
+    QTest::newRow("truncated") << "truncated"
+                               << "the file is damaged";
+  }
+  void what_is_no_session_is_refused_and_left_alone() {
+    QFETCH(QString, form);
+    QFETCH(QString, complaint);
+    const std::string path = at(form.toStdString() + ".storm");
+    if (form == "folder") fs::create_directory(path);
+    if (form == "empty") write_text(path, "");
+    if (form == "short") write_text(path, "hello");
+    if (form == "long") write_text(path, std::string(100000, 'x'));
+    if (form == "sqlite") execute(path, "CREATE TABLE t(x); INSERT INTO t VALUES(1)");
+    if (form == "bare") execute(path, "PRAGMA user_version=3");
+    if (form == "newer" || form == "truncated") make_session(path, 40);
+    if (form == "newer") execute(path, "PRAGMA user_version=7");
+    if (form == "truncated") fs::resize_file(path, fs::file_size(path) / 2);
+    const std::string before = form == "folder" || form == "missing" ? "" : read_all(path);
+    const Outcome read = outcome([&] {
+      const SessionReader reader(path);
+      for (int64_t i = 0; i < 40; ++i) reader.decision(1, 0, i);
+      hole_in(reader, 1);
+    });
+    QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
+    QVERIFY2(read.message.find(path + ": ") == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    if (form == "missing" || form == "empty" || form == "truncated") return;  // a writer makes these
+    const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
+    QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
+    QVERIFY2(written.message.find(complaint.toStdString()) != std::string::npos, written.message.c_str());
+    if (form != "folder") QVERIFY(read_all(path) == before);
+    QVERIFY(!has_wal(path));
+  }
+
+  void tables_that_do_not_fit_each_other_are_refused_data() {
+    QTest::addColumn<QString>("damage");
+    QTest::addColumn<QString>("complaint");
+    const auto row = [](const char* name, const char* damage, const char* complaint) { QTest::newRow(name) << damage << complaint; };
+    row("an edge from nowhere", "UPDATE edge SET router = -7 WHERE router = 0", "refers to nothing");
+    row("an edge to nowhere", "UPDATE edge SET next = 99 WHERE router = 0", "refers to nothing");
+    row("a cycle", "INSERT INTO edge VALUES(1, 1, 0, NULL)", "the edge from router 1 to router 0 leads back");
+    row("an edge to another space", "INSERT INTO edge VALUES(1, 0, 4, NULL)", "leads to another cell space");
+    row("a branch that is not there", "UPDATE edge SET branches = x'0109' WHERE router = 0", "branches that encoder.0.mlp does not have");
+    row("branches that are no numbers", "UPDATE edge SET branches = x'0309' WHERE router = 0", "damaged");
+    row("a router without a space", "UPDATE router SET space = -1", "has no cell space");
+    row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 items of 4");
+    row("an item below 0", "UPDATE batch SET items = x'08ffffffffffffffff' WHERE number = 0", "out of range");
+    row("columns below 0", "UPDATE batch_space SET columns = -1", "out of range");
+  }
+  void tables_that_do_not_fit_each_other_are_refused() {
+    QFETCH(QString, damage);
+    QFETCH(QString, complaint);
+    const std::string path = make_session(at("unfit.storm"), 4);
+    execute(path, damage.toUtf8().constData());
+    const Outcome read = outcome([&] {
+      const SessionReader reader(path);
+      reader.layout(1);
+      for (int64_t b = 0; b < 4; ++b) reader.spaces(1, b);
+    });
+    QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
+    QVERIFY2(read.message.find(path) == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    fs::remove(path);
+  }
+
+  void damaged_sessions_never_crash_a_reader() {
+    const std::string good = make_session(at("good.storm"), 40), bad = at("bad.storm");
+    const std::string bytes = read_all(good);
+    std::mt19937 random(7);
+    int refused = 0;
+    for (int round = 0; round < 60; ++round) {
+      std::string damaged = bytes;
+      for (int i = 0; i < 40; ++i) damaged[100 + random() % (damaged.size() - 100)] = static_cast<char>(random());
+      write_text(bad, damaged);
+      refused += outcome([&] {
+                   const SessionReader reader(bad);
+                   for (const RunSummary& run : reader.runs()) {
+                     hole_in(reader, run.id);
+                     for (int32_t r = 0; r < 5; ++r) {
+                       for (int32_t next = 0; next < 5; ++next) reader.transitions(run.id, r, next, 0, 100);
+                       reader.coactivation(run.id, r, 0, 100);
+                       reader.label_loads(run.id, r);
+                       reader.token_loads(run.id, r, 100);
+                     }
+                     for (int64_t i = 0; i < 40; ++i) reader.spaces(run.id, i);
+                     reader.cell_path(run.id, 1, {0, 9, 3, 0, Phase::forward});
+                   }
+                 }).message != "no error";
+    }
+    QVERIFY(refused > 10);
+  }
+
+  void where_nothing_may_be_written_is_bad_input_data() {
+    QTest::addColumn<QString>("form");
+    QTest::newRow("no such folder") << "missing/x.storm";
+    QTest::newRow("a folder without permission") << "closed/x.storm";
+    QTest::newRow("a file without permission") << "readonly.storm";
+  }
+  void where_nothing_may_be_written_is_bad_input() {
+    QFETCH(QString, form);
+    const std::string path = at(form.toStdString());
+    fs::permissions(folder_.path().toStdString(), fs::perms::all);
+    fs::create_directories(at("closed"));
+    fs::permissions(at("closed"), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+    if (form == "readonly.storm" && !fs::exists(path)) {
+      make_session(path, 2);
+      fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
+    }
+    Child child([&](const Child::Send& send) {
+      become_nobody();
+      const Outcome o = outcome([&] { SessionWriter writer(path, some_model()); });
+      send(o.kind == ErrorKind::bad_input ? "bad input" : "another kind");
+      send(o.message);
+    });
+    const std::string kind = child.line();
+    const std::string message = child.line();
+    QVERIFY2(kind == "bad input" && message.find(path + ": ") == 0, message.c_str());
+    QCOMPARE(child.wait(), 0);
+  }
+
+  void a_file_that_may_not_be_read_is_bad_input() {
+    const std::string path = make_session(at("secret.storm"), 2);
+    fs::permissions(folder_.path().toStdString(), fs::perms::all);
+    fs::permissions(path, fs::perms::owner_write);
+    Child child([&](const Child::Send& send) {
+      become_nobody();
+      send(outcome([&] { SessionReader reader(path); }).message);
+    });
+    QCOMPARE(child.line(), path + ": Permission denied");
+    child.wait();
+  }
+};
+
+STORMCELL_TEST(SessionRefusedTest)
+
+}  // namespace stormcell
+
+#include "session_refused_test.moc"
