@@ -2,48 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include "core/base/error.h"
 
 namespace stormcell {
 namespace {
-double sum_of(std::span<const int64_t> loads) { return std::accumulate(loads.begin(), loads.end(), 0.0); }
-
 bool is_real(std::span<const uint8_t> mask, size_t row) { return mask.empty() || mask[row] != 0; }
 size_t row_of(const DecisionRecord& d, size_t cell) { return d.ancestor.empty() ? cell : static_cast<size_t>(d.ancestor[cell]); }
 }  // namespace
-
-double imbalance(std::span<const int64_t> loads) {
-  const double sum = sum_of(loads);
-  if (sum <= 0) return 0;
-  return static_cast<double>(*std::max_element(loads.begin(), loads.end())) * static_cast<double>(loads.size()) / sum - 1;
-}
-
-double entropy_bits(std::span<const int64_t> loads) {
-  const double sum = sum_of(loads);
-  double bits = 0;
-  for (const int64_t load : loads)
-    if (load > 0) bits -= static_cast<double>(load) / sum * std::log2(static_cast<double>(load) / sum);
-  return bits;
-}
-
-double gini(std::span<const int64_t> loads) {
-  const double sum = sum_of(loads);
-  if (sum <= 0) return 0;
-  // With sorted x: sum_ij |x_i - x_j| = 2 sum_i (2i - n + 1) x_i, i from 0.
-  std::vector<int64_t> sorted(loads.begin(), loads.end());
-  std::sort(sorted.begin(), sorted.end());
-  const auto n = static_cast<double>(sorted.size());
-  double differences = 0;
-  for (size_t i = 0; i < sorted.size(); ++i) differences += (2 * static_cast<double>(i) - n + 1) * static_cast<double>(sorted[i]);
-  return differences / (n * sum);
-}
-
-int32_t touched(std::span<const int64_t> loads) {
-  return static_cast<int32_t>(std::count_if(loads.begin(), loads.end(), [](int64_t load) { return load > 0; }));
-}
 
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns) {
   std::vector<double> row(static_cast<size_t>(rows)), column(static_cast<size_t>(columns));

@@ -4,20 +4,13 @@
 #include <span>
 #include <vector>
 
+#include "core/base/balance.h"
 #include "core/profile/loads.h"
 #include "core/profile/pair_counter.h"
 #include "core/profile/record.h"
 
 namespace stormcell {
 
-/// max / mean - 1 over the branches: 0 is even, branches - 1 is all in one. 0 without load.
-double imbalance(std::span<const int64_t> loads);
-/// -sum p log2 p of the loads' shares, in bits; log2(branches) is even.
-double entropy_bits(std::span<const int64_t> loads);
-/// Gini coefficient sum_ij |x_i - x_j| / (2 n^2 mean): 0 even, 1 - 1/n all in one.
-double gini(std::span<const int64_t> loads);
-/// Branches with any load.
-int32_t touched(std::span<const int64_t> loads);
 /// Mutual information of a table of counts [rows, columns], in bits: how much the row (a label) tells about the column (a branch).
 /// No correction for small samples: a table of few counts looks informative.
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns);

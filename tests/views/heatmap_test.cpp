@@ -257,11 +257,11 @@ class HeatmapTest : public QObject {
     QVERIFY(all->batches_per_window == 1 && coarse->batches_per_window > 1 && coarse->windows == decode->windows);
     for (size_t r = 0; r < all->routers.size(); ++r) {
       const auto branches = static_cast<size_t>(all->routers[r].line.branches);
-      std::vector<double> of_prefill(branches);
+      std::vector<int64_t> of_prefill(branches);
       for (size_t w = 0; w < static_cast<size_t>(all->windows); ++w)
         for (size_t b = 0; b < branches; ++b) {
-          const double expected = w % 3 == 0 ? all->routers[r].load[w * branches + b] : 0;
-          QCOMPARE(static_cast<double>(prefill->routers[r].load[w * branches + b]), expected);
+          const int64_t expected = w % 3 == 0 ? all->routers[r].load[w * branches + b] : 0;
+          QCOMPARE(prefill->routers[r].load[w * branches + b], expected);
           of_prefill[b] += expected;
         }
       const BranchSums whole = sum_windows(all->routers[r], 0, all->windows, true);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/base/balance.h"
 #include "views/kit/figure_text.h"
 
 namespace stormcell::views {
@@ -13,8 +14,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
 /// Of one branch in one window.
-double load_of(const LoadWindows::Router& router, size_t at, bool padding) {
-  return static_cast<double>(router.load[at]) - (padding || router.padding.empty() ? 0 : static_cast<double>(router.padding[at]));
+int64_t load_of(const LoadWindows::Router& router, size_t at, bool padding) {
+  return router.load[at] - (padding || router.padding.empty() ? 0 : router.padding[at]);
 }
 
 std::vector<int> ordered(const LoadWindows::Router& router, WindowRange range, int64_t windows, HeatOrder order, bool padding) {
@@ -81,44 +82,35 @@ int HeatRow::column_of(int branch_number) const {
   return at == branch.end() ? -1 : static_cast<int>(at - branch.begin());
 }
 
-double BranchSums::imbalance() const {
-  if (total <= 0) return 0;
-  return *std::max_element(load.begin(), load.end()) * static_cast<double>(load.size()) / total - 1;
-}
-
-double BranchSums::entropy() const {
-  double bits = 0;
-  for (const double l : load)
-    if (l > 0) bits -= l / total * std::log2(l / total);
-  return bits;
-}
-
 BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding) {
   const auto branches = static_cast<size_t>(router.line.branches);
-  const auto as_many = [&](const auto& values) { return std::vector<double>(values.empty() ? 0 : branches); };
-  BranchSums sums{std::vector<double>(branches), as_many(router.dropped), as_many(router.weight), 0};
+  BranchSums sums;
+  sums.load.resize(branches);
+  sums.dropped.resize(router.dropped.empty() ? 0 : branches);
+  sums.weight.resize(router.weight.empty() ? 0 : branches);
   for (auto w = static_cast<size_t>(from); w < static_cast<size_t>(to); ++w)
     for (size_t b = 0; b < branches; ++b) {
       sums.load[b] += load_of(router, w * branches + b, padding);
-      if (!sums.dropped.empty()) sums.dropped[b] += static_cast<double>(router.dropped[w * branches + b]);
+      if (!sums.dropped.empty()) sums.dropped[b] += router.dropped[w * branches + b];
       if (!sums.weight.empty()) sums.weight[b] += router.weight[w * branches + b];
     }
-  sums.total = std::accumulate(sums.load.begin(), sums.load.end(), 0.0);
+  sums.total = static_cast<double>(std::accumulate(sums.load.begin(), sums.load.end(), int64_t{0}));
   return sums;
 }
 
 double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch) {
+  const auto load = static_cast<double>(sums.load[branch]);
   switch (metric) {
     case HeatMetric::load:
-      return sums.load[branch];
+      return load;
     case HeatMetric::share:
-      return sums.total > 0 ? sums.load[branch] / sums.total : 0;
+      return sums.total > 0 ? load / sums.total : 0;
     case HeatMetric::weight:
       return sums.weight.empty() ? 0 : sums.weight[branch];
     case HeatMetric::drops:
-      return sums.dropped.empty() ? 0 : sums.dropped[branch];
+      return sums.dropped.empty() ? 0 : static_cast<double>(sums.dropped[branch]);
     case HeatMetric::imbalance:
-      return sums.total > 0 ? sums.load[branch] * static_cast<double>(sums.load.size()) / sums.total - 1 : 0;
+      return sums.total > 0 ? load * static_cast<double>(sums.load.size()) / sums.total - 1 : 0;
   }
   return 0;
 }
@@ -145,8 +137,8 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
                 {},
                 {},
                 sums.total,
-                sums.imbalance(),
-                sums.entropy()};
+                imbalance(sums.load),
+                entropy_bits(sums.load)};
     const auto same = std::find_if(orders.routers.begin(), orders.routers.end(), [&](const auto& r) {
       return r.line.name == router.line.name && r.line.branches == router.line.branches;
     });
@@ -231,10 +223,10 @@ RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool paddi
                    std::vector<float>(r.load.size()),
                    0};
   for (size_t w = 0; w < static_cast<size_t>(data.windows); ++w) {
-    double sum = 0;
+    int64_t sum = 0;
     for (size_t b = 0; b < branches; ++b) sum += load_of(r, w * branches + b, padding);
     for (size_t b = 0; b < branches && sum > 0; ++b) {
-      t.share[w * branches + b] = static_cast<float>(load_of(r, w * branches + b, padding) / sum);
+      t.share[w * branches + b] = static_cast<float>(static_cast<double>(load_of(r, w * branches + b, padding)) / static_cast<double>(sum));
       t.most = std::max(t.most, t.share[w * branches + b]);
     }
   }
@@ -263,7 +255,7 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
       for (const LoadWindows::Router& o : other->routers)
         if (o.line.name == router.line.name && o.line.branches == router.line.branches)
           others = sum_windows(o, other_range.from, other_range.to, options.padding);
-    const auto count = [](double v) { return Value(static_cast<qlonglong>(std::llround(v))); };
+    const auto count = [](int64_t n) { return Value(static_cast<qlonglong>(n)); };
     for (size_t b = 0; b < sums.load.size(); ++b) {
       std::vector<Value> row = {QString::fromStdString(router.line.name), static_cast<qlonglong>(b)};
       for (const HeatMetric m : metrics) {
@@ -271,7 +263,7 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
         if ((m == HeatMetric::drops && sums.dropped.empty()) || (m == HeatMetric::weight && sums.weight.empty()))
           row.emplace_back();
         else
-          row.push_back(m == HeatMetric::load || m == HeatMetric::drops ? count(v) : Value(v));
+          row.push_back(m == HeatMetric::load || m == HeatMetric::drops ? count(std::llround(v)) : Value(v));
       }
       row.push_back(router.padding.empty() ? Value() : count(all.load[b] - real.load[b]));
       if (other) {
@@ -297,18 +289,18 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
                      .arg(r.router.toHtmlEscaped())
                      .arg(branch)
                      .arg(sums.load.size())
-                     .arg(r.protocol, count_text(std::llround(sums.load[b])))
+                     .arg(r.protocol, count_text(sums.load[b]))
                      .arg(100 * metric_of(HeatMetric::share, sums, b), 0, 'f', 1)
                      .arg(metric_of(HeatMetric::imbalance, sums, b) + 1, 0, 'f', 2);
   if (!router->padding.empty()) {
-    const double padding =
+    const int64_t padding =
         sum_windows(*router, range.from, range.to, true).load[b] - sum_windows(*router, range.from, range.to, false).load[b];
     if (padding > 0)
-      text += matrix.options.padding ? tr("<br>%1 of them padding").arg(count_text(std::llround(padding)))
-                                     : tr("<br>and %1 of padding, not counted").arg(count_text(std::llround(padding)));
+      text += matrix.options.padding ? tr("<br>%1 of them padding").arg(count_text(padding))
+                                     : tr("<br>and %1 of padding, not counted").arg(count_text(padding));
   }
   if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
-  if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(count_text(std::llround(sums.dropped[b])));
+  if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(count_text(sums.dropped[b]));
   if (matrix.options.pair == HeatPair::difference)
     text += tr("<br>%1: %2 against the other run")
                 .arg(term_of(matrix.options.metric).name)

@@ -50,11 +50,10 @@ struct HeatMatrix {
 
 /// Sums of one router over windows [from, to).
 struct BranchSums {
-  std::vector<double> load;
-  std::vector<double> dropped, weight;  ///< empty where they are not kept
-  double total = 0;
-  double imbalance() const;  ///< max / mean - 1
-  double entropy() const;    ///< bits
+  std::vector<int64_t> load;
+  std::vector<int64_t> dropped;  ///< empty where they are not kept
+  std::vector<double> weight;    ///< empty where it is not kept
+  double total = 0;              ///< of load
 };
 /// Drops and weight mass count padding in any case: sessions do not keep them apart.
 BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding);
