@@ -5,6 +5,7 @@
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/recording.h"
+#include "core/experiment/routing_figures.h"
 #include "core/experiment/state.h"
 #include "core/formats/tokenizer.h"
 #include "core/machine/memory.h"
@@ -91,7 +92,6 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   check_memory(*s.device, *s.store, graph, {bounds_of(*graph, *s.data, most), s.options.record_scores}, available_memory(),
                s.options.model);
   std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
-  RoutingTotals totals;
   const std::vector<int32_t>& ends = s.model->tokens.ends;
   std::vector<double> milliseconds;
   int64_t exact = 0, judged = 0;
@@ -108,7 +108,6 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
     milliseconds.push_back(plan->result.milliseconds);
     const std::vector<int32_t>& generated = generated_of(plan->result);
     const std::vector<DecodedTurn> turns = decoded_turns(*s.model, plan->records, *plan->program, batch, plan->result, generated, most);
-    s.add_routing(*plan, batch, totals, turns);
     recording.add_decoded(batch, bindings_of(*plan->graph, batch, most), turns);
     for (int64_t i = 0; i < batch.size(); ++i) {
       const auto item = static_cast<size_t>(batch.items[static_cast<size_t>(i)]);
@@ -136,7 +135,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   for (const double ms : milliseconds) total += ms;
   r.tokens_per_s = total > 0 ? static_cast<double>(r.tokens) / (total * 1e-3) : 0;
   if (judged > 0) r.accuracy = static_cast<double>(exact) / static_cast<double>(judged);
-  r.routing = totals.routers;
+  r.routing = router_figures(recording.profile());
   r.verified = verify_decoded(s, r.ids, most, progress);
   if (!r.verified->passed)
     r.warnings.push_back(r.verified->text + "; nearly equal scores flip under rounding, and all tokens after a flip differ");

@@ -6,6 +6,7 @@
 #include "core/experiment/pass_report.h"
 #include "core/experiment/profile_split.h"
 #include "core/experiment/recording.h"
+#include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/machine/memory.h"
 
@@ -40,7 +41,6 @@ class Optimization {
   void profile() {
     baseline_ = s_.make_plan("baseline", s_.graph, 0, progress_);
     result_->load_seconds = s_.store->load_seconds();
-    RoutingTotals all, profiled;
     SessionRun session(options_.session, s_, *baseline_, "profile", true, "{}", result_->settings);
     for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
       progress_.report("profiling", b, s_.data->batch_count());
@@ -48,14 +48,12 @@ class Optimization {
       ExecuteOptions execute;
       execute.record = execute.events = true;
       s_.run_batch(*baseline_, batch, execute);
-      s_.add_routing(*baseline_, batch, all);
       const bool is_profiled = std::binary_search(split_.profiled.begin(), split_.profiled.end(), b);
-      if (is_profiled) s_.add_routing(*baseline_, batch, profiled);
       session.add(batch, static_cast<uint8_t>((is_profiled ? kProfiled : kNoPart) | (is_profiled && !split_.same ? kNoPart : kMeasured)));
     }
+    result_->routing = router_figures(session.profile());
+    profile_ = load_profile(session.profile());
     session.finish("");
-    result_->routing = all.routers;
-    profile_ = s_.load_profile(profiled, static_cast<int64_t>(split_.profiled.size()));
   }
 
   /// All passes, then without those that lose, until none does: what is left was measured as it is.

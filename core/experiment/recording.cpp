@@ -70,7 +70,10 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
       plan_(plan),
       options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
   start_ = start_of(state, plan, kind, options_, config, settings);
-  if (path.empty()) return;
+  if (path.empty()) {
+    counted_ = std::make_unique<ProfileAccumulator>(plan.records.layout, nullptr, Counted::loads);
+    return;
+  }
   session_ = std::make_unique<SessionWriter>(path, summary_of(state));
   writer_ = session_->begin_run(start_);
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
@@ -79,29 +82,47 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
 // An interrupted run keeps what was recorded: the recorder writes what it has, the run is marked interrupted, the session closed.
 SessionRun::~SessionRun() = default;
 
+BatchRecord& SessionRun::begin_record() {
+  if (recorder_) return recorder_->begin_batch();
+  record_.clear();
+  return record_;
+}
+
+void SessionRun::submit() {
+  if (recorder_) {
+    recorder_->submit();
+  } else {
+    counted_->batch(record_);
+  }
+}
+
+const ProfileAccumulator& SessionRun::profile() {
+  if (!recorder_) return *counted_;
+  recorder_->flush();
+  return writer_->profile();
+}
+
 void SessionRun::add(const Batch& batch, uint8_t part) {
   decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records.routers, plan_.result).size());
   ++records_;
-  if (!recorder_) return;
-  BatchRecord& record = recorder_->begin_batch();
+  BatchRecord& record = begin_record();
   record.number = batch.index;
   record.part = part;
-  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
-  recorder_->submit();
+  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, stored(), record);
+  submit();
 }
 
 void SessionRun::add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns) {
-  if (!recorder_) return;
-  BatchRecord& prefill = recorder_->begin_batch();
+  BatchRecord& prefill = begin_record();
   prefill.number = records_++;
-  fill_record(plan_.records, *plan_.program, batch, bindings, plan_.result, options_, prefill);
-  recorder_->submit();
+  fill_record(plan_.records, *plan_.program, batch, bindings, plan_.result, stored(), prefill);
+  submit();
   if (!plan_.records.has_turns()) return;
   for (const DecodedTurn& turn : turns) {
-    BatchRecord& record = recorder_->begin_batch();
+    BatchRecord& record = begin_record();
     record.number = records_++;
-    fill_turn(plan_.records, *plan_.program, batch, bindings, turn, plan_.result, options_, record);
-    recorder_->submit();
+    fill_turn(plan_.records, *plan_.program, batch, bindings, turn, plan_.result, stored(), record);
+    submit();
   }
 }
 

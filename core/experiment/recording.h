@@ -1,4 +1,4 @@
-// One run of an experiment written into a session, or nowhere.
+// One run of an experiment: counted, and written into a session where one is asked for.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,12 +12,13 @@ namespace stormcell {
 
 class SessionRun {
  public:
-  /// An empty path records nothing. `config` is a stormcell.config/1, `settings` those of the run as JSON; empty: the experiment's.
+  /// An empty path: counted alone. `config` is a stormcell.config/1, `settings` those of the run as JSON; empty: the experiment's.
   SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, bool decisions,
              const std::string& config = "{}", const std::string& settings = {});
   ~SessionRun();
+  /// There is a session.
   bool open() const { return writer_ != nullptr; }
-  /// Takes what plan.result holds of `batch`; `part`: BatchPart bits.
+  /// Takes what plan.result holds of `batch`, recorded; `part`: BatchPart bits.
   void add(const Batch& batch, uint8_t part = kNoPart);
   /// Takes what plan.result holds of decoding `batch`: a record of the input's pass, then one a turn.
   void add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns);
@@ -28,12 +29,18 @@ class SessionRun {
   bool finish_measured();
   /// Milliseconds a measured batch took to record: on this thread, and of the processor on the one that writes.
   double measured_work() const;
+  /// What was counted so far, with or without a session; returns when that is written too. Not after finish().
+  const ProfileAccumulator& profile();
   /// Writes the summary, closes the session; returns the run's number, 0 without a session.
   int64_t finish(const std::string& summary);
   int64_t decisions() const { return decisions_made_; }
   int64_t windows() const;
 
  private:
+  BatchRecord& begin_record();
+  RecordOptions stored() const { return recorder_ ? options_ : RecordOptions{}; }
+  void submit();
+
   const Experiment::State& state_;
   const ReadyPlan& plan_;
   RunStart start_;
@@ -42,6 +49,8 @@ class SessionRun {
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<ProfileAccumulator> counted_;  // without a session, whose writer counts
+  BatchRecord record_;                           // of this batch, without a session
   struct Measured;
   std::unique_ptr<Measured> measured_;
   bool unmeasured_ = false;

@@ -1,6 +1,5 @@
 // run and profile: one pass over the data that is recorded and written out, then measuring, figures and verification.
 #include <algorithm>
-#include <set>
 
 #include "core/experiment/experiment.h"
 #include "core/experiment/mirrored.h"
@@ -8,6 +7,7 @@
 #include "core/experiment/pass_report.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/recording_cost.h"
+#include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/experiment/state.h"
 #include "core/machine/memory.h"
@@ -47,7 +47,6 @@ class ForwardRun {
     result_->device = s_.device_figures();
     result_->session = options_.session;
     if (options_.decisions) {
-      set_labels();
       result_->decisions = session.decisions();
       result_->windows = session.windows();
     }
@@ -79,12 +78,12 @@ class ForwardRun {
       execute.outputs = outputs.open();
       s_.run_batch(*plan_, batch, execute);
       all_ms_ += plan_->result.milliseconds;
-      s_.add_routing(*plan_, batch, totals_);
       session.add(batch);
       outputs.add(batch);
     }
     outputs.finish();
-    result_->routing = totals_.routers;
+    result_->routing = router_figures(session.profile());
+    if (options_.decisions) result_->labels = routed_labels(session.profile());
   }
 
   /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
@@ -138,19 +137,11 @@ class ForwardRun {
     add_guard_counts(*plan_, r.passes);
   }
 
-  void set_labels() {
-    std::set<std::string> seen;
-    for (const auto& router : totals_.by_label)
-      for (const auto& [label, loads] : router)
-        if (seen.insert(label).second) result_->labels.push_back(label);
-  }
-
   Experiment::State& s_;
   const RunOptions& options_;
   const Progress& progress_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
-  RoutingTotals totals_;
   double all_ms_ = 0, spread_ = 1;
   Latency latency_;
   int64_t rounds_ = 0;

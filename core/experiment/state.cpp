@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
@@ -11,7 +10,6 @@
 #include "core/experiment/physical_limit.h"
 #include "core/graph/roles.h"
 #include "core/machine/memory.h"
-#include "core/profile/statistics.h"
 #include "core/runtime/lower.h"
 
 namespace stormcell {
@@ -174,69 +172,6 @@ void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const Exe
     plan.guard_hits[i] += plan.result.guard_hits[i];
     plan.guard_misses[i] += plan.result.guard_misses[i];
   }
-}
-
-void Experiment::State::add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals,
-                                    const std::vector<DecodedTurn>& turns) const {
-  const Program& program = *plan.program;
-  const NamedRouters& named = plan.records.routers;
-  if (totals.routers.empty()) {
-    totals.routers.resize(named.first.size());
-    totals.by_label.resize(named.first.size());
-    for (size_t r = 0; r < named.first.size(); ++r) {
-      const RouterInfo& info = plan.records.layout.routers[r];
-      totals.routers[r].router = info.name;
-      totals.routers[r].branches = info.branches;
-      totals.routers[r].fan_out = info.fan_out;
-      totals.routers[r].load.assign(static_cast<size_t>(info.branches), 0);
-      totals.routers[r].load_real = totals.routers[r].load;
-    }
-  }
-  for (const ExecutedDecision* decision : standing_decisions(program, named, plan.result)) {
-    const ExecutedDecision& d = *decision;
-    const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
-    const auto n = static_cast<size_t>(named.of[static_cast<size_t>(d.router)]);
-    RouterFigures& figures = totals.routers[n];
-    figures.cells += d.shape.cells;
-    const bool in_turn = router.repeat >= 0 && static_cast<size_t>(d.turn) < turns.size();
-    const std::span<const int32_t> mask =
-        in_turn ? std::span<const int32_t>(turns[static_cast<size_t>(d.turn)].is_going) : mask_over(*plan.graph, router.dense_space, batch);
-    const int64_t cells = plan.graph->space(router.dense_space).count.evaluate(bindings_of(*plan.graph, batch, 0));
-    const int64_t per_item = batch.size() > 0 ? cells / batch.size() : 0;
-    for (int64_t c = 0; c < d.shape.cells; ++c) {
-      const int64_t row = d.ancestor[static_cast<size_t>(c)];
-      const bool real = mask.empty() || (row < static_cast<int64_t>(mask.size()) && mask[static_cast<size_t>(row)] != 0);
-      figures.cells_real += real;
-      for (int32_t k = 0; k < d.shape.fan_out; ++k) {
-        const int32_t choice = d.choice[static_cast<size_t>(c * d.shape.fan_out + k)];
-        if (is_dropped(choice)) ++figures.dropped;
-        if (!is_kept(choice)) continue;
-        ++figures.load[static_cast<size_t>(choice)];
-        figures.load_real[static_cast<size_t>(choice)] += real;
-        if (real && !batch.labels.empty() && per_item > 0) {
-          auto& loads = totals.by_label[n][batch.labels[static_cast<size_t>(row / per_item)]];
-          if (loads.empty()) loads.assign(figures.load.size(), 0);
-          ++loads[static_cast<size_t>(choice)];
-        }
-      }
-    }
-    figures.imbalance = imbalance(figures.load);
-    figures.entropy = entropy_bits(figures.load);
-    figures.imbalance_real = imbalance(figures.load_real);
-    figures.entropy_real = entropy_bits(figures.load_real);
-    const auto& labels = totals.by_label[n];
-    if (!labels.empty()) {
-      std::vector<int64_t> table;
-      for (const auto& [label, loads] : labels) table.insert(table.end(), loads.begin(), loads.end());
-      figures.label_information = mutual_information_bits(table, static_cast<int64_t>(labels.size()), d.shape.branches);
-    }
-  }
-}
-
-LoadProfile Experiment::State::load_profile(const RoutingTotals& totals, int64_t batches) const {
-  LoadProfile profile;
-  for (const RouterFigures& r : totals.routers) profile.routers[r.router] = {r.load, r.cells, batches, r.load_real, r.cells_real};
-  return profile;
 }
 
 double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings,

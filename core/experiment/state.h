@@ -14,16 +14,8 @@
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
 #include "core/oracle/oracle.h"
-#include "core/passes/pass.h"
-#include "core/profile/loads.h"
 
 namespace stormcell {
-
-/// Loads of the routers summed over batches, in host memory.
-struct RoutingTotals {
-  std::vector<RouterFigures> routers;
-  std::vector<std::map<std::string, std::vector<int64_t>>> by_label;  ///< [router][label][branch], padding left out
-};
 
 struct Experiment::State {
   ExperimentOptions options;
@@ -61,10 +53,6 @@ struct Experiment::State {
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options, int64_t new_tokens = 0);
   /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
   double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, OperatorTime>* by_operator) const;
-
-  /// `turns`: of decoding, whose cells are none of the batch's.
-  void add_routing(const ReadyPlan& plan, const Batch& batch, RoutingTotals& totals, const std::vector<DecodedTurn>& turns = {}) const;
-  LoadProfile load_profile(const RoutingTotals& totals, int64_t batches) const;
 
   /// How the device's products compute in the format that runs.
   Arithmetic arithmetic() const;

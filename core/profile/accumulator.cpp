@@ -15,8 +15,13 @@ constexpr size_t kMostTokenCounts = size_t{1} << 18;  // 2 MiB a router; 32,768 
 constexpr int32_t kLargestToken = 1 << 24;
 }  // namespace
 
+void CountedLoads::add(const CountedLoads& other) {
+  loads.add(other.loads);
+  cells_real += other.cells_real;
+}
+
 struct ProfileAccumulator::Router {
-  RouterLoads total, batch;
+  CountedLoads total, profiled, batch;
   BranchActivity activity;
   LoadPyramid pyramid;
   std::unique_ptr<PairPyramid> coactivation;
@@ -35,7 +40,8 @@ struct ProfileAccumulator::Space {
   std::vector<int32_t> key;     // of each cell of this batch, -1: none
 };
 
-ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows) : layout_(std::move(layout)), windows_(windows) {
+ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows, Counted counted)
+    : layout_(std::move(layout)), windows_(windows), counted_(counted) {
   if (const std::string fault = edge_fault(layout_); !fault.empty()) failed("recorder", fault);
   routers_.resize(layout_.routers.size());
   spaces_.resize(layout_.spaces.size());
@@ -43,30 +49,35 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows) : 
     const RouterInfo& info = layout_.routers[r];
     const auto branches = static_cast<size_t>(info.branches);
     Router& router = routers_[r];
-    router.total = router.batch = RouterLoads(info.branches);
+    router.total = router.profiled = router.batch = {RouterLoads(info.branches), 0};
     router.activity = {std::vector<int64_t>(branches), std::vector<int64_t>(branches)};
     router.labels.rest.resize(branches);
     router.tokens.rest.resize(branches);
+    if (counted_ == Counted::loads) continue;
     router.incoming = edges_to(layout_, static_cast<int32_t>(r));
     if (info.fan_out > 1) router.coactivation = std::make_unique<PairPyramid>(info.branches, info.branches);
   }
-  for (const LayoutEdge& e : layout_.edges)
-    edges_.push_back(
-        {PairPyramid(layout_.routers[static_cast<size_t>(e.from)].branches, layout_.routers[static_cast<size_t>(e.to)].branches),
-         branch_flags(layout_, e)});
+  if (counted_ == Counted::everything)
+    for (const LayoutEdge& e : layout_.edges)
+      edges_.push_back(
+          {PairPyramid(layout_.routers[static_cast<size_t>(e.from)].branches, layout_.routers[static_cast<size_t>(e.to)].branches),
+           branch_flags(layout_, e)});
   decision_of_router_.resize(routers_.size());
   space_of_.resize(spaces_.size());
 }
 
 ProfileAccumulator::~ProfileAccumulator() = default;
 
-const RouterLoads& ProfileAccumulator::loads(int32_t router) const { return routers_[static_cast<size_t>(router)].total; }
+const CountedLoads& ProfileAccumulator::counts(int32_t router) const { return routers_[static_cast<size_t>(router)].total; }
+const CountedLoads& ProfileAccumulator::profiled(int32_t router) const { return routers_[static_cast<size_t>(router)].profiled; }
 const BranchActivity& ProfileAccumulator::activity(int32_t router) const { return routers_[static_cast<size_t>(router)].activity; }
 const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].labels; }
 const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].tokens; }
 const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[static_cast<size_t>(space)].tokens; }
 
-PairTable ProfileAccumulator::transitions(int32_t edge) const { return edges_[static_cast<size_t>(edge)].transitions.total(); }
+PairTable ProfileAccumulator::transitions(int32_t edge) const {
+  return edges_.empty() ? PairTable{} : edges_[static_cast<size_t>(edge)].transitions.total();
+}
 PairTable ProfileAccumulator::coactivation(int32_t router) const {
   const Router& r = routers_[static_cast<size_t>(router)];
   return r.coactivation ? r.coactivation->total() : PairTable{};
@@ -160,7 +171,8 @@ void ProfileAccumulator::count_keys(Router& router, const DecisionRecord& d, con
   const auto k = static_cast<size_t>(info.fan_out), branches = static_cast<size_t>(info.branches);
   const size_t cells = d.choice.size() / k;
   const std::vector<int32_t>& keys = spaces_[static_cast<size_t>(info.space)].key;
-  const bool with_labels = !labels_.empty() && space.cells.per_sequence > 0, with_tokens = !space.tokens.empty();
+  const bool with_labels = !labels_.empty() && space.cells.per_sequence > 0,
+             with_tokens = counted_ == Counted::everything && !space.tokens.empty();
   if (!with_labels && !with_tokens) return;
   router.labels.cells.resize(labels_.size());
   router.labels.load.resize(labels_.size() * branches);
@@ -220,26 +232,30 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   check(batch);
   last_ = batch.number;
   ++batches_;
+  const bool is_profiled = batch.part & kProfiled;
+  profiled_batches_ += is_profiled;
   std::fill(decision_of_router_.begin(), decision_of_router_.end(), -1);
   for (size_t i = 0; i < batch.decisions(); ++i)
     decision_of_router_[static_cast<size_t>(batch.decision(i).router)] = static_cast<int32_t>(i);
   find_labels(batch);
-  find_tokens(batch);
+  if (counted_ == Counted::everything) find_tokens(batch);
   for (size_t i = 0; i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
     const RouterInfo& info = layout_.routers[static_cast<size_t>(d.router)];
     const SpaceRecord space = batch.space(static_cast<size_t>(space_of_[static_cast<size_t>(info.space)]));
     Router& router = routers_[static_cast<size_t>(d.router)];
-    router.batch.clear();
-    add_loads(d, info.fan_out, space.mask, router.batch);
+    RouterLoads& loads = router.batch.loads;
+    loads.clear();
+    router.batch.cells_real = add_loads(d, info.fan_out, space.mask, loads);
     router.total.add(router.batch);
-    for (size_t b = 0; b < router.batch.load.size(); ++b) {
-      router.activity.batches[b] += router.batch.load[b] > 0;
-      router.activity.most[b] = std::max(router.activity.most[b], router.batch.load[b]);
+    if (is_profiled) router.profiled.add(router.batch);
+    for (size_t b = 0; b < loads.load.size(); ++b) {
+      router.activity.batches[b] += loads.load[b] > 0;
+      router.activity.most[b] = std::max(router.activity.most[b], loads.load[b]);
     }
     if (windows_)
-      router.pyramid.add(batch.number, router.batch, [&](int32_t level, int64_t window, const RouterLoads& loads) {
-        windows_->loads({d.router, level, window}, loads);
+      router.pyramid.add(batch.number, loads, [&](int32_t level, int64_t window, const RouterLoads& sum) {
+        windows_->loads({d.router, level, window}, sum);
       });
     count_keys(router, d, space);
     count_pairs(batch, d, space);

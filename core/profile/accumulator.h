@@ -1,4 +1,5 @@
-// Builds the profile of a run batch by batch: totals, the pyramid of windows, transitions, loads by label and by token.
+// Builds the profile of a run batch by batch: totals, the pyramid of windows, transitions, loads by label and by token. All figures of
+// routing come from here, whether the run is written into a session or not.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -31,6 +32,13 @@ class WindowSink {
   virtual void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) = 0;
 };
 
+/// What a router decided over some batches of a run.
+struct CountedLoads {
+  RouterLoads loads;
+  int64_t cells_real = 0;  ///< of loads.cells; the others are padding
+  void add(const CountedLoads& other);
+};
+
 /// Over all batches of a run: what a pass asks when it decides what may be left out.
 struct BranchActivity {
   std::vector<int64_t> batches;  ///< batches in which the branch had load
@@ -44,10 +52,13 @@ struct KeyedLoads {
   std::vector<int64_t> rest;   ///< [branches]
 };
 
+/// `loads`: in all and by label; no pairs, no tokens, which take memory that a run without a session has no use for.
+enum class Counted : uint8_t { loads, everything };
+
 class ProfileAccumulator : public RecordSink {
  public:
   /// `windows` may be null: totals only. Error(failed) where the layout's edges are no graph of its routers.
-  explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr);
+  explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr, Counted counted = Counted::everything);
   ~ProfileAccumulator() override;
 
   /// Batches come in ascending numbers. Error(failed) on a record that contradicts the layout; nothing of it is counted then.
@@ -58,13 +69,17 @@ class ProfileAccumulator : public RecordSink {
 
   const RunLayout& layout() const { return layout_; }
   int64_t batches() const { return batches_; }
-  const RouterLoads& loads(int32_t router) const;
+  const RouterLoads& loads(int32_t router) const { return counts(router).loads; }
+  const CountedLoads& counts(int32_t router) const;
+  /// Over the batches that an optimisation profiles (BatchPart), and how many those are.
+  const CountedLoads& profiled(int32_t router) const;
+  int64_t profiled_batches() const { return profiled_batches_; }
   const BranchActivity& activity(int32_t router) const;
-  /// Over the whole run; `edge` is an index into layout().edges.
+  /// Over the whole run; `edge` is an index into layout().edges. Empty where pairs are not counted.
   PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;
 
-  /// Labels in order of first appearance; those after the 4096th count as "(other)".
+  /// Labels in order of first appearance; those after the 4096th count as "(other)", so that labels that name each item take no memory.
   const std::vector<std::string>& labels() const { return labels_; }
   const KeyedLoads& label_loads(int32_t router) const;
   /// Token ids in order of first appearance in the router's space; about 2^18 / branches of them, the later ones in `rest`.
@@ -83,6 +98,7 @@ class ProfileAccumulator : public RecordSink {
 
   RunLayout layout_;
   WindowSink* windows_;
+  Counted counted_;
   std::vector<Router> routers_;
   std::vector<Edge> edges_;
   std::vector<Space> spaces_;
@@ -91,7 +107,7 @@ class ProfileAccumulator : public RecordSink {
   std::vector<int32_t> sequence_label_;                 // of this batch
   std::vector<int32_t> decision_of_router_, space_of_;  // of this batch, -1: none
   std::vector<int32_t> scratch_;
-  int64_t batches_ = 0, last_ = -1;
+  int64_t batches_ = 0, profiled_batches_ = 0, last_ = -1;
 };
 
 }  // namespace stormcell

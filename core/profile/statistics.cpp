@@ -31,12 +31,14 @@ double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int
   return std::max(0.0, bits);
 }
 
-void add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads) {
+int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads) {
   const int32_t branches = loads.branches();
   const auto k = static_cast<size_t>(fan_out);
   const size_t cells = d.choice.size() / k;
+  int64_t real = 0;
   for (size_t c = 0; c < cells; ++c) {
     const bool padding = !is_real(mask, row_of(d, c));
+    real += !padding;
     for (size_t i = c * k; i < (c + 1) * k; ++i) {
       const int32_t choice = d.choice[i];
       if (choice == kNoBranch) continue;
@@ -58,6 +60,7 @@ void add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint8_t
   for (size_t b = 0; b < d.padded.size(); ++b) loads.padded[b] += d.padded[b];
   loads.cells += static_cast<int64_t>(cells);
   ++loads.batches;
+  return real;
 }
 
 void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches, std::span<const uint8_t> mask,

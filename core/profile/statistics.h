@@ -16,8 +16,8 @@ namespace stormcell {
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns);
 
 /// Adds one decision to `loads` (as one batch) and checks that every choice is a branch: Error(failed) otherwise.
-/// `mask` is that of the decision's space, empty where all cells are real.
-void add_loads(const DecisionRecord& decision, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads);
+/// `mask` is that of the decision's space, empty where all cells are real. Returns how many of the decision's cells are real.
+int64_t add_loads(const DecisionRecord& decision, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads);
 
 /// Who follows whom: one decision and a next one of the same cell space, cells matched by their rows in the batch's table.
 /// Every pair of kept choices counts, k x k of them for each cell; padding does not count. `branches`: of the first decision, a flag

@@ -141,7 +141,7 @@ struct RouterFigures {
   double imbalance = 0;       ///< max / mean - 1
   double entropy = 0;         ///< bits
   int64_t dropped = 0;
-  std::optional<double> label_information;  ///< bits that label and branch share, where the data has labels; padding left out
+  std::optional<double> label_information;  ///< bits that label (from the 4096th on: one) and branch share; padding left out
   // The same without padding.
   int64_t cells_real = 0;
   std::vector<int64_t> load_real;

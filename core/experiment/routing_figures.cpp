@@ -1,0 +1,77 @@
+#include "core/experiment/routing_figures.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <span>
+
+#include "core/profile/statistics.h"
+
+namespace stormcell {
+namespace {
+
+std::vector<int64_t> without_padding(const RouterLoads& loads) {
+  std::vector<int64_t> real = loads.load;
+  for (size_t b = 0; b < real.size(); ++b) real[b] -= loads.padding[b];
+  return real;
+}
+
+/// Loads of real cells by label, without the labels of which a router saw none.
+std::map<std::string_view, std::span<const int64_t>> loads_by_label(const ProfileAccumulator& counted, int32_t router) {
+  const KeyedLoads& keyed = counted.label_loads(router);
+  const auto branches = static_cast<size_t>(counted.loads(router).branches());
+  std::map<std::string_view, std::span<const int64_t>> labels;
+  for (size_t i = 0; i < keyed.cells.size(); ++i) {
+    const std::span<const int64_t> loads = std::span(keyed.load).subspan(i * branches, branches);
+    if (std::any_of(loads.begin(), loads.end(), [](int64_t n) { return n > 0; })) labels.emplace(counted.labels()[i], loads);
+  }
+  return labels;
+}
+
+}  // namespace
+
+std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
+  std::vector<RouterFigures> list;
+  for (const RouterInfo& info : counted.layout().routers) {
+    const auto router = static_cast<int32_t>(list.size());
+    const auto& [loads, cells_real] = counted.counts(router);
+    RouterFigures& f = list.emplace_back();
+    f.router = info.name;
+    f.branches = info.branches;
+    f.fan_out = info.fan_out;
+    f.cells = loads.cells;
+    f.load = loads.load;
+    f.imbalance = imbalance(f.load);
+    f.entropy = entropy_bits(f.load);
+    f.dropped = std::accumulate(loads.dropped.begin(), loads.dropped.end(), int64_t{0});
+    f.cells_real = cells_real;
+    f.load_real = without_padding(loads);
+    f.imbalance_real = imbalance(f.load_real);
+    f.entropy_real = entropy_bits(f.load_real);
+    std::vector<int64_t> table;
+    for (const auto& [label, of_label] : loads_by_label(counted, router)) table.insert(table.end(), of_label.begin(), of_label.end());
+    if (!table.empty())
+      f.label_information = mutual_information_bits(table, static_cast<int64_t>(table.size()) / info.branches, info.branches);
+  }
+  return list;
+}
+
+LoadProfile load_profile(const ProfileAccumulator& counted) {
+  LoadProfile profile;
+  int32_t router = 0;
+  for (const RouterInfo& info : counted.layout().routers) {
+    const auto& [loads, cells_real] = counted.profiled(router++);
+    profile.routers[info.name] = {loads.load, loads.cells, counted.profiled_batches(), without_padding(loads), cells_real};
+  }
+  return profile;
+}
+
+std::vector<std::string> routed_labels(const ProfileAccumulator& counted) {
+  std::vector<std::string> labels;
+  for (size_t r = 0; r < counted.layout().routers.size(); ++r)
+    for (const auto& [label, loads] : loads_by_label(counted, static_cast<int32_t>(r)))
+      if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.emplace_back(label);
+  return labels;
+}
+
+}  // namespace stormcell
