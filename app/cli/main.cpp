@@ -94,27 +94,10 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
   return session.empty() || !std::filesystem::exists(session) ? what : session + ": " + what + " (it holds every batch that was finished)";
 }
 
-/// What is wrong with a file is not told by the help of a verb.
-std::string_view advice_for(std::string_view text) {
-  constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
-      {"no such file", "check the path"},
-      {"No such file", "check the path"},
-      {"ermission", "check its permissions"},
-      {"the file is damaged", "copy it again from where it was recorded"},
-      {"not a session", "name a file that run, profile, optimize, generate or import wrote with -o"},
-      {"it cannot be a session", "name a file that run, profile, optimize, generate or import wrote with -o"},
-      {"holds no run yet", "record one: profile MODEL --data DATA -o S.storm"},
-      {"there is no run", "stormcell inspect S.storm lists them"}};
-  for (const auto& [words, advice] : kAdvice)
-    if (text.find(words) != std::string_view::npos) return advice;
-  return {};
-}
-
-/// Every refusal ends with what to do.
+/// Every refusal ends with what to do; where the throw says nothing, it is usage.
 std::string with_advice(const Error& error, const std::vector<std::string>& arguments) {
   const std::string text = error.what();
   if (error.kind() != ErrorKind::bad_input || text.ends_with(')')) return text;
-  if (const std::string_view advice = advice_for(text); !advice.empty()) return text + " (" + std::string(advice) + ")";
   return text + " (stormcell " + (arguments.empty() ? "" : arguments[0] + " ") + "--help)";
 }
 

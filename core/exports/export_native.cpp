@@ -8,6 +8,7 @@
 #include "core/exports/text_output.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/readings/session_lookup.h"
+#include "core/session/advice.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -181,7 +182,8 @@ class TraceWriter {
       for (size_t c = 0; c < static_cast<size_t>(d->cells); ++c) {
         const size_t row = first + (d->ancestor.empty() ? c : static_cast<size_t>(d->ancestor[c]));
         if ((row + 1) * k > indices_.size())
-          bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells");
+          bad_input(session_.path(), "the file is damaged: a decision of batch " + std::to_string(batch) + " does not fit its cells",
+                    kCopyAgain);
         if (parts.scores && !d->scores.empty())
           std::copy_n(d->scores.begin() + static_cast<std::ptrdiff_t>(c * branches), branches,
                       scores_.begin() + static_cast<std::ptrdiff_t>(row * branches));

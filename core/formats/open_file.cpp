@@ -8,36 +8,20 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/system_error.h"
 
 namespace stormcell {
-namespace {
-std::string_view advice_for(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return "check the path";
-    case EACCES:
-    case EPERM:
-      return "check its permissions";
-    case EMFILE:
-    case ENFILE:
-      return "raise the limit on open files: ulimit -n";
-    default:
-      return "check the path and the disk";
-  }
-}
-}  // namespace
 
 OpenFile OpenFile::open_regular(const std::string& path) {
   if (path.find('\0') != std::string::npos) bad_input(path, "is not a file name", "it contains a zero byte");
   // O_NONBLOCK: opening a pipe by mistake must not wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) bad_input(path, std::string("cannot be opened: ") + std::strerror(errno), advice_for(errno));
+  if (descriptor < 0) bad_input(path, std::string("cannot be opened: ") + std::strerror(errno), advice_on_errno(errno));
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
     const int error = errno;
     ::close(descriptor);
-    bad_input(path, std::string("cannot be examined: ") + std::strerror(error), advice_for(error));
+    bad_input(path, std::string("cannot be examined: ") + std::strerror(error), advice_on_errno(error));
   }
   if (!S_ISREG(status.st_mode)) {
     ::close(descriptor);

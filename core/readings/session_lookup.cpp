@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/session/advice.h"
 #include "core/summary/parse.h"
 
 namespace stormcell {
@@ -43,7 +44,8 @@ RunSummary find_exported_run(const SessionReader& session, const std::string& se
   const std::vector<RunSummary> runs = session.runs();
   for (auto run = runs.rbegin(); run != runs.rend(); ++run)
     if (has(session, *run)) return *run;
-  bad_input(session.path(), runs.empty() ? "holds no run yet" : lacking);
+  if (runs.empty()) bad_input(session.path(), "holds no run yet", kRecordOne);
+  bad_input(session.path(), lacking);
 }
 
 }  // namespace stormcell

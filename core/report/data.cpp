@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
+#include "core/session/advice.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell::report {
@@ -13,7 +14,7 @@ namespace {
 RunSummary pick_run(const SessionReader& session, const std::string& selector) {
   if (!selector.empty()) return session.find_run(selector);
   const std::vector<RunSummary> runs = session.runs();
-  if (runs.empty()) bad_input(session.path(), "holds no run yet");
+  if (runs.empty()) bad_input(session.path(), "holds no run yet", kRecordOne);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run)
     if (!run->summary.empty()) return *run;
   return runs.back();

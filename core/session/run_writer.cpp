@@ -41,6 +41,10 @@ struct RunWriter::State : WindowSink {
 
   void insert_run(const RunStart& start);
   void write_batch(const BatchRecord& batch);
+  static int64_t first_item(const BatchRecord& batch);
+  GuardTotal write_guards(const BatchRecord& batch, int64_t key);
+  void write_space(const SpaceRecord& space, int64_t batch);
+  void write_sequences(const BatchRecord& batch, int64_t first);
   void write_pieces(std::span<const int32_t> tokens_of_batch);
   void write_keyed_loads();
   void write_totals();
@@ -172,80 +176,90 @@ void RunWriter::State::insert_run(const RunStart& start) {
 void RunWriter::State::write_batch(const BatchRecord& batch) {
   SessionWriterState& s = *session;
   if (batch.number < 0 || batch.number >= kMostBatches) failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
-  const int64_t key = batch_key(id, batch.number);
   accumulator.batch(batch);  // refuses what does not fit the layout before anything is written
   last_batch = batch.number;
-
-  int64_t first = 0, sequences = 0, hits = 0, misses = 0;
-  for (size_t i = 0; i < batch.spaces(); ++i) {
-    const CellTable& cells = batch.space(i).cells;
-    first = i == 0 ? cells.first_sequence : std::min(first, cells.first_sequence);
-    sequences = std::max<int64_t>(sequences, cells.sequences);
-  }
-  const bool listed = !batch.items().empty();
-  if (listed) first = -1;
-  for (const GuardCount& g : batch.guards) {
-    hits += g.hits;
-    misses += g.misses;
-    auto total = std::find_if(guards.begin(), guards.end(), [&](const GuardTotal& t) { return t.step == g.step; });
-    if (total == guards.end()) total = guards.insert(guards.end(), {g.step, 0, 0});
-    total->hits += g.hits;
-    total->misses += g.misses;
-    if (g.misses) s.insert_miss.bind(1, key).bind(2, int64_t{g.step}).bind(3, int64_t{g.misses}).run();
-  }
+  const int64_t key = batch_key(id, batch.number), first = first_item(batch);
+  const GuardTotal guarded = write_guards(batch, key);
+  int64_t sequences = 0;
+  for (size_t i = 0; i < batch.spaces(); ++i) sequences = std::max<int64_t>(sequences, batch.space(i).cells.sequences);
   s.insert_batch.bind(1, key).bind(2, id).bind(3, batch.number).bind(4, batch.latency_ms);
-  s.insert_batch.bind(5, first).bind(6, sequences).bind(7, hits).bind(8, misses).bind(9, int64_t{batch.part});
-  if (listed) {
-    blob::put_numbers(batch.items(), buffer);
-    s.insert_batch.bind(10, std::span<const uint8_t>(buffer)).run();
-    for (const int64_t item : batch.items()) s.insert_item.bind(1, id).bind(2, item).bind(3, batch.number).run();
+  s.insert_batch.bind(5, first).bind(6, sequences).bind(7, guarded.hits).bind(8, guarded.misses).bind(9, int64_t{batch.part});
+  if (batch.items().empty()) {
+    s.insert_batch.bind_null(10);
   } else {
-    s.insert_batch.bind_null(10).run();
+    blob::put_numbers(batch.items(), buffer);
+    s.insert_batch.bind(10, std::span<const uint8_t>(buffer));
   }
+  s.insert_batch.run();
+  for (const int64_t item : batch.items()) s.insert_item.bind(1, id).bind(2, item).bind(3, batch.number).run();
 
-  for (size_t i = 0; i < batch.spaces(); ++i) {
-    const SpaceRecord space = batch.space(i);
-    blob::put_mask(space.mask, space.cells.per_sequence, buffer);
-    const int64_t real = space.mask.empty() ? space.cells.cells() : std::accumulate(space.mask.begin(), space.mask.end(), int64_t{0});
-    s.insert_space.bind(1, space_key(key, space.space))
-        .bind(2, key)
-        .bind(3, int64_t{space.space})
-        .bind(4, listed ? -1 : space.cells.first_sequence);
-    s.insert_space.bind(12, int64_t{space.cells.columns});
-    s.insert_space.bind(5, int64_t{space.cells.sequences}).bind(6, int64_t{space.cells.per_sequence}).bind(7, int64_t{space.cells.step});
-    s.insert_space.bind(8, static_cast<int64_t>(space.cells.phase)).bind(9, real);
-    if (buffer.empty())
-      s.insert_space.bind_null(10);
-    else
-      s.insert_space.bind(10, std::span<const uint8_t>(buffer));
-    if (inputs && !space.tokens.empty()) {
-      blob::put_numbers(space.tokens, tokens);
-      s.insert_space.bind(11, std::span<const uint8_t>(tokens));
-      write_pieces(space.tokens);
-    } else {
-      s.insert_space.bind_null(11);
-    }
-    s.insert_space.run();
-    keyed_loads_pending |= !space.tokens.empty();
-  }
-  for (size_t i = 0; i < batch.sequences(); ++i) {
-    const std::string_view label = batch.label(i), text = inputs ? batch.text(i) : std::string_view();
-    keyed_loads_pending |= !label.empty();
-    if (label.empty() && text.empty()) continue;
-    if (listed && i >= batch.items().size()) break;
-    s.insert_sequence.bind(1, id).bind(2, listed ? batch.items()[i] : first + static_cast<int64_t>(i)).bind(3, label).bind(4, text).run();
-  }
-  if (decisions) {
-    for (size_t i = 0; i < batch.decisions(); ++i) {
-      const DecisionRecord d = batch.decision(i);
-      const RouterInfo& info = accumulator.layout().routers[static_cast<size_t>(d.router)];
-      blob::put_decision(d, info.branches, info.fan_out, buffer);
-      s.insert_decision.bind(1, decision_key(key, d.router)).bind(2, std::span<const uint8_t>(buffer)).run();
-    }
+  for (size_t i = 0; i < batch.spaces(); ++i) write_space(batch.space(i), key);
+  write_sequences(batch, first);
+  for (size_t i = 0; decisions && i < batch.decisions(); ++i) {
+    const DecisionRecord d = batch.decision(i);
+    const RouterInfo& info = accumulator.layout().routers[static_cast<size_t>(d.router)];
+    blob::put_decision(d, info.branches, info.fan_out, buffer);
+    s.insert_decision.bind(1, decision_key(key, d.router)).bind(2, std::span<const uint8_t>(buffer)).run();
   }
   if (!batch.events.empty()) {
     blob::put_events(batch.events, buffer);
     s.insert_event.bind(1, key).bind(2, std::span<const uint8_t>(buffer)).run();
+  }
+}
+
+// -1: they are listed.
+int64_t RunWriter::State::first_item(const BatchRecord& batch) {
+  if (!batch.items().empty()) return -1;
+  int64_t first = batch.spaces() > 0 ? batch.space(0).cells.first_sequence : 0;
+  for (size_t i = 1; i < batch.spaces(); ++i) first = std::min(first, batch.space(i).cells.first_sequence);
+  return first;
+}
+
+// Returns the outcomes of all guards.
+GuardTotal RunWriter::State::write_guards(const BatchRecord& batch, int64_t key) {
+  GuardTotal sum{-1, 0, 0};
+  for (const GuardCount& g : batch.guards) {
+    sum.hits += g.hits, sum.misses += g.misses;
+    auto total = std::find_if(guards.begin(), guards.end(), [&](const GuardTotal& t) { return t.step == g.step; });
+    if (total == guards.end()) total = guards.insert(guards.end(), {g.step, 0, 0});
+    total->hits += g.hits;
+    total->misses += g.misses;
+    if (g.misses) session->insert_miss.bind(1, key).bind(2, int64_t{g.step}).bind(3, int64_t{g.misses}).run();
+  }
+  return sum;
+}
+
+void RunWriter::State::write_space(const SpaceRecord& space, int64_t batch) {
+  Statement& insert = session->insert_space;
+  const CellTable& cells = space.cells;
+  const int64_t real = space.mask.empty() ? cells.cells() : std::accumulate(space.mask.begin(), space.mask.end(), int64_t{0});
+  insert.bind(1, space_key(batch, space.space)).bind(2, batch).bind(3, int64_t{space.space});
+  insert.bind(4, cells.items.empty() ? cells.first_sequence : int64_t{-1}).bind(5, int64_t{cells.sequences});
+  insert.bind(6, int64_t{cells.per_sequence}).bind(7, int64_t{cells.step}).bind(8, static_cast<int64_t>(cells.phase)).bind(9, real);
+  insert.bind(12, int64_t{cells.columns});
+  blob::put_mask(space.mask, cells.per_sequence, buffer);
+  buffer.empty() ? insert.bind_null(10) : insert.bind(10, std::span<const uint8_t>(buffer));
+  if (inputs && !space.tokens.empty()) {
+    blob::put_numbers(space.tokens, tokens);
+    insert.bind(11, std::span<const uint8_t>(tokens));
+    write_pieces(space.tokens);
+  } else {
+    insert.bind_null(11);
+  }
+  insert.run();
+  keyed_loads_pending |= !space.tokens.empty();
+}
+
+// `first`: as first_item() says.
+void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first) {
+  const std::span<const int64_t> items = batch.items();
+  for (size_t i = 0; i < batch.sequences(); ++i) {
+    const std::string_view label = batch.label(i), text = inputs ? batch.text(i) : std::string_view();
+    keyed_loads_pending |= !label.empty();
+    if (label.empty() && text.empty()) continue;
+    if (!items.empty() && i >= items.size()) break;
+    const int64_t item = items.empty() ? first + static_cast<int64_t>(i) : items[i];
+    session->insert_sequence.bind(1, id).bind(2, item).bind(3, label).bind(4, text).run();
   }
 }
 

@@ -14,6 +14,8 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/system_error.h"
+#include "core/session/advice.h"
 
 namespace stormcell {
 namespace {
@@ -139,18 +141,18 @@ FileState look_at(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return FileState::missing;
-    bad_input(path, std::strerror(errno));
+    bad_input(path, std::strerror(errno), advice_on_errno(errno));
   }
-  if (S_ISDIR(status.st_mode)) bad_input(path, "is a folder, not a session");
-  if (!S_ISREG(status.st_mode)) bad_input(path, "is not a regular file, so it cannot be a session");
-  if (::access(path.c_str(), R_OK) != 0) bad_input(path, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) bad_input(path, "is a folder, not a session", kNameSession);
+  if (!S_ISREG(status.st_mode)) bad_input(path, "is not a regular file, so it cannot be a session", kNameSession);
+  if (::access(path.c_str(), R_OK) != 0) bad_input(path, std::strerror(errno), advice_on_errno(errno));
   return status.st_size == 0 ? FileState::empty : FileState::something;
 }
 
 void check_session(sqlite::Database& db) {
-  if (db.number("PRAGMA application_id") != kApplicationId) bad_input(db.path(), "an SQLite file, but not a session");
+  if (db.number("PRAGMA application_id") != kApplicationId) bad_input(db.path(), "an SQLite file, but not a session", kNameSession);
   const int64_t version = db.number("PRAGMA user_version");
-  if (version < 1) bad_input(db.path(), "an SQLite file, but not a session");
+  if (version < 1) bad_input(db.path(), "an SQLite file, but not a session", kNameSession);
   if (version > kSchemaVersion)
     bad_input(db.path(),
               "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),

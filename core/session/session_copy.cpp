@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/session/advice.h"
 #include "core/session/schema.h"
 #include "core/session/session_reader.h"
 #include "core/session/sqlite.h"
@@ -17,7 +18,7 @@ constexpr int kPagesAtATime = 128;
 
 // Copies into a new file beside the target and renames it at the end, so that a copy is there whole or not at all.
 void copy_session(const std::string& from, const std::string& to, const Progress& progress) {
-  if (look_at(from) == FileState::missing) bad_input(from, "no such file");
+  if (look_at(from) == FileState::missing) bad_input(from, "no such file", kCheckPath);
   SessionReader source(from);
   if (::access(to.c_str(), F_OK) == 0) bad_input(to, "is there already", "choose another name; a session is never overwritten");
   const std::string part = to + ".part-" + std::to_string(::getpid());

@@ -8,6 +8,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/session/advice.h"
 #include "core/session/schema.h"
 #include "core/session/session_reader_state.h"
 
@@ -47,9 +48,9 @@ SessionReader::SessionReader(const std::string& path) : state_(std::make_unique<
   s.path = path;
   switch (look_at(path)) {
     case FileState::missing:
-      bad_input(path, "no such file");
+      bad_input(path, "no such file", kCheckPath);
     case FileState::empty:
-      bad_input(path, "is empty, not a session");
+      bad_input(path, "is empty, not a session", kNameSession);
     case FileState::something:
       break;
   }
@@ -118,7 +119,7 @@ std::vector<RunSummary> SessionReader::runs() const {
 RunSummary SessionReader::run(int64_t id) const {
   Statement find(state_->db, (std::string("SELECT ") + kRunColumns + " FROM run WHERE id = ?").c_str());
   find.bind(1, id);
-  if (!find.step()) bad_input(path(), "there is no run #" + std::to_string(id));
+  if (!find.step()) bad_input(path(), "there is no run #" + std::to_string(id), kListRuns);
   return state_->run_of(find);
 }
 
@@ -132,7 +133,7 @@ RunSummary SessionReader::find_run(std::string_view selector) const {
       known += (known.empty() ? "#" : ", #") + std::to_string(find.integer(0)) + " " +
                std::string(find.text(1).empty() ? find.text(2) : find.text(1));
   }
-  if (known.empty()) bad_input(path(), "holds no run yet");
+  if (known.empty()) bad_input(path(), "holds no run yet", kRecordOne);
   bad_input(path(), "there is no run \"" + std::string(selector) + "\"", "it holds " + known);
 }
 

@@ -1,6 +1,7 @@
 #include "core/session/session_reader_state.h"
 
 #include "core/base/error.h"
+#include "core/session/advice.h"
 #include "core/session/blob.h"
 #include "core/session/schema.h"
 
@@ -8,7 +9,7 @@ namespace stormcell {
 
 using sqlite::Statement;
 
-void SessionReader::State::damaged(const std::string& what) const { bad_input(path, "the file is damaged: " + what); }
+void SessionReader::State::damaged(const std::string& what) const { bad_input(path, "the file is damaged: " + what, kCopyAgain); }
 
 int64_t SessionReader::State::count_of(const Statement& row, int column) const {
   const int64_t count = row.integer(column);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/session/advice.h"
 #include "core/session/session_writer_state.h"
 
 namespace stormcell {
@@ -25,7 +26,7 @@ void SessionWriterState::open(const ModelSummary& summary) {
   const FileState state = look_at(path);
   db = sqlite::Database(path, sqlite::OpenMode::create);
   // SQLite opens a file that may not be written without a word, and its BEGIN IMMEDIATE then only reads.
-  if (sqlite3_db_readonly(db.handle(), "main") == 1) bad_input(path, "no permission to write");
+  if (sqlite3_db_readonly(db.handle(), "main") == 1) bad_input(path, "no permission to write", kCheckPermissions);
   if (state != FileState::something) {
     db.execute("PRAGMA page_size=8192");
   } else if (db.number("PRAGMA user_version") > 0) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/session/advice.h"
 
 namespace stormcell::sqlite {
 namespace {
@@ -63,16 +64,16 @@ void fail(sqlite3* db, int code, const std::string& path) {
     case SQLITE_NOTADB:
       bad_input(path, "not a session", "stormcell import FILE -o S.storm makes one of a routing trace");
     case SQLITE_CORRUPT:
-      bad_input(path, "the file is damaged", "copy it again from where it was recorded");
+      bad_input(path, "the file is damaged", kCopyAgain);
     // The statements are fixed, so that only tables of another form make them wrong.
     case SQLITE_ERROR:
-      bad_input(path, std::string("the file is damaged: ") + (db ? sqlite3_errmsg(db) : sqlite3_errstr(code)));
+      bad_input(path, std::string("the file is damaged: ") + (db ? sqlite3_errmsg(db) : sqlite3_errstr(code)), kCopyAgain);
     case SQLITE_FULL:
       failed(path, "no space left on the disk", "free some; what was finished before is kept");
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      failed(path, "no permission to write");
+      failed(path, "no permission to write", kCheckPermissions);
     case SQLITE_CANTOPEN:
       failed(path, system ? std::strerror(system) : "cannot be opened",
              "the folder must exist and be writable while a session is recorded");

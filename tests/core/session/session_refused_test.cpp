@@ -62,6 +62,7 @@ class SessionRefusedTest : public QObject {
     });
     QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
     QVERIFY2(read.message.find(path + ": ") == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    QVERIFY2(read.message.ends_with(')'), read.message.c_str());              // what to do is said where it is found
     if (form == "missing" || form == "empty" || form == "truncated") return;  // a writer makes these
     const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
     QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
@@ -97,6 +98,7 @@ class SessionRefusedTest : public QObject {
     });
     QVERIFY2(read.kind == ErrorKind::bad_input, read.message.c_str());
     QVERIFY2(read.message.find(path) == 0 && read.message.find(complaint.toStdString()) != std::string::npos, read.message.c_str());
+    QVERIFY2(read.message.ends_with("(copy it again from where it was recorded)"), read.message.c_str());
     fs::remove(path);
   }
 
@@ -163,7 +165,7 @@ class SessionRefusedTest : public QObject {
       become_nobody();
       send(outcome([&] { SessionReader reader(path); }).message);
     });
-    QCOMPARE(child.line(), path + ": Permission denied");
+    QCOMPARE(child.line(), path + ": Permission denied (check its permissions)");
     child.wait();
   }
 };
