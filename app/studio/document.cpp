@@ -4,6 +4,7 @@
 #include <QUndoCommand>
 
 #include "core/base/error.h"
+#include "core/readings/named_run.h"
 
 namespace stormcell::studio {
 
@@ -32,31 +33,12 @@ class SelectCommand : public QUndoCommand {
 
 namespace {
 
-struct Named {
-  std::string file;
-  int64_t run = 0;  ///< 0: none is named
-};
-/// A '#' may be part of a file's name: what exists as a whole is taken whole.
-Named named_run(const QString& session) {
-  Named named;
-  QString file = session;
-  if (const qsizetype hash = session.lastIndexOf('#'); hash > 0 && !QFileInfo::exists(session)) {
-    bool number = false;
-    named.run = session.mid(hash + 1).toLongLong(&number);
-    file = session.left(hash);
-    if (!number || named.run < 0) bad_input(file.toStdString(), "no run is called so", "name it by its number, as S.storm#3");
-  }
-  named.file = QFileInfo(file).absoluteFilePath().toStdString();
-  return named;
-}
+NamedRun named_run(const QString& session) { return find_named_run(QFileInfo(session).absoluteFilePath().toStdString()); }
 
-const RunLine& require_run(const SessionOverview& session, int64_t id) {
-  std::string known;
-  for (const RunLine& run : session.runs) {
-    if (run.id == id) return run;
-    known += (known.empty() ? "" : ", ") + std::to_string(run.id);
-  }
-  bad_input(session.file, "has no run #" + std::to_string(id), known.empty() ? "it has none" : "one of: " + known);
+/// The run of that number, or the last.
+const RunLine& run_of(const SessionOverview& session, int64_t id) {
+  const auto at = std::find_if(session.runs.begin(), session.runs.end(), [&](const RunLine& run) { return run.id == id; });
+  return at == session.runs.end() ? session.runs.back() : *at;
 }
 
 }  // namespace
@@ -96,10 +78,9 @@ void Document::open(const QString& session, const std::optional<views::Selection
   background_.start(
       Job::open_session,
       [this, session, selection](const Progress&) -> views::View::Deliver {
-        const Named named = named_run(session);
+        const NamedRun named = named_run(session);
         const std::string revision = session_revision(named.file);
         SessionOverview overview = open_session(named.file);
-        if (named.run > 0) require_run(overview, named.run);
         return [this, overview = std::move(overview), revision, run = named.run, selection]() mutable {
           context_ = {};
           selection_ = selection.value_or(views::Selection());
@@ -159,10 +140,10 @@ void Document::compare_with(const QString& session) {
   background_.start(
       Job::open_other,
       [this, session](const Progress&) -> views::View::Deliver {
-        const Named named = named_run(session);
+        const NamedRun named = named_run(session);
         const SessionOverview overview = open_session(named.file);
-        if (overview.runs.empty()) throw Error(ErrorKind::bad_input, named.file, "holds no run");
-        const RunLine line = named.run > 0 ? require_run(overview, named.run) : overview.runs.back();
+        if (overview.runs.empty()) bad_input(named.file, "holds no run yet", "choose another session");
+        const RunLine line = run_of(overview, named.run);
         return [this, overview, line] {
           context_.other = source_of(overview, line, {});
           emit context_changed();

@@ -53,6 +53,29 @@ class DocumentTest : public QObject {
     QCOMPARE(failed.count(), 2);
   }
 
+  void a_run_is_opened_by_its_number_or_its_name() {
+    {
+      const AllowBlocking now;
+      for (const char* name : {"first", "second", "first"}) make_session(at("named.storm").toStdString(), 4, some_run(name));
+    }
+    Background background;
+    Document document(background);
+    QSignalSpy opened(&document, &Document::opened), failed(&document, &Document::failed);
+    int times = 0;
+    for (const auto& [selector, run] : {std::pair{"#1", 1}, {"#second", 2}, {"#first", 3}, {"", 3}}) {
+      document.open(at("named.storm") + selector);
+      ++times;
+      QTRY_COMPARE(opened.count(), times);
+      QCOMPARE(document.context().main.run, int64_t{run});
+    }
+    document.compare_with(at("named.storm") + "#second");
+    QTRY_COMPARE(document.context().other.run, int64_t{2});
+    document.open(at("named.storm") + "#third");
+    QTRY_COMPARE(failed.count(), 1);
+    QVERIFY2(failed[0][0].toString().contains("there is no run \"third\" (it holds #3 first, #2 second, #1 first)"),
+             qPrintable(failed[0][0].toString()));
+  }
+
   void selections_are_undone_and_drags_are_one_step() {
     Background background;
     Document document(background);
