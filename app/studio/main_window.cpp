@@ -4,23 +4,14 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileInfo>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QListWidget>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPlainTextEdit>
-#include <QProgressBar>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTime>
-#include <QToolBar>
-#include <QToolButton>
-#include <QUndoCommand>
-#include <QVBoxLayout>
-#include <utility>
 
 #include "app/studio/command_line.h"
 #include "app/studio/notice_bar.h"
@@ -31,230 +22,26 @@
 #include "views/registry.h"
 
 namespace stormcell::studio {
-namespace {
-
-/// A change that a view makes to itself.
-class EditCommand : public QUndoCommand {
- public:
-  EditCommand(const QString& what, std::function<void()> redo, std::function<void()> undo)
-      : QUndoCommand(what), redo_(std::move(redo)), undo_(std::move(undo)) {}
-  void redo() override { redo_(); }
-  void undo() override { undo_(); }
-
- private:
-  std::function<void()> redo_, undo_;
-};
-
-/// As high as all of its rows, whatever the font.
-class WholeList : public QListWidget {
- public:
-  explicit WholeList(QWidget* parent) : QListWidget(parent) { setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); }
-  QSize sizeHint() const override { return {QListWidget::sizeHint().width(), sizeHintForRow(0) * count() + 2 * frameWidth() + 2}; }
-  QSize minimumSizeHint() const override { return {QListWidget::minimumSizeHint().width(), sizeHint().height()}; }
-
- protected:
-  void changeEvent(QEvent* event) override {
-    QListWidget::changeEvent(event);
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) updateGeometry();
-  }
-};
-
-}  // namespace
 
 MainWindow::MainWindow() : document_(background_), actions_(this) {
   setWindowTitle("Stormcell Studio");
   setAcceptDrops(true);
   resize(1280, 800);
-  actions_.add(file_actions());
-  actions_.add(run_actions());
-  build();
-  actions_.add(view_actions());
-  actions_.add(help_actions());
+  for (const auto& rows : {open_actions(), export_actions(), close_actions(), run_actions(), choose_actions()}) actions_.add(rows);
+  build_center();
+  build_side();
+  build_log();
+  build_status_bar();
+  for (const auto& rows : {view_actions(), edit_actions(), look_actions(), help_actions()}) actions_.add(rows);
   actions_.fill(menuBar());
-  connect_all();
+  connect_lists();
+  connect_views();
+  connect_document();
+  connect_runs();
   update_view();
 }
 
 MainWindow::~MainWindow() = default;
-
-void MainWindow::build() {
-  center_ = new QStackedWidget(this);
-  welcome_ = new WelcomePage(actions_, {"open-sample", "run-demo", "open-session", "import-trace", "open-model"}, center_);
-  center_->addWidget(welcome_);
-  for (const views::ViewEntry& entry : views::all_views()) {
-    views::View* view = entry.make(center_);
-    view->setAccessibleName(tr(entry.title));
-    views_.insert(entry.id, view);
-    center_->addWidget(view);
-  }
-  auto* middle = new QWidget(this);
-  auto* rows = new QVBoxLayout(middle);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(0);
-  notice_ = new NoticeBar(middle);
-  rows->addWidget(notice_);
-  selection_bar_ = new SelectionBar(middle);
-  rows->addWidget(selection_bar_);
-  rows->addWidget(center_, 1);
-  setCentralWidget(middle);
-
-  side_ = new QDockWidget(tr("Session"), this);
-  side_->setObjectName("session-dock");
-  side_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);  // put away by its command, which brings it back
-  auto* column = new QWidget(side_);
-  auto* layout = new QVBoxLayout(column);
-  layout->setContentsMargins(6, 6, 6, 6);
-  view_list_ = new WholeList(column);
-  view_list_->setAccessibleName(tr("Views"));
-  for (const views::ViewEntry& entry : views::all_views()) {
-    auto* item = new QListWidgetItem(tr(entry.title), view_list_);
-    item->setData(Qt::UserRole, entry.id);
-    item->setToolTip(tr(entry.help));
-  }
-  layout->addWidget(view_list_);
-  auto* runs_title = new QLabel(tr("Runs"), column);
-  layout->addWidget(runs_title);
-  run_list_ = new QListWidget(column);
-  run_list_->setObjectName("runs");
-  run_list_->setAccessibleName(tr("Runs of the session"));
-  run_list_->setContextMenuPolicy(Qt::ActionsContextMenu);
-  run_list_->setWordWrap(true);
-  run_list_->setSpacing(3);  // a run has two or three lines: which belong together must be seen
-  layout->addWidget(run_list_, 1);
-  runs_title->setBuddy(run_list_);
-  side_->setWidget(column);
-  addDockWidget(Qt::LeftDockWidgetArea, side_);
-  side_->setMinimumWidth(190);
-  side_->hide();
-
-  log_dock_ = new QDockWidget(tr("Log"), this);
-  log_dock_->setObjectName("log-dock");
-  log_dock_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);
-  log_ = new QPlainTextEdit(log_dock_);
-  log_->setReadOnly(true);
-  log_->setMaximumBlockCount(5000);
-  log_->setAccessibleName(tr("What happened"));
-  log_dock_->setWidget(log_);
-  addDockWidget(Qt::BottomDockWidgetArea, log_dock_);
-  log_dock_->hide();
-
-  progress_label_ = new QLabel(this);
-  progress_ = new QProgressBar(this);
-  progress_->setMaximumWidth(220);
-  progress_->setTextVisible(false);
-  stop_ = new QToolButton(this);
-  stop_->setDefaultAction(actions_.action("stop"));
-  for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)}) w->hide();
-  statusBar()->addPermanentWidget(progress_label_);
-  statusBar()->addPermanentWidget(progress_);
-  statusBar()->addPermanentWidget(stop_);
-}
-
-void MainWindow::connect_all() {
-  connect(&actions_, &Actions::refused, this, &MainWindow::say);
-  connect(welcome_, &WelcomePage::recent_wanted, this, &MainWindow::open);
-  connect(view_list_, &QListWidget::currentRowChanged, this, [this] { update_view(); });
-  // Who clicks a view goes on in it: its keys are for it, not for a search in the list.
-  connect(view_list_, &QListWidget::itemClicked, this, [this] {
-    if (view()) view()->picture()->setFocus();
-  });
-  connect(run_list_, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
-    if (item) document_.show_run(item->data(Qt::UserRole).toLongLong());
-  });
-  for (const QString& id : {QString("compare-run"), QString("compare-nothing"), QString("run-again"), QString("copy-command")})
-    run_list_->addAction(actions_.action(id));
-  for (views::View* view : std::as_const(views_)) {
-    connect(view, &views::View::selection_wanted, &document_, &Document::select);
-    connect(view, &views::View::action_wanted, this, [this](const QString& id) { actions_.trigger(id); });
-    connect(view, &views::View::load_wanted, this, &MainWindow::update_view);
-    connect(view, &views::View::content_changed, this, [this] { actions_.refresh(); });
-    connect(view, &views::View::said, this, &MainWindow::say);
-    connect(view, &views::View::run_wanted, this, [this](const PassSelection& passes) { run_again({.passes = passes, .alone = false}); });
-    connect(view, &views::View::save_wanted, this, &MainWindow::save);
-    connect(view, &views::View::edit_wanted, this,
-            [this](const QString& what, const std::function<void()>& redo, const std::function<void()>& undo) {
-              document_.undo_stack().push(new EditCommand(what, redo, undo));
-              actions_.refresh();
-            });
-  }
-
-  connect(&document_, &Document::opened, this, [this] {
-    setWindowTitle(document_.empty() ? QString("Stormcell Studio")
-                                     : QFileInfo(QString::fromStdString(document_.session().file)).fileName() + " - Stormcell Studio");
-    if (!document_.empty()) {
-      notice_->hide();
-      remember(QString::fromStdString(document_.session().file));
-      const size_t runs = document_.session().runs.size();
-      say(tr("Opened %1: %2, %3")
-              .arg(recent_.constFirst(), QString::fromStdString(document_.session().model),
-                   runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)));
-      if (view_list_->currentRow() < 0) view_list_->setCurrentRow(0);
-    } else {
-      runs_.release_model();
-    }
-    update_side();
-    update_runs();
-    update_view();
-    if (const auto waiting = std::exchange(after_opening_, nullptr); waiting && !document_.empty()) waiting();
-  });
-  connect(&document_, &Document::runs_changed, this, [this](const QString& what) {
-    update_runs();
-    if (!what.isEmpty()) say(tr("The session changed: %1").arg(what));
-    show_wanted_run();
-  });
-  connect(&document_, &Document::context_changed, this, [this] {
-    update_runs();
-    update_view();
-  });
-  connect(&document_, &Document::selection_changed, this, [this] { update_view(); });
-  connect(&document_, &Document::choices_changed, this, [this] { selection_bar_->set_choices(document_.choices()); });
-  connect(selection_bar_, &SelectionBar::selection_wanted, &document_, &Document::select);
-  connect(&document_, &Document::failed, this, [this](const QString& message) {
-    after_opening_ = nullptr;
-    complain(message);
-  });
-
-  connect(&runs_, &RunController::running_changed, this, [this](bool running) {
-    for (QWidget* w : {static_cast<QWidget*>(progress_label_), static_cast<QWidget*>(progress_), static_cast<QWidget*>(stop_)})
-      w->setVisible(running);
-    progress_->setRange(0, 0);
-    progress_label_->clear();
-    actions_.refresh();
-  });
-  connect(&runs_, &RunController::progressed, this, [this](const QString& text, int permille) {
-    progress_->setRange(0, permille < 0 ? 0 : 1000);
-    progress_->setValue(std::max(0, permille));
-    progress_label_->setText(text);
-  });
-  connect(&runs_, &RunController::imported, this, &MainWindow::take_import);
-  connect(&runs_, &RunController::finished, this, [this](const std::shared_ptr<const RunSummaryFigures>& f) {
-    const auto& ci = f->speedup_ci95;
-    if (!f->optimized && f->verified && f->verified->passed)
-      say(tr("Run finished, verified: nothing was gained, the plan is the baseline's"));
-    else if (!f->speedup)
-      say(tr("Run finished; its result could not be verified"));
-    else if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
-      say(tr("Run finished, verified: no measurable difference, 95 % interval %1 to %2 times the baseline")
-              .arg((*ci)[0], 0, 'f', 2)
-              .arg((*ci)[1], 0, 'f', 2));
-    else
-      say(tr("Run finished: %1 times as fast as the baseline, verified").arg(*f->speedup, 0, 'f', 2));
-    wanted_run_ = show_new_run_ ? f->session_run : 0;
-    if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
-      document_.open(run_session_);
-    else
-      document_.poll();
-    show_wanted_run();  // the timer may have seen it before
-  });
-  connect(&runs_, &RunController::failed, this, [this](const QString& message) { complain(tr("Failed: %1").arg(message)); });
-  connect(&runs_, &RunController::cancelled, this, [this] {
-    const QString message =
-        tr("Stopped. What was recorded until then is in the session, and a run that was cut short is marked interrupted. Run it again to "
-           "start anew.");
-    say(message);
-    notice_->show_fact(message);
-  });
-}
 
 views::View* MainWindow::view() const { return document_.empty() ? nullptr : views_.value(view_id()); }
 QString MainWindow::view_id() const {

@@ -57,12 +57,29 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
 
  private:
-  std::vector<ActionRow> file_actions();
+  std::vector<ActionRow> open_actions();
+  std::vector<ActionRow> export_actions();
+  std::vector<ActionRow> close_actions();
   std::vector<ActionRow> run_actions();
+  std::vector<ActionRow> choose_actions();
   std::vector<ActionRow> view_actions();
+  std::vector<ActionRow> edit_actions();
+  std::vector<ActionRow> look_actions();
   std::vector<ActionRow> help_actions();
-  void build();
-  void connect_all();
+  /// Why a command cannot run without a session; empty: there is one.
+  QString needs_session() const;
+  // The constructor's parts.
+  void build_center();
+  void build_side();
+  void build_log();
+  void build_status_bar();
+  void connect_lists();
+  void connect_views();
+  void connect_document();
+  void connect_runs();
+
+  void take_opened();
+  void take_result(const RunSummaryFigures& figures);
   void open_dialog();
   void open_sample();
   void update_view();

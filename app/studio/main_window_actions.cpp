@@ -1,41 +1,21 @@
-// The tables of what the window can do.
+// The tables of what the window can do: files, runs.
 #include <QApplication>
 #include <QClipboard>
-#include <QDesktopServices>
-#include <QDialog>
-#include <QDialogButtonBox>
-#include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QLabel>
 #include <QListWidget>
-#include <QMessageBox>
-#include <QSettings>
-#include <QStandardPaths>
-#include <QTextBrowser>
-#include <QVBoxLayout>
 
 #include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
-#include "app/studio/palette_dialog.h"
 #include "app/studio/picture_export.h"
-#include "app/studio/run_dialog.h"
 #include "app/studio/view_state.h"
-#include "core/base/error.h"
-#include "core/machine/doctor.h"
-#include "core/readings/session_contents.h"
-#include "views/kit/glossary.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
 
-std::vector<ActionRow> MainWindow::file_actions() {
-  const auto needs_session = [this] { return document_.empty() ? tr("open a session first") : QString(); };
-  const auto needs_content = [this] {
-    return document_.empty()                 ? tr("open a session first")
-           : view() && view()->has_content() ? QString()
-                                             : tr("this view has nothing to export");
-  };
+QString MainWindow::needs_session() const { return document_.empty() ? tr("open a session first") : QString(); }
+
+std::vector<ActionRow> MainWindow::open_actions() {
   const QString file = tr("&File");
   return {
       {.id = "open-session",
@@ -78,7 +58,18 @@ std::vector<ActionRow> MainWindow::file_actions() {
              document_.open(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run),
                             document_.selection());
            },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
+  };
+}
+
+std::vector<ActionRow> MainWindow::export_actions() {
+  const auto needs_content = [this] {
+    return document_.empty()                 ? tr("open a session first")
+           : view() && view()->has_content() ? QString()
+                                             : tr("this view has nothing to export");
+  };
+  const QString file = tr("&File");
+  return {
       {.id = "export-picture",
        .menu = file,
        .text = tr("Export picture..."),
@@ -111,20 +102,26 @@ std::vector<ActionRow> MainWindow::file_actions() {
              QApplication::clipboard()->setText(export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
              say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
            },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
+  };
+}
+
+std::vector<ActionRow> MainWindow::close_actions() {
+  const QString file = tr("&File");
+  return {
       {.id = "contents",
        .menu = file,
        .text = tr("What this session holds..."),
        .tip = tr("Read before you share it: texts, tokens, decisions, machine"),
        .run = [this] { show_contents(); },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
       {.id = "close-session",
        .menu = file,
        .text = tr("Close session"),
        .tip = tr("Back to the welcome page"),
        .keys = {QKeySequence::Close},
        .run = [this] { document_.close(); },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
       {.id = "quit",
        .menu = file,
        .text = tr("Quit"),
@@ -142,8 +139,6 @@ std::vector<ActionRow> MainWindow::run_actions() {
            : run->settings.empty() ? tr("this run was not finished or came from elsewhere, so how it was made is not known")
                                    : QString();
   };
-  const auto needs_other = [this] { return document_.context().other.empty() ? tr("no other run is chosen") : QString(); };
-  const auto needs_session = [this] { return document_.empty() ? tr("open a session first") : QString(); };
   const QString menu = tr("&Run");
   return {
       {.id = "run-again",
@@ -157,19 +152,13 @@ std::vector<ActionRow> MainWindow::run_actions() {
        .menu = menu,
        .text = tr("Run again with recorded inputs"),
        .tip = tr("The same, with texts and token ids kept in the session"),
-       .run =
-           [this] {
-             run_again({true, 1});
-           },
+       .run = [this] { run_again({.inputs = true}); },
        .blocked = needs_settings},
       {.id = "measure-longer",
        .menu = menu,
        .text = tr("Measure four times as long"),
        .tip = tr("Runs again and takes four times as many samples: a narrower interval"),
-       .run =
-           [this] {
-             run_again({false, 4});
-           },
+       .run = [this] { run_again({.longer = 4}); },
        .blocked = needs_settings},
       {.id = "run-demo",
        .menu = menu,
@@ -197,6 +186,14 @@ std::vector<ActionRow> MainWindow::run_actions() {
            },
        .blocked =
            [this] { return document_.run() && !document_.run()->settings.empty() ? QString() : tr("how this run was made is not known"); }},
+  };
+}
+
+/// Among the runs that there are.
+std::vector<ActionRow> MainWindow::choose_actions() {
+  const auto needs_other = [this] { return document_.context().other.empty() ? tr("no other run is chosen") : QString(); };
+  const QString menu = tr("&Run");
+  return {
       {.id = "show-result",
        .menu = menu,
        .text = tr("Go to the newest figures"),
@@ -218,7 +215,7 @@ std::vector<ActionRow> MainWindow::run_actions() {
        .tip = tr("Goes to the list of runs"),
        .keys = {QKeySequence("Ctrl+L")},
        .run = [this] { run_list_->setFocus(Qt::ShortcutFocusReason); },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
       {.id = "compare-run",
        .menu = menu,
        .text = tr("Compare with this run"),
@@ -228,7 +225,7 @@ std::vector<ActionRow> MainWindow::run_actions() {
            [this] {
              document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(document_.context().main.run));
            },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
       {.id = "compare-session",
        .menu = menu,
        .text = tr("Compare with another session..."),
@@ -238,129 +235,13 @@ std::vector<ActionRow> MainWindow::run_actions() {
              const QString other = QFileDialog::getOpenFileName(this, tr("Compare with"), {}, tr("Sessions (*.storm)"));
              if (!other.isEmpty()) document_.compare_with(other);
            },
-       .blocked = needs_session},
+       .blocked = [this] { return needs_session(); }},
       {.id = "compare-nothing",
        .menu = menu,
        .text = tr("Compare with nothing"),
        .tip = tr("Views show this run alone again"),
        .run = [this] { document_.compare_with({}); },
        .blocked = needs_other},
-  };
-}
-
-std::vector<ActionRow> MainWindow::view_actions() {
-  std::vector<ActionRow> rows;
-  const QString menu = tr("&View");
-  int key = 1;
-  for (const views::ViewEntry& entry : views::all_views()) {
-    rows.push_back({.id = QString("view-") + entry.id,
-                    .menu = menu,
-                    .text = tr(entry.title),
-                    .tip = tr(entry.help),
-                    .keys = {QKeySequence(QString("Ctrl+%1").arg(key++))},
-                    .run = [this, id = QString(entry.id)] { show_view(id); },
-                    .checked = [this, id = QString(entry.id)] { return view_id() == id; }});
-  }
-  rows.push_back({.id = "table",
-                  .menu = menu,
-                  .text = tr("As table"),
-                  .tip = tr("The same figures as a table, for the keyboard and screen readers"),
-                  .keys = {QKeySequence("Ctrl+T")},
-                  .run =
-                      [this] {
-                        if (views::View* v = view()) v->show_table(!v->shows_table());
-                      },
-                  .blocked = [this] { return document_.empty() ? tr("open a session first") : QString(); },
-                  .checked = [this] { return view() && view()->shows_table(); }});
-  rows.push_back({.id = "side",
-                  .menu = menu,
-                  .text = tr("Session panel"),
-                  .tip = tr("The list of views and runs"),
-                  .keys = {QKeySequence("Ctrl+B")},
-                  .run =
-                      [this] {
-                        side_wanted_ = !side_wanted_;
-                        update_side();
-                      },
-                  .blocked = [this] { return document_.empty() ? tr("open a session first") : QString(); },
-                  .checked = [this] { return side_wanted_; }});
-  rows.push_back({.id = "log",
-                  .menu = menu,
-                  .text = tr("Log"),
-                  .tip = tr("All that was said since the program began"),
-                  .keys = {QKeySequence("Ctrl+J")},
-                  .run = [this] { log_dock_->setVisible(log_dock_->isHidden()); },
-                  .checked = [this] { return !log_dock_->isHidden(); }});
-  const QString edit = tr("&Edit");
-  rows.push_back({.id = "undo",
-                  .menu = edit,
-                  .text = tr("Undo"),
-                  .tip = tr("Back to the selection before"),
-                  .keys = {QKeySequence::Undo},
-                  .run = [this] { document_.undo_stack().undo(); },
-                  .blocked = [this] { return document_.undo_stack().canUndo() ? QString() : tr("nothing to undo"); }});
-  rows.push_back({.id = "redo",
-                  .menu = edit,
-                  .text = tr("Redo"),
-                  .tip = tr("Takes up again what was undone"),
-                  .keys = {QKeySequence::Redo},
-                  .run = [this] { document_.undo_stack().redo(); },
-                  .blocked = [this] { return document_.undo_stack().canRedo() ? QString() : tr("nothing to redo"); }});
-  rows.push_back({.id = "select-nothing",
-                  .menu = edit,
-                  .text = tr("Clear selection"),
-                  .tip = tr("All batches, no router, no cell"),
-                  .keys = {QKeySequence("Ctrl+Shift+A")},
-                  .run = [this] { document_.select({}); },
-                  .blocked = [this] { return document_.selection() == views::Selection() ? tr("nothing is selected") : QString(); }});
-  for (const auto& [id, text] : {std::pair{"system", tr("Theme: system")}, {"light", tr("Theme: light")}, {"dark", tr("Theme: dark")}})
-    rows.push_back({.id = QString("theme-") + id,
-                    .menu = menu,
-                    .text = text,
-                    .tip = tr("Colours of the window and of its pictures"),
-                    .run = [this, id = QString(id)] { set_theme(id); },
-                    .checked = [this, id = QString(id)] { return theme_ == id; }});
-  rows.push_back({.id = "larger",
-                  .menu = menu,
-                  .text = tr("Larger text"),
-                  .tip = tr("One point more, in the window and in its pictures"),
-                  .keys = {QKeySequence::ZoomIn, QKeySequence("Ctrl+=")},
-                  .run = [this] { set_font_size(std::min(32.0, QApplication::font().pointSizeF() + 1)); }});
-  rows.push_back({.id = "smaller",
-                  .menu = menu,
-                  .text = tr("Smaller text"),
-                  .tip = tr("One point less, in the window and in its pictures"),
-                  .keys = {QKeySequence::ZoomOut},
-                  .run = [this] { set_font_size(std::max(6.0, QApplication::font().pointSizeF() - 1)); }});
-  return rows;
-}
-
-std::vector<ActionRow> MainWindow::help_actions() {
-  const QString menu = tr("&Help");
-  return {
-      {.id = "palette",
-       .menu = menu,
-       .text = tr("Commands..."),
-       .tip = tr("Type what you want to do"),
-       .keys = {QKeySequence("Ctrl+Shift+P")},
-       .run = [this] { (new PaletteDialog(actions_, this))->open(); }},
-      {.id = "keys",
-       .menu = menu,
-       .text = tr("Keys"),
-       .tip = tr("All keys in a table"),
-       .keys = {QKeySequence("?"), QKeySequence::HelpContents},
-       .run = [this] { make_keys_dialog(actions_, this)->show(); }},
-      {.id = "glossary",
-       .menu = menu,
-       .text = tr("Glossary"),
-       .tip = tr("The words of all views: what each means, and how it is computed"),
-       .keys = {QKeySequence("Shift+F1")},
-       .run = [this] { show_page(tr("Glossary"), views::glossary_page()); }},
-      {.id = "about",
-       .menu = menu,
-       .text = tr("About"),
-       .tip = tr("Version, machine, libraries: what `stormcell doctor` says"),
-       .run = [this] { show_about(); }},
   };
 }
 

@@ -1,6 +1,7 @@
 #include "views/compare/compare_names.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "views/kit/figure_text.h"
 
@@ -71,46 +72,76 @@ constexpr KnownFigure kKnown[] = {
 
 QString words(QString key) { return key.replace('_', ' ').replace('.', ", "); }
 
-/// "a.b.LAST" -> LAST, except that latency_ms and load carry one more part.
-qsizetype start_of_key(const QString& path) {
-  qsizetype dot = path.lastIndexOf('.');
-  if (dot <= 0) return 0;
-  const qsizetype before = path.lastIndexOf('.', dot - 1);
-  const QString part = path.mid(before + 1, dot - before - 1);
-  return part == "latency_ms" || part == "load" ? before + 1 : dot + 1;
+/// "routing.encoder.0.mlp.load.3": group "routing", subject "encoder.0.mlp", key "load.3". Subjects have dots of their own.
+struct Parts {
+  QString group, subject, key;
+};
+
+/// By group, the longer names first. %1: the subject.
+struct Section {
+  const char* group;
+  int rank;
+  const char* title;
+  bool of_router = false;
+};
+constexpr int kSurroundingsRank = 8;
+constexpr const char* kSurroundings = QT_TRANSLATE_NOOP("Compare", "Model, data and machine");
+constexpr Section kSections[] = {
+    {"routing", 4, QT_TRANSLATE_NOOP("Compare", "Routing: %1"), true},
+    {"passes", 2, QT_TRANSLATE_NOOP("Compare", "Pass: %1")},
+    {"verified.routers", 3, QT_TRANSLATE_NOOP("Compare", "Verification: %1"), true},
+    {"verified.outputs", 3, QT_TRANSLATE_NOOP("Compare", "Verification: output %1")},
+    {"verified.format", 3, QT_TRANSLATE_NOOP("Compare", "Verification: cost of the number format")},
+    {"verified", 3, QT_TRANSLATE_NOOP("Compare", "Verification")},
+    {"operators.baseline", 5, QT_TRANSLATE_NOOP("Compare", "Operators of the baseline")},
+    {"operators.optimized", 6, QT_TRANSLATE_NOOP("Compare", "Operators of the optimised plan")},
+    {"device", kSurroundingsRank, kSurroundings},
+    {"dataset", kSurroundingsRank, kSurroundings},
+    {"model", kSurroundingsRank, kSurroundings},
+};
+
+const Section* section_of(const QString& group) {
+  for (const Section& section : kSections)
+    if (group == section.group) return &section;
+  return nullptr;
 }
 
-void set_section(const QString& path, const QString& key, FigureName& name) {
-  const auto in = [&](int rank, const QString& section) { name.rank = rank, name.section = section; };
-  const bool memory = key.endsWith("_bytes");
-  if (path.startsWith("routing.")) {
-    name.router = path.mid(8, path.size() - key.size() - 9);
-    return in(4, tr("Routing: %1").arg(name.router));
+Parts parts_of(const QString& path) {
+  // latency_ms and load carry one more part.
+  const QString before = path.section('.', -2, -2);
+  Parts parts{{}, {}, path.section('.', before == "latency_ms" || before == "load" ? -2 : -1)};
+  const QString rest = path.chopped(std::min(path.size(), parts.key.size() + 1));
+  parts.group = rest.section('.', 0, 0), parts.subject = rest.section('.', 1);
+  for (const Section& section : kSections) {
+    const QString group = section.group;
+    if (rest != group && !rest.startsWith(group + ".")) continue;
+    parts.group = group, parts.subject = rest.mid(group.size() + 1);
+    break;
   }
-  if (path.startsWith("passes.")) return in(2, tr("Pass: %1").arg(path.mid(7, path.size() - key.size() - 8)));
-  if (path.startsWith("verified.routers.")) {
-    name.router = path.mid(17, path.size() - key.size() - 18);
-    return in(3, tr("Verification: %1").arg(name.router));
+  return parts;
+}
+
+void set_section(const Parts& parts, FigureName& name) {
+  const auto in = [&](int rank, const QString& title) { name.rank = rank, name.section = title; };
+  if (const Section* known = section_of(parts.group)) {
+    const QString title = tr(known->title);
+    if (known->of_router) name.router = parts.subject;
+    return in(known->rank, title.contains("%1") ? title.arg(parts.subject) : title);
   }
-  if (path.startsWith("verified.outputs.")) return in(3, tr("Verification: output %1").arg(path.mid(17, path.size() - key.size() - 18)));
-  if (path.startsWith("verified.format.")) return in(3, tr("Verification: cost of the number format"));
-  if (path.startsWith("verified.")) return in(3, tr("Verification"));
-  if (path.startsWith("operators.baseline.")) return in(5, tr("Operators of the baseline"));
-  if (path.startsWith("operators.optimized.")) return in(6, tr("Operators of the optimised plan"));
-  if (path.startsWith("device.") || path.startsWith("dataset.") || path.startsWith("model.")) return in(8, tr("Model, data and machine"));
-  if (memory) return in(1, tr("Memory"));
-  if (key == "latency_ms.runs") return in(7, tr("Other"));
-  const bool speed = path.startsWith("baseline.") || path.startsWith("optimized.") || path.startsWith("latency_ms.") ||
-                     key.startsWith("speedup") || key.endsWith("_per_s");
-  return speed ? in(0, tr("Latency and speed")) : in(7, tr("Other"));
+  if (parts.key.endsWith("_bytes")) return in(1, tr("Memory"));
+  if (parts.key == "latency_ms.runs") return in(7, tr("Other"));
+  const bool speed = parts.group == "baseline" || parts.group == "optimized" || parts.key.startsWith("latency_ms.") ||
+                     parts.key.startsWith("speedup") || parts.key.endsWith("_per_s");
+  in(speed ? 0 : 7, speed ? tr("Latency and speed") : tr("Other"));
 }
 
 }  // namespace
 
 FigureName name_of(const QString& path) {
   FigureName name;
-  const QString key = path.mid(start_of_key(path));
-  set_section(path, key, name);
+  const Parts parts = parts_of(path);
+  const QString& key = parts.key;
+  set_section(parts, name);
   name.name = words(key), name.text = plain;
   for (const KnownFigure& known : kKnown)
     if (key == known.key)
@@ -122,10 +153,10 @@ FigureName name_of(const QString& path) {
     name.name = tr("load of branch %1").arg(name.branch);
     name.definition = tr("Cells that the branch got, padding included. Counted.");
   }
-  if (path.startsWith("baseline.")) name.name = tr("baseline: %1").arg(name.name);
-  if (path.startsWith("optimized.")) name.name = tr("optimised: %1").arg(name.name);
-  if (path.startsWith("operators.")) name.name = path.section('.', 2, -2) + ": " + name.name;
-  if (name.rank == 8) name.name = path.section('.', 0, 0) + ": " + name.name;
+  if (parts.group == "baseline") name.name = tr("baseline: %1").arg(name.name);
+  if (parts.group == "optimized") name.name = tr("optimised: %1").arg(name.name);
+  if (parts.group.startsWith("operators.")) name.name = parts.subject + ": " + name.name;
+  if (name.rank == kSurroundingsRank) name.name = parts.group + ": " + name.name;
   return name;
 }
 

@@ -61,6 +61,98 @@ void paint_pixels(QPainter& p, const QRectF& to, const QImage& image) {
       p.fillRect(QRectF(to.left() + x * width, to.top() + y * height, width, height), image.pixelColor(x, y));
 }
 
+/// What paint_matrix() draws, part by part.
+struct MatrixPainter {
+  QPainter& p;
+  const HeatMatrix& m;
+  const HeatGeometry& g;
+  const Theme& theme;
+  const HeatMarks& marks;
+  QFontMetricsF metrics;
+
+  /// As many as fit.
+  void column_numbers() {
+    p.setPen(theme.faint);
+    const QRectF area = g.area();
+    const bool by_index = m.options.order == HeatOrder::index;
+    const int step = std::max(1, static_cast<int>(std::ceil(metrics.horizontalAdvance("0000") / g.cell_width())));
+    for (int c = g.first_column(); c < g.end_column(); ++c) {
+      if (c % step) continue;
+      const QRectF cell = g.cell(g.first_row(), c);
+      const QRectF at(cell.left(), area.top() - metrics.height() - 3, g.cell_width() * step, metrics.height());
+      if (at.center().x() < area.left() || at.left() > area.right()) continue;
+      p.drawText(at, (step > 1 ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
+                 by_index ? QString::number(c) : QString("#%1").arg(c + 1));
+    }
+  }
+
+  /// One scaled image, then gaps and figures where cells are large enough to carry them.
+  void cells(const QImage& tones) {
+    p.setRenderHint(QPainter::SmoothPixmapTransform, false);
+    paint_pixels(p, {g.cell(0, 0).topLeft(), QSizeF(g.cell_width() * m.columns, g.cell_height() * static_cast<double>(m.rows.size()))},
+                 tones);
+    if (g.cell_width() >= metrics.horizontalAdvance("00.0%") + 6 && g.cell_height() >= metrics.height() + 2) figures();
+    if (g.cell_width() >= 9 && g.cell_height() >= 9) gaps();
+  }
+
+  void figures() {
+    for (int r = g.first_row(); r < g.end_row(); ++r) {
+      const HeatRow& row = m.rows[static_cast<size_t>(r)];
+      for (int c = g.first_column(); c < std::min<int>(g.end_column(), static_cast<int>(row.value.size())); ++c) {
+        p.setPen(Theme::text_on(tone_color(m, row.tone[static_cast<size_t>(c)], theme)));
+        p.drawText(g.cell(r, c), Qt::AlignCenter, number(m, row.value[static_cast<size_t>(c)]));
+      }
+    }
+  }
+
+  void gaps() {
+    const QRectF area = g.area();
+    p.setPen(QPen(theme.background, 1));
+    for (int r = g.first_row(); r <= g.end_row(); ++r)
+      p.drawLine(QPointF(area.left(), g.cell(r, 0).top()), QPointF(area.right(), g.cell(r, 0).top()));
+    for (int c = g.first_column(); c <= g.end_column(); ++c)
+      p.drawLine(QPointF(g.cell(0, c).left(), area.top()), QPointF(g.cell(0, c).left(), area.bottom()));
+  }
+
+  /// Where a followed cell went.
+  void way(const std::vector<HeatCell>& path) {
+    p.setRenderHint(QPainter::Antialiasing);
+    QPolygonF line;
+    for (const HeatCell& at : path) line << g.cell(at.row, at.column).center();
+    QColor thread = theme.bad;
+    thread.setAlphaF(0.55f);
+    p.setPen(QPen(thread, 2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    p.drawPolyline(line);
+    for (const HeatCell& at : path)
+      for (const QPen& pen : {QPen(theme.background, 4), QPen(theme.bad, 2)}) {
+        p.setPen(pen);
+        p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
+      }
+  }
+
+  void outline(const std::optional<HeatCell>& at, const QColor& color, double width) {
+    if (!at) return;
+    p.setPen(QPen(color, width));
+    p.setBrush(Qt::NoBrush);
+    p.drawRect(g.cell(at->row, std::max(0, at->column)).adjusted(0.5, 0.5, -1, -1));
+  }
+
+  void router_names(double labels) {
+    const QRectF area = g.area();
+    const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / g.cell_height())));
+    for (int r = g.first_row(); r < g.end_row(); ++r) {
+      const bool is_selected = marks.selected && marks.selected->row == r;
+      if (r % step && !is_selected) continue;
+      const QRectF cell = g.cell(r, 0);
+      const QRectF at(area.left() - labels, cell.center().y() - metrics.height() / 2, labels - 8, metrics.height());
+      if (at.center().y() < area.top() || at.center().y() > area.bottom()) continue;
+      p.setPen(is_selected ? theme.accent : theme.text);
+      p.drawText(at, Qt::AlignRight | Qt::AlignVCenter,
+                 metrics.elidedText(m.rows[static_cast<size_t>(r)].router, Qt::ElideLeft, at.width()));
+    }
+  }
+};
+
 }  // namespace
 
 double label_width(const QFontMetricsF& metrics, const HeatMatrix& matrix) {
@@ -92,84 +184,19 @@ QImage tone_image(const RouterOverTime& t, const Theme& theme) {
   return image;
 }
 
-void paint_matrix(QPainter& p, const HeatMatrix& m, const QImage& tones, const HeatGeometry& g, double labels, const Theme& theme,
-                  const HeatMarks& marks) {
-  const QFontMetricsF metrics(p.font());
-  const QRectF area = g.area();
-  // Column numbers, as many as fit.
-  p.setPen(theme.faint);
-  const bool by_index = m.options.order == HeatOrder::index;
-  const int step = std::max(1, static_cast<int>(std::ceil(metrics.horizontalAdvance("0000") / g.cell_width())));
-  for (int c = g.first_column(); c < g.end_column(); ++c) {
-    if (c % step) continue;
-    const QRectF cell = g.cell(g.first_row(), c);
-    const QRectF at(cell.left(), area.top() - metrics.height() - 3, g.cell_width() * step, metrics.height());
-    if (at.center().x() < area.left() || at.left() > area.right()) continue;
-    p.drawText(at, (step > 1 ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignBottom,
-               by_index ? QString::number(c) : QString("#%1").arg(c + 1));
-  }
-  // The matrix: one scaled image, then gaps and figures where cells are large enough to carry them.
-  p.save();
-  p.setClipRect(area);
-  p.setRenderHint(QPainter::SmoothPixmapTransform, false);
-  const QRectF whole(g.cell(0, 0).topLeft(), QSizeF(g.cell_width() * m.columns, g.cell_height() * static_cast<double>(m.rows.size())));
-  paint_pixels(p, whole, tones);
-  const bool gaps = g.cell_width() >= 9 && g.cell_height() >= 9;
-  const bool figures = g.cell_width() >= metrics.horizontalAdvance("00.0%") + 6 && g.cell_height() >= metrics.height() + 2;
-  for (int r = g.first_row(); r < g.end_row() && (gaps || figures); ++r) {
-    const HeatRow& row = m.rows[static_cast<size_t>(r)];
-    for (int c = g.first_column(); c < std::min<int>(g.end_column(), static_cast<int>(row.value.size())); ++c) {
-      const QRectF cell = g.cell(r, c);
-      if (figures) {
-        p.setPen(Theme::text_on(tone_color(m, row.tone[static_cast<size_t>(c)], theme)));
-        p.drawText(by_index ? cell : cell.adjusted(0, 0, 0, -metrics.height() * 0.0), Qt::AlignCenter,
-                   number(m, row.value[static_cast<size_t>(c)]));
-      }
-    }
-  }
-  if (gaps) {
-    p.setPen(QPen(theme.background, 1));
-    for (int r = g.first_row(); r <= g.end_row(); ++r)
-      p.drawLine(QPointF(area.left(), g.cell(r, 0).top()), QPointF(area.right(), g.cell(r, 0).top()));
-    for (int c = g.first_column(); c <= g.end_column(); ++c)
-      p.drawLine(QPointF(g.cell(0, c).left(), area.top()), QPointF(g.cell(0, c).left(), area.bottom()));
-  }
-  // Where a followed cell went.
-  p.setRenderHint(QPainter::Antialiasing);
-  for (const std::vector<HeatCell>& path : marks.paths) {
-    QPolygonF line;
-    for (const HeatCell& at : path) line << g.cell(at.row, at.column).center();
-    QColor thread = theme.bad;
-    thread.setAlphaF(0.55f);
-    p.setPen(QPen(thread, 2, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    p.drawPolyline(line);
-    for (const HeatCell& at : path) {
-      p.setPen(QPen(theme.background, 4));
-      p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
-      p.setPen(QPen(theme.bad, 2));
-      p.drawRect(g.cell(at.row, at.column).adjusted(1.5, 1.5, -1.5, -1.5));
-    }
-  }
-  p.setRenderHint(QPainter::Antialiasing, false);
-  const auto outline = [&](const std::optional<HeatCell>& at, const QColor& color, double width) {
-    if (!at) return;
-    p.setPen(QPen(color, width));
-    p.setBrush(Qt::NoBrush);
-    p.drawRect(g.cell(at->row, std::max(0, at->column)).adjusted(0.5, 0.5, -1, -1));
-  };
-  outline(marks.hovered, theme.text, 1);
-  outline(marks.selected, theme.accent, 2.5);
-  p.restore();
-  // Names of the routers.
-  const int row_step = std::max(1, static_cast<int>(std::ceil(metrics.height() / g.cell_height())));
-  for (int r = g.first_row(); r < g.end_row(); ++r) {
-    if (r % row_step && !(marks.selected && marks.selected->row == r)) continue;
-    const QRectF cell = g.cell(r, 0);
-    const QRectF at(area.left() - labels, cell.center().y() - metrics.height() / 2, labels - 8, metrics.height());
-    if (at.center().y() < area.top() || at.center().y() > area.bottom()) continue;
-    p.setPen(marks.selected && marks.selected->row == r ? theme.accent : theme.text);
-    p.drawText(at, Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(m.rows[static_cast<size_t>(r)].router, Qt::ElideLeft, at.width()));
-  }
+void paint_matrix(QPainter& painter, const HeatMatrix& matrix, const QImage& tones, const HeatGeometry& geometry, double labels,
+                  const Theme& theme, const HeatMarks& marks) {
+  MatrixPainter matrix_painter{painter, matrix, geometry, theme, marks, QFontMetricsF(painter.font())};
+  matrix_painter.column_numbers();
+  painter.save();
+  painter.setClipRect(geometry.area());
+  matrix_painter.cells(tones);
+  for (const std::vector<HeatCell>& path : marks.paths) matrix_painter.way(path);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  matrix_painter.outline(marks.hovered, theme.text, 1);
+  matrix_painter.outline(marks.selected, theme.accent, 2.5);
+  painter.restore();
+  matrix_painter.router_names(labels);
 }
 
 void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& theme) {

@@ -1,3 +1,5 @@
+#include "views/heatmap/heatmap_picture.h"
+
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -6,8 +8,6 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
-
-#include "views/heatmap/heatmap_view.h"
 
 namespace stormcell::views {
 namespace {

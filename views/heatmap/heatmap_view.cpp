@@ -81,6 +81,14 @@ std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWi
 }  // namespace
 
 HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
+  add_choices();
+  add_controls();
+  add_picture();
+  connect_controls();
+  connect_picture();
+}
+
+void HeatmapView::add_choices() {
   metric_ = add_choice(tr("Metric"), tr("What a cell of the map stands for"),
                        {{tr("Load"), {}}, {tr("Share"), {}}, {tr("Weight mass"), {}}, {tr("Drops"), {}}, {tr("Imbalance"), {}}});
   metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
@@ -98,6 +106,10 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
                       {tr("beside"), tr("Both runs, with one scale")},
                       {tr("difference"), tr("This run minus the other: orange is more, blue is less")}});
   pair_->setCurrentIndex(static_cast<int>(HeatPair::difference));  // whoever chooses another run wants to see what differs
+  pair_->setEnabled(false);
+}
+
+void HeatmapView::add_controls() {
   padding_ = new QCheckBox(tr("Padding"), this);
   padding_->setToolTip(tr("Counts padding too, which shows the work that was done; without it, the map shows where the data went"));
   bar()->addWidget(padding_);
@@ -120,7 +132,9 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   cell_->setMinimumWidth(fontMetrics().horizontalAdvance(cell_->placeholderText()) + 10);
   cell_->setMaximumWidth(190);
   bar()->addWidget(cell_);
+}
 
+void HeatmapView::add_picture() {
   content_ = new QWidget(this);
   auto* layout = new QVBoxLayout(content_);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -141,7 +155,9 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
   time->addWidget(strip_, 1);
   layout->addLayout(time);
   set_picture(content_);
+}
 
+void HeatmapView::connect_controls() {
   for (QComboBox* box : {metric_, scale_, order_, pair_}) connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
   connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
   connect(high_, &QDoubleSpinBox::valueChanged, this, [this] { show_data(); });
@@ -155,6 +171,9 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
     play_->setText(playing ? QString("II") : QString(QChar(0x25B6)));
     play_->setAccessibleName(playing ? tr("Pause") : tr("Play"));
   });
+}
+
+void HeatmapView::connect_picture() {
   connect(strip_, &TimeStrip::range_wanted, this, [this](int64_t first, int64_t end) {
     Selection wanted = selection_;
     wanted.first_batch = first, wanted.end_batch = end;
@@ -171,7 +190,6 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
     const WindowRange range = windows_of(of, selection_.first_batch, selection_.end_batch);
     QToolTip::showText(global, describe(picture_->matrix(panel), of, range, row, column), picture_);
   });
-  pair_->setEnabled(false);
 }
 
 bool HeatmapView::padding_in_one_run_only() const {
@@ -288,13 +306,27 @@ void HeatmapView::show_data() {
   if (!data_.all) return;
   if (data_.all->routers.empty()) return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
   if (data_.all->batches == 0) return show_message(tr("No batch of this run is recorded yet."), {{"choose-run", tr("Choose another run")}});
+  show_strip();
+  allow_what_is_kept();
+  const HeatOptions shown = shown_options();
+  std::vector<HeatmapPicture::Panel> panels = make_panels(shown);
+  if (data_.trail)
+    for (HeatmapPicture::Panel& panel : panels) panel.paths = paths_of(*data_.trail, *data_.all, panel.matrix);
+  picture_->set_trail_text(data_.trail ? trail_text(*data_.trail) : QString());
+  picture_->set_panels(std::move(panels), over_time(shown.padding), data_.all->routers.size());
+  picture_->set_selected(selection_.router, selection_.branch);
+  show_content();
+}
+
+void HeatmapView::show_strip() {
   std::vector<double> profile(static_cast<size_t>(data_.all->windows));
   for (const auto& router : data_.all->routers)
     for (size_t w = 0; w < profile.size(); ++w) profile[w] += static_cast<double>(router.cells[w]);
   strip_->set_data(data_.all->batches, data_.all->batches_per_window, std::move(profile));
   strip_->set_range(selection_.first_batch, selection_.end_batch);
+}
 
-  // What the run does not keep cannot be chosen.
+void HeatmapView::allow_what_is_kept() {
   const auto kept = [&](auto values) {
     return std::any_of(data_.all->routers.begin(), data_.all->routers.end(), [&](const auto& router) { return !(router.*values).empty(); });
   };
@@ -308,58 +340,56 @@ void HeatmapView::show_data() {
     allow(HeatMetric::drops, kept(&LoadWindows::Router::dropped));
   }
   padding_->setEnabled(has_padding(*data_.all));
+}
 
+HeatOptions HeatmapView::shown_options() const {
   HeatOptions o = options();
-  const LoadWindows& from = windows();
-  // Nothing to subtract: remarks() say so.
   if (o.pair == HeatPair::difference &&
-      (!have_a_router_in_common(from, other_windows()) || (keeps_no_padding_apart(o.metric) && padding_in_one_run_only())))
+      (!have_a_router_in_common(windows(), other_windows()) || (keeps_no_padding_apart(o.metric) && padding_in_one_run_only())))
     o.pair = HeatPair::beside;
-  const WindowRange range = windows_of(from, selection_.first_batch, selection_.end_batch);
-  const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
+  return o;
+}
+
+std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(const HeatOptions& o) {
+  const LoadWindows& from = windows();
+  const auto range_of = [&](const LoadWindows& of) { return windows_of(of, selection_.first_batch, selection_.end_batch); };
   high_->setSuffix(o.metric == HeatMetric::share ? tr(" %") : QString());
+  const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
   const Theme& theme = Theme::of(palette());
-  std::vector<HeatmapPicture::Panel> panels;
-  const auto add = [&](const QString& title, HeatMatrix matrix) {
+  const auto panel = [&theme](const QString& title, HeatMatrix matrix) {
     QImage tones = tone_image(matrix, theme);
-    panels.push_back({title, std::move(matrix), std::move(tones), {}});
+    return HeatmapPicture::Panel{title, std::move(matrix), std::move(tones), {}};
   };
-  if (o.pair == HeatPair::difference) {
-    add(QString(),
-        make_difference(from, range, other_windows(), windows_of(other_windows(), selection_.first_batch, selection_.end_batch), o, high));
-  } else {
-    add(o.pair == HeatPair::beside ? context_.main.title : QString(),
-        make_matrix(from, range, o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()));
-    if (o.pair == HeatPair::beside) {
-      // The same scale for both, or the eye compares what is not alike.
-      const WindowRange other_range = windows_of(other_windows(), selection_.first_batch, selection_.end_batch);
-      const double both = high > 0 ? high : std::max(panels[0].matrix.high, make_matrix(other_windows(), other_range, o).high);
-      panels.clear();
-      add(context_.main.title, make_matrix(from, range, o, both, data_.all.get()));
-      add(context_.other.title, make_matrix(other_windows(), other_range, o, both, data_.all.get()));
-    }
-  }
-  if (data_.trail) {
-    for (HeatmapPicture::Panel& panel : panels) panel.paths = paths_of(*data_.trail, *data_.all, panel.matrix);
-    QString text = tr("Cell %1:%2").arg(data_.trail->place.sequence).arg(data_.trail->place.position);
-    if (!data_.trail->piece.empty())
-      text += tr(", \"%1\"").arg(QString::fromStdString(data_.trail->piece));
-    else if (data_.trail->token >= 0)
-      text += tr(", token %1").arg(data_.trail->token);
-    if (!data_.trail->label.empty()) text += tr(", %1").arg(QString::fromStdString(data_.trail->label));
-    if (!data_.trail->text.empty()) text += tr(", of \"%1\"").arg(QString::fromStdString(data_.trail->text).left(80));
-    picture_->set_trail_text(text);
-  } else {
-    picture_->set_trail_text({});
-  }
-  // The chosen router, or the first ones while none is chosen; one window says nothing about time.
-  std::vector<RouterOverTime> over_time;
-  for (size_t r = 0; r < data_.all->routers.size() && data_.all->windows > 1 && selection_.label.isEmpty(); ++r)
-    if (selection_.router.isEmpty() ? over_time.size() < 4 : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
-      over_time.push_back(make_over_time(*data_.all, r, o.padding));
-  picture_->set_panels(std::move(panels), std::move(over_time), data_.all->routers.size());
-  picture_->set_selected(selection_.router, selection_.branch);
-  show_content();
+  if (o.pair == HeatPair::difference)
+    return {panel(QString(), make_difference(from, range_of(from), other_windows(), range_of(other_windows()), o, high))};
+  if (o.pair == HeatPair::single)
+    return {panel(QString(), make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()))};
+  // The same scale for both, or the eye compares what is not alike.
+  const auto matrix = [&](const LoadWindows& of, double up_to) { return make_matrix(of, range_of(of), o, up_to, data_.all.get()); };
+  const double both = high > 0 ? high : std::max(matrix(from, 0).high, matrix(other_windows(), 0).high);
+  return {panel(context_.main.title, matrix(from, both)), panel(context_.other.title, matrix(other_windows(), both))};
+}
+
+std::vector<RouterOverTime> HeatmapView::over_time(bool padding) const {
+  constexpr size_t kFirstOnes = 4;
+  std::vector<RouterOverTime> list;
+  if (data_.all->windows <= 1 || !selection_.label.isEmpty()) return list;  // one window says nothing about time
+  for (size_t r = 0; r < data_.all->routers.size(); ++r)
+    if (selection_.router.isEmpty() ? list.size() < kFirstOnes
+                                    : QString::fromStdString(data_.all->routers[r].line.name) == selection_.router)
+      list.push_back(make_over_time(*data_.all, r, padding));
+  return list;
+}
+
+QString HeatmapView::trail_text(const CellTrail& trail) {
+  QString text = tr("Cell %1:%2").arg(trail.place.sequence).arg(trail.place.position);
+  if (!trail.piece.empty())
+    text += tr(", \"%1\"").arg(QString::fromStdString(trail.piece));
+  else if (trail.token >= 0)
+    text += tr(", token %1").arg(trail.token);
+  if (!trail.label.empty()) text += tr(", %1").arg(QString::fromStdString(trail.label));
+  if (!trail.text.empty()) text += tr(", of \"%1\"").arg(QString::fromStdString(trail.text).left(80));
+  return text;
 }
 
 Table HeatmapView::table() const {

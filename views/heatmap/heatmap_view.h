@@ -1,6 +1,6 @@
 // The heatmap with its controls, one router over time below it, and the time strip.
 #pragma once
-#include "views/heatmap/heatmap_painter.h"
+#include "views/heatmap/heatmap_picture.h"
 #include "views/kit/time_strip.h"
 #include "views/kit/view.h"
 
@@ -11,67 +11,6 @@ class QDoubleSpinBox;
 class QToolButton;
 
 namespace stormcell::views {
-
-/// What is painted; pushed by HeatmapView, asked by the mouse.
-class HeatmapPicture : public QWidget {
-  Q_OBJECT
- public:
-  explicit HeatmapPicture(QWidget* parent = nullptr);
-  struct Panel {
-    QString title;  ///< of the run, where there are two
-    HeatMatrix matrix;
-    QImage tones;
-    std::vector<std::vector<HeatCell>> paths;
-  };
-  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room, of `routers` that there are.
-  void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers);
-  void set_trail_text(const QString& text);
-  void set_selected(const QString& router, int branch);
-  void reset_zoom();
-  QSize sizeHint() const override { return {900, 520}; }
-  HeatGeometry geometry(size_t panel) const;
-  const HeatMatrix& matrix(size_t panel) const { return panels_[panel].matrix; }
-
- signals:
-  void picked(const QString& router, int branch);
-  /// HTML for the cell under the pointer is wanted.
-  void tip_wanted(size_t panel, int row, int column, const QPoint& global);
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  void changeEvent(QEvent* event) override;
-
- private:
-  QRectF bounds(size_t panel) const;
-  double labels() const;
-  std::optional<std::pair<size_t, HeatCell>> at(QPointF point) const;
-  std::optional<HeatCell> selected(const HeatMatrix& matrix) const;
-  void remake_tones();
-
-  struct TimePanel {
-    RouterOverTime over_time;
-    QImage tones;
-  };
-  std::vector<Panel> panels_;
-  std::vector<TimePanel> over_time_;
-  size_t routers_ = 0;
-  mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
-  QString trail_text_, router_;
-  int branch_ = -1;
-  HeatWindow window_{0, 0, 1e9, 1e9};
-  std::optional<std::pair<size_t, HeatCell>> hovered_;
-  std::optional<QPointF> grabbed_;
-  HeatWindow grabbed_window_;
-  bool moved_ = false;
-};
 
 class HeatmapView : public View {
   Q_OBJECT
@@ -92,7 +31,24 @@ class HeatmapView : public View {
     std::shared_ptr<const CellTrail> trail;
     std::optional<CellPlace> trail_of;  ///< also where there was none
   };
+  // The constructor's parts.
+  void add_choices();
+  void add_controls();
+  void add_picture();
+  void connect_controls();
+  void connect_picture();
+
+  // What is shown of the data that were read.
   void show_data();
+  void show_strip();
+  /// What the run does not keep cannot be chosen.
+  void allow_what_is_kept();
+  /// The chosen options; runs stand beside each other where there is nothing to subtract: remarks() say so.
+  HeatOptions shown_options() const;
+  std::vector<HeatmapPicture::Panel> make_panels(const HeatOptions& shown);
+  /// The chosen router, or the first ones while none is chosen.
+  std::vector<RouterOverTime> over_time(bool padding) const;
+  static QString trail_text(const CellTrail& trail);
   /// A short range is read again from a finer level.
   static bool wants_fine(const Data& known, const Selection& selection);
   /// The windows that the selected range is read from: finer ones where the range is short.

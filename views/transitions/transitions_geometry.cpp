@@ -21,6 +21,138 @@ QPainterPath band(QPointF from, double from_height, QPointF to, double to_height
   return path;
 }
 
+/// Lays a flow out, part by part: the lane, bars, then bands between them.
+class Layouting {
+ public:
+  Layouting(const FlowRibbons& flow, QRectF bounds, double line)
+      : flow_(flow),
+        bounds_(bounds),
+        columns_(static_cast<int>(flow.columns.size())),
+        bar_width_(std::min(kWidestBar, kMostOfStep * bounds.width() / (columns_ - 1))) {
+    layout_.steps = static_cast<int>(flow.steps.size());
+    layout_.last_column = columns_ - 1;
+    layout_.gap = (bounds.width() - bar_width_) / layout_.last_column - bar_width_;
+    if (std::any_of(flow.merged.begin(), flow.merged.end(), [](int64_t cells) { return cells > 0; })) make_room_for_lane(line);
+  }
+
+  RibbonLayout run() {
+    count_bars();
+    set_scale();
+    for (int c = 0; c < columns_; ++c) place_bars(c);
+    place_merged();
+    place_bands();
+    return std::move(layout_);
+  }
+
+ private:
+  /// What a branch's ribbons carry in and out; its bar is as high as the larger of both.
+  struct Bar {
+    int64_t in = 0, out = 0;
+    int chain = INT_MAX;
+    double in_at = 0, out_at = 0;  // where the next band begins
+    int64_t count() const { return std::max(in, out); }
+  };
+
+  const FlowRibbons::Step& step_of(const FlowRibbons::Ribbon& r) const { return flow_.steps[static_cast<size_t>(r.step)]; }
+  Bar& from_of(const FlowRibbons::Ribbon& r) { return bars_[static_cast<size_t>(step_of(r).from)][r.from]; }
+  Bar& to_of(const FlowRibbons::Ribbon& r) { return bars_[static_cast<size_t>(step_of(r).to)][r.to]; }
+  double left(int column) const { return bounds_.left() + (bounds_.width() - bar_width_) * column / static_cast<double>(columns_ - 1); }
+
+  void make_room_for_lane(double line) {
+    // A line above it says what it is.
+    const double height = std::min(2 * line + 6, bounds_.height() / 4);
+    layout_.lane = {bounds_.left() + bar_width_ / 2, bounds_.bottom() - height, bounds_.width() - bar_width_, height};  // from bar to bar
+    bounds_.setBottom(std::max(bounds_.top() + 8, layout_.lane.top() - line - 10));
+  }
+
+  void count_bars() {
+    bars_.resize(static_cast<size_t>(columns_));
+    for (const auto& r : flow_.ribbons) {
+      Bar &from = from_of(r), &to = to_of(r);
+      from.out += r.count, to.in += r.count;
+      if (r.chain < 0) continue;
+      for (Bar* bar : {&from, &to}) bar->chain = std::min(bar->chain, r.chain);
+    }
+  }
+
+  /// The fullest column fills the height, with gaps between its bars.
+  void set_scale() {
+    double most = 1;
+    for (const auto& column : bars_) {
+      int64_t total = 0;
+      for (const auto& [branch, bar] : column) total += bar.count();
+      most = std::max(most, static_cast<double>(total));
+      gaps_ = std::max(gaps_, kGap * static_cast<double>(column.size()));
+    }
+    gaps_ = std::min(gaps_, bounds_.height() / 3);
+    scale_ = (bounds_.height() - gaps_) / most;
+  }
+
+  void place_bars(int column) {
+    // By number; where not all of them are there, the hottest chain runs along the top.
+    std::vector<std::pair<const int, Bar>*> order;
+    for (auto& entry : bars_[static_cast<size_t>(column)]) order.push_back(&entry);
+    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.chain < b->second.chain; });
+    const double gap = order.empty() ? 0 : gaps_ / static_cast<double>(order.size());
+    double y = bounds_.top();
+    for (auto* entry : order) {
+      Bar& bar = entry->second;
+      const double height = static_cast<double>(bar.count()) * scale_;
+      const int category = flow_.chains.empty() ? entry->first : bar.chain < kChainsInColour ? bar.chain : -1;
+      layout_.nodes.push_back({column, entry->first, bar.count(), QRectF(left(column), y, bar_width_, std::max(1.0, height)), category});
+      bar.in_at = bar.out_at = y;
+      y += height + gap;
+    }
+  }
+
+  void place_merged() {
+    for (size_t s = 0; s < flow_.merged.size(); ++s) {
+      if (flow_.merged[s] <= 0) continue;
+      QPainterPath path;
+      path.addRect(layout_.lane_step(static_cast<int>(s), flow_.merged_share(s)));
+      layout_.bands.push_back({-1 - static_cast<int>(s), path});
+    }
+  }
+
+  /// In the order of bars at both ends, so that bands cross as little as they must.
+  std::vector<int> order_of_ribbons() {
+    std::vector<int> order(flow_.ribbons.size());
+    std::vector<std::pair<double, double>> ends(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      order[i] = static_cast<int>(i);
+      ends[i] = {from_of(flow_.ribbons[i]).in_at, to_of(flow_.ribbons[i]).in_at};
+    }
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      const auto x = static_cast<size_t>(a), y = static_cast<size_t>(b);
+      return std::tuple(flow_.ribbons[x].step, ends[x]) < std::tuple(flow_.ribbons[y].step, ends[y]);
+    });
+    return order;
+  }
+
+  /// Those in colour in front of the others.
+  void place_bands() {
+    std::vector<RibbonLayout::Band> behind, before;
+    for (const int i : order_of_ribbons()) {
+      const auto& r = flow_.ribbons[static_cast<size_t>(i)];
+      Bar &from = from_of(r), &to = to_of(r);
+      const double height = std::max(0.5, static_cast<double>(r.count) * scale_);
+      (flow_.in_colour(r) ? before : behind)
+          .push_back({i, band({left(step_of(r).from) + bar_width_, from.out_at}, height, {left(step_of(r).to), to.in_at}, height)});
+      from.out_at += static_cast<double>(r.count) * scale_;
+      to.in_at += static_cast<double>(r.count) * scale_;
+    }
+    layout_.bands.insert(layout_.bands.end(), behind.begin(), behind.end());
+    layout_.bands.insert(layout_.bands.end(), before.begin(), before.end());
+  }
+
+  const FlowRibbons& flow_;
+  QRectF bounds_;  // without the lane
+  int columns_;
+  double bar_width_, scale_ = 1, gaps_ = 0;
+  std::vector<std::map<int, Bar>> bars_;  // by column and branch
+  RibbonLayout layout_;
+};
+
 }  // namespace
 
 QRectF PairGrid::cell(int row, int column) const {
@@ -59,97 +191,7 @@ QRectF RibbonLayout::lane_step(int step, double share) const {
 }
 
 RibbonLayout lay_out(const FlowRibbons& flow, QRectF bounds, double line) {
-  RibbonLayout layout;
-  const size_t columns = flow.columns.size();
-  if (columns < 2) return layout;
-  layout.steps = static_cast<int>(flow.steps.size());
-  layout.last_column = static_cast<int>(columns) - 1;
-  const double bar_width = std::min(kWidestBar, kMostOfStep * bounds.width() / layout.last_column);
-  layout.gap = (bounds.width() - bar_width) / layout.last_column - bar_width;
-  if (std::any_of(flow.merged.begin(), flow.merged.end(), [](int64_t cells) { return cells > 0; })) {
-    // A line above it says what it is.
-    const double height = std::min(2 * line + 6, bounds.height() / 4);
-    layout.lane = {bounds.left() + bar_width / 2, bounds.bottom() - height, bounds.width() - bar_width, height};  // from bar to bar
-    bounds.setBottom(std::max(bounds.top() + 8, layout.lane.top() - line - 10));
-  }
-  // What a branch's ribbons carry in and out; its bar is as high as the larger of both.
-  struct Bar {
-    int64_t in = 0, out = 0;
-    int chain = INT_MAX;
-    double in_at = 0, out_at = 0;  // where the next band begins
-    int64_t count() const { return std::max(in, out); }
-  };
-  std::vector<std::map<int, Bar>> bars(columns);
-  const auto from_of = [&](const FlowRibbons::Ribbon& r) { return static_cast<size_t>(flow.steps[static_cast<size_t>(r.step)].from); };
-  const auto to_of = [&](const FlowRibbons::Ribbon& r) { return static_cast<size_t>(flow.steps[static_cast<size_t>(r.step)].to); };
-  for (const auto& r : flow.ribbons) {
-    Bar &from = bars[from_of(r)][r.from], &to = bars[to_of(r)][r.to];
-    from.out += r.count, to.in += r.count;
-    for (Bar* bar : {&from, &to}) {
-      if (r.chain >= 0) bar->chain = std::min(bar->chain, r.chain);
-    }
-  }
-  double most = 1, gaps = 0;
-  for (const auto& column : bars) {
-    int64_t total = 0;
-    for (const auto& [branch, bar] : column) total += bar.count();
-    most = std::max(most, static_cast<double>(total));
-    gaps = std::max(gaps, kGap * static_cast<double>(column.size()));
-  }
-  gaps = std::min(gaps, bounds.height() / 3);
-  const double scale = (bounds.height() - gaps) / most;
-  const auto left = [&](int column) { return bounds.left() + (bounds.width() - bar_width) * column / static_cast<double>(columns - 1); };
-  for (size_t c = 0; c < columns; ++c) {
-    // By number; where not all of them are there, the hottest chain runs along the top.
-    std::vector<std::pair<const int, Bar>*> order;
-    for (auto& entry : bars[c]) order.push_back(&entry);
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.chain < b->second.chain; });
-    const double gap = order.empty() ? 0 : gaps / static_cast<double>(order.size());
-    double y = bounds.top();
-    for (auto* entry : order) {
-      Bar& bar = entry->second;
-      const double height = static_cast<double>(bar.count()) * scale;
-      layout.nodes.push_back({static_cast<int>(c), entry->first, bar.count(),
-                              QRectF(left(static_cast<int>(c)), y, bar_width, std::max(1.0, height)),
-                              flow.chains.empty()           ? entry->first
-                              : bar.chain < kChainsInColour ? bar.chain
-                                                            : -1});
-      bar.in_at = bar.out_at = y;
-      y += height + gap;
-    }
-  }
-  for (size_t s = 0; s < flow.merged.size(); ++s)
-    if (flow.merged[s] > 0) {
-      QPainterPath path;
-      path.addRect(layout.lane_step(static_cast<int>(s), flow.merged_share(s)));
-      layout.bands.push_back({-1 - static_cast<int>(s), path});
-    }
-  // In the order of bars at both ends, so that bands cross as little as they must.
-  std::vector<int> order(flow.ribbons.size());
-  std::vector<std::pair<double, double>> ends(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    const auto& r = flow.ribbons[i];
-    order[i] = static_cast<int>(i);
-    ends[i] = {bars[from_of(r)][r.from].in_at, bars[to_of(r)][r.to].in_at};
-  }
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto x = static_cast<size_t>(a), y = static_cast<size_t>(b);
-    return std::tuple(flow.ribbons[x].step, ends[x]) < std::tuple(flow.ribbons[y].step, ends[y]);
-  });
-  std::vector<RibbonLayout::Band> behind, before;
-  for (const int i : order) {
-    const auto& r = flow.ribbons[static_cast<size_t>(i)];
-    Bar &from = bars[from_of(r)][r.from], &to = bars[to_of(r)][r.to];
-    const double height = std::max(0.5, static_cast<double>(r.count) * scale);
-    (flow.in_colour(r) ? before : behind)
-        .push_back({i, band({left(static_cast<int>(from_of(r))) + bar_width, from.out_at}, height,
-                            {left(static_cast<int>(to_of(r))), to.in_at}, height)});
-    from.out_at += static_cast<double>(r.count) * scale;
-    to.in_at += static_cast<double>(r.count) * scale;
-  }
-  layout.bands.insert(layout.bands.end(), behind.begin(), behind.end());
-  layout.bands.insert(layout.bands.end(), before.begin(), before.end());
-  return layout;
+  return flow.columns.size() < 2 ? RibbonLayout() : Layouting(flow, bounds, line).run();
 }
 
 }  // namespace stormcell::views

@@ -1,0 +1,140 @@
+// The tables of what the window can do: views, selection, appearance, help.
+#include <QApplication>
+#include <QDockWidget>
+#include <algorithm>
+
+#include "app/studio/main_window.h"
+#include "app/studio/palette_dialog.h"
+#include "views/kit/glossary.h"
+#include "views/registry.h"
+
+namespace stormcell::studio {
+
+std::vector<ActionRow> MainWindow::view_actions() {
+  std::vector<ActionRow> rows;
+  const QString menu = tr("&View");
+  int key = 1;
+  for (const views::ViewEntry& entry : views::all_views()) {
+    rows.push_back({.id = QString("view-") + entry.id,
+                    .menu = menu,
+                    .text = tr(entry.title),
+                    .tip = tr(entry.help),
+                    .keys = {QKeySequence(QString("Ctrl+%1").arg(key++))},
+                    .run = [this, id = QString(entry.id)] { show_view(id); },
+                    .checked = [this, id = QString(entry.id)] { return view_id() == id; }});
+  }
+  rows.push_back({.id = "table",
+                  .menu = menu,
+                  .text = tr("As table"),
+                  .tip = tr("The same figures as a table, for the keyboard and screen readers"),
+                  .keys = {QKeySequence("Ctrl+T")},
+                  .run =
+                      [this] {
+                        if (views::View* v = view()) v->show_table(!v->shows_table());
+                      },
+                  .blocked = [this] { return needs_session(); },
+                  .checked = [this] { return view() && view()->shows_table(); }});
+  rows.push_back({.id = "side",
+                  .menu = menu,
+                  .text = tr("Session panel"),
+                  .tip = tr("The list of views and runs"),
+                  .keys = {QKeySequence("Ctrl+B")},
+                  .run =
+                      [this] {
+                        side_wanted_ = !side_wanted_;
+                        update_side();
+                      },
+                  .blocked = [this] { return needs_session(); },
+                  .checked = [this] { return side_wanted_; }});
+  rows.push_back({.id = "log",
+                  .menu = menu,
+                  .text = tr("Log"),
+                  .tip = tr("All that was said since the program began"),
+                  .keys = {QKeySequence("Ctrl+J")},
+                  .run = [this] { log_dock_->setVisible(log_dock_->isHidden()); },
+                  .checked = [this] { return !log_dock_->isHidden(); }});
+  return rows;
+}
+
+std::vector<ActionRow> MainWindow::edit_actions() {
+  std::vector<ActionRow> rows;
+  const QString edit = tr("&Edit");
+  rows.push_back({.id = "undo",
+                  .menu = edit,
+                  .text = tr("Undo"),
+                  .tip = tr("Back to the selection before"),
+                  .keys = {QKeySequence::Undo},
+                  .run = [this] { document_.undo_stack().undo(); },
+                  .blocked = [this] { return document_.undo_stack().canUndo() ? QString() : tr("nothing to undo"); }});
+  rows.push_back({.id = "redo",
+                  .menu = edit,
+                  .text = tr("Redo"),
+                  .tip = tr("Takes up again what was undone"),
+                  .keys = {QKeySequence::Redo},
+                  .run = [this] { document_.undo_stack().redo(); },
+                  .blocked = [this] { return document_.undo_stack().canRedo() ? QString() : tr("nothing to redo"); }});
+  rows.push_back({.id = "select-nothing",
+                  .menu = edit,
+                  .text = tr("Clear selection"),
+                  .tip = tr("All batches, no router, no cell"),
+                  .keys = {QKeySequence("Ctrl+Shift+A")},
+                  .run = [this] { document_.select({}); },
+                  .blocked = [this] { return document_.selection() == views::Selection() ? tr("nothing is selected") : QString(); }});
+  return rows;
+}
+
+std::vector<ActionRow> MainWindow::look_actions() {
+  std::vector<ActionRow> rows;
+  const QString menu = tr("&View");
+  for (const auto& [id, text] : {std::pair{"system", tr("Theme: system")}, {"light", tr("Theme: light")}, {"dark", tr("Theme: dark")}})
+    rows.push_back({.id = QString("theme-") + id,
+                    .menu = menu,
+                    .text = text,
+                    .tip = tr("Colours of the window and of its pictures"),
+                    .run = [this, id = QString(id)] { set_theme(id); },
+                    .checked = [this, id = QString(id)] { return theme_ == id; }});
+  rows.push_back({.id = "larger",
+                  .menu = menu,
+                  .text = tr("Larger text"),
+                  .tip = tr("One point more, in the window and in its pictures"),
+                  .keys = {QKeySequence::ZoomIn, QKeySequence("Ctrl+=")},
+                  .run = [this] { set_font_size(std::min(32.0, QApplication::font().pointSizeF() + 1)); }});
+  rows.push_back({.id = "smaller",
+                  .menu = menu,
+                  .text = tr("Smaller text"),
+                  .tip = tr("One point less, in the window and in its pictures"),
+                  .keys = {QKeySequence::ZoomOut},
+                  .run = [this] { set_font_size(std::max(6.0, QApplication::font().pointSizeF() - 1)); }});
+  return rows;
+}
+
+std::vector<ActionRow> MainWindow::help_actions() {
+  const QString menu = tr("&Help");
+  return {
+      {.id = "palette",
+       .menu = menu,
+       .text = tr("Commands..."),
+       .tip = tr("Type what you want to do"),
+       .keys = {QKeySequence("Ctrl+Shift+P")},
+       .run = [this] { (new PaletteDialog(actions_, this))->open(); }},
+      {.id = "keys",
+       .menu = menu,
+       .text = tr("Keys"),
+       .tip = tr("All keys in a table"),
+       .keys = {QKeySequence("?"), QKeySequence::HelpContents},
+       .run = [this] { make_keys_dialog(actions_, this)->show(); }},
+      {.id = "glossary",
+       .menu = menu,
+       .text = tr("Glossary"),
+       .tip = tr("The words of all views: what each means, and how it is computed"),
+       .keys = {QKeySequence("Shift+F1")},
+       .run = [this] { show_page(tr("Glossary"), views::glossary_page()); }},
+      {.id = "about",
+       .menu = menu,
+       .text = tr("About"),
+       .tip = tr("Version, machine, libraries: what `stormcell doctor` says"),
+       .run = [this] { show_about(); }},
+  };
+}
+
+}  // namespace stormcell::studio

@@ -1,0 +1,21 @@
+// The command line of the window.
+#pragma once
+#include <QString>
+#include <QStringList>
+#include <optional>
+
+#include "app/studio/headless.h"
+
+namespace stormcell::studio {
+
+struct Options {
+  QStringList sessions;
+  QString theme;                         ///< light, dark or system; empty: as it was
+  bool fresh = false;                    ///< what was open last stays closed
+  std::optional<ExportRequest> picture;  ///< is written instead of opening a window
+};
+/// Prints help or version and ends the program where they are asked for. Throws Error(bad_input) for what makes no sense. `headless`: the
+/// arguments ask for a picture.
+Options parse_options(const QStringList& arguments, bool headless);
+
+}  // namespace stormcell::studio

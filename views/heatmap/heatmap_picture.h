@@ -1,0 +1,72 @@
+// The heatmap as it is painted: one map or two, and routers over time below.
+#pragma once
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "views/heatmap/heatmap_painter.h"
+
+namespace stormcell::views {
+
+/// What is painted; pushed by HeatmapView, asked by the mouse.
+class HeatmapPicture : public QWidget {
+  Q_OBJECT
+ public:
+  explicit HeatmapPicture(QWidget* parent = nullptr);
+  struct Panel {
+    QString title;  ///< of the run, where there are two
+    HeatMatrix matrix;
+    QImage tones;
+    std::vector<std::vector<HeatCell>> paths;
+  };
+  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room, of `routers` that there are.
+  void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers);
+  void set_trail_text(const QString& text);
+  void set_selected(const QString& router, int branch);
+  void reset_zoom();
+  QSize sizeHint() const override { return {900, 520}; }
+  HeatGeometry geometry(size_t panel) const;
+  const HeatMatrix& matrix(size_t panel) const { return panels_[panel].matrix; }
+
+ signals:
+  void picked(const QString& router, int branch);
+  /// HTML for the cell under the pointer is wanted.
+  void tip_wanted(size_t panel, int row, int column, const QPoint& global);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  QRectF bounds(size_t panel) const;
+  double labels() const;
+  std::optional<std::pair<size_t, HeatCell>> at(QPointF point) const;
+  std::optional<HeatCell> selected(const HeatMatrix& matrix) const;
+  void remake_tones();
+
+  struct TimePanel {
+    RouterOverTime over_time;
+    QImage tones;
+  };
+  std::vector<Panel> panels_;
+  std::vector<TimePanel> over_time_;
+  size_t routers_ = 0;
+  mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
+  QString trail_text_, router_;
+  int branch_ = -1;
+  HeatWindow window_{0, 0, 1e9, 1e9};
+  std::optional<std::pair<size_t, HeatCell>> hovered_;
+  std::optional<QPointF> grabbed_;
+  HeatWindow grabbed_window_;
+  bool moved_ = false;
+};
+
+}  // namespace stormcell::views
