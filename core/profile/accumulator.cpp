@@ -22,7 +22,6 @@ void CountedLoads::add(const CountedLoads& other) {
 
 struct ProfileAccumulator::Router {
   CountedLoads total, profiled, batch;
-  BranchActivity activity;
   LoadPyramid pyramid;
   std::unique_ptr<PairPyramid> coactivation;
   std::vector<int32_t> incoming;  // edges
@@ -50,7 +49,6 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows, Co
     const auto branches = static_cast<size_t>(info.branches);
     Router& router = routers_[r];
     router.total = router.profiled = router.batch = {RouterLoads(info.branches), 0};
-    router.activity = {std::vector<int64_t>(branches), std::vector<int64_t>(branches)};
     router.labels.rest.resize(branches);
     router.tokens.rest.resize(branches);
     if (counted_ == Counted::loads) continue;
@@ -70,7 +68,6 @@ ProfileAccumulator::~ProfileAccumulator() = default;
 
 const CountedLoads& ProfileAccumulator::counts(int32_t router) const { return routers_[static_cast<size_t>(router)].total; }
 const CountedLoads& ProfileAccumulator::profiled(int32_t router) const { return routers_[static_cast<size_t>(router)].profiled; }
-const BranchActivity& ProfileAccumulator::activity(int32_t router) const { return routers_[static_cast<size_t>(router)].activity; }
 const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].labels; }
 const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].tokens; }
 const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[static_cast<size_t>(space)].tokens; }
@@ -249,10 +246,6 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
     router.batch.cells_real = add_loads(d, info.fan_out, space.mask, loads);
     router.total.add(router.batch);
     if (is_profiled) router.profiled.add(router.batch);
-    for (size_t b = 0; b < loads.load.size(); ++b) {
-      router.activity.batches[b] += loads.load[b] > 0;
-      router.activity.most[b] = std::max(router.activity.most[b], loads.load[b]);
-    }
     if (windows_)
       router.pyramid.add(batch.number, loads, [&](int32_t level, int64_t window, const RouterLoads& sum) {
         windows_->loads({d.router, level, window}, sum);

@@ -39,12 +39,6 @@ struct CountedLoads {
   void add(const CountedLoads& other);
 };
 
-/// Over all batches of a run: what a pass asks when it decides what may be left out.
-struct BranchActivity {
-  std::vector<int64_t> batches;  ///< batches in which the branch had load
-  std::vector<int64_t> most;     ///< largest load in one batch
-};
-
 /// Counts of branches for each of a bounded number of keys; later keys are counted together in `rest`.
 struct KeyedLoads {
   std::vector<int64_t> cells;  ///< by key, in order of first appearance
@@ -74,7 +68,6 @@ class ProfileAccumulator : public RecordSink {
   /// Over the batches that an optimisation profiles (BatchPart), and how many those are.
   const CountedLoads& profiled(int32_t router) const;
   int64_t profiled_batches() const { return profiled_batches_; }
-  const BranchActivity& activity(int32_t router) const;
   /// Over the whole run; `edge` is an index into layout().edges. Empty where pairs are not counted.
   PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;

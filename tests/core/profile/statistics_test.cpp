@@ -360,15 +360,17 @@ class StatisticsTest : public QObject {
     }
   }
 
-  void totals_activity_labels_and_tokens_agree_with_a_naive_count() {
+  void totals_labels_and_tokens_agree_with_a_naive_count() {
     const RunLayout layout = two_stacks();
     ProfileAccumulator profile(layout);
     std::map<std::pair<std::string, int32_t>, int64_t> by_label;
     std::map<std::pair<int32_t, int32_t>, int64_t> by_token;
-    std::vector<int64_t> most(8), active(8), total(8);
+    std::vector<int64_t> total(8), profiled(8);
+    int64_t real = 0, real_profiled = 0;
     for (int64_t i = 0; i < 30; ++i) {
       BatchRecord batch;
       fill(layout, i, BatchSize{}, batch);
+      if (i % 4 == 0) batch.part = kProfiled;
       profile.batch(batch);
       const DecisionRecord d = batch.decision(2);
       const SpaceRecord space = batch.space(1);
@@ -383,15 +385,14 @@ class StatisticsTest : public QObject {
           if (!label.empty()) ++by_label[{label, choice}];
           ++by_token[{space.tokens[c], choice}];
         }
-      for (size_t b = 0; b < 8; ++b) {
-        most[b] = std::max(most[b], load[b]);
-        active[b] += load[b] > 0;
-        total[b] += load[b];
-      }
+      for (size_t c = 0; c < space.mask.size(); ++c) real += space.mask[c], real_profiled += batch.part == kProfiled && space.mask[c];
+      for (size_t b = 0; b < 8; ++b) total[b] += load[b], profiled[b] += batch.part == kProfiled ? load[b] : 0;
     }
     QCOMPARE(profile.loads(2).load, total);
-    QCOMPARE(profile.activity(2).most, most);
-    QCOMPARE(profile.activity(2).batches, active);
+    QCOMPARE(profile.counts(2).cells_real, real);
+    QCOMPARE(profile.profiled(2).loads.load, profiled);
+    QCOMPARE(profile.profiled(2).cells_real, real_profiled);
+    QCOMPARE(profile.profiled_batches(), int64_t{8});
     std::map<std::pair<std::string, int32_t>, int64_t> labels;
     const KeyedLoads& l = profile.label_loads(2);
     for (size_t i = 0; i < profile.labels().size(); ++i)
