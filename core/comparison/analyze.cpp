@@ -81,8 +81,7 @@ AnalyzeFigures analyze_session(const std::string& session, const Progress& progr
     figures.routers.push_back({info.name, layer_of(info, static_cast<int64_t>(r)), loads.load, imbalance(loads.load),
                                balancedness(loads.load), entropy_bits(loads.load), gini(loads.load), touched(loads.load)});
     RouterAnalysis& router = figures.routers.back();
-    std::vector<int64_t>& real = router.load_real = loads.load;
-    for (size_t b = 0; b < std::min(real.size(), loads.padding.size()); ++b) real[b] -= loads.padding[b];
+    const std::vector<int64_t>& real = router.load_real = loads.real();
     router.imbalance_real = imbalance(real);
     router.balancedness_real = balancedness(real);
     router.entropy_bits_real = entropy_bits(real);

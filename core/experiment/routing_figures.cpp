@@ -10,12 +10,6 @@
 namespace stormcell {
 namespace {
 
-std::vector<int64_t> without_padding(const RouterLoads& loads) {
-  std::vector<int64_t> real = loads.load;
-  for (size_t b = 0; b < real.size(); ++b) real[b] -= loads.padding[b];
-  return real;
-}
-
 /// Loads of real cells by label, without the labels of which a router saw none.
 std::map<std::string_view, std::span<const int64_t>> loads_by_label(const ProfileAccumulator& counted, int32_t router) {
   const KeyedLoads& keyed = counted.label_loads(router);
@@ -45,7 +39,7 @@ std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
     f.entropy = entropy_bits(f.load);
     f.dropped = std::accumulate(loads.dropped.begin(), loads.dropped.end(), int64_t{0});
     f.cells_real = cells_real;
-    f.load_real = without_padding(loads);
+    f.load_real = loads.real();
     f.imbalance_real = imbalance(f.load_real);
     f.entropy_real = entropy_bits(f.load_real);
     std::vector<int64_t> table;
@@ -61,7 +55,7 @@ LoadProfile load_profile(const ProfileAccumulator& counted) {
   int32_t router = 0;
   for (const RouterInfo& info : counted.layout().routers) {
     const auto& [loads, cells_real] = counted.profiled(router++);
-    profile.routers[info.name] = {loads.load, loads.cells, counted.profiled_batches(), without_padding(loads), cells_real};
+    profile.routers[info.name] = {loads.load, loads.cells, counted.profiled_batches(), loads.real(), cells_real};
   }
   return profile;
 }

@@ -10,6 +10,12 @@ RouterLoads::RouterLoads(int32_t branches) {
   weight.assign(n, 0);
 }
 
+std::vector<int64_t> RouterLoads::real() const {
+  std::vector<int64_t> cells = load;
+  for (size_t b = 0; b < cells.size(); ++b) cells[b] -= padding[b];
+  return cells;
+}
+
 void RouterLoads::add(const RouterLoads& other) {
   batches += other.batches;
   cells += other.cells;

@@ -19,6 +19,8 @@ struct RouterLoads {
   RouterLoads() = default;
   explicit RouterLoads(int32_t branches);
   int32_t branches() const { return static_cast<int32_t>(load.size()); }
+  /// [branches] load without padding.
+  std::vector<int64_t> real() const;
   void add(const RouterLoads& other);
   void clear();
   bool operator==(const RouterLoads&) const = default;

@@ -20,10 +20,9 @@ void look_into(const SessionReader& reader, RunContents& run, size_t routers) {
   keep(Kept::decisions, run.line.decisions);
   if (run.line.batches == 0) return;
   keep(Kept::sums, routers > 0);
-  for (const BatchSpace& s : reader.spaces(id, 0)) keep(Kept::tokens, !s.tokens.empty());
-  keep(Kept::pieces, run.has(Kept::tokens) && reader.has_pieces());
-  for (const SequenceInput& input : reader.inputs(id, 0, 64))
-    keep(Kept::texts, !input.text.empty()), keep(Kept::labels, !input.label.empty());
+  const RecordedInputs inputs = recorded_inputs(reader, id);
+  keep(Kept::texts, inputs.texts), keep(Kept::labels, inputs.labels), keep(Kept::tokens, inputs.tokens);
+  keep(Kept::pieces, inputs.tokens && reader.has_pieces());
   for (size_t r = 0; r < routers && run.line.decisions; ++r)
     if (const auto d = reader.decision(id, static_cast<int32_t>(r), 0)) {
       keep(Kept::weights, !d->weight.empty());

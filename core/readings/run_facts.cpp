@@ -31,8 +31,7 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
     // Without padding, as heatmap, cells and transitions have it.
-    std::vector<int64_t> real = loads.load;
-    for (size_t b = 0; b < real.size(); ++b) real[b] -= loads.padding[b];
+    const std::vector<int64_t> real = loads.real();
     facts.routers.push_back({layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});
   }
 }
@@ -48,11 +47,8 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   facts->model = reader.summary().model.name;
   facts->family = reader.summary().model.family;
   facts->device = text_at(json_or_null(summary.machine), "name");
-  // One sequence and one batch tell: inputs are recorded for all of a run or for none.
-  for (const SequenceInput& input : reader.inputs(summary.id, 0, 1))
-    facts->inputs |= !input.text.empty(), facts->labels |= !input.label.empty();
-  if (summary.batches > 0)
-    for (const BatchSpace& space : reader.spaces(summary.id, 0)) facts->inputs |= !space.tokens.empty();
+  const RecordedInputs inputs = recorded_inputs(reader, summary.id);
+  facts->inputs = inputs.texts || inputs.tokens, facts->labels = inputs.labels;
   for (const RunSummary& other : reader.runs())
     if (!other.summary.empty() && other.kind != "import") facts->newest_result = other.id;
   if (summary.summary.empty()) add_times(reader, progress, *facts);

@@ -7,6 +7,7 @@
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/models/model.h"
+#include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -22,12 +23,8 @@ SessionContents session_contents(const std::string& file) {
   for (const RunSummary& run : runs) {
     batches += run.batches;
     decisions += reader.has_decisions(run.id);
-    bool text = false, label = false, token = false;
-    // One sequence and one batch tell: inputs are recorded for all of a run or for none.
-    for (const SequenceInput& input : reader.inputs(run.id, 0, 1)) text |= !input.text.empty(), label |= !input.label.empty();
-    if (run.batches > 0)
-      for (const BatchSpace& space : reader.spaces(run.id, 0)) token |= !space.tokens.empty();
-    texts += text, tokens += token, labels += label;
+    const RecordedInputs inputs = recorded_inputs(reader, run.id);
+    texts += inputs.texts, tokens += inputs.tokens, labels += inputs.labels;
   }
   contents.private_texts = texts > 0 || tokens > 0;
   contents.holds.push_back(std::to_string(runs.size()) + " runs with " + std::to_string(batches) +

@@ -33,6 +33,13 @@ inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
   return {r.name, r.stack, r.protocol, layout.spaces[static_cast<size_t>(r.space)], r.branches, r.fan_out, r.parent, r.parent_branch};
 }
 
+/// What a run keeps of its inputs. Its first items tell, and its first batch: what is recorded is recorded for all of a run, but an item
+/// may have no label.
+struct RecordedInputs {
+  bool texts = false, labels = false, tokens = false;
+};
+RecordedInputs recorded_inputs(const SessionReader& reader, int64_t run);
+
 /// The run that `selector` names. Without one: the newest that `has` accepts; Error(bad_input) saying `lacking` where none does.
 RunSummary find_exported_run(const SessionReader& session, const std::string& selector,
                              bool (*has)(const SessionReader&, const RunSummary&), const std::string& lacking);

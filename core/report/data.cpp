@@ -42,8 +42,7 @@ void read_routing(const SessionReader& session, ReportData& data) {
     const auto r = static_cast<int32_t>(i);
     RouterProfile profile{layout.routers[i].name, layout.routers[i].protocol, layout.routers[i].fan_out, session.total_loads(run, r)};
     if (profile.loads.cells == 0) continue;
-    profile.real = profile.loads.load;
-    for (size_t b = 0; b < std::min(profile.real.size(), profile.loads.padding.size()); ++b) profile.real[b] -= profile.loads.padding[b];
+    profile.real = profile.loads.real();
     profile.imbalance = stormcell::imbalance(profile.real);
     profile.entropy = entropy_bits(profile.real);
     profile.labels = session.label_loads(run, r);
