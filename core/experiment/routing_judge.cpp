@@ -160,7 +160,7 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     }
   }
   sum.score_scale = std::max(sum.score_scale, scale);
-  if (p.protocol.kind != ProtocolKind::batch_prioritized) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  if (!p.protocol.mixes_batch()) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
 
   // Where no cell chose otherwise that shares the places, the same cells get them.
   std::set<int64_t> chosen_otherwise;

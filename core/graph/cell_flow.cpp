@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
 #include "core/graph/roles.h"
@@ -13,18 +14,7 @@ namespace {
 using Row = std::vector<CellDependence>;  // of one value, by source
 
 /// True when the weights of the chosen branches are computed from the scores; else they are 1.
-bool weights_from_scores(const Node& route) {
-  switch (protocol_of(route.attributes).kind) {
-    case ProtocolKind::top_k:
-    case ProtocolKind::switch_top1:
-    case ProtocolKind::batch_prioritized:
-    case ProtocolKind::sigmoid_groups:
-    case ProtocolKind::threshold:
-      return true;
-    default:
-      return false;
-  }
-}
+bool weights_from_scores(const Node& route) { return protocol_row(protocol_of(route.attributes).kind).weighting != Weighting::one; }
 
 class Analysis {
  public:

@@ -71,7 +71,7 @@ LayerParts layer_parts(const LayerCall& call, void* workspace) {
     second.y = call.y, second.scatter = decision.cell, second.weight = decision.weight;
     combine.unrouted_only = true;
   }
-  parts.fills = !parts.sums && (may_drop(call.rule) || call.rule.kind == ProtocolKind::threshold);
+  parts.fills = !parts.sums && (may_drop(call.rule) || may_choose_fewer(call.rule));
   parts.bytes = pieces.bytes();
   return parts;
 }

@@ -103,7 +103,7 @@ ValueId RandomMaps::several_routers(ValueId maps, int depth, const std::string& 
     Rule rule;
     rule.branches = random.between(2, 3);
     rule.protocol.k = static_cast<int32_t>(random.between(1, 2));
-    if (random.chance(0.5)) rule.protocol.kind = ProtocolKind::threshold, rule.protocol.threshold = 0;
+    if (random.chance(0.5)) rule.protocol = {.kind = ProtocolKind::threshold};
     const ValueId decision = decide_by(maps, rule, mine);
     std::vector<ValueId> parts = scatter(maps, decision, all_of(static_cast<int32_t>(rule.branches)));
     for (size_t i = 0; i < parts.size(); ++i) {

@@ -1,3 +1,4 @@
+#include "core/cell/protocol_row.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/graph/protocol_attributes.h"
 
@@ -8,7 +9,7 @@ class Route : public Kernel {
  public:
   explicit Route(const Making& m)
       : protocol_(protocol_of(m.node().attributes)),
-        by_label_(protocol_.kind == ProtocolKind::label || protocol_.kind == ProtocolKind::hash),
+        by_label_(protocol_row(protocol_.kind).by_label()),
         bias_(extra_input(m.node(), "bias", 1)),
         branches_(m.graph().value(m.node().outputs[0]).branches) {
     if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));

@@ -1,5 +1,6 @@
 // route: scores are rounded to f32 and given to the protocol.
 #pragma once
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/oracle/reference/frame.h"
 
@@ -15,7 +16,7 @@ struct Scores {
 template <class Scalar>
 Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
   const Protocol protocol = protocol_of(c.attributes());
-  const bool by_label = protocol.kind == ProtocolKind::label || protocol.kind == ProtocolKind::hash;
+  const bool by_label = protocol_row(protocol.kind).by_label();
   ScoreView view;
   view.cells = decision.cells;
   view.branches = static_cast<int32_t>(by_label ? decision.view.branches : c.width(0));
