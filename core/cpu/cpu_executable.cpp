@@ -8,7 +8,6 @@
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/operands.h"
 #include "core/cpu/router_records.h"
-#include "core/cpu/status_area.h"
 #include "core/cpu/step_kernels.h"
 #include "core/runtime/put_range.h"
 #include "core/runtime/shared_memory.h"
@@ -20,6 +19,23 @@ uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// A submission that goes on after weights were loaded keeps the counters.
+void reset(const StatusArea& area, bool resumed) {
+  if (resumed) {
+    area.status->code = ExecutionStatus::done;
+  } else {
+    std::memset(static_cast<void*>(area.status), 0, static_cast<size_t>(area.without_events));
+  }
+}
+void add_event(const StatusArea& area, const DeviceEvent& event) {
+  ExecutionStatus& status = *area.status;
+  if (static_cast<size_t>(status.events) < area.events.size()) {
+    area.events[static_cast<size_t>(status.events++)] = event;
+  } else {
+    ++status.lost_events;
+  }
 }
 
 /// The team polls the submission's token as long as the submission runs.
@@ -58,7 +74,7 @@ class CpuExecutable : public Executable {
       memory_ = std::make_shared<SharedMemory>([&space](int64_t bytes, const std::string& what) { return space.allocate(bytes, what); });
     memory_->reserve(SharedPart::activations, layout_.memory.arena_bytes + layout_.scratch_bytes);
     memory_->reserve(SharedPart::records, layout_.record_bytes);
-    memory_->reserve(SharedPart::status, status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)));
+    memory_->reserve(SharedPart::status, StatusArea::bytes(*program_, layout_.most_events));
     states_ = space.allocate(layout_.memory.state_bytes, "states");
     place_operands();
   }
@@ -99,10 +115,9 @@ class CpuExecutable : public Executable {
     // A larger plan that was compiled since has moved what they share.
     if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
     operands_.bind(s.bindings, s.inputs);
-    Running running{s,
-                    {reinterpret_cast<std::byte*>(status().value), status_bytes(), *program_, layout_.most_events},
-                    reinterpret_cast<std::byte*>(records().value)};
-    running.area.reset(s.resume != 0);
+    Running running{
+        s, {reinterpret_cast<std::byte*>(status().value), *program_, layout_.most_events}, reinterpret_cast<std::byte*>(records().value)};
+    reset(running.area, s.resume != 0);
 
     const PollingTeam polling(team_, s.cancel);
     const auto steps = static_cast<int32_t>(program_->steps.size());
@@ -113,7 +128,7 @@ class CpuExecutable : public Executable {
       lives_.begin(at, *space_);
       const int32_t next = run_step(at, step, running);
       if (next == kStop) return;
-      if (s.events && step.kind == StepKind::kernel) running.area.add_event({begin, now_ns(), at, 0});
+      if (s.events && step.kind == StepKind::kernel) add_event(running.area, {begin, now_ns(), at, 0});
       lives_.end(at, next, *space_);
       at = next;
     }
@@ -230,9 +245,9 @@ class CpuExecutable : public Executable {
   int32_t need_weights(int32_t at, const Step& step, Running& running) const {
     for (const int32_t handle : layout_.lazy[static_cast<size_t>(step.index)])
       if (!weights_.loaded(handle)) {
-        running.area.status.code = ExecutionStatus::needs_weights;
-        running.area.status.resume = at;
-        running.area.status.guard = step.index;
+        running.area.status->code = ExecutionStatus::needs_weights;
+        running.area.status->resume = at;
+        running.area.status->guard = step.index;
         return kStop;
       }
     return at + 1;

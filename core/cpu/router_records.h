@@ -44,8 +44,8 @@ class RouterRecords {
   int32_t columns_of_scores(const ProgramRouter& router) const;
   void lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const;
   const ProgramRouter& router(int32_t index) const { return program_.routers[static_cast<size_t>(index)]; }
-  std::byte* record_at(int32_t router, int32_t execution, std::byte* area) const;
-  RecordParts parts_of(int32_t router) const;
+  /// There is a record for an execution of the router.
+  bool has_room(int32_t router, int32_t execution) const;
   void look_up(Chain& chain) const;
   Staged staged(RouterTurn at) const;
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 
 namespace stormcell::cpu {
@@ -33,7 +34,7 @@ StepKernels make_kernels(const Program& p, WeightStore& weights, const Bindings&
     made.in[i].resize(step.inputs.size());
     made.out[i].resize(step.outputs.size());
     made.kernel[i] = make_kernel({p, step, weights, bounds, threads, made.weights[i]});
-    made.scratch_bytes = std::max(made.scratch_bytes, (made.kernel[i]->scratch_bytes() + 63) / 64 * 64);
+    made.scratch_bytes = std::max(made.scratch_bytes, align_up(made.kernel[i]->scratch_bytes()));
     for (size_t r = 0; r < p.routers.size(); ++r)
       if (p.routers[r].node == step.node) made.router[i] = static_cast<int32_t>(r);
     for (size_t r = 0; r < p.raggeds.size(); ++r)

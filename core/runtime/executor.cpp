@@ -9,10 +9,6 @@
 
 namespace stormcell {
 
-namespace {
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-}  // namespace
-
 Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
                    const Progress& progress)
     : device_(device),
@@ -27,14 +23,14 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   for (const int32_t input : program_->inputs) {
     const Operand& o = program_->operands[static_cast<size_t>(input)];
     input_offset_.push_back(bytes);
-    bytes += aligned(program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds));
+    bytes += align_up(program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds));
   }
   memory_->reserve(SharedPart::inputs, bytes);
   submission_.inputs.resize(program_->inputs.size());
   labels_ = label_inputs(*program_->graph);
   missed_.assign(program_->guards.size(), false);
   submission_.forced.resize(program_->routers.size());
-  status_.resize(static_cast<size_t>(executable_->status_bytes()));
+  status_.resize(static_cast<size_t>(StatusArea::bytes(*program_)));
 }
 
 Executor::~Executor() = default;
@@ -67,7 +63,7 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
 // at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
 void Executor::stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
-  const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
+  const Operand& d = program_->decision_of(r);
   const auto wrong = [&](const std::string& what) {
     bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile");
   };
@@ -75,7 +71,7 @@ void Executor::stage_forced(size_t router, const Bindings& bindings, const Execu
   const int64_t most = program_->dims[static_cast<size_t>(r.executions)].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
     wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
-  const int64_t rows = program_->dims[static_cast<size_t>(r.by_row ? r.dense_cells : d.decision_cells)].evaluate(bindings);
+  const int64_t rows = program_->dims[static_cast<size_t>(program_->replayed_rows(r))].evaluate(bindings);
   staged.assign(static_cast<size_t>(rows * d.fan_out * most), kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
     const auto& [choice, ancestor] = turns[t];
@@ -110,7 +106,7 @@ void Executor::stage_all_forced(const Bindings& bindings, const ExecuteOptions& 
   for (size_t r = 0; r < staged_.size(); ++r) {
     if (!is_forced(r)) continue;
     stage_forced(r, bindings, options, staged_[r]);
-    bytes += aligned(static_cast<int64_t>(staged_[r].size()) * 4);
+    bytes += align_up(static_cast<int64_t>(staged_[r].size()) * 4);
   }
   memory_->reserve(SharedPart::replayed, bytes);
   DeviceAddress to = memory_->address(SharedPart::replayed);
@@ -119,7 +115,7 @@ void Executor::stage_all_forced(const Bindings& bindings, const ExecuteOptions& 
     const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
     submission_.forced[r] = to;
     stream_->copy_to_device(to, staged_[r].data(), size);
-    to = to + aligned(size);
+    to = to + align_up(size);
   }
 }
 
@@ -136,13 +132,13 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   stage_inputs(inputs, bindings);
   stage_all_forced(bindings, options);
 
-  ExecutionStatus status;
+  const StatusArea came(status_.data(), *program_);
+  const ExecutionStatus& status = *came.status;
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     executable_->submit(*stream_, submission_);
-    stream_->copy_to_host(status_.data(), executable_->status(), executable_->status_bytes());
+    stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
     stream_->synchronize();
-    std::memcpy(&status, status_.data(), sizeof status);
     if (status.code == ExecutionStatus::done) break;
     weights_.load(executable_->layout().lazy[static_cast<size_t>(status.guard)]);
     submission_.resume = status.resume;
@@ -150,27 +146,22 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   }
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 
-  const auto* counters = reinterpret_cast<const int32_t*>(status_.data() + sizeof(ExecutionStatus));
-  const size_t guards = program_->guards.size();
-  result.guard_hits.assign(counters, counters + guards);
-  result.guard_misses.assign(counters + guards, counters + 2 * guards);
-  for (size_t g = 0; g < guards; ++g)
+  result.guard_hits.assign(came.hits.begin(), came.hits.end());
+  result.guard_misses.assign(came.misses.begin(), came.misses.end());
+  for (size_t g = 0; g < missed_.size(); ++g)
     if (result.guard_misses[g] > 0) missed_[g] = true;
-  const int32_t* executions = counters + 2 * guards;
-  const int32_t* unforced = executions + program_->routers.size();
-  result.unforced.assign(unforced, unforced + program_->routers.size());
-  const int32_t* ragged = unforced + program_->routers.size();
-  result.ragged_cells.assign(ragged, ragged + program_->raggeds.size());
+  result.unforced.assign(came.unforced.begin(), came.unforced.end());
+  result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
   for (size_t r = 0; options.forced && r < std::min(program_->routers.size(), options.forced->size()); ++r)
-    if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(executions[r]) > held)
+    if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(came.executions[r]) > held)
       bad_input(options.forced_from,
-                "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(executions[r]) +
+                "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(came.executions[r]) +
                     " executions, got " + std::to_string(held),
                 "record them again with profile");
   bool more = false;
   if (options.events && status.events > 0) {
     result.events.resize(static_cast<size_t>(status.events));
-    stream_->copy_to_host(result.events.data(), executable_->status() + executable_->status_bytes(),
+    stream_->copy_to_host(result.events.data(), executable_->status() + came.without_events,
                           status.events * static_cast<int64_t>(sizeof(DeviceEvent)));
     more = true;
   }
@@ -212,47 +203,34 @@ void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
 }
 
 void Executor::read_records(ExecutionResult& result) {
-  const auto* executions = reinterpret_cast<const int32_t*>(status_.data() + sizeof(ExecutionStatus)) + 2 * program_->guards.size();
+  const StatusArea came(status_.data(), *program_);
   const ExecutableLayout& layout = executable_->layout();
   for (size_t r = 0; r < program_->routers.size(); ++r) {
-    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
+    const ProgramRouter& router = program_->routers[r];
+    const DecisionShape& bound = layout.records[r].bound;
+    const int32_t columns = layout.records[r].score_columns;
     // Of a repeat within a repeat the device keeps as many as the inner one has turns.
-    const int64_t kept = program_->dims[static_cast<size_t>(program_->routers[r].executions)].evaluate(submission_.bindings);
-    for (int32_t e = 0; e < std::min<int64_t>(executions[r], kept); ++e) {
-      const std::byte* record = records_.data() + layout.record_offset[r] + e * layout.record_size[r];
-      RecordHeader header;
-      std::memcpy(&header, record, sizeof header);
-      const int64_t bound = layout.record_cells[r];
-      const int32_t columns = layout.score_columns[r];
-      const RecordParts parts = record_parts({bound, d.fan_out, d.branches}, columns);
+    const int64_t kept = program_->dims[static_cast<size_t>(router.executions)].evaluate(submission_.bindings);
+    for (int32_t e = 0; e < std::min<int64_t>(came.executions[r], kept); ++e) {
+      const RecordView record = layout.records[r].at(records_.data(), e);
+      const RecordHeader header = *record.header;
       ExecutedDecision& out = result.decisions.emplace_back();
       out.router = static_cast<int32_t>(r);
       out.turn = header.turn;
-      out.shape = {header.cells, d.fan_out, d.branches};
-      const int64_t n = int64_t{header.cells} * d.fan_out;
-      const auto ints = [&](int64_t at, int64_t count) {
-        const auto* p = reinterpret_cast<const int32_t*>(record + at);
-        return std::vector<int32_t>(p, p + count);
-      };
-      const auto floats = [&](int64_t at, int64_t count) {
-        const auto* p = reinterpret_cast<const float*>(record + at);
-        return std::vector<float>(p, p + count);
-      };
-      out.choice = ints(parts.choice, n);
-      out.weight = floats(parts.weight, n);
-      out.margin = floats(parts.margin, header.cells);
-      out.ancestor = ints(parts.ancestor, header.cells);
-      out.padded = ints(parts.padded, d.branches);
+      out.shape = {header.cells, bound.fan_out, bound.branches};
+      out.choice.assign(record.choice, record.choice + out.shape.slot_count());
+      out.weight.assign(record.weight, record.weight + out.shape.slot_count());
+      out.margin.assign(record.margin, record.margin + header.cells);
+      out.ancestor.assign(record.ancestor, record.ancestor + header.cells);
+      out.padded.assign(record.padded, record.padded + bound.branches);
       out.score_columns = columns;
-      out.scores = floats(parts.scores, int64_t{header.cells} * columns);
+      out.scores.assign(record.scores, record.scores + int64_t{header.cells} * columns);
       if (!submission_.forced[r]) continue;
-      const ProgramRouter& router = program_->routers[r];
-      const int64_t rows =
-          program_->dims[static_cast<size_t>(router.by_row ? router.dense_cells : d.decision_cells)].evaluate(submission_.bindings);
+      const int64_t rows = program_->dims[static_cast<size_t>(program_->replayed_rows(router))].evaluate(submission_.bindings);
       for (int64_t c = 0; c < header.cells; ++c) {
         const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[static_cast<size_t>(c)] : c);
-        const auto first = staged_[r].begin() + row * d.fan_out;
-        out.free_choice.insert(out.free_choice.end(), first, first + d.fan_out);
+        const auto first = staged_[r].begin() + row * bound.fan_out;
+        out.free_choice.insert(out.free_choice.end(), first, first + bound.fan_out);
       }
     }
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/align.h"
+
 namespace stormcell {
 namespace {
-int64_t aligned(int64_t bytes) { return (std::max<int64_t>(bytes, 1) + 63) / 64 * 64; }
-
 /// Placed buffers by the stretches of steps they live in: most live for a few steps, and meet few of thousands.
 class PlacedBuffers {
  public:
@@ -38,7 +38,7 @@ class Planner {
  public:
   Planner(const Program& program, const Bindings& bounds) : program_(program) {
     plan_.offset.assign(program.buffers.size(), -1);
-    for (const ProgramBuffer& b : program.buffers) size_.push_back(aligned(b.bytes.evaluate(bounds)));
+    for (const ProgramBuffer& b : program.buffers) size_.push_back(align_up(std::max<int64_t>(b.bytes.evaluate(bounds), 1)));
     for (size_t i = 0; i < size_.size(); ++i) {
       const BufferKind kind = program.buffers[i].kind;
       if (kind == BufferKind::arena) order_.push_back(i);

@@ -118,6 +118,11 @@ struct Program {
   std::vector<int32_t> inputs;   ///< operand of each graph input, in value order
   std::vector<int32_t> outputs;  ///< operand of each graph output
 
+  const Operand& decision_of(const ProgramRouter& router) const { return operands[static_cast<size_t>(router.decision)]; }
+  /// Index into dims: the rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.
+  int32_t replayed_rows(const ProgramRouter& router) const {
+    return router.by_row ? router.dense_cells : decision_of(router).decision_cells;
+  }
   /// One line a step, for people and goldens.
   std::string to_text() const;
 };

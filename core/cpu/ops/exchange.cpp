@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/runtime/communicator.h"
@@ -96,7 +97,7 @@ class ExchangeRows : public Exchange {
       const Operand& o = m.program.operands[static_cast<size_t>(m.step.inputs[i])];
       return m.program.dims[static_cast<size_t>(o.decision_cells)].evaluate(m.bounds) * o.fan_out;
     };
-    home_bytes_ = (slots(back ? 2 : 1) * row_bytes_ + 63) / 64 * 64;
+    home_bytes_ = align_up(slots(back ? 2 : 1) * row_bytes_);
     away_bytes_ = slots(back ? 1 : 2) * row_bytes_;
   }
   int64_t scratch_bytes() const override { return home_bytes_ + away_bytes_; }

@@ -1,5 +1,6 @@
 // What a product takes with it: a norm before, bias, activation, product and sum behind.
 #pragma once
+#include "core/base/align.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/linear.h"
 #include "core/cpu/kernels/norm.h"
@@ -26,7 +27,7 @@ struct FusedProduct {
     if (bias >= 0) bias_handle = m.f32_weight(static_cast<size_t>(bias));
   }
 
-  int64_t norm_bytes(const Making& m, int64_t k) const { return gain < 0 ? 0 : (m.most_rows(0) * k * 4 + 63) / 64 * 64; }
+  int64_t norm_bytes(const Making& m, int64_t k) const { return gain < 0 ? 0 : align_up(m.most_rows(0) * k * 4); }
   /// The rows to multiply; `scratch` has norm_bytes().
   const float* rows(const Call& c, std::byte* scratch) const {
     if (gain < 0) return c.in[0].reals();
