@@ -15,7 +15,7 @@ std::unique_ptr<Kernel> make_kernel(const Making& making) {
   for (const KernelRow& row : kernel_list())
     if (row.op == node.op->name)
       if (auto kernel = row.make(making)) return kernel;
-  failed(std::string(node.op->name) + " \"" + node.name + "\"", "no CPU kernel");
+  failed(node_text(node), "no CPU kernel");
 }
 
 }  // namespace

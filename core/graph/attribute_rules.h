@@ -35,7 +35,7 @@ bool holds_spaces(const Operator& op, std::string_view attribute);
 void expect_attributes(const Graph& graph, const Node& node);
 
 /// For a shape rule: the node has this attribute, which its operator needs only in some cases.
-void expect_attribute(const Graph& graph, const Node& node, std::string_view attribute);
+void expect_attribute(const Node& node, std::string_view attribute);
 
 /// "a", "a or b", "a, b or c" of words with blanks between; `last` stands before the last one.
 std::string listed(std::string_view words, std::string_view last = "or");

@@ -137,7 +137,7 @@ class Verifier {
     for (const NodeId id : block.nodes) {
       if (id < 0 || id >= static_cast<NodeId>(graph_.nodes.size())) fail("graph", "expected a node, got number " + std::to_string(id));
       const Node& node = graph_.node(id);
-      const std::string where = std::string(node.op->name) + " \"" + node.name + "\"";
+      const std::string where = node_text(node);
       if (placed_[static_cast<size_t>(id)]) fail(where, "stands in two places");
       placed_[static_cast<size_t>(id)] = true;
       for (const ValueId v : node.inputs) use(v, where);

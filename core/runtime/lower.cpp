@@ -108,7 +108,7 @@ class Lowering {
       ProgramRouter router;
       router.node = id;
       router.name = node.name;
-      router.decision = program_.steps[static_cast<size_t>(at)].outputs[0];
+      router.decision = program_.steps[at].outputs[0];
       router.dense_space = graph_.dense_ancestor(graph_.value(node.outputs[0]).type.space);
       router.executions = repeat_ >= 0 ? program_.repeats[static_cast<size_t>(repeat_)].most : storage_.dim(Dim(1));
       router.repeat = repeat_;
@@ -182,7 +182,7 @@ class Lowering {
     save.kind = StepKind::save_rows;
     save.node = id;
     save.inputs = {storage_.operand(state)};
-    if (const int at = extra_input(node, "at", 2); at >= 0) save.inputs.push_back(kept(node.inputs[static_cast<size_t>(at)]));
+    if (const auto at = extra_input(node, "at", 2)) save.inputs.push_back(kept(node.inputs[*at]));
     save.outputs = {storage_.room_for(node.inputs[1])};
     save.room = storage_.dim(graph_.space(graph_.value(state).type.space).per_parent);
     save.rows = storage_.dim(graph_.space(graph_.value(node.inputs[1]).type.space).per_parent);

@@ -12,7 +12,7 @@ class Route : public Kernel {
         by_label_(protocol_row(protocol_.kind).by_label()),
         bias_(extra_input(m.node(), "bias", 1)),
         branches_(m.graph().value(m.node().outputs[0]).branches) {
-    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    if (bias_) bias_handle_ = m.f32_weight(*bias_);
     grouped_ = is_grouped(m.graph(), m.type(0).space);
   }
   void run(const Call& c) const override {
@@ -24,7 +24,7 @@ class Route : public Kernel {
     } else {
       scores.data = c.in[0].reals();
     }
-    if (bias_ >= 0) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (bias_) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
     if (grouped_) scores.parents = c.in[0].groups.parent_map();
     DecisionView d = *c.out[0].decision;
     if (c.forced) {
@@ -37,7 +37,7 @@ class Route : public Kernel {
  private:
   Protocol protocol_;
   bool by_label_;
-  int bias_;
+  std::optional<size_t> bias_;
   int32_t bias_handle_ = -1, branches_;
   bool grouped_ = false;
 };

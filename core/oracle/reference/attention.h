@@ -99,14 +99,14 @@ void attention(const Call<Scalar>& c) {
   a.max_distance = at.integer("max_distance", 128);
   a.causal = at.integer("causal", 0) != 0;
   a.bidirectional = at.integer("bidirectional", 1) != 0;
-  if (const int step = extra_input(c.node, "step", 3); step >= 0) {
-    a.first_place = c.scalar(static_cast<size_t>(step));
+  if (const auto step = extra_input(c.node, "step", 3)) {
+    a.first_place = c.scalar(*step);
     a.steps = true;
   }
-  const int mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
-  const int32_t* mask = mask_input >= 0 ? c.in(static_cast<size_t>(mask_input)).integers.data() : nullptr;
+  const auto mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
+  const int32_t* mask = mask_input ? c.in(*mask_input).integers.data() : nullptr;
   std::vector<Scalar> bias;
-  if (bias_input >= 0) bias = c.whole(static_cast<size_t>(bias_input));
+  if (bias_input) bias = c.whole(*bias_input);
   const auto scale = static_cast<Scalar>(at.real("scale", 1));
   const Scalar *q = c.in(0).reals.data(), *k = c.in(1).reals.data(), *v = c.in(2).reals.data();
   Scalar* y = c.out().reals.data();

@@ -21,7 +21,7 @@ void conv2d(const Call<Scalar>& c) {
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t t = 0; t < taps; ++t) turned[static_cast<size_t>(t * outputs + o)] = stored[static_cast<size_t>(o * taps + t)];
   std::vector<Scalar> bias;
-  if (const int i = extra_input(c.node, "bias", 2); i >= 0) bias = c.whole(static_cast<size_t>(i));
+  if (const auto i = extra_input(c.node, "bias", 2)) bias = c.whole(*i);
   // Depthwise is no product: each channel has a weight of its own, in f32.
   const bool depthwise = groups > 1 && groups == channels && groups == outputs;
   std::vector<Scalar> held;
@@ -46,8 +46,8 @@ void conv2d(const Call<Scalar>& c) {
           }
       }
   activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), c.attributes().word("activation", "none"));
-  if (const int i = extra_input(c.node, "residual", 2); i >= 0)
-    for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(static_cast<size_t>(i)).reals[x];
+  if (const auto i = extra_input(c.node, "residual", 2))
+    for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(*i).reals[x];
 }
 
 }  // namespace stormcell::reference

@@ -27,8 +27,8 @@ Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decisi
     scores.values.assign(c.in(0).reals.begin(), c.in(0).reals.end());
     view.data = scores.values.data();
   }
-  if (const int i = extra_input(c.node, "bias", 1); i >= 0) {
-    const std::vector<Scalar> whole = c.whole(static_cast<size_t>(i));
+  if (const auto i = extra_input(c.node, "bias", 1)) {
+    const std::vector<Scalar> whole = c.whole(*i);
     scores.bias.assign(whole.begin(), whole.end());
     view.bias = scores.bias.data();
   }
