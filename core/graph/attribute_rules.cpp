@@ -91,7 +91,25 @@ bool fits(const Graph& graph, const Node& node, const AttributeRule& rule, const
   return false;
 }
 
+template <class Value>
+Value declared(const Node& node, std::string_view attribute) {
+  const AttributeRule* rule = attribute_rule(*node.op, attribute);
+  if (const Value* value = rule ? std::get_if<Value>(&rule->presence.otherwise) : nullptr) return *value;
+  failed(node_text(node), "attribute " + std::string(attribute) + " is not there, and no default is declared");
+}
+
 }  // namespace
+
+int64_t integer_of(const Node& node, std::string_view attribute) {
+  return node.attributes.has(attribute) ? node.attributes.integer(attribute) : declared<int64_t>(node, attribute);
+}
+bool flag_of(const Node& node, std::string_view attribute) { return integer_of(node, attribute) != 0; }
+double real_of(const Node& node, std::string_view attribute) {
+  return node.attributes.has(attribute) ? node.attributes.real(attribute) : declared<double>(node, attribute);
+}
+std::string word_of(const Node& node, std::string_view attribute) {
+  return node.attributes.has(attribute) ? node.attributes.word(attribute) : std::string(declared<std::string_view>(node, attribute));
+}
 
 std::string listed(std::string_view words, std::string_view last) {
   const std::vector<std::string_view> list = split(words);
@@ -119,7 +137,7 @@ void expect_attributes(const Graph& graph, const Node& node) {
     if (!fits(graph, node, *rule, value)) operator_error(node, name + " as " + kind_text(*rule), value_text(value));
   }
   for (const AttributeRule& rule : node.op->attributes)
-    if (rule.presence == Presence::required) expect_attribute(node, rule.name);
+    if (rule.presence.must) expect_attribute(node, rule.name);
   expect_extras(node);
 }
 

@@ -23,8 +23,8 @@ void add_extra(Node& node, std::string_view extra, ValueId value) {
 /// What a product does with its result before it stores it, as far as it decides what may follow.
 struct Tail {
   explicit Tail(const Node& node)
-      : scaled(node.attributes.real("scale", 1) != 1),
-        active(node.attributes.word("activation", "none")),
+      : scaled(knows(*node.op, "scale") && real_of(node, "scale") != 1),
+        active(knows(*node.op, "activation") ? word_of(node, "activation") : "none"),
         bias(has(node, "bias")),
         multiply(has(node, "multiply")),
         residual(has(node, "residual")) {}

@@ -204,7 +204,7 @@ class Lowering {
 
   void guard(NodeId id, const Node& node) {
     const auto index = static_cast<int32_t>(program_.guards.size());
-    program_.guards.push_back({id, node.name, node.attributes.word("pass", "")});
+    program_.guards.push_back({id, node.name, word_of(node, "pass")});
     const auto test = [&](ValueId predicate) {
       Step step;
       step.kind = StepKind::guard;

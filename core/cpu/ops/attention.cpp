@@ -26,12 +26,12 @@ class Attention : public Kernel {
     problem_.kv_heads = static_cast<int32_t>(a.integer("kv_heads"));
     problem_.head_dim = static_cast<int32_t>(m.type(0).content[0].constant() / problem_.heads);
     problem_.value_dim = static_cast<int32_t>(m.type(2).content[0].constant() / problem_.kv_heads);
-    problem_.scale = static_cast<float>(a.real("scale", 1));
-    problem_.causal = a.integer("causal", 0) != 0;
-    problem_.window = static_cast<int32_t>(a.integer("window", 0));
-    problem_.buckets = static_cast<int32_t>(a.integer("buckets", 32));
-    problem_.max_distance = static_cast<int32_t>(a.integer("max_distance", 128));
-    problem_.bidirectional = a.integer("bidirectional", 1) != 0;
+    problem_.scale = static_cast<float>(real_of(m.node(), "scale"));
+    problem_.causal = flag_of(m.node(), "causal");
+    problem_.window = static_cast<int32_t>(integer_of(m.node(), "window"));
+    if (bias_) problem_.buckets = static_cast<int32_t>(a.integer("buckets"));
+    problem_.max_distance = static_cast<int32_t>(integer_of(m.node(), "max_distance"));
+    problem_.bidirectional = flag_of(m.node(), "bidirectional");
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);

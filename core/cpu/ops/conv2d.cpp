@@ -9,17 +9,16 @@ class Conv2d : public Kernel {
  public:
   explicit Conv2d(const Making& m) : bias_(extra_input(m.node(), "bias", 2)), residual_(extra_input(m.node(), "residual", 2)) {
     const TensorType &x = m.type(0), &w = m.type(1);
-    const Attributes& a = m.node().attributes;
     shape_.height = x.content[0].constant();
     shape_.width = x.content[1].constant();
     shape_.in_channels = x.content[2].constant();
     shape_.out_channels = w.content[0].constant();
     shape_.kernel_height = w.content[1].constant();
     shape_.kernel_width = w.content[2].constant();
-    shape_.stride_height = shape_.stride_width = a.integer("stride", 1);
-    shape_.pad_height = shape_.pad_width = a.integer("padding", 0);
-    shape_.groups = a.integer("groups", 1);
-    activation_ = parse_activation(a.word("activation", "none"));
+    shape_.stride_height = shape_.stride_width = integer_of(m.node(), "stride");
+    shape_.pad_height = shape_.pad_width = integer_of(m.node(), "padding");
+    shape_.groups = integer_of(m.node(), "groups");
+    activation_ = parse_activation(word_of(m.node(), "activation"));
     dtype_ = w.dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
     weight_ = m.weight(1, "conv_panels/" + std::to_string(shape_.groups) + "/" + std::to_string(shape_.in_channels), dtype_);
     if (bias_) bias_handle_ = m.f32_weight(*bias_);

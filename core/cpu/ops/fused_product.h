@@ -20,9 +20,9 @@ struct FusedProduct {
         bias(extra_input(m.node(), "bias", fixed)),
         multiply(extra_input(m.node(), "multiply", fixed)),
         residual(extra_input(m.node(), "residual", fixed)),
-        eps(static_cast<float>(m.node().attributes.real("eps", 1e-6))),
-        scale(static_cast<float>(m.node().attributes.real("scale", 1))),
-        activation(parse_activation(m.node().attributes.word("activation", "none"))) {
+        eps(gain ? static_cast<float>(m.node().attributes.real("eps")) : 0.0f),
+        scale(static_cast<float>(real_of(m.node(), "scale"))),
+        activation(parse_activation(word_of(m.node(), "activation"))) {
     if (gain) gain_handle = m.f32_weight(*gain);
     if (bias) bias_handle = m.f32_weight(*bias);
   }

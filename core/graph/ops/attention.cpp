@@ -42,7 +42,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   if (index == 0) return {Mix::cell};
-  const bool causal = n.attributes.integer("causal", 0) != 0 && input_type(g, n, 0).space == v.type.space;
+  const bool causal = flag_of(n, "causal") && input_type(g, n, 0).space == v.type.space;
   return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
 }
 Cost cost(const CostContext& c, const Node& n) {
@@ -56,12 +56,12 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
                                          {"kv_heads", AttributeKind::integer},
-                                         {"scale", AttributeKind::real, Presence::optional},
-                                         {"causal", AttributeKind::flag, Presence::optional},
-                                         {"window", AttributeKind::integer, Presence::optional},
+                                         {"scale", AttributeKind::real, defaults_to(1.0)},
+                                         {"causal", AttributeKind::flag, defaults_to(0)},
+                                         {"window", AttributeKind::integer, defaults_to(0)},
                                          {"buckets", AttributeKind::integer, Presence::optional},
-                                         {"max_distance", AttributeKind::integer, Presence::optional},
-                                         {"bidirectional", AttributeKind::flag, Presence::optional}};
+                                         {"max_distance", AttributeKind::integer, defaults_to(128)},
+                                         {"bidirectional", AttributeKind::flag, defaults_to(1)}};
 }  // namespace
 extern const Operator kAttention;
 const Operator kAttention{.name = "attention",

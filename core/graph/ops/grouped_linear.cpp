@@ -57,8 +57,8 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
                                          {"slots", AttributeKind::space},
-                                         {"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone},
-                                         {"scale", AttributeKind::real, Presence::optional},
+                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+                                         {"scale", AttributeKind::real, defaults_to(1.0)},
                                          {"eps", AttributeKind::real, Presence::optional}};
 }  // namespace
 extern const Operator kGroupedLinear;

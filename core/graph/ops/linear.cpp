@@ -32,10 +32,10 @@ Cost cost(const CostContext& c, const Node& n) {
                static_cast<double>(w.content[1].evaluate(c.bindings));
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone},
-                                         {"scale", AttributeKind::real, Presence::optional},
+constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+                                         {"scale", AttributeKind::real, defaults_to(1.0)},
                                          {"eps", AttributeKind::real, Presence::optional},
-                                         {"precise", AttributeKind::flag, Presence::optional}};
+                                         {"precise", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kLinear;
 const Operator kLinear{.name = "linear",

@@ -47,7 +47,7 @@ void epilogue(const Call<Scalar>& c, size_t fixed, std::vector<Scalar>& y, int64
     const std::vector<Scalar> b = c.whole(*bias);
     for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
   }
-  activate(y.data(), static_cast<int64_t>(y.size()), c.attributes().word("activation", "none"));
+  activate(y.data(), static_cast<int64_t>(y.size()), word_of(c.node, "activation"));
   if (const auto factor = extra_input(c.node, "multiply", fixed)) {
     const auto& m = c.in(*factor).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] *= m[i];
