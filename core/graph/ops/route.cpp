@@ -1,5 +1,5 @@
 // route(scores [S, branches]; extra bias [branches]) -> decision by the protocol in the attributes. attributes besides:
-// branches, where one label a cell decides; stack and phase, which name the part of the model it belongs to.
+// branches, where one label a cell decides; stack, which names the part of the model it belongs to.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@ namespace stormcell {
 namespace {
 /// A parameter that the protocol does not read would be taken for one that it does.
 void expect_parameters(const Node& n, const ProtocolRow& row) {
-  constexpr std::array<std::string_view, 4> kOfEveryRouter = {"protocol", "stack", "phase", "extras"};
+  constexpr std::array<std::string_view, 3> kOfEveryRouter = {"protocol", "stack", "extras"};
   const auto expect_known = [&](std::string_view name) {
     if (takes(row, name)) return;
     const std::string known = std::string(row.takes) + " " + std::string(kCommonParameters);
