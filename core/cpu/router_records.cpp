@@ -23,13 +23,13 @@ void RouterRecords::find_chains(const Bindings& bounds) {
     if (step.kind != StepKind::record) continue;
     const Operand& d = operands_[router(step.index).decision];
     const SpaceId space = p.graph->value(d.value).type.space;
-    auto& [chain, operands, rows] = chains_[static_cast<size_t>(step.index)];
+    auto& [chain, operands, rows] = chains_[step.index];
     chain = CellChain(cell_chain(*p.graph, space, router(step.index).dense_space), 1);
     operands = step.inputs;
     rows.resize(operands.size());
     // The router's own step stands before its record.
-    score_operand_[static_cast<size_t>(step.index)] = p.steps[i - 1].inputs[0];
-    choices = std::max(choices, p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds) * d.fan_out);
+    score_operand_[step.index] = p.steps[i - 1].inputs[0];
+    choices = std::max(choices, p.dims[d.decision_cells].evaluate(bounds) * d.fan_out);
   }
   forced_.resize(static_cast<size_t>(choices));
 }
@@ -44,7 +44,7 @@ int32_t RouterRecords::columns_of_scores(const ProgramRouter& router) const {
 }
 
 void RouterRecords::lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const {
-  const auto most = [&](int32_t dim) { return program_.dims[static_cast<size_t>(dim)].evaluate(bounds); };
+  const auto most = [&](int32_t dim) { return program_.dims[dim].evaluate(bounds); };
   for (const ProgramRouter& r : program_.routers) {
     const Operand& d = operands_[r.decision];
     const RecordLayout records{{most(d.decision_cells), d.fan_out, d.branches}, scores ? columns_of_scores(r) : 0, layout.record_bytes};
@@ -61,7 +61,7 @@ void RouterRecords::look_up(Chain& chain) const {
 
 void RouterRecords::record(const Step& step, RouterTurn at, int32_t execution, std::byte* area) {
   if (!has_room(at.router, execution)) return;
-  const RecordView to = layout_.records[static_cast<size_t>(at.router)].at(area, execution);
+  const RecordView to = layout_.records[at.router].at(area, execution);
   const DecisionView& d = operands_.decision(step.inputs[0]);
   const int64_t cells = *d.cells, choices = cells * d.fan_out;
   *to.header = {*d.cells, at.turn};
@@ -69,13 +69,13 @@ void RouterRecords::record(const Step& step, RouterTurn at, int32_t execution, s
   std::copy_n(d.choice_weight, choices, to.weight);
   std::copy_n(d.margin, cells, to.margin);
   std::copy_n(d.padded, d.branches, to.padded);
-  Chain& chain = chains_[static_cast<size_t>(at.router)];
+  Chain& chain = chains_[at.router];
   look_up(chain);
   for (int64_t c = 0; c < cells; ++c) to.ancestor[c] = static_cast<int32_t>(chain.chain.follow(chain.rows, c));
 }
 
 void RouterRecords::record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const {
-  const RecordLayout& layout = layout_.records[static_cast<size_t>(router)];
+  const RecordLayout& layout = layout_.records[router];
   if (layout.score_columns == 0 || !has_room(router, execution)) return;
   std::memcpy(layout.at(area, execution).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);
 }
@@ -84,12 +84,12 @@ RouterRecords::Staged RouterRecords::staged(RouterTurn at) const {
   const ProgramRouter& r = router(at.router);
   const Operand& d = operands_[r.decision];
   const int64_t all = operands_.dim(program_.replayed_rows(r));
-  const int64_t came = operands_.resolve(score_operand_[static_cast<size_t>(at.router)]).rows;
+  const int64_t came = operands_.resolve(score_operand_[at.router]).rows;
   return {at.turn * all * d.fan_out, came, d.fan_out, r.by_row};
 }
 
 int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& unforced) {
-  Chain& chain = chains_[static_cast<size_t>(at.router)];
+  Chain& chain = chains_[at.router];
   look_up(chain);
   const Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c) {
@@ -101,7 +101,7 @@ int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices,
 }
 
 void RouterRecords::leave_free_choices(RouterTurn at, int32_t* choices) const {
-  const Chain& chain = chains_[static_cast<size_t>(at.router)];
+  const Chain& chain = chains_[at.router];
   const Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c)
     std::copy_n(forced_.data() + c * s.fan_out, s.fan_out,

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/cpu/cell_chain.h"
 #include "core/cpu/operands.h"
 
@@ -43,7 +44,7 @@ class RouterRecords {
   void find_chains(const Bindings& bounds);
   int32_t columns_of_scores(const ProgramRouter& router) const;
   void lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const;
-  const ProgramRouter& router(int32_t index) const { return program_.routers[static_cast<size_t>(index)]; }
+  const ProgramRouter& router(int32_t index) const { return program_.routers[index]; }
   /// There is a record for an execution of the router.
   bool has_room(int32_t router, int32_t execution) const;
   void look_up(Chain& chain) const;
@@ -52,9 +53,9 @@ class RouterRecords {
   const Program& program_;
   const Operands& operands_;
   const ExecutableLayout& layout_;
-  std::vector<Chain> chains_;           // by router: how its cells are followed to the dense ones
-  std::vector<int32_t> score_operand_;  // by router: what its cells are told by
-  std::vector<int32_t> forced_;         // choices of the cells that came, for the router that runs
+  IdVector<Chain> chains_;           // by router: how its cells are followed to the dense ones
+  IdVector<int32_t> score_operand_;  // by router: what its cells are told by
+  std::vector<int32_t> forced_;      // choices of the cells that came, for the router that runs
 };
 
 }  // namespace stormcell::cpu

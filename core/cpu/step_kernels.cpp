@@ -52,7 +52,7 @@ void sort_weights(const Program& p, const StepKernels& kernels, ExecutableLayout
     if (readers.contains(-1)) {
       layout.always.push_back(handle);
     } else {
-      for (const int32_t guard : readers) layout.lazy[static_cast<size_t>(guard)].push_back(handle);
+      for (const int32_t guard : readers) layout.lazy[guard].push_back(handle);
     }
   }
 }
@@ -64,7 +64,7 @@ int32_t most_events(const Program& p, const Bindings& bounds) {
     if (step.kind == StepKind::kernel) events += turns.back();
     if (step.kind == StepKind::repeat_end) turns.pop_back();
     if (step.kind == StepKind::repeat_begin)
-      turns.push_back(std::clamp<int64_t>(turns.back() * p.dims[static_cast<size_t>(step.most)].evaluate(bounds), 0, kMostEvents));
+      turns.push_back(std::clamp<int64_t>(turns.back() * p.dims[step.most].evaluate(bounds), 0, kMostEvents));
   }
   return static_cast<int32_t>(std::min<int64_t>(events, kMostEvents));
 }

@@ -154,7 +154,7 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
   Places places(*program.graph);
   std::map<int32_t, int64_t> executions;  // by named router
   for (const ExecutedDecision* e : standing_decisions(program, named, result)) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(e->router)];
+    const ProgramRouter& router = program.routers[e->router];
     JudgedDecision d;
     d.router = router.name;
     d.execution = executions[named.of[static_cast<size_t>(e->router)]]++;

@@ -12,7 +12,7 @@ ForcedDecisions recorded_choices(const SessionReader& session, int64_t run, int6
     if (!decision) continue;
     for (size_t r = 0; r < program.routers.size(); ++r) {
       if (program.routers[r].name != layout.routers[known].name) continue;
-      const Operand& d = program.operands[static_cast<size_t>(program.routers[r].decision)];
+      const Operand& d = program.operands[program.routers[r].decision];
       if (decision->branches != d.branches || decision->fan_out != d.fan_out)
         bad_input(session.path(),
                   "choices of router " + program.routers[r].name + ": expected " + std::to_string(d.branches) + " branches and " +

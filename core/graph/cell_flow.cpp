@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/id_vector.h"
 #include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
@@ -30,7 +31,7 @@ class Analysis {
   std::vector<Row> take() { return std::move(rows_); }
 
  private:
-  Row& row(ValueId v) { return rows_[static_cast<size_t>(v)]; }
+  Row& row(ValueId v) { return rows_[v]; }
   SpaceId space(ValueId v) const { return g_.value(v).type.space; }
 
   /// Adds to `into`, a value over `to`, what comes from `from` by the flow.
@@ -158,7 +159,7 @@ class Analysis {
 
   const Graph& g_;
   const std::vector<ValueId>& sources_;
-  std::vector<Row> rows_;
+  IdVector<Row> rows_;
   std::vector<std::vector<ValueId>> written_;  // states, by enclosing repeat
 };
 

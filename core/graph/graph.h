@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/base/id_vector.h"
 #include "core/cell/input_spec.h"
 #include "core/graph/attributes.h"
 #include "core/graph/dim.h"
@@ -130,7 +131,7 @@ class Graph {
     }
   }
   /// Nodes that use each value, in running order.
-  std::vector<std::vector<NodeId>> users() const;
+  IdVector<std::vector<NodeId>> users() const;
 };
 
 }  // namespace stormcell

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/base/progress.h"
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/record_area.h"
@@ -67,10 +68,10 @@ struct DeviceInfo {
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
-  std::vector<int32_t> always;             ///< weight handles that must be loaded before a submission
-  std::vector<std::vector<int32_t>> lazy;  ///< by guard: handles that its fallback reads, and nothing but fallbacks
-  int32_t most_events = 0;                 ///< room for events behind the status
-  std::vector<RecordLayout> records;       ///< by router
+  std::vector<int32_t> always;          ///< weight handles that must be loaded before a submission
+  IdVector<std::vector<int32_t>> lazy;  ///< by guard: handles that its fallback reads, and nothing but fallbacks
+  int32_t most_events = 0;              ///< room for events behind the status
+  IdVector<RecordLayout> records;       ///< by router
   /// Bytes that an executable of this layout takes beside its weights and inputs.
   int64_t bytes() const;
 };

@@ -21,9 +21,9 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   weights_.load(executable_->layout().always, progress);
   int64_t bytes = 0;
   for (const int32_t input : program_->inputs) {
-    const Operand& o = program_->operands[static_cast<size_t>(input)];
+    const Operand& o = program_->operands[input];
     input_offset_.push_back(bytes);
-    bytes += align_up(program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds));
+    bytes += align_up(program_->buffers[o.buffer].bytes.evaluate(options.bounds));
   }
   memory_->reserve(SharedPart::inputs, bytes);
   submission_.inputs.resize(program_->inputs.size());
@@ -37,9 +37,9 @@ Executor::~Executor() = default;
 
 void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings) {
   for (size_t i = 0; i < program_->inputs.size(); ++i) {
-    const Operand& o = program_->operands[static_cast<size_t>(program_->inputs[i])];
+    const Operand& o = program_->operands[program_->inputs[i]];
     const std::string& name = program_->graph->value(o.value).name;
-    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(bindings);
+    const int64_t bytes = program_->buffers[o.buffer].bytes.evaluate(bindings);
     const void* data = nullptr;
     size_t came = 0;
     if (o.dtype == DType::i32) {
@@ -68,10 +68,10 @@ void Executor::stage_forced(size_t router, const Bindings& bindings, const Execu
     bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile");
   };
   const auto& turns = (*options.forced)[router];
-  const int64_t most = program_->dims[static_cast<size_t>(r.executions)].evaluate(bindings);
+  const int64_t most = program_->dims[r.executions].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
     wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
-  const int64_t rows = program_->dims[static_cast<size_t>(program_->replayed_rows(r))].evaluate(bindings);
+  const int64_t rows = program_->dims[program_->replayed_rows(r)].evaluate(bindings);
   staged.assign(static_cast<size_t>(rows * d.fan_out * most), kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
     const auto& [choice, ancestor] = turns[t];
@@ -140,7 +140,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
     stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
     stream_->synchronize();
     if (status.code == ExecutionStatus::done) break;
-    weights_.load(executable_->layout().lazy[static_cast<size_t>(status.guard)]);
+    weights_.load(executable_->layout().lazy[status.guard]);
     submission_.resume = status.resume;
     ++result.late_loads;
   }
@@ -183,7 +183,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
 
 void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
   for (size_t i = 0; i < program_->outputs.size(); ++i) {
-    const Operand& o = program_->operands[static_cast<size_t>(program_->outputs[i])];
+    const Operand& o = program_->operands[program_->outputs[i]];
     OutputValue& out = result.outputs.emplace_back();
     out.name = program_->graph->outputs[i].name;
     out.dtype = o.dtype;
@@ -210,7 +210,7 @@ void Executor::read_records(ExecutionResult& result) {
     const DecisionShape& bound = layout.records[r].bound;
     const int32_t columns = layout.records[r].score_columns;
     // Of a repeat within a repeat the device keeps as many as the inner one has turns.
-    const int64_t kept = program_->dims[static_cast<size_t>(router.executions)].evaluate(submission_.bindings);
+    const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
     for (int32_t e = 0; e < std::min<int64_t>(came.executions[r], kept); ++e) {
       const RecordView record = layout.records[r].at(records_.data(), e);
       const RecordHeader header = *record.header;
@@ -226,7 +226,7 @@ void Executor::read_records(ExecutionResult& result) {
       out.score_columns = columns;
       out.scores.assign(record.scores, record.scores + int64_t{header.cells} * columns);
       if (!submission_.forced[r]) continue;
-      const int64_t rows = program_->dims[static_cast<size_t>(program_->replayed_rows(router))].evaluate(submission_.bindings);
+      const int64_t rows = program_->dims[program_->replayed_rows(router)].evaluate(submission_.bindings);
       for (int64_t c = 0; c < header.cells; ++c) {
         const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[static_cast<size_t>(c)] : c);
         const auto first = staged_[r].begin() + row * bound.fan_out;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/align.h"
+#include "core/base/id_vector.h"
 
 namespace stormcell {
 namespace {
@@ -64,9 +65,9 @@ class Planner {
   bool good_enough() const { return plan_.arena_bytes - plan_.live_set_bytes <= plan_.live_set_bytes / 64; }
 
   int64_t live_set() const {
-    std::vector<int64_t> delta(program_.steps.size() + 2, 0);
+    IdVector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
-      delta[static_cast<size_t>(program_.buffers[i].first)] += size_[i];
+      delta[program_.buffers[i].first] += size_[i];
       delta[static_cast<size_t>(program_.buffers[i].last) + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;
