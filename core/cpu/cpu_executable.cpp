@@ -180,20 +180,20 @@ class CpuExecutable : public Executable {
   void decide(int32_t at, const Step& step, Running& running, int32_t router) {
     const Submission& s = running.submission;
     const auto index = static_cast<size_t>(router);
-    int32_t* staged = index < s.forced.size() ? reinterpret_cast<int32_t*>(s.forced[index].value) : nullptr;
+    int32_t* staged = index < s.replayed.size() ? reinterpret_cast<int32_t*>(s.replayed[index].value) : nullptr;
     const RouterTurn turn{router, turn_of(router)};
-    run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.unforced[index]) : nullptr);
+    run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.not_replayed[index]) : nullptr);
     if (staged) records_.leave_free_choices(turn, staged);
     if (s.record) records_.record_scores(router, kernels_.in[at][0], running.area.executions[index], running.records);
   }
 
-  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* forced) {
+  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed) {
     std::vector<Rows>& in = kernels_.in[at];
     std::vector<Rows>& out = kernels_.out[at];
     for (size_t i = 0; i < in.size(); ++i) in[i] = operands_.resolve(step.inputs[i]);
     for (size_t i = 0; i < out.size(); ++i) out[i] = operands_.resolve(step.outputs[i]);
     const Submission& s = running.submission;
-    kernels_.kernel[at]->run({team_, weights_, in, out, scratch_, s.bindings, forced, communicator_, s.cancel});
+    kernels_.kernel[at]->run({team_, weights_, in, out, scratch_, s.bindings, replayed, communicator_, s.cancel});
   }
 
   int32_t copy(int32_t at, const Step& step) const {

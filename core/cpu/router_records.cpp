@@ -31,7 +31,7 @@ void RouterRecords::find_chains(const Bindings& bounds) {
     score_operand_[step.index] = p.steps[i - 1].inputs[0];
     choices = std::max(choices, p.dims[d.decision_cells].evaluate(bounds) * d.fan_out);
   }
-  forced_.resize(static_cast<size_t>(choices));
+  replayed_.resize(static_cast<size_t>(choices));
 }
 
 /// Columns of the scores that a router reads: none of one that goes by labels.
@@ -88,23 +88,23 @@ RouterRecords::Staged RouterRecords::staged(RouterTurn at) const {
   return {at.turn * all * d.fan_out, came, d.fan_out, r.by_row};
 }
 
-int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& unforced) {
+int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& not_replayed) {
   Chain& chain = chains_[at.router];
   look_up(chain);
   const Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c) {
     const int32_t* from = choices + s.first + (s.by_row ? chain.chain.follow(chain.rows, c) : c) * s.fan_out;
-    std::copy_n(from, s.fan_out, forced_.data() + c * s.fan_out);
-    unforced += from[0] == kNotRecorded;
+    std::copy_n(from, s.fan_out, replayed_.data() + c * s.fan_out);
+    not_replayed += from[0] == kNotRecorded;
   }
-  return forced_.data();
+  return replayed_.data();
 }
 
 void RouterRecords::leave_free_choices(RouterTurn at, int32_t* choices) const {
   const Chain& chain = chains_[at.router];
   const Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c)
-    std::copy_n(forced_.data() + c * s.fan_out, s.fan_out,
+    std::copy_n(replayed_.data() + c * s.fan_out, s.fan_out,
                 choices + s.first + (s.by_row ? chain.chain.follow(chain.rows, c) : c) * s.fan_out);
 }
 

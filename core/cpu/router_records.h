@@ -24,8 +24,8 @@ class RouterRecords {
   void record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const;
 
   /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a cell has none,
-  /// which `unforced` counts.
-  int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& unforced);
+  /// which `not_replayed` counts.
+  int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& not_replayed);
   /// What the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
   void leave_free_choices(RouterTurn at, int32_t* staged) const;
 
@@ -55,7 +55,7 @@ class RouterRecords {
   const ExecutableLayout& layout_;
   IdVector<Chain> chains_;           // by router: how its cells are followed to the dense ones
   IdVector<int32_t> score_operand_;  // by router: what its cells are told by
-  std::vector<int32_t> forced_;      // choices of the cells that came, for the router that runs
+  std::vector<int32_t> replayed_;    // choices of the cells that came, for the router that runs
 };
 
 }  // namespace stormcell::cpu

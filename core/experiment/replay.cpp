@@ -4,9 +4,9 @@
 
 namespace stormcell {
 
-ForcedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program) {
+ReplayedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program) {
   const RunLayout layout = session.layout(run);
-  ForcedDecisions choices(program.routers.size());
+  ReplayedDecisions choices(program.routers.size());
   for (size_t known = 0; known < layout.routers.size(); ++known) {
     const auto decision = session.decision(run, static_cast<int32_t>(known), batch);
     if (!decision) continue;

@@ -52,7 +52,7 @@ SpaceId Graph::dense_ancestor(SpaceId id) const {
   return id;
 }
 
-bool Graph::is_told(SpaceId id) const {
+bool Graph::is_dynamic(SpaceId id) const {
   for (; id != kNone; id = space(id).parent)
     if (origin(id) != kNone) return true;
   return false;

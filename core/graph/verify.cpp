@@ -24,7 +24,7 @@ class Verifier {
         fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
       content(v);
       if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
-      if (v.kind == ValueKind::input && graph_.is_told(v.type.space))
+      if (v.kind == ValueKind::input && graph_.is_dynamic(v.type.space))
         fail("value %" + v.name, "expected an input over cells that are there before any decision, got " + type_text(graph_, v.type));
       if (v.role == InputRole::mask && (v.type.dtype != DType::i32 || v.type.space == kNone || !v.type.content.empty()))
         fail("value %" + v.name, "expected a mask of one i32 a cell, got " + type_text(graph_, v.type));

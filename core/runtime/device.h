@@ -101,7 +101,7 @@ struct Submission {
   /// By router: choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
   /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
-  std::vector<DeviceAddress> forced;
+  std::vector<DeviceAddress> replayed;
   bool record = false, events = false;
   int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.

@@ -29,7 +29,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   submission_.inputs.resize(program_->inputs.size());
   labels_ = label_inputs(*program_->graph);
   missed_.assign(program_->guards.size(), false);
-  submission_.forced.resize(program_->routers.size());
+  submission_.replayed.resize(program_->routers.size());
   status_.resize(static_cast<size_t>(StatusArea::bytes(*program_)));
 }
 
@@ -61,13 +61,13 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
 
 // A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
 // at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
-void Executor::stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
+void Executor::stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->decision_of(r);
   const auto wrong = [&](const std::string& what) {
-    bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile");
+    bad_input(options.replayed_from, "choices of router " + r.name + ": " + what, "record them again with profile");
   };
-  const auto& turns = (*options.forced)[router];
+  const auto& turns = (*options.replayed)[router];
   const int64_t most = program_->dims[r.executions].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
     wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
@@ -97,23 +97,23 @@ void Executor::stage_forced(size_t router, const Bindings& bindings, const Execu
   }
 }
 
-void Executor::stage_all_forced(const Bindings& bindings, const ExecuteOptions& options) {
+void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options) {
   staged_.resize(program_->routers.size());
-  std::fill(submission_.forced.begin(), submission_.forced.end(), DeviceAddress{});
-  if (!options.forced) return;
-  const auto is_forced = [&](size_t r) { return r < options.forced->size() && !(*options.forced)[r].empty(); };
+  std::fill(submission_.replayed.begin(), submission_.replayed.end(), DeviceAddress{});
+  if (!options.replayed) return;
+  const auto is_replayed = [&](size_t r) { return r < options.replayed->size() && !(*options.replayed)[r].empty(); };
   int64_t bytes = 0;
   for (size_t r = 0; r < staged_.size(); ++r) {
-    if (!is_forced(r)) continue;
-    stage_forced(r, bindings, options, staged_[r]);
+    if (!is_replayed(r)) continue;
+    stage_replayed(r, bindings, options, staged_[r]);
     bytes += align_up(static_cast<int64_t>(staged_[r].size()) * 4);
   }
   memory_->reserve(SharedPart::replayed, bytes);
   DeviceAddress to = memory_->address(SharedPart::replayed);
   for (size_t r = 0; r < staged_.size(); ++r) {
-    if (!is_forced(r)) continue;
+    if (!is_replayed(r)) continue;
     const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
-    submission_.forced[r] = to;
+    submission_.replayed[r] = to;
     stream_->copy_to_device(to, staged_[r].data(), size);
     to = to + align_up(size);
   }
@@ -130,7 +130,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
-  stage_all_forced(bindings, options);
+  stage_all_replayed(bindings, options);
 
   const StatusArea came(status_.data(), *program_);
   const ExecutionStatus& status = *came.status;
@@ -150,11 +150,11 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.guard_misses.assign(came.misses.begin(), came.misses.end());
   for (size_t g = 0; g < missed_.size(); ++g)
     if (result.guard_misses[g] > 0) missed_[g] = true;
-  result.unforced.assign(came.unforced.begin(), came.unforced.end());
+  result.not_replayed.assign(came.not_replayed.begin(), came.not_replayed.end());
   result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
-  for (size_t r = 0; options.forced && r < std::min(program_->routers.size(), options.forced->size()); ++r)
-    if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(came.executions[r]) > held)
-      bad_input(options.forced_from,
+  for (size_t r = 0; options.replayed && r < std::min(program_->routers.size(), options.replayed->size()); ++r)
+    if (const size_t held = (*options.replayed)[r].size(); held > 0 && static_cast<size_t>(came.executions[r]) > held)
+      bad_input(options.replayed_from,
                 "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(came.executions[r]) +
                     " executions, got " + std::to_string(held),
                 "record them again with profile");
@@ -168,9 +168,9 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   if (options.record) {
     records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
     stream_->copy_to_host(records_.data(), executable_->records(), executable_->layout().record_bytes);
-    for (size_t r = 0; r < submission_.forced.size(); ++r)
-      if (submission_.forced[r])
-        stream_->copy_to_host(staged_[r].data(), submission_.forced[r], static_cast<int64_t>(staged_[r].size() * 4));
+    for (size_t r = 0; r < submission_.replayed.size(); ++r)
+      if (submission_.replayed[r])
+        stream_->copy_to_host(staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
     more = true;
   }
   if (options.outputs) {
@@ -225,7 +225,7 @@ void Executor::read_records(ExecutionResult& result) {
       out.padded.assign(record.padded, record.padded + bound.branches);
       out.score_columns = columns;
       out.scores.assign(record.scores, record.scores + int64_t{header.cells} * columns);
-      if (!submission_.forced[r]) continue;
+      if (!submission_.replayed[r]) continue;
       const int64_t rows = program_->dims[program_->replayed_rows(router)].evaluate(submission_.bindings);
       for (int64_t c = 0; c < header.cells; ++c) {
         const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[static_cast<size_t>(c)] : c);

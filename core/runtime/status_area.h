@@ -35,7 +35,7 @@ struct StatusArea {
     hits = counters(program.guards.size());
     misses = counters(program.guards.size());
     executions = counters(program.routers.size());
-    unforced = counters(program.routers.size());
+    not_replayed = counters(program.routers.size());
     ragged_cells = counters(program.raggeds.size());
     without_events = static_cast<int64_t>(parts.bytes());
     events = {parts.take<DeviceEvent>(most_events), static_cast<size_t>(memory ? most_events : 0)};
@@ -47,7 +47,7 @@ struct StatusArea {
   ExecutionStatus* status;
   std::span<int32_t> hits, misses;  ///< by guard
   std::span<int32_t> executions;    ///< by router
-  std::span<int32_t> unforced;      ///< by router: cells that had no choice to replay and decided freely
+  std::span<int32_t> not_replayed;  ///< by router: cells that had no choice to replay and decided freely
   std::span<int32_t> ragged_cells;  ///< by ragged value
   std::span<DeviceEvent> events;    ///< begin at without_events
   int64_t without_events, with_events;

@@ -147,7 +147,7 @@ ValueId RandomMaps::patches(ValueId maps, int depth, const std::string& name) {
   const Cut cut = draw_cut(maps);
   const SpaceId space = dense_space(name, space_of(maps), cut.patches);
   const ValueId cells = unfold(maps, space, cut, name);
-  const ValueId worked = graph().is_told(space) ? work(cells, 2, name) : router(cells, depth + 1, name);
+  const ValueId worked = graph().is_dynamic(space) ? work(cells, 2, name) : router(cells, depth + 1, name);
   return fold(worked, maps, cut, name);
 }
 

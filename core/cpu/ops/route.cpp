@@ -27,8 +27,8 @@ class Route : public Kernel {
     if (bias_) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
     if (grouped_) scores.parents = c.in[0].groups.parent_map();
     DecisionView d = *c.out[0].decision;
-    if (c.forced) {
-      replay(scores, protocol_, c.forced, d, c.forced);
+    if (c.replayed) {
+      replay(scores, protocol_, c.replayed, d, c.replayed);
     } else {
       stormcell::route(scores, protocol_, d);
     }

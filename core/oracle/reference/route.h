@@ -11,10 +11,10 @@ struct Scores {
   std::vector<float> values, bias;
 };
 
-/// Decides freely, or replays `forced` [cells, fan_out]. Returns the scores that were used.
+/// Decides freely, or replays the choices `replayed` [cells, fan_out]. Returns the scores that were used.
 /// Capacity is counted over the parents of a dense or ragged space, and over all cells of any other space.
 template <class Scalar>
-Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
+Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision) {
   const Protocol protocol = protocol_of(c.attributes());
   const bool by_label = protocol_row(protocol.kind).by_label();
   ScoreView view;
@@ -33,8 +33,8 @@ Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decisi
     view.bias = scores.bias.data();
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();
-  if (forced) {
-    replay(view, protocol, forced, decision.view);
+  if (replayed) {
+    replay(view, protocol, replayed, decision.view);
   } else {
     stormcell::route(view, protocol, decision.view);
   }
