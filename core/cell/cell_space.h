@@ -47,10 +47,12 @@ struct CellTable {
     const auto at = std::find(items.begin(), items.end(), sequence);
     return at == items.end() ? -1 : at - items.begin();
   }
+  /// Position in its sequence of the cell in `row`, in every phase: a prompt, too, may come in parts.
+  int32_t position(int64_t row) const { return static_cast<int32_t>(row % per_sequence) + step; }
   /// Id of the cell in `row`, rows being ordered by sequence, then position.
   CellId id(int64_t row) const {
     const int64_t sequence = this->sequence(row / per_sequence);
-    const int32_t position = static_cast<int32_t>(row % per_sequence) + step;
+    const int32_t position = this->position(row);
     return {sequence, sequence, position, phase == Phase::decode ? position : 0, phase};
   }
   /// Where a position lies: the row and column of its grid; of a sequence {0, position}.

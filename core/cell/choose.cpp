@@ -1,15 +1,16 @@
 // The rules themselves. Selection is by raw scores wherever a softmax only rescales them: it is monotone, and ties stay ties.
+#include "core/cell/choose.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/cell/protocol.h"
+#include "core/cell/protocol_row.h"
 
 namespace stormcell {
 namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
-constexpr int32_t kMostChoices = 64, kMostBranches = 4096;
 
 // NaN compares below everything, so that a broken score never wins.
 float usable(float score) { return std::isnan(score) ? kLowest : score; }
@@ -197,45 +198,33 @@ void choose_label(const ScoreView& in, const Protocol&, DecisionView& out) {
 
 void weigh_choices(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
   const int32_t k = out.fan_out;
+  const Weighting weighting = protocol_row(protocol.kind).weighting;
+  const SoftmaxPlace softmax = protocol.softmax_of_weights();
   for (int64_t c = 0; c < in.cells; ++c) {
     const float* s = in.data ? in.data + c * in.branches : nullptr;
     const int32_t* choice = out.choice + c * k;
     float* weight = out.choice_weight + c * k;
     const auto branch = [&](int32_t j) { return is_kept(choice[j]) ? choice[j] : ~choice[j]; };
     const auto used = [&](int32_t j) { return choice[j] != kNoBranch; };
-    float most = kLowest, sum = 0;
-    const bool over_all = protocol.kind == ProtocolKind::switch_top1 || protocol.kind == ProtocolKind::batch_prioritized ||
-                          (protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::before);
     // A NaN among the scores makes the weights NaN, as it does in every framework: a broken router must show.
-    const bool over_chosen = protocol.kind == ProtocolKind::top_k && protocol.softmax == SoftmaxPlace::after;
-    if (over_all) {
+    float most = kLowest, sum = 0;
+    if (softmax == SoftmaxPlace::before) {
       for (int32_t b = 0; b < in.branches; ++b) most = std::max(most, s[b]);
       for (int32_t b = 0; b < in.branches; ++b) sum += std::exp(s[b] - most);
-    } else if (over_chosen) {
+    } else if (softmax == SoftmaxPlace::after) {
       for (int32_t j = 0; j < k; ++j)
         if (used(j)) most = std::max(most, s[branch(j)]);
       for (int32_t j = 0; j < k; ++j)
         if (used(j)) sum += std::exp(s[branch(j)] - most);
     }
+    const auto weight_of = [&](int32_t b) {
+      if (softmax != SoftmaxPlace::none) return std::exp(s[b] - most) / sum;
+      if (weighting == Weighting::one) return 1.0f;
+      return weighting == Weighting::sigmoid ? sigmoid(s[b]) : s[b];
+    };
     float chosen = 0;
     for (int32_t j = 0; j < k; ++j) {
-      weight[j] = 0;
-      if (!used(j)) continue;
-      switch (protocol.kind) {
-        case ProtocolKind::top_k:
-        case ProtocolKind::switch_top1:
-        case ProtocolKind::batch_prioritized:
-          weight[j] = over_all || over_chosen ? std::exp(s[branch(j)] - most) / sum : s[branch(j)];
-          break;
-        case ProtocolKind::sigmoid_groups:
-          weight[j] = sigmoid(s[branch(j)]);
-          break;
-        case ProtocolKind::threshold:
-          weight[j] = s[branch(j)];
-          break;
-        default:
-          weight[j] = 1;
-      }
+      weight[j] = used(j) ? weight_of(branch(j)) : 0;
       chosen += weight[j];
     }
     const float factor = protocol.scale / (protocol.renormalize && chosen > 0 ? chosen : 1.0f);

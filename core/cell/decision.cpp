@@ -4,55 +4,15 @@
 #include <cstring>
 
 namespace stormcell {
-namespace {
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Walks the parts of a decision in memory order; the same walk sizes and lays out, so the two cannot disagree.
-template <class Visit>
-void for_each_part(const DecisionShape& s, Visit visit) {
-  const auto cells = static_cast<size_t>(s.cells), slots = static_cast<size_t>(s.slot_count()), branches = static_cast<size_t>(s.branches);
-  visit(0, size_t{1});
-  visit(1, branches + 1);
-  visit(2, slots);
-  visit(3, slots);
-  visit(4, slots);
-  visit(5, slots);
-  visit(6, slots);
-  visit(7, branches);
-  visit(8, branches);
-  visit(9, cells);
-  visit(10, cells);
-}
-}  // namespace
 
 size_t decision_bytes(const DecisionShape& shape) {
-  size_t bytes = 0;
-  for_each_part(shape, [&](int, size_t n) { bytes += aligned(n * 4); });
-  return bytes;
+  MemoryParts<64> parts;
+  lay_decision(parts, shape);
+  return parts.bytes();
 }
-
 DecisionView decision_view(void* memory, const DecisionShape& shape) {
-  void* parts[11];
-  auto* at = static_cast<std::byte*>(memory);
-  for_each_part(shape, [&](int part, size_t n) {
-    parts[part] = at;
-    at += aligned(n * 4);
-  });
-  DecisionView d;
-  d.cells = static_cast<int32_t*>(parts[0]);
-  d.offsets = static_cast<int32_t*>(parts[1]);
-  d.cell = static_cast<int32_t*>(parts[2]);
-  d.weight = static_cast<float*>(parts[3]);
-  d.choice = static_cast<int32_t*>(parts[4]);
-  d.choice_weight = static_cast<float*>(parts[5]);
-  d.slot = static_cast<int32_t*>(parts[6]);
-  d.wanted = static_cast<int32_t*>(parts[7]);
-  d.padded = static_cast<int32_t*>(parts[8]);
-  d.margin = static_cast<float*>(parts[9]);
-  d.scratch = static_cast<int32_t*>(parts[10]);
-  d.fan_out = shape.fan_out;
-  d.branches = shape.branches;
-  return d;
+  MemoryParts<64> parts(memory);
+  return lay_decision(parts, shape);
 }
 
 void index_decision(DecisionView& d, int64_t cells) {

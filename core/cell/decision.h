@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/base/align.h"
 #include "core/cell/cell_space.h"
 
 namespace stormcell {
@@ -48,6 +49,25 @@ struct DecisionView {
   int32_t dropped(int32_t branch) const { return wanted[branch] - load(branch); }
 };
 
+/// Takes the parts of a decision, in their order: the one description of its memory.
+template <size_t kAlignment>
+DecisionView lay_decision(MemoryParts<kAlignment>& parts, const DecisionShape& shape) {
+  DecisionView d;
+  d.cells = parts.template take<int32_t>(1);
+  d.offsets = parts.template take<int32_t>(shape.branches + 1);
+  d.cell = parts.template take<int32_t>(shape.slot_count());
+  d.weight = parts.template take<float>(shape.slot_count());
+  d.choice = parts.template take<int32_t>(shape.slot_count());
+  d.choice_weight = parts.template take<float>(shape.slot_count());
+  d.slot = parts.template take<int32_t>(shape.slot_count());
+  d.wanted = parts.template take<int32_t>(shape.branches);
+  d.padded = parts.template take<int32_t>(shape.branches);
+  d.margin = parts.template take<float>(shape.cells);
+  d.scratch = parts.template take<int32_t>(shape.cells);
+  d.fan_out = shape.fan_out;
+  d.branches = shape.branches;
+  return d;
+}
 /// Bytes of a decision's memory; every part is aligned to 64 bytes.
 size_t decision_bytes(const DecisionShape& shape);
 /// Lays a view over `memory` (64-byte aligned, decision_bytes large).

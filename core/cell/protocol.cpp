@@ -2,30 +2,85 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "core/base/error.h"
+#include "core/cell/choose.h"
+#include "core/cell/protocol_row.h"
 
 namespace stormcell {
 namespace {
-using Choose = void (*)(const ScoreView&, const Protocol&, DecisionView&);
-struct Row {
-  ProtocolKind kind;
-  std::string_view name;
-  Choose choose;
-};
+
 constexpr std::array kProtocols = {
-    Row{ProtocolKind::top_k, "top-k", choose_top_k},
-    Row{ProtocolKind::switch_top1, "switch-top1", choose_switch_top1},
-    Row{ProtocolKind::batch_prioritized, "batch-prioritized", choose_batch_prioritized},
-    Row{ProtocolKind::sigmoid_groups, "sigmoid-groups", choose_sigmoid_groups},
-    Row{ProtocolKind::threshold, "threshold", choose_threshold},
-    Row{ProtocolKind::residual_threshold, "residual-threshold", choose_residual_threshold},
-    Row{ProtocolKind::exit_threshold, "exit-threshold", choose_exit_threshold},
-    Row{ProtocolKind::hash, "hash", choose_hash},
-    Row{ProtocolKind::label, "label", choose_label},
+    ProtocolRow{.kind = ProtocolKind::top_k,
+                .name = "top-k",
+                .choose = choose_top_k,
+                .fan_out = FanOut::k,
+                .weighting = Weighting::selected,
+                .margin = MarginOf::scores,
+                .takes = "k softmax"},
+    ProtocolRow{.kind = ProtocolKind::switch_top1,
+                .name = "switch-top1",
+                .choose = choose_switch_top1,
+                .weighting = Weighting::softmax,
+                .places = Places::in_order,
+                .margin = MarginOf::scores,
+                .takes = "capacity dropped"},
+    ProtocolRow{.kind = ProtocolKind::batch_prioritized,
+                .name = "batch-prioritized",
+                .choose = choose_batch_prioritized,
+                .weighting = Weighting::softmax,
+                .places = Places::by_confidence,
+                .margin = MarginOf::scores,
+                .takes = "capacity_factor dropped"},
+    ProtocolRow{.kind = ProtocolKind::sigmoid_groups,
+                .name = "sigmoid-groups",
+                .choose = choose_sigmoid_groups,
+                .fan_out = FanOut::k,
+                .weighting = Weighting::sigmoid,
+                .margin = MarginOf::groups,
+                .takes = "k groups groups_kept bias"},
+    ProtocolRow{.kind = ProtocolKind::threshold,
+                .name = "threshold",
+                .choose = choose_threshold,
+                .fan_out = FanOut::all,
+                .weighting = Weighting::score,
+                .margin = MarginOf::each_score,
+                .takes = "threshold residual"},
+    ProtocolRow{.kind = ProtocolKind::residual_threshold,
+                .name = "residual-threshold",
+                .choose = choose_residual_threshold,
+                .margin = MarginOf::sum,
+                .branches = 2,
+                .takes = "threshold residual"},
+    ProtocolRow{.kind = ProtocolKind::exit_threshold,
+                .name = "exit-threshold",
+                .choose = choose_exit_threshold,
+                .margin = MarginOf::largest_share,
+                .branches = 2,
+                .takes = "threshold residual"},
+    ProtocolRow{.kind = ProtocolKind::hash,
+                .name = "hash",
+                .choose = choose_hash,
+                .decided_by = DecidedBy::any_label,
+                .fan_out = FanOut::two,
+                .takes = "branches seed"},
+    ProtocolRow{
+        .kind = ProtocolKind::label, .name = "label", .choose = choose_label, .decided_by = DecidedBy::branch_label, .takes = "branches"},
 };
-const Row& row(ProtocolKind kind) { return kProtocols[static_cast<size_t>(kind)]; }
+static_assert([] {
+  for (size_t i = 0; i < kProtocols.size(); ++i)
+    if (static_cast<size_t>(kProtocols[i].kind) != i) return false;
+  return true;
+}());
+
+bool is_among(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
 
 void finish(const Protocol& protocol, int64_t cells, DecisionView& out) {
   index_decision(out, cells);
@@ -33,39 +88,53 @@ void finish(const Protocol& protocol, int64_t cells, DecisionView& out) {
 }
 }  // namespace
 
-std::string_view to_text(ProtocolKind kind) { return row(kind).name; }
+std::span<const ProtocolRow> protocols() { return kProtocols; }
+const ProtocolRow& protocol_row(ProtocolKind kind) { return kProtocols[static_cast<size_t>(kind)]; }
+bool takes(const ProtocolRow& row, std::string_view parameter) {
+  return is_among(row.takes, parameter) || is_among(kCommonParameters, parameter);
+}
+
+std::string_view to_text(ProtocolKind kind) { return protocol_row(kind).name; }
 
 ProtocolKind parse_protocol(std::string_view text, std::string_view where) {
   std::string known;
-  for (const Row& r : kProtocols) {
-    if (r.name == text) return r.kind;
-    known += (known.empty() ? "" : ", ") + std::string(r.name);
+  for (const ProtocolRow& row : kProtocols) {
+    if (row.name == text) return row.kind;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
   bad_input(where, "unknown protocol \"" + std::string(text) + "\"", "one of " + known);
 }
 
 int32_t Protocol::fan_out(int32_t branches) const {
-  switch (kind) {
-    case ProtocolKind::top_k:
-    case ProtocolKind::sigmoid_groups:
-      return k;
-    case ProtocolKind::threshold:
-      return branches;
-    case ProtocolKind::hash:
-      return 2;
-    default:
+  switch (protocol_row(kind).fan_out) {
+    case FanOut::one:
       return 1;
+    case FanOut::two:
+      return 2;
+    case FanOut::k:
+      return k;
+    case FanOut::all:
+      return branches;
   }
+  return 1;
+}
+
+bool Protocol::mixes_parent() const { return protocol_row(kind).places == Places::in_order && capacity > 0; }
+bool Protocol::mixes_batch() const { return protocol_row(kind).places == Places::by_confidence && capacity_factor > 0; }
+
+SoftmaxPlace Protocol::softmax_of_weights() const {
+  const Weighting weighting = protocol_row(kind).weighting;
+  return weighting == Weighting::selected ? softmax : weighting == Weighting::softmax ? SoftmaxPlace::before : SoftmaxPlace::none;
 }
 
 void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out) {
-  row(protocol.kind).choose(scores, protocol, out);
+  protocol_row(protocol.kind).choose(scores, protocol, out);
   weigh_choices(scores, protocol, out);
   finish(protocol, scores.cells, out);
 }
 
 void replay(const ScoreView& scores, const Protocol& protocol, const int32_t* choices, DecisionView& out, int32_t* free_choices) {
-  row(protocol.kind).choose(scores, protocol, out);  // for the margins
+  protocol_row(protocol.kind).choose(scores, protocol, out);  // for the margins
   for (int64_t c = 0; c < scores.cells; ++c) {
     const bool recorded = choices[c * out.fan_out] != kNotRecorded;
     for (int64_t i = c * out.fan_out; i < (c + 1) * out.fan_out; ++i) {

@@ -1,4 +1,5 @@
-// The rules by which routers decide. Each is a plain function from scores to choices; route() applies the one a Protocol names.
+// The rules by which routers decide. Each is a plain function from scores to choices (choose.h) and a row of what others ask about it
+// (protocol_row.h); route() applies the one a Protocol names.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -24,6 +25,10 @@ std::string_view to_text(ProtocolKind kind);
 /// Throws Error(bad_input) that lists the known names.
 ProtocolKind parse_protocol(std::string_view text, std::string_view where);
 
+/// A router over more branches or with more choices a cell is refused by its shape rule, so that small stacks suffice. A protocol that may
+/// choose every branch has no bound but that of the branches.
+inline constexpr int32_t kMostBranches = 4096, kMostChoices = 64;
+
 enum class SoftmaxPlace : uint8_t { none, before, after };  ///< over all scores before the choice, or over the k chosen
 enum class DroppedCells : uint8_t { zero, scaled_input };   ///< what a dropped cell contributes
 
@@ -47,8 +52,10 @@ struct Protocol {
   /// Most branches that one cell may get.
   int32_t fan_out(int32_t branches) const;
   /// True when a cell's fate depends on other cells of its parent (capacity) or of the batch (priority).
-  bool mixes_parent() const { return kind == ProtocolKind::switch_top1 && capacity > 0; }
-  bool mixes_batch() const { return kind == ProtocolKind::batch_prioritized && capacity_factor > 0; }
+  bool mixes_parent() const;
+  bool mixes_batch() const;
+  /// Which softmax makes the weights: the protocol's own, or the one that `softmax` says where it may.
+  SoftmaxPlace softmax_of_weights() const;
   bool operator==(const Protocol&) const = default;
 };
 
@@ -61,18 +68,6 @@ struct ScoreView {
   const int32_t* label = nullptr;  ///< [cells] for label and hash
   ParentMap parents;               ///< what capacity is counted over
 };
-
-// One function a rule: writes choice and margin of every cell; weigh_choices() then writes the weights. Equal scores: the lowest index
-// wins; NaN counts as the lowest score. `branches` > 4096 or fan_out > 64 is refused by the verifier, so small stacks suffice.
-void choose_top_k(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_switch_top1(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_batch_prioritized(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_sigmoid_groups(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_residual_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_exit_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_hash(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
-void choose_label(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
 
 /// Decides freely: choices, index, padded loads.
 void route(const ScoreView& scores, const Protocol& protocol, DecisionView& out);

@@ -2,41 +2,26 @@
 
 namespace stormcell {
 namespace {
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// The same walk sizes and lays out, so the two cannot disagree.
-template <class Visit>
-void for_each_part(const RaggedShape& s, Visit visit) {
-  const auto parents = static_cast<size_t>(s.parents), cells = static_cast<size_t>(s.cells);
-  visit(0, size_t{2});
-  visit(1, parents + 1);
-  visit(2, cells);
-  visit(3, cells);
-  visit(4, cells);
+RaggedView lay_ragged(MemoryParts<64>& parts, const RaggedShape& shape) {
+  RaggedView r;
+  r.cells = parts.take<int32_t>(2);
+  r.parents = r.cells ? r.cells + 1 : nullptr;
+  r.offsets = parts.take<int32_t>(shape.parents + 1);
+  r.cell = parts.take<int32_t>(shape.cells);
+  r.parent = parts.take<int32_t>(shape.cells);
+  r.place = parts.take<int32_t>(shape.cells);
+  return r;
 }
 }  // namespace
 
 size_t ragged_bytes(const RaggedShape& shape) {
-  size_t bytes = 0;
-  for_each_part(shape, [&](int, size_t n) { bytes += aligned(n * 4); });
-  return bytes;
+  MemoryParts<64> parts;
+  lay_ragged(parts, shape);
+  return parts.bytes();
 }
-
 RaggedView ragged_view(void* memory, const RaggedShape& shape) {
-  int32_t* parts[5];
-  auto* at = static_cast<std::byte*>(memory);
-  for_each_part(shape, [&](int part, size_t n) {
-    parts[part] = reinterpret_cast<int32_t*>(at);
-    at += aligned(n * 4);
-  });
-  RaggedView r;
-  r.cells = parts[0];
-  r.parents = parts[0] + 1;
-  r.offsets = parts[1];
-  r.cell = parts[2];
-  r.parent = parts[3];
-  r.place = parts[4];
-  return r;
+  MemoryParts<64> parts(memory);
+  return lay_ragged(parts, shape);
 }
 
 CellGroups ragged_groups(const RaggedView& ragged, int32_t first, int32_t end) {

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/id_vector.h"
 #include "core/cpu/buffer_lives.h"
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/operands.h"
 #include "core/cpu/router_records.h"
-#include "core/cpu/status_area.h"
 #include "core/cpu/step_kernels.h"
 #include "core/runtime/put_range.h"
 #include "core/runtime/shared_memory.h"
@@ -20,6 +20,23 @@ uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+/// A submission that goes on after weights were loaded keeps the counters.
+void reset(const StatusArea& area, bool resumed) {
+  if (resumed) {
+    area.status->code = ExecutionStatus::done;
+  } else {
+    std::memset(static_cast<void*>(area.status), 0, static_cast<size_t>(area.without_events));
+  }
+}
+void add_event(const StatusArea& area, const DeviceEvent& event) {
+  ExecutionStatus& status = *area.status;
+  if (static_cast<size_t>(status.events) < area.events.size()) {
+    area.events[static_cast<size_t>(status.events++)] = event;
+  } else {
+    ++status.lost_events;
+  }
 }
 
 /// The team polls the submission's token as long as the submission runs.
@@ -58,7 +75,7 @@ class CpuExecutable : public Executable {
       memory_ = std::make_shared<SharedMemory>([&space](int64_t bytes, const std::string& what) { return space.allocate(bytes, what); });
     memory_->reserve(SharedPart::activations, layout_.memory.arena_bytes + layout_.scratch_bytes);
     memory_->reserve(SharedPart::records, layout_.record_bytes);
-    memory_->reserve(SharedPart::status, status_bytes() + int64_t{layout_.most_events} * static_cast<int64_t>(sizeof(DeviceEvent)));
+    memory_->reserve(SharedPart::status, StatusArea::bytes(*program_, layout_.most_events));
     states_ = space.allocate(layout_.memory.state_bytes, "states");
     place_operands();
   }
@@ -99,21 +116,20 @@ class CpuExecutable : public Executable {
     // A larger plan that was compiled since has moved what they share.
     if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
     operands_.bind(s.bindings, s.inputs);
-    Running running{s,
-                    {reinterpret_cast<std::byte*>(status().value), status_bytes(), *program_, layout_.most_events},
-                    reinterpret_cast<std::byte*>(records().value)};
-    running.area.reset(s.resume != 0);
+    Running running{
+        s, {reinterpret_cast<std::byte*>(status().value), *program_, layout_.most_events}, reinterpret_cast<std::byte*>(records().value)};
+    reset(running.area, s.resume != 0);
 
     const PollingTeam polling(team_, s.cancel);
     const auto steps = static_cast<int32_t>(program_->steps.size());
     for (int32_t at = s.resume; at < steps;) {
       if (s.cancel) s.cancel->check();
-      const Step& step = program_->steps[static_cast<size_t>(at)];
+      const Step& step = program_->steps[at];
       const uint64_t begin = s.events ? now_ns() : 0;
       lives_.begin(at, *space_);
       const int32_t next = run_step(at, step, running);
       if (next == kStop) return;
-      if (s.events && step.kind == StepKind::kernel) running.area.add_event({begin, now_ns(), at, 0});
+      if (s.events && step.kind == StepKind::kernel) add_event(running.area, {begin, now_ns(), at, 0});
       lives_.end(at, next, *space_);
       at = next;
     }
@@ -150,13 +166,13 @@ class CpuExecutable : public Executable {
   }
 
   int32_t decide_or_compute(int32_t at, const Step& step, Running& running) {
-    const int32_t router = kernels_.router[static_cast<size_t>(at)];
+    const int32_t router = kernels_.router[at];
     if (router >= 0) {
       decide(at, step, running, router);
     } else {
       run_kernel(at, step, running, nullptr);
     }
-    if (const int32_t ragged = kernels_.ragged[static_cast<size_t>(at)]; ragged >= 0)
+    if (const int32_t ragged = kernels_.ragged[at]; ragged >= 0)
       running.area.ragged_cells[static_cast<size_t>(ragged)] += *operands_.ragged(step.outputs[0]).cells;
     return at + 1;
   }
@@ -164,20 +180,20 @@ class CpuExecutable : public Executable {
   void decide(int32_t at, const Step& step, Running& running, int32_t router) {
     const Submission& s = running.submission;
     const auto index = static_cast<size_t>(router);
-    int32_t* staged = index < s.forced.size() ? reinterpret_cast<int32_t*>(s.forced[index].value) : nullptr;
+    int32_t* staged = index < s.replayed.size() ? reinterpret_cast<int32_t*>(s.replayed[index].value) : nullptr;
     const RouterTurn turn{router, turn_of(router)};
-    run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.unforced[index]) : nullptr);
+    run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.not_replayed[index]) : nullptr);
     if (staged) records_.leave_free_choices(turn, staged);
-    if (s.record) records_.record_scores(router, kernels_.in[static_cast<size_t>(at)][0], running.area.executions[index], running.records);
+    if (s.record) records_.record_scores(router, kernels_.in[at][0], running.area.executions[index], running.records);
   }
 
-  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* forced) {
-    std::vector<Rows>& in = kernels_.in[static_cast<size_t>(at)];
-    std::vector<Rows>& out = kernels_.out[static_cast<size_t>(at)];
+  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed) {
+    std::vector<Rows>& in = kernels_.in[at];
+    std::vector<Rows>& out = kernels_.out[at];
     for (size_t i = 0; i < in.size(); ++i) in[i] = operands_.resolve(step.inputs[i]);
     for (size_t i = 0; i < out.size(); ++i) out[i] = operands_.resolve(step.outputs[i]);
     const Submission& s = running.submission;
-    kernels_.kernel[static_cast<size_t>(at)]->run({team_, weights_, in, out, scratch_, s.bindings, forced, communicator_, s.cancel});
+    kernels_.kernel[at]->run({team_, weights_, in, out, scratch_, s.bindings, replayed, communicator_, s.cancel});
   }
 
   int32_t copy(int32_t at, const Step& step) const {
@@ -213,7 +229,7 @@ class CpuExecutable : public Executable {
         *r.cells = *r.parents = r.offsets[0] = 0;
       }
     for (int32_t inner = at + 1; inner < step.target; ++inner)
-      if (const Step& skipped = program_->steps[static_cast<size_t>(inner)]; skipped.kind == StepKind::record) {
+      if (const Step& skipped = program_->steps[inner]; skipped.kind == StepKind::record) {
         DecisionView d = operands_.decision(skipped.inputs[0]);
         index_decision(d, 0);
         record(inner, skipped, running);
@@ -228,22 +244,22 @@ class CpuExecutable : public Executable {
   }
 
   int32_t need_weights(int32_t at, const Step& step, Running& running) const {
-    for (const int32_t handle : layout_.lazy[static_cast<size_t>(step.index)])
+    for (const int32_t handle : layout_.lazy[step.index])
       if (!weights_.loaded(handle)) {
-        running.area.status.code = ExecutionStatus::needs_weights;
-        running.area.status.resume = at;
-        running.area.status.guard = step.index;
+        running.area.status->code = ExecutionStatus::needs_weights;
+        running.area.status->resume = at;
+        running.area.status->guard = step.index;
         return kStop;
       }
     return at + 1;
   }
 
   int32_t repeat_begin(int32_t at, const Step& step) {
-    turns_[static_cast<size_t>(step.index)] = 0;
+    turns_[step.index] = 0;
     return operands_.dim(step.most) <= 0 ? step.target : at + 1;
   }
   int32_t repeat_end(int32_t at, const Step& step) {
-    const bool more = ++turns_[static_cast<size_t>(step.index)] < operands_.dim(step.most);
+    const bool more = ++turns_[step.index] < operands_.dim(step.most);
     return more && operands_.scalar(step.inputs[0]) == 0 ? step.target : at + 1;
   }
 
@@ -255,8 +271,8 @@ class CpuExecutable : public Executable {
   }
   // Not the executions so far: of a router that stands in both bodies of a guard, each has had its own.
   int32_t turn_of(int32_t router) const {
-    const int32_t repeat = program_->routers[static_cast<size_t>(router)].repeat;
-    return repeat >= 0 ? static_cast<int32_t>(turns_[static_cast<size_t>(repeat)]) : 0;
+    const int32_t repeat = program_->routers[router].repeat;
+    return repeat >= 0 ? static_cast<int32_t>(turns_[repeat]) : 0;
   }
 
   WeightStore& weights_;
@@ -272,7 +288,7 @@ class CpuExecutable : public Executable {
   DeviceAddress placed_at_;  // of the activations that the operands and lives point into
   std::unique_ptr<DeviceBuffer> states_;
   BufferLives lives_;
-  std::vector<int64_t> turns_;  // by repeat
+  IdVector<int64_t> turns_;  // by repeat
   std::byte* scratch_ = nullptr;
 };
 

@@ -26,8 +26,8 @@ int32_t Making::panel_weight(size_t index, bool precise) const {
 }
 
 int64_t Making::most_rows(size_t index) const {
-  const Operand& o = program.operands[static_cast<size_t>(step.inputs[index])];
-  return o.rows < 0 ? 1 : program.dims[static_cast<size_t>(o.rows)].evaluate(bounds);
+  const Operand& o = program.operands[step.inputs[index]];
+  return o.rows < 0 ? 1 : program.dims[o.rows].evaluate(bounds);
 }
 
 }  // namespace stormcell::cpu

@@ -37,7 +37,7 @@ struct Call {
   std::span<const Rows> in, out;
   std::byte* scratch;
   std::span<const int64_t> bindings;
-  int32_t* forced = nullptr;             ///< route: choices to replay; becomes what it would have chosen freely
+  int32_t* replayed = nullptr;           ///< route: choices to replay; becomes what it would have chosen freely
   Communicator* communicator = nullptr;  ///< of a distributed plan
   const CancellationToken* cancel = nullptr;
 };

@@ -4,7 +4,7 @@ namespace stormcell::cpu {
 
 void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* states, const Bindings& bounds) {
   const Program& p = program_;
-  const auto most = [&](int32_t dim) { return p.dims[static_cast<size_t>(dim)].evaluate(bounds); };
+  const auto most = [&](int32_t dim) { return p.dims[dim].evaluate(bounds); };
   base_.assign(p.operands.size(), nullptr);
   decisions_.resize(p.operands.size());
   raggeds_.resize(p.operands.size());
@@ -19,8 +19,7 @@ void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* stat
 
 void Operands::bind(const Bindings& bindings, std::span<const DeviceAddress> inputs) {
   for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = program_.dims[i].evaluate(bindings);
-  for (size_t i = 0; i < program_.inputs.size(); ++i)
-    base_[static_cast<size_t>(program_.inputs[i])] = reinterpret_cast<std::byte*>(inputs[i].value);
+  for (size_t i = 0; i < program_.inputs.size(); ++i) base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(inputs[i].value);
 }
 
 Rows Operands::resolve(int32_t operand) const {

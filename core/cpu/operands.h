@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/runtime/memory_plan.h"
 
@@ -17,12 +18,12 @@ class Operands {
   /// What holds for one submission: the value of each extent, and where the inputs lie.
   void bind(const Bindings& bindings, std::span<const DeviceAddress> inputs);
 
-  std::byte* base(int32_t operand) const { return base_[static_cast<size_t>(operand)]; }
-  int64_t dim(int32_t index) const { return dims_[static_cast<size_t>(index)]; }
-  const DecisionView& decision(int32_t operand) const { return decisions_[static_cast<size_t>(operand)]; }
-  RaggedView& ragged(int32_t operand) { return raggeds_[static_cast<size_t>(operand)]; }
-  const RaggedView& ragged(int32_t operand) const { return raggeds_[static_cast<size_t>(operand)]; }
-  const Operand& operator[](int32_t operand) const { return program_.operands[static_cast<size_t>(operand)]; }
+  std::byte* base(int32_t operand) const { return base_[operand]; }
+  int64_t dim(int32_t index) const { return dims_[index]; }
+  const DecisionView& decision(int32_t operand) const { return decisions_[operand]; }
+  RaggedView& ragged(int32_t operand) { return raggeds_[operand]; }
+  const RaggedView& ragged(int32_t operand) const { return raggeds_[operand]; }
+  const Operand& operator[](int32_t operand) const { return program_.operands[operand]; }
 
   /// The rows that came.
   Rows resolve(int32_t operand) const;
@@ -33,10 +34,10 @@ class Operands {
   void resolve_routed(const Operand& o, Rows& r) const;
 
   const Program& program_;
-  std::vector<std::byte*> base_;
-  std::vector<DecisionView> decisions_;
-  std::vector<RaggedView> raggeds_;
-  std::vector<int64_t> dims_;
+  IdVector<std::byte*> base_;
+  IdVector<DecisionView> decisions_;
+  IdVector<RaggedView> raggeds_;
+  IdVector<int64_t> dims_;
 };
 
 }  // namespace stormcell::cpu

@@ -23,15 +23,15 @@ void RouterRecords::find_chains(const Bindings& bounds) {
     if (step.kind != StepKind::record) continue;
     const Operand& d = operands_[router(step.index).decision];
     const SpaceId space = p.graph->value(d.value).type.space;
-    auto& [chain, operands, rows] = chains_[static_cast<size_t>(step.index)];
+    auto& [chain, operands, rows] = chains_[step.index];
     chain = CellChain(cell_chain(*p.graph, space, router(step.index).dense_space), 1);
     operands = step.inputs;
     rows.resize(operands.size());
     // The router's own step stands before its record.
-    score_operand_[static_cast<size_t>(step.index)] = p.steps[i - 1].inputs[0];
-    choices = std::max(choices, p.dims[static_cast<size_t>(d.decision_cells)].evaluate(bounds) * d.fan_out);
+    score_operand_[step.index] = p.steps[i - 1].inputs[0];
+    choices = std::max(choices, p.dims[d.decision_cells].evaluate(bounds) * d.fan_out);
   }
-  forced_.resize(static_cast<size_t>(choices));
+  replayed_.resize(static_cast<size_t>(choices));
 }
 
 /// Columns of the scores that a router reads: none of one that goes by labels.
@@ -44,82 +44,67 @@ int32_t RouterRecords::columns_of_scores(const ProgramRouter& router) const {
 }
 
 void RouterRecords::lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const {
-  const auto most = [&](int32_t dim) { return program_.dims[static_cast<size_t>(dim)].evaluate(bounds); };
+  const auto most = [&](int32_t dim) { return program_.dims[dim].evaluate(bounds); };
   for (const ProgramRouter& r : program_.routers) {
-    layout.score_columns.push_back(scores ? columns_of_scores(r) : 0);
     const Operand& d = operands_[r.decision];
-    const int64_t cells = most(d.decision_cells);
-    const int64_t bytes = record_parts({cells, d.fan_out, d.branches}, layout.score_columns.back()).bytes;
-    layout.record_offset.push_back(layout.record_bytes);
-    layout.record_size.push_back(bytes);
-    layout.record_cells.push_back(cells);
-    layout.record_bytes += bytes * most(r.executions);
+    const RecordLayout records{{most(d.decision_cells), d.fan_out, d.branches}, scores ? columns_of_scores(r) : 0, layout.record_bytes};
+    layout.records.push_back(records);
+    layout.record_bytes += records.bytes() * most(r.executions);
   }
 }
 
-/// Where an execution's record lies; nullptr where there is no room for it.
-std::byte* RouterRecords::record_at(int32_t index, int32_t execution, std::byte* area) const {
-  if (execution >= operands_.dim(router(index).executions)) return nullptr;
-  return area + layout_.record_offset[static_cast<size_t>(index)] + execution * layout_.record_size[static_cast<size_t>(index)];
-}
-
-RecordParts RouterRecords::parts_of(int32_t index) const {
-  const Operand& d = operands_[router(index).decision];
-  return record_parts({layout_.record_cells[static_cast<size_t>(index)], d.fan_out, d.branches},
-                      layout_.score_columns[static_cast<size_t>(index)]);
-}
+bool RouterRecords::has_room(int32_t index, int32_t execution) const { return execution < operands_.dim(router(index).executions); }
 
 void RouterRecords::look_up(Chain& chain) const {
   for (size_t i = 1; i < chain.operands.size(); ++i) chain.rows[i] = operands_.resolve(chain.operands[i]);
 }
 
 void RouterRecords::record(const Step& step, RouterTurn at, int32_t execution, std::byte* area) {
-  std::byte* to = record_at(at.router, execution, area);
-  if (!to) return;
+  if (!has_room(at.router, execution)) return;
+  const RecordView to = layout_.records[at.router].at(area, execution);
   const DecisionView& d = operands_.decision(step.inputs[0]);
-  const RecordParts parts = parts_of(at.router);
-  const auto cells = static_cast<size_t>(*d.cells);
-  *reinterpret_cast<RecordHeader*>(to) = {*d.cells, at.turn};
-  std::memcpy(to + parts.choice, d.choice, cells * static_cast<size_t>(d.fan_out) * 4);
-  std::memcpy(to + parts.weight, d.choice_weight, cells * static_cast<size_t>(d.fan_out) * 4);
-  std::memcpy(to + parts.margin, d.margin, cells * 4);
-  std::memcpy(to + parts.padded, d.padded, static_cast<size_t>(d.branches) * 4);
-  auto* ancestor = reinterpret_cast<int32_t*>(to + parts.ancestor);
-  Chain& chain = chains_[static_cast<size_t>(at.router)];
+  const int64_t cells = *d.cells, choices = cells * d.fan_out;
+  *to.header = {*d.cells, at.turn};
+  std::copy_n(d.choice, choices, to.choice);
+  std::copy_n(d.choice_weight, choices, to.weight);
+  std::copy_n(d.margin, cells, to.margin);
+  std::copy_n(d.padded, d.branches, to.padded);
+  Chain& chain = chains_[at.router];
   look_up(chain);
-  for (size_t c = 0; c < cells; ++c) ancestor[c] = static_cast<int32_t>(chain.chain.follow(chain.rows, static_cast<int64_t>(c)));
+  for (int64_t c = 0; c < cells; ++c) to.ancestor[c] = static_cast<int32_t>(chain.chain.follow(chain.rows, c));
 }
 
 void RouterRecords::record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const {
-  std::byte* to = layout_.score_columns[static_cast<size_t>(router)] > 0 ? record_at(router, execution, area) : nullptr;
-  if (to) std::memcpy(to + parts_of(router).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);
+  const RecordLayout& layout = layout_.records[router];
+  if (layout.score_columns == 0 || !has_room(router, execution)) return;
+  std::memcpy(layout.at(area, execution).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);
 }
 
 RouterRecords::Staged RouterRecords::staged(RouterTurn at) const {
   const ProgramRouter& r = router(at.router);
   const Operand& d = operands_[r.decision];
-  const int64_t all = operands_.dim(r.by_row ? r.dense_cells : d.decision_cells);
-  const int64_t came = operands_.resolve(score_operand_[static_cast<size_t>(at.router)]).rows;
+  const int64_t all = operands_.dim(program_.replayed_rows(r));
+  const int64_t came = operands_.resolve(score_operand_[at.router]).rows;
   return {at.turn * all * d.fan_out, came, d.fan_out, r.by_row};
 }
 
-int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& unforced) {
-  Chain& chain = chains_[static_cast<size_t>(at.router)];
+int32_t* RouterRecords::choices_to_replay(RouterTurn at, const int32_t* choices, int32_t& not_replayed) {
+  Chain& chain = chains_[at.router];
   look_up(chain);
   const Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c) {
     const int32_t* from = choices + s.first + (s.by_row ? chain.chain.follow(chain.rows, c) : c) * s.fan_out;
-    std::copy_n(from, s.fan_out, forced_.data() + c * s.fan_out);
-    unforced += from[0] == kNotRecorded;
+    std::copy_n(from, s.fan_out, replayed_.data() + c * s.fan_out);
+    not_replayed += from[0] == kNotRecorded;
   }
-  return forced_.data();
+  return replayed_.data();
 }
 
 void RouterRecords::leave_free_choices(RouterTurn at, int32_t* choices) const {
-  const Chain& chain = chains_[static_cast<size_t>(at.router)];
+  const Chain& chain = chains_[at.router];
   const Staged s = staged(at);
   for (int64_t c = 0; c < s.cells; ++c)
-    std::copy_n(forced_.data() + c * s.fan_out, s.fan_out,
+    std::copy_n(replayed_.data() + c * s.fan_out, s.fan_out,
                 choices + s.first + (s.by_row ? chain.chain.follow(chain.rows, c) : c) * s.fan_out);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/cpu/cell_chain.h"
 #include "core/cpu/operands.h"
 
@@ -23,8 +24,8 @@ class RouterRecords {
   void record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const;
 
   /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a cell has none,
-  /// which `unforced` counts.
-  int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& unforced);
+  /// which `not_replayed` counts.
+  int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& not_replayed);
   /// What the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
   void leave_free_choices(RouterTurn at, int32_t* staged) const;
 
@@ -43,18 +44,18 @@ class RouterRecords {
   void find_chains(const Bindings& bounds);
   int32_t columns_of_scores(const ProgramRouter& router) const;
   void lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const;
-  const ProgramRouter& router(int32_t index) const { return program_.routers[static_cast<size_t>(index)]; }
-  std::byte* record_at(int32_t router, int32_t execution, std::byte* area) const;
-  RecordParts parts_of(int32_t router) const;
+  const ProgramRouter& router(int32_t index) const { return program_.routers[index]; }
+  /// There is a record for an execution of the router.
+  bool has_room(int32_t router, int32_t execution) const;
   void look_up(Chain& chain) const;
   Staged staged(RouterTurn at) const;
 
   const Program& program_;
   const Operands& operands_;
   const ExecutableLayout& layout_;
-  std::vector<Chain> chains_;           // by router: how its cells are followed to the dense ones
-  std::vector<int32_t> score_operand_;  // by router: what its cells are told by
-  std::vector<int32_t> forced_;         // choices of the cells that came, for the router that runs
+  IdVector<Chain> chains_;           // by router: how its cells are followed to the dense ones
+  IdVector<int32_t> score_operand_;  // by router: what its cells are told by
+  std::vector<int32_t> replayed_;    // choices of the cells that came, for the router that runs
 };
 
 }  // namespace stormcell::cpu

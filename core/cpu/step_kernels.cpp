@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 
 namespace stormcell::cpu {
@@ -14,7 +15,7 @@ std::unique_ptr<Kernel> make_kernel(const Making& making) {
   for (const KernelRow& row : kernel_list())
     if (row.op == node.op->name)
       if (auto kernel = row.make(making)) return kernel;
-  failed(std::string(node.op->name) + " \"" + node.name + "\"", "no CPU kernel");
+  failed(node_text(node), "no CPU kernel");
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ StepKernels make_kernels(const Program& p, WeightStore& weights, const Bindings&
     made.in[i].resize(step.inputs.size());
     made.out[i].resize(step.outputs.size());
     made.kernel[i] = make_kernel({p, step, weights, bounds, threads, made.weights[i]});
-    made.scratch_bytes = std::max(made.scratch_bytes, (made.kernel[i]->scratch_bytes() + 63) / 64 * 64);
+    made.scratch_bytes = std::max(made.scratch_bytes, align_up(made.kernel[i]->scratch_bytes()));
     for (size_t r = 0; r < p.routers.size(); ++r)
       if (p.routers[r].node == step.node) made.router[i] = static_cast<int32_t>(r);
     for (size_t r = 0; r < p.raggeds.size(); ++r)
@@ -51,7 +52,7 @@ void sort_weights(const Program& p, const StepKernels& kernels, ExecutableLayout
     if (readers.contains(-1)) {
       layout.always.push_back(handle);
     } else {
-      for (const int32_t guard : readers) layout.lazy[static_cast<size_t>(guard)].push_back(handle);
+      for (const int32_t guard : readers) layout.lazy[guard].push_back(handle);
     }
   }
 }
@@ -63,7 +64,7 @@ int32_t most_events(const Program& p, const Bindings& bounds) {
     if (step.kind == StepKind::kernel) events += turns.back();
     if (step.kind == StepKind::repeat_end) turns.pop_back();
     if (step.kind == StepKind::repeat_begin)
-      turns.push_back(std::clamp<int64_t>(turns.back() * p.dims[static_cast<size_t>(step.most)].evaluate(bounds), 0, kMostEvents));
+      turns.push_back(std::clamp<int64_t>(turns.back() * p.dims[step.most].evaluate(bounds), 0, kMostEvents));
   }
   return static_cast<int32_t>(std::min<int64_t>(events, kMostEvents));
 }

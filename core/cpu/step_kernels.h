@@ -3,17 +3,18 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/cpu/cpu_kernel.h"
 
 namespace stormcell::cpu {
 
 /// By step of the program.
 struct StepKernels {
-  std::vector<std::unique_ptr<Kernel>> kernel;  ///< nullptr: not a kernel step
-  std::vector<std::vector<int32_t>> weights;    ///< handles that it reads
-  std::vector<int32_t> router, ragged;          ///< the router that decides there; the ragged value that it computes; -1: none
-  std::vector<std::vector<Rows>> in, out;       ///< room for its operands: a step allocates nothing
-  int64_t scratch_bytes = 0;                    ///< the most that one of them needs
+  IdVector<std::unique_ptr<Kernel>> kernel;  ///< nullptr: not a kernel step
+  IdVector<std::vector<int32_t>> weights;    ///< handles that it reads
+  IdVector<int32_t> router, ragged;          ///< the router that decides there; the ragged value that it computes; -1: none
+  IdVector<std::vector<Rows>> in, out;       ///< room for its operands: a step allocates nothing
+  int64_t scratch_bytes = 0;                 ///< the most that one of them needs
 };
 /// The first row of kernel_list() that supports a step makes its kernel. Throws where none does.
 StepKernels make_kernels(const Program& program, WeightStore& weights, const Bindings& bounds, int threads);

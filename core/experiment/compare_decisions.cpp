@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "core/cell/protocol_row.h"
+
 namespace stormcell {
 namespace {
 
@@ -135,20 +137,17 @@ double flip_margin(const JudgedDecision& r, int64_t cell, const ChoiceDifference
   const double cut = static_cast<double>(r.margin[static_cast<size_t>(cell)]);
   if (r.scores.empty()) return cut;
   const float* scores = r.scores.data() + cell * r.score_columns;
-  switch (r.protocol.kind) {
-    case ProtocolKind::top_k:
-    case ProtocolKind::switch_top1:
-    case ProtocolKind::batch_prioritized:
+  switch (protocol_row(r.protocol.kind).margin) {
+    case MarginOf::scores:
       return overtaking(difference, [&](int32_t b) { return usable(scores[b]); });
-    case ProtocolKind::sigmoid_groups:
+    case MarginOf::groups:
       return groups_margin(r, scores, difference);
-    case ProtocolKind::threshold:
+    case MarginOf::each_score:
       return threshold_margin(r.protocol, scores, difference);
-    case ProtocolKind::residual_threshold:
-    case ProtocolKind::exit_threshold:
+    case MarginOf::sum:
+    case MarginOf::largest_share:
       return cut;
-    case ProtocolKind::hash:
-    case ProtocolKind::label:
+    case MarginOf::none:
       return kNever;
   }
   return cut;
@@ -184,8 +183,9 @@ double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
 
 double score_scale(const JudgedDecision& r) {
   double scale = 0;
-  if (r.protocol.kind == ProtocolKind::exit_threshold) return 1;
-  if (r.protocol.kind == ProtocolKind::sigmoid_groups) {
+  const MarginOf margin = protocol_row(r.protocol.kind).margin;
+  if (margin == MarginOf::largest_share) return 1;
+  if (margin == MarginOf::groups) {
     for (const float bias : r.bias)
       if (std::isfinite(bias)) scale = std::max(scale, std::fabs(static_cast<double>(bias)));
     return 1 + scale;
@@ -198,7 +198,7 @@ double score_scale(const JudgedDecision& r) {
       most = std::max(most, s);
       sum += s;
     }
-    scale = std::max(scale, r.protocol.kind == ProtocolKind::residual_threshold ? sum : most);
+    scale = std::max(scale, margin == MarginOf::sum ? sum : most);
   }
   return scale;
 }
@@ -208,7 +208,7 @@ int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice,
   const int64_t cells = d.shape.cells, slots = d.shape.slot_count();
   const auto branches = static_cast<size_t>(d.shape.branches);
   int64_t wrong = 0;
-  if (p.kind == ProtocolKind::batch_prioritized && p.capacity_factor > 0) {
+  if (p.mixes_batch()) {
     const int64_t per_branch = (cells + d.shape.branches - 1) / d.shape.branches;
     const auto capacity = static_cast<int64_t>(p.capacity_factor * static_cast<double>(per_branch));
     // Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies closer than
@@ -231,7 +231,7 @@ int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice,
     }
     return wrong;
   }
-  const int64_t capacity = p.kind == ProtocolKind::switch_top1 && p.capacity > 0 ? p.capacity : std::numeric_limits<int64_t>::max();
+  const int64_t capacity = p.mixes_parent() ? p.capacity : std::numeric_limits<int64_t>::max();
   int64_t parent = -1;
   std::vector<int64_t> counts(branches);
   for (int64_t i = 0; i < slots; ++i) {

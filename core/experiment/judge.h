@@ -26,7 +26,8 @@ class Judge {
   /// `tolerance`: of every output on its own scale.
   Judge(double tolerance, Arithmetic arithmetic) : tolerance_(tolerance), routing_(arithmetic) {}
 
-  /// One batch. `replayed`: the plan with the reference's decisions forced and recorded; `free`: as it runs, nullptr where it was not run.
+  /// One batch. `replayed`: the plan with the reference's decisions replayed and recorded; `free`: as it runs, nullptr where it was not
+  /// run.
   void add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
   /// The same in two steps, so that outputs of one execution at a time lie beside the reference's: what the replay gave, which may go then,
   /// and all else. `expected`: the reference's decisions, without those of cells that the plan leaves out.

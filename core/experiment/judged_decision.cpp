@@ -154,7 +154,7 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
   Places places(*program.graph);
   std::map<int32_t, int64_t> executions;  // by named router
   for (const ExecutedDecision* e : standing_decisions(program, named, result)) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(e->router)];
+    const ProgramRouter& router = program.routers[e->router];
     JudgedDecision d;
     d.router = router.name;
     d.execution = executions[named.of[static_cast<size_t>(e->router)]]++;
@@ -173,16 +173,16 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
   return all;
 }
 
-ForcedDecisions forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions) {
-  ForcedDecisions forced(program.routers.size());
-  for (size_t r = 0; r < forced.size(); ++r)
+ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions) {
+  ReplayedDecisions replayed(program.routers.size());
+  for (size_t r = 0; r < replayed.size(); ++r)
     for (const JudgedDecision& d : decisions) {
       if (d.router != program.routers[r].name) continue;
-      ForcedDecision& f = forced[r].emplace_back();
+      ReplayedDecision& f = replayed[r].emplace_back();
       f.choice = d.choice;
       for (int64_t c = 0; c < d.shape.cells; ++c) f.ancestor.push_back(d.row(c));
     }
-  return forced;
+  return replayed;
 }
 
 std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,

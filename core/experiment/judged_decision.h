@@ -52,7 +52,7 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
                                          const ExecutionResult& result);
 
 /// What makes a device replay them: by router of the program, then execution.
-ForcedDecisions forced_choices(const Program& program, const std::vector<JudgedDecision>& decisions);
+ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions);
 
 /// Without the cells of padding that a plan does not compute: by the name of a dense space, 1 for each row that it computes.
 std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,

@@ -22,9 +22,7 @@ int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const 
     bytes += store.bytes(handle);
     largest = std::max(largest, store.source().find(store.key(handle).tensor)->bytes());
   }
-  const auto bytes_of = [&](int32_t operand) {
-    return program->buffers[static_cast<size_t>(program->operands[static_cast<size_t>(operand)].buffer)].bytes.evaluate(options.bounds);
-  };
+  const auto bytes_of = [&](int32_t operand) { return program->buffers[program->operands[operand].buffer].bytes.evaluate(options.bounds); };
   for (const int32_t input : program->inputs) bytes += 2 * bytes_of(input);
   for (const int32_t output : program->outputs) bytes += 2 * bytes_of(output);
   // The oracle's values: about an arena.

@@ -33,8 +33,8 @@ void OutputWriter::declare(const Batch& batch, std::vector<TensorDeclaration>& l
   if (!batch.is_consecutive()) list.push_back({prefix_of(batch) + "items", DType::i64, {batch.size()}});
   const Program& program = *plan_.program;
   for (const int32_t first : plan_.records.routers.first) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(first)];
-    const Operand& d = program.operands[static_cast<size_t>(router.decision)];
+    const ProgramRouter& router = program.routers[first];
+    const Operand& d = program.operands[router.decision];
     const std::vector<int64_t> shape{rows_of(router, bindings), d.fan_out};
     list.push_back({prefix_of(batch) + router.name + ".branch", DType::i32, shape});
     list.push_back({prefix_of(batch) + router.name + ".weight", DType::f32, shape});
@@ -43,15 +43,15 @@ void OutputWriter::declare(const Batch& batch, std::vector<TensorDeclaration>& l
 
 /// The router decides about the real cells among those of its dense space.
 bool OutputWriter::is_compacted(const ProgramRouter& router) const {
-  const SpaceId space = plan_.graph->value(plan_.program->operands[static_cast<size_t>(router.decision)].value).type.space;
+  const SpaceId space = plan_.graph->value(plan_.program->operands[router.decision].value).type.space;
   return plan_.graph->space(space).kind == SpaceKind::ragged && plan_.graph->space(space).base == router.dense_space;
 }
 
 /// Cells that are written of a router: those of its dense space, or, nested, as many as may come, since how many do is not known before it
 /// runs.
 int64_t OutputWriter::rows_of(const ProgramRouter& router, const Bindings& bindings) const {
-  const Operand& d = plan_.program->operands[static_cast<size_t>(router.decision)];
-  return plan_.program->dims[static_cast<size_t>(is_compacted(router) ? router.dense_cells : d.decision_cells)].evaluate(bindings);
+  const Operand& d = plan_.program->operands[router.decision];
+  return plan_.program->dims[is_compacted(router) ? router.dense_cells : d.decision_cells].evaluate(bindings);
 }
 
 void OutputWriter::add(const Batch& batch) {
@@ -71,8 +71,8 @@ void OutputWriter::add(const Batch& batch) {
     if (d->turn == 0) decided[static_cast<size_t>(named.of[static_cast<size_t>(d->router)])] = d;
   const Bindings bindings = bindings_of(*plan_.graph, batch, 0);
   for (size_t n = 0; n < decided.size(); ++n) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(named.first[n])];
-    const Operand& shape = program.operands[static_cast<size_t>(router.decision)];
+    const ProgramRouter& router = program.routers[named.first[n]];
+    const Operand& shape = program.operands[router.decision];
     const bool compacted = is_compacted(router);
     const auto slots = static_cast<size_t>(rows_of(router, bindings) * shape.fan_out);
     std::vector<int32_t> branch(slots, compacted ? -2 : -1);

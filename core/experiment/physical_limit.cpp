@@ -14,7 +14,7 @@ struct Loads {
 std::map<ValueId, Loads> loads_of(const Program& program, const ExecutionResult& result, int32_t& turns) {
   std::map<ValueId, Loads> loads;
   for (const ExecutedDecision& d : result.decisions) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
+    const ProgramRouter& router = program.routers[d.router];
     Loads& of = loads[program.graph->node(router.node).outputs[0]];
     of.of_branch.resize(static_cast<size_t>(d.shape.branches), 0);
     of.cells += static_cast<double>(d.shape.cells);
@@ -38,7 +38,7 @@ CostCase executed_case(const Program& program, const ExecutionResult& result, co
   }
   const Graph& graph = *program.graph;
   for (size_t i = 0; i < program.raggeds.size() && i < result.ragged_cells.size(); ++i) {
-    const ValueId told_by = program.operands[static_cast<size_t>(program.raggeds[i])].value;
+    const ValueId told_by = program.operands[program.raggeds[i]].value;
     const auto all = static_cast<double>(graph.space(graph.value(told_by).type.space).count.evaluate(bindings));
     if (all > 0) of.shares.set_present(told_by, result.ragged_cells[i] / all);
   }

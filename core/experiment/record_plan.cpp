@@ -12,11 +12,9 @@
 namespace stormcell {
 namespace {
 
-ValueId decision_of(const Program& program, int32_t router) {
-  return program.graph->node(program.routers[static_cast<size_t>(router)].node).outputs[0];
-}
+ValueId decision_of(const Program& program, int32_t router) { return program.graph->node(program.routers[router].node).outputs[0]; }
 
-bool in_turns(const Program& program, const ExecutedDecision& d) { return program.routers[static_cast<size_t>(d.router)].repeat >= 0; }
+bool in_turns(const Program& program, const ExecutedDecision& d) { return program.routers[d.router].repeat >= 0; }
 
 /// The named router whose decision fills a routed space, -1: none.
 int32_t router_over(const Program& program, const NamedRouters& named, const CellSpace& space) {
@@ -68,7 +66,7 @@ void add_spaces(RecordPlan& plan, const Program& program) {
 void add_routers(RecordPlan& plan, const Program& program) {
   const Graph& g = *program.graph;
   for (const int32_t first : plan.routers.first) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(first)];
+    const ProgramRouter& router = program.routers[first];
     const Node& node = g.node(router.node);
     const Value& decision = g.value(node.outputs[0]);
     RouterInfo info;
@@ -186,7 +184,7 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   r.choice = d.choice;
   r.weight = d.weight;
   r.padded = d.padded;
-  const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
+  const ProgramRouter& router = program.routers[d.router];
   if (g.value(decision_of(program, d.router)).type.space != router.dense_space) r.ancestor = d.ancestor;
   if (options.scores) r.margin = d.margin;
   // What a threshold compares are no scores of its branches: one for each class, say.

@@ -4,15 +4,15 @@
 
 namespace stormcell {
 
-ForcedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program) {
+ReplayedDecisions recorded_choices(const SessionReader& session, int64_t run, int64_t batch, const Program& program) {
   const RunLayout layout = session.layout(run);
-  ForcedDecisions choices(program.routers.size());
+  ReplayedDecisions choices(program.routers.size());
   for (size_t known = 0; known < layout.routers.size(); ++known) {
     const auto decision = session.decision(run, static_cast<int32_t>(known), batch);
     if (!decision) continue;
     for (size_t r = 0; r < program.routers.size(); ++r) {
       if (program.routers[r].name != layout.routers[known].name) continue;
-      const Operand& d = program.operands[static_cast<size_t>(program.routers[r].decision)];
+      const Operand& d = program.operands[program.routers[r].decision];
       if (decision->branches != d.branches || decision->fan_out != d.fan_out)
         bad_input(session.path(),
                   "choices of router " + program.routers[r].name + ": expected " + std::to_string(d.branches) + " branches and " +

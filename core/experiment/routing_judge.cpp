@@ -113,10 +113,10 @@ void RoutingJudge::add(Flip flip, Router::Found& found) {
   if (found.listed.size() < kListedFlips) found.listed.push_back(std::move(flip));
 }
 
-void RoutingJudge::add_follower(Flip flip) {
-  ++follower_count_;
+void RoutingJudge::add_consequence(Flip flip) {
+  ++consequence_count_;
   flip.follows = true;
-  if (followers_.size() < kListedFlips) followers_.push_back(std::move(flip));
+  if (consequences_.size() < kListedFlips) consequences_.push_back(std::move(flip));
 }
 
 void RoutingJudge::wrong(const std::string& router, const std::string& what) { wrong_.try_emplace(router, what); }
@@ -160,7 +160,7 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     }
   }
   sum.score_scale = std::max(sum.score_scale, scale);
-  if (p.protocol.kind != ProtocolKind::batch_prioritized) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
+  if (!p.protocol.mixes_batch()) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
 
   // Where no cell chose otherwise that shares the places, the same cells get them.
   std::set<int64_t> chosen_otherwise;
@@ -196,12 +196,12 @@ bool RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>
     }
     // A repeat that ends earlier, because its cells left.
     if (disturbed.rows.empty() && decides(r)) wrong(r.router, "did not decide where the reference did");
-    for (int64_t c = 0; c < r.shape.cells; ++c) add_follower(one_sided(batch, r, c, &Flip::reference));
+    for (int64_t c = 0; c < r.shape.cells; ++c) add_consequence(one_sided(batch, r, c, &Flip::reference));
   }
   for (const JudgedDecision& f : free) {
     if (find(reference, f)) continue;
     if (disturbed.rows.empty() && decides(f)) wrong(f.router, "decided where the reference did not");
-    for (int64_t c = 0; c < f.shape.cells; ++c) add_follower(one_sided(batch, f, c, &Flip::ours));
+    for (int64_t c = 0; c < f.shape.cells; ++c) add_consequence(one_sided(batch, f, c, &Flip::ours));
   }
   return disturbed.rows.empty();
 }
@@ -230,7 +230,7 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
       const int64_t cell = pair.b < 0 ? pair.a : pair.b;
       if (!before.reaches(r, side.row(cell))) wrong(r.router, "decided over other cells than the reference");
       disturbed.add(r.dense_space, side.row(cell));
-      add_follower(one_sided(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
+      add_consequence(one_sided(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
       continue;
     }
     const bool other_inputs = before.reaches(r, r.row(pair.a));
@@ -241,7 +241,7 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
       if (judged.chosen[static_cast<size_t>(pair.a)]) continue;  // already
       Flip flip = flip_of(batch, r, pair.a, difference);
       if (other_inputs) {
-        add_follower(std::move(flip));
+        add_consequence(std::move(flip));
       } else {
         add(std::move(flip), sum.flips);
       }
@@ -249,7 +249,7 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
       disturbed.add(r.dense_space, r.row(pair.a));
       Flip flip = dropped_flip(batch, r, pair.a, branch);
       if (places_move.contains(sharing(r, pair.a))) {
-        add_follower(std::move(flip));
+        add_consequence(std::move(flip));
       } else if (!judged.dropped[static_cast<size_t>(pair.a)]) {
         add(std::move(flip), sum.drops);
       }
@@ -303,11 +303,11 @@ void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& un
 
 void RoutingJudge::judge(Verification& v) const {
   v.dropped = dropped_;
-  v.consequences = follower_count_;
+  v.consequences = consequence_count_;
   std::vector<Flip> unexplained, explained;
   for (const Router& r : routers_) judge(r, v, unexplained, explained);
   for (const auto& [router, what] : wrong_) v.reasons.push_back("router " + router + " " + what);
-  for (const std::vector<Flip>* flips : {&std::as_const(unexplained), &std::as_const(explained), &followers_})
+  for (const std::vector<Flip>* flips : {&std::as_const(unexplained), &std::as_const(explained), &consequences_})
     for (const Flip& flip : *flips)
       if (v.listed.size() < kListedFlips) v.listed.push_back(flip);
 }

@@ -68,7 +68,7 @@ class RoutingJudge {
   void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
                     Disturbed& disturbed);
   static void add(Flip flip, Router::Found& found);
-  void add_follower(Flip flip);
+  void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
   Router& router(const std::string& name);
   double score_error(const Router& router) const;
@@ -76,8 +76,8 @@ class RoutingJudge {
 
   Arithmetic arithmetic_;
   std::vector<Router> routers_;
-  std::vector<Flip> followers_;
-  int64_t follower_count_ = 0, dropped_ = 0;
+  std::vector<Flip> consequences_;
+  int64_t consequence_count_ = 0, dropped_ = 0;
   std::map<std::string, std::string> wrong_;  ///< by router: what is wrong whatever the numbers say
 };
 

@@ -52,10 +52,10 @@ struct JudgedPlan {
   Observed run(const Batch& batch, const Observed* replay) {
     ExecuteOptions execute;
     execute.outputs = execute.record = true;
-    ForcedDecisions forced;
+    ReplayedDecisions replayed;
     if (replay) {
-      forced = forced_choices(*plan.program, replay->decisions);
-      execute.forced = &forced;
+      replayed = choices_to_replay(*plan.program, replay->decisions);
+      execute.replayed = &replayed;
     }
     state.run_batch(plan, batch, execute);
     Observed came = observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);

@@ -79,7 +79,7 @@ bool fits(const Graph& graph, const Node& node, const AttributeRule& rule, const
       return std::find(known.begin(), known.end(), *word) != known.end();
     }
     case AttributeKind::extent:
-      if (word) Dim::parse(*word, graph.symbols, std::string(node.op->name) + " \"" + node.name + "\"");  // says itself what is wrong
+      if (word) Dim::parse(*word, graph.symbols, node_text(node));  // says itself what is wrong
       return word != nullptr;
     case AttributeKind::integers:
       return list != nullptr;
@@ -91,7 +91,25 @@ bool fits(const Graph& graph, const Node& node, const AttributeRule& rule, const
   return false;
 }
 
+template <class Value>
+Value declared(const Node& node, std::string_view attribute) {
+  const AttributeRule* rule = attribute_rule(*node.op, attribute);
+  if (const Value* value = rule ? std::get_if<Value>(&rule->presence.otherwise) : nullptr) return *value;
+  failed(node_text(node), "attribute " + std::string(attribute) + " is not there, and no default is declared");
+}
+
 }  // namespace
+
+int64_t integer_of(const Node& node, std::string_view attribute) {
+  return node.attributes.has(attribute) ? node.attributes.integer(attribute) : declared<int64_t>(node, attribute);
+}
+bool flag_of(const Node& node, std::string_view attribute) { return integer_of(node, attribute) != 0; }
+double real_of(const Node& node, std::string_view attribute) {
+  return node.attributes.has(attribute) ? node.attributes.real(attribute) : declared<double>(node, attribute);
+}
+std::string word_of(const Node& node, std::string_view attribute) {
+  return node.attributes.has(attribute) ? node.attributes.word(attribute) : std::string(declared<std::string_view>(node, attribute));
+}
 
 std::string listed(std::string_view words, std::string_view last) {
   const std::vector<std::string_view> list = split(words);
@@ -115,19 +133,19 @@ bool holds_spaces(const Operator& op, std::string_view attribute) {
 void expect_attributes(const Graph& graph, const Node& node) {
   for (const auto& [name, value] : node.attributes) {
     const AttributeRule* rule = attribute_rule(*node.op, name);
-    if (!rule) operator_error(graph, node, known_attributes(*node.op), name);
-    if (!fits(graph, node, *rule, value)) operator_error(graph, node, name + " as " + kind_text(*rule), value_text(value));
+    if (!rule) operator_error(node, known_attributes(*node.op), name);
+    if (!fits(graph, node, *rule, value)) operator_error(node, name + " as " + kind_text(*rule), value_text(value));
   }
   for (const AttributeRule& rule : node.op->attributes)
-    if (rule.presence == Presence::required) expect_attribute(graph, node, rule.name);
-  expect_extras(graph, node);
+    if (rule.presence.must) expect_attribute(node, rule.name);
+  expect_extras(node);
 }
 
-void expect_attribute(const Graph& graph, const Node& node, std::string_view attribute) {
+void expect_attribute(const Node& node, std::string_view attribute) {
   if (node.attributes.has(attribute)) return;
   const AttributeRule* rule = attribute_rule(*node.op, attribute);
   if (!rule) failed(node.op->name, "attribute " + std::string(attribute) + " is not declared");
-  operator_error(graph, node, "attribute " + std::string(attribute) + ", " + kind_text(*rule), "none");
+  operator_error(node, "attribute " + std::string(attribute) + ", " + kind_text(*rule), "none");
 }
 
 }  // namespace stormcell

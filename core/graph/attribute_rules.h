@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "core/graph/graph.h"
 
@@ -18,7 +19,17 @@ enum class AttributeKind : uint8_t {
   space,     ///< the number of a space of the graph
   spaces,    ///< a list of such numbers
 };
-enum class Presence : uint8_t { required, optional };
+
+/// Whether a node must have an attribute, and what holds where it has not: kernels, oracle and passes read that from here.
+struct Presence {
+  static const Presence required, optional;  ///< optional: its operator looks whether it is there
+  bool must = false;
+  std::variant<std::monostate, int64_t, double, std::string_view> otherwise = {};
+};
+inline constexpr Presence Presence::required{true}, Presence::optional{false};
+constexpr Presence defaults_to(int value) { return {false, int64_t{value}}; }
+constexpr Presence defaults_to(double value) { return {false, value}; }
+constexpr Presence defaults_to(std::string_view value) { return {false, value}; }
 
 struct AttributeRule {
   std::string_view name;
@@ -35,7 +46,13 @@ bool holds_spaces(const Operator& op, std::string_view attribute);
 void expect_attributes(const Graph& graph, const Node& node);
 
 /// For a shape rule: the node has this attribute, which its operator needs only in some cases.
-void expect_attribute(const Graph& graph, const Node& node, std::string_view attribute);
+void expect_attribute(const Node& node, std::string_view attribute);
+
+/// A node's attribute, or what its operator declares where the node has none. Throws where the operator declares nothing either.
+int64_t integer_of(const Node& node, std::string_view attribute);
+bool flag_of(const Node& node, std::string_view attribute);
+double real_of(const Node& node, std::string_view attribute);
+std::string word_of(const Node& node, std::string_view attribute);
 
 /// "a", "a or b", "a, b or c" of words with blanks between; `last` stands before the last one.
 std::string listed(std::string_view words, std::string_view last = "or");

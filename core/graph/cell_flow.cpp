@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/id_vector.h"
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
 #include "core/graph/roles.h"
@@ -13,18 +15,7 @@ namespace {
 using Row = std::vector<CellDependence>;  // of one value, by source
 
 /// True when the weights of the chosen branches are computed from the scores; else they are 1.
-bool weights_from_scores(const Node& route) {
-  switch (protocol_of(route.attributes).kind) {
-    case ProtocolKind::top_k:
-    case ProtocolKind::switch_top1:
-    case ProtocolKind::batch_prioritized:
-    case ProtocolKind::sigmoid_groups:
-    case ProtocolKind::threshold:
-      return true;
-    default:
-      return false;
-  }
-}
+bool weights_from_scores(const Node& route) { return protocol_row(protocol_of(route.attributes).kind).weighting != Weighting::one; }
 
 class Analysis {
  public:
@@ -40,7 +31,7 @@ class Analysis {
   std::vector<Row> take() { return std::move(rows_); }
 
  private:
-  Row& row(ValueId v) { return rows_[static_cast<size_t>(v)]; }
+  Row& row(ValueId v) { return rows_[v]; }
   SpaceId space(ValueId v) const { return g_.value(v).type.space; }
 
   /// Adds to `into`, a value over `to`, what comes from `from` by the flow.
@@ -168,7 +159,7 @@ class Analysis {
 
   const Graph& g_;
   const std::vector<ValueId>& sources_;
-  std::vector<Row> rows_;
+  IdVector<Row> rows_;
   std::vector<std::vector<ValueId>> written_;  // states, by enclosing repeat
 };
 

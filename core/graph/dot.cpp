@@ -150,7 +150,7 @@ class Drawing {
     std::string style;
     if (is_route(n)) {
       const Value& d = g_.value(n.outputs[0]);
-      text += "\n" + n.attributes.word("protocol", "") + ", " + std::to_string(d.fan_out) + " of " + std::to_string(d.branches);
+      text += "\n" + n.attributes.word("protocol") + ", " + std::to_string(d.fan_out) + " of " + std::to_string(d.branches);
       style = " shape=diamond style=\"filled,bold\" fillcolor=\"#f9b25c\" color=\"#a85b00\"";
     } else if (!n.outputs.empty()) {
       text += "\n" + type_text(g_, g_.value(n.outputs[0]).type);

@@ -52,7 +52,7 @@ SpaceId Graph::dense_ancestor(SpaceId id) const {
   return id;
 }
 
-bool Graph::is_told(SpaceId id) const {
+bool Graph::is_dynamic(SpaceId id) const {
   for (; id != kNone; id = space(id).parent)
     if (origin(id) != kNone) return true;
   return false;
@@ -69,10 +69,10 @@ SpaceId Graph::common_ancestor(SpaceId a, SpaceId b) const {
   return kNone;
 }
 
-std::vector<std::vector<NodeId>> Graph::users() const {
-  std::vector<std::vector<NodeId>> users(values.size());
+IdVector<std::vector<NodeId>> Graph::users() const {
+  IdVector<std::vector<NodeId>> users(values.size());
   const auto add = [&](ValueId v, NodeId n) {
-    auto& list = users[static_cast<size_t>(v)];
+    auto& list = users[v];
     if (list.empty() || list.back() != n) list.push_back(n);
   };
   for_each_node([&](NodeId id, int) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/base/id_vector.h"
 #include "core/cell/input_spec.h"
 #include "core/graph/attributes.h"
 #include "core/graph/dim.h"
@@ -111,7 +112,7 @@ class Graph {
   /// The space that cells are identified in: the origins followed up to a space that has none.
   SpaceId dense_ancestor(SpaceId space) const;
   /// True when only a decision or a ragged value tells which cells the space has: it is routed or ragged, or lies below such a space.
-  bool is_told(SpaceId space) const;
+  bool is_dynamic(SpaceId space) const;
   /// True of a ragged space that holds members of routed parents; then its parent is the routed space.
   bool holds_members(SpaceId space) const;
   /// The nearest common ancestor; kNone: only the batch as a whole is common.
@@ -130,7 +131,7 @@ class Graph {
     }
   }
   /// Nodes that use each value, in running order.
-  std::vector<std::vector<NodeId>> users() const;
+  IdVector<std::vector<NodeId>> users() const;
 };
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/id_vector.h"
 #include "core/graph/roles.h"
 #include "core/graph/router_flow.h"
 
@@ -21,11 +22,11 @@ class Search {
     g_.for_each_node([&](NodeId id, int) { order_.push_back(id); });
     const auto successors = value_successors(g_);
     for (size_t v = 0; v < successors.size(); ++v)
-      for (const ValueId w : successors[v]) sources_[static_cast<size_t>(w)].push_back(static_cast<ValueId>(v));
-    for (const NamedValue& o : g_.outputs) is_output_[static_cast<size_t>(o.value)] = true;
+      for (const ValueId w : successors[v]) sources_[w].push_back(static_cast<ValueId>(v));
+    for (const NamedValue& o : g_.outputs) is_output_[o.value] = true;
     for (const Node& n : g_.nodes)
       for (const auto& yield : n.yields)
-        for (const ValueId v : yield) is_output_[static_cast<size_t>(v)] = true;
+        for (const ValueId v : yield) is_output_[v] = true;
   }
 
   std::vector<Hoist> run() {
@@ -42,10 +43,10 @@ class Search {
     hoist.router = order_[at];
     hoist.decision = route.outputs[0];
     hoist.name = route.name;
-    const std::vector<bool> cone = cone_of(hoist.decision);
+    const IdVector<bool> cone = cone_of(hoist.decision);
     for (const NodeId id : order_)
       for (const ValueId v : g_.node(id).outputs)
-        if (cone[static_cast<size_t>(v)] && v != hoist.decision) hoist.cone.push_back(v);
+        if (cone[v] && v != hoist.decision) hoist.cone.push_back(v);
     for (size_t v = 0; v < g_.values.size(); ++v)
       if (cone[v] && (g_.values[v].kind == ValueKind::input || g_.values[v].kind == ValueKind::state))
         hoist.sources.push_back(static_cast<ValueId>(v));
@@ -77,16 +78,16 @@ class Search {
   }
 
   /// Everything from which the decision is computed.
-  std::vector<bool> cone_of(ValueId decision) const {
-    std::vector<bool> cone(g_.values.size(), false);
+  IdVector<bool> cone_of(ValueId decision) const {
+    IdVector<bool> cone(g_.values.size(), false);
     std::vector<ValueId> open{decision};
-    cone[static_cast<size_t>(decision)] = true;
+    cone[decision] = true;
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
-      for (const ValueId from : sources_[static_cast<size_t>(v)]) {
-        if (cone[static_cast<size_t>(from)]) continue;
-        cone[static_cast<size_t>(from)] = true;
+      for (const ValueId from : sources_[v]) {
+        if (cone[from]) continue;
+        cone[from] = true;
         open.push_back(from);
       }
     }
@@ -100,9 +101,7 @@ class Search {
     constexpr Role kHoisted[] = {Role::compute, Role::pointwise, Role::attend, Role::unfold};
     if (n.outputs.empty() || std::find(std::begin(kHoisted), std::end(kHoisted), n.op->role) == std::end(kHoisted)) return false;
     for (const ValueId v : n.outputs)
-      if (cone[static_cast<size_t>(v)] || is_output_[static_cast<size_t>(v)] || g_.value(v).type.space != space ||
-          g_.value(v).kind == ValueKind::decision)
-        return false;
+      if (cone[v] || is_output_[v] || g_.value(v).type.space != space || g_.value(v).kind == ValueKind::decision) return false;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       if (g_.value(n.inputs[i]).kind == ValueKind::state) return false;  // it may be written before the node would run
       const Mix mix = n.op->flow ? n.op->flow(g_, n, i).mix : Mix::batch;
@@ -115,7 +114,7 @@ class Search {
   bool needed_by(NodeId id, ValueId decision, const std::map<NodeId, std::vector<int32_t>>& waiting, std::vector<int32_t>& branches) const {
     bool used = false;
     for (const ValueId v : g_.node(id).outputs)
-      for (const NodeId user : users_[static_cast<size_t>(v)]) {
+      for (const NodeId user : users_[v]) {
         const Node& u = g_.node(user);
         used = true;
         if (has_role(u, Role::open) && sends_by(g_, u) == decision) {
@@ -134,9 +133,9 @@ class Search {
   const Bindings& bindings_;
   const BranchShares& shares_;
   std::vector<NodeId> order_;
-  std::vector<std::vector<NodeId>> users_;
-  std::vector<std::vector<ValueId>> sources_;
-  std::vector<bool> is_output_;
+  IdVector<std::vector<NodeId>> users_;
+  IdVector<std::vector<ValueId>> sources_;
+  IdVector<bool> is_output_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/graph/label_inputs.h"
 
 #include "core/base/error.h"
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 
@@ -26,7 +27,7 @@ std::vector<LabelInput> label_inputs(const Graph& graph) {
   std::vector<LabelInput> inputs;
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
-    if (!is_route(node) || protocol_of(node.attributes).kind != ProtocolKind::label) return;
+    if (!is_route(node) || protocol_row(protocol_of(node.attributes).kind).decided_by != DecidedBy::branch_label) return;
     if (const ValueId input = source_of(graph, node.inputs[0]); input != kNone)
       inputs.push_back({input, graph.value(node.outputs[0]).branches, node.name});
   });

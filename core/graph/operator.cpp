@@ -6,9 +6,10 @@
 
 namespace stormcell {
 
-void operator_error(const Graph& graph, const Node& node, std::string_view expected, std::string_view came) {
-  (void)graph;
-  bad_input(std::string(node.op->name) + " \"" + node.name + "\"", "expected " + std::string(expected) + ", got " + std::string(came));
+std::string node_text(const Node& node) { return std::string(node.op->name) + " \"" + node.name + "\""; }
+
+void operator_error(const Node& node, std::string_view expected, std::string_view came) {
+  bad_input(node_text(node), "expected " + std::string(expected) + ", got " + std::string(came));
 }
 
 std::vector<Result> infer_outputs(const Graph& graph, const Node& node) {
@@ -29,13 +30,13 @@ std::string type_text(const Graph& graph, const TensorType& type) {
 
 const TensorType& input_type(const Graph& graph, const Node& node, size_t index) {
   if (index >= node.inputs.size())
-    operator_error(graph, node, "at least " + std::to_string(index + 1) + " inputs", std::to_string(node.inputs.size()));
+    operator_error(node, "at least " + std::to_string(index + 1) + " inputs", std::to_string(node.inputs.size()));
   return graph.value(node.inputs[index]).type;
 }
 
-void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t most) {
+void expect_inputs(const Node& node, size_t least, size_t most) {
   if (node.inputs.size() < least || node.inputs.size() > most)
-    operator_error(graph, node, std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) + " inputs",
+    operator_error(node, std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) + " inputs",
                    std::to_string(node.inputs.size()));
 }
 
@@ -51,20 +52,20 @@ void expect_activation(const Graph& graph, const Node& node, size_t index) {
   input_type(graph, node, index);
   const Value& v = graph.value(node.inputs[index]);
   if (v.kind == ValueKind::weight || v.kind == ValueKind::decision)
-    operator_error(graph, node, "an activation as input " + std::to_string(index), value_text(graph, v));
+    operator_error(node, "an activation as input " + std::to_string(index), value_text(graph, v));
 }
 
 void expect_real(const Graph& graph, const Node& node, size_t index) {
   expect_activation(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
-  if (type.dtype != DType::f32) operator_error(graph, node, "input " + std::to_string(index) + " as f32", type_text(graph, type));
+  if (type.dtype != DType::f32) operator_error(node, "input " + std::to_string(index) + " as f32", type_text(graph, type));
 }
 
 void expect_cells(const Graph& graph, const Node& node, size_t index, size_t rank) {
   expect_activation(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
   if (type.space == kNone || type.content.size() != rank)
-    operator_error(graph, node, "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
+    operator_error(node, "input " + std::to_string(index) + " over cells with " + std::to_string(rank) + " content extents",
                    type_text(graph, type));
   expect_real(graph, node, index);
 }
@@ -74,15 +75,14 @@ void expect_content(const Graph& graph, const Node& node, size_t index, const st
   if (type.content != content) {
     TensorType wanted = type;
     wanted.content = content;
-    operator_error(graph, node, "input " + std::to_string(index) + " as " + type_text(graph, wanted), type_text(graph, type));
+    operator_error(node, "input " + std::to_string(index) + " as " + type_text(graph, wanted), type_text(graph, type));
   }
 }
 
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space) {
   const TensorType& type = input_type(graph, node, index);
   if (type.space != space)
-    operator_error(graph, node,
-                   "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
+    operator_error(node, "input " + std::to_string(index) + " over cells of " + (space == kNone ? "no space" : graph.space(space).name),
                    type_text(graph, type));
 }
 
@@ -90,7 +90,7 @@ void expect_weight(const Graph& graph, const Node& node, size_t index) {
   const TensorType& type = input_type(graph, node, index);
   const Value& v = graph.value(node.inputs[index]);
   if (v.kind != ValueKind::weight || !is_engine_float(type.dtype))
-    operator_error(graph, node, "a weight in f32, f16 or bf16 as input " + std::to_string(index), value_text(graph, v));
+    operator_error(node, "a weight in f32, f16 or bf16 as input " + std::to_string(index), value_text(graph, v));
 }
 
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {
@@ -102,26 +102,25 @@ void expect_shared(const Graph& graph, const Node& node, size_t index, const std
 void expect_integer(const Graph& graph, const Node& node, size_t index) {
   expect_activation(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
-  if (type.dtype != DType::i32) operator_error(graph, node, "input " + std::to_string(index) + " as i32", type_text(graph, type));
+  if (type.dtype != DType::i32) operator_error(node, "input " + std::to_string(index) + " as i32", type_text(graph, type));
 }
 
 void expect_one_integer(const Graph& graph, const Node& node, size_t index) {
   expect_integer(graph, node, index);
   const TensorType& type = input_type(graph, node, index);
-  if (!type.content.empty())
-    operator_error(graph, node, "input " + std::to_string(index) + " with one number a cell", type_text(graph, type));
+  if (!type.content.empty()) operator_error(node, "input " + std::to_string(index) + " with one number a cell", type_text(graph, type));
 }
 
 void expect_decision(const Graph& graph, const Node& node, size_t index) {
   input_type(graph, node, index);
   if (graph.value(node.inputs[index]).kind != ValueKind::decision)
-    operator_error(graph, node, "a decision as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+    operator_error(node, "a decision as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
 }
 
 void expect_ragged(const Graph& graph, const Node& node, size_t index) {
   input_type(graph, node, index);
   if (graph.value(node.inputs[index]).kind != ValueKind::ragged)
-    operator_error(graph, node, "ragged cells as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
+    operator_error(node, "ragged cells as input " + std::to_string(index), type_text(graph, input_type(graph, node, index)));
 }
 
 bool is_grouped(const Graph& graph, SpaceId space) {
@@ -141,11 +140,11 @@ std::vector<std::string> extras(const Node& node) {
 }
 }  // namespace
 
-int extra_input(const Node& node, std::string_view extra, size_t fixed) {
+std::optional<size_t> extra_input(const Node& node, std::string_view extra, size_t fixed) {
   const auto list = extras(node);
   for (size_t i = 0; i < list.size(); ++i)
-    if (list[i] == extra) return static_cast<int>(fixed + i);
-  return -1;
+    if (list[i] == extra) return fixed + i;
+  return {};
 }
 void remove_extra(Node& node, std::string_view extra) {
   std::string rest;
@@ -157,14 +156,14 @@ void remove_extra(Node& node, std::string_view extra) {
 size_t extra_count(const Node& node) { return extras(node).size(); }
 std::string extra_name(const Node& node, size_t index) { return extras(node).at(index); }
 
-void expect_extras(const Graph& graph, const Node& node) {
+void expect_extras(const Node& node) {
   const std::vector<std::string> list = extras(node);
   const std::string known(node.op->extras);
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i].empty() || (" " + known + " ").find(" " + list[i] + " ") == std::string::npos)
-      operator_error(graph, node, known.empty() ? "no extras" : "extras among " + known, "\"" + list[i] + "\"");
+      operator_error(node, known.empty() ? "no extras" : "extras among " + known, "\"" + list[i] + "\"");
     if (std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), list[i]) != list.begin() + static_cast<std::ptrdiff_t>(i))
-      operator_error(graph, node, "each extra once", "\"" + list[i] + "\" twice");
+      operator_error(node, "each extra once", "\"" + list[i] + "\" twice");
   }
 }
 

@@ -2,6 +2,7 @@
 // const Operator in ops/NAME.cpp, listed in operators.cpp.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -97,12 +98,15 @@ std::span<const Operator* const> operators();
 /// nullptr when there is none of that name.
 const Operator* find_operator(std::string_view name);
 
+/// What a node is called in messages: its operator and "its name".
+std::string node_text(const Node& node);
+
 // Helpers for shape rules; each error names the node, what was expected and what came.
-[[noreturn]] void operator_error(const Graph& graph, const Node& node, std::string_view expected, std::string_view came);
+[[noreturn]] void operator_error(const Node& node, std::string_view expected, std::string_view came);
 std::string type_text(const Graph& graph, const TensorType& type);
 /// Type of an input, which must exist.
 const TensorType& input_type(const Graph& graph, const Node& node, size_t index);
-void expect_inputs(const Graph& graph, const Node& node, size_t least, size_t most);
+void expect_inputs(const Node& node, size_t least, size_t most);
 /// Input `index` is computed, given or kept: neither a weight nor a decision. Activations are f32 or i32.
 void expect_activation(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is an activation in f32: what is computed with is never rounded to less.
@@ -125,8 +129,8 @@ void expect_ragged(const Graph& graph, const Node& node, size_t index);
 bool is_grouped(const Graph& graph, SpaceId space);
 
 /// Optional inputs are named in the attribute `extras`, in order, after the fixed ones ("bias+residual").
-/// Index of the input that carries `extra`, or -1. `fixed` is the number of inputs before the extras.
-int extra_input(const Node& node, std::string_view extra, size_t fixed);
+/// Index of the input that carries `extra`, where the node has it. `fixed` is the number of inputs before the extras.
+std::optional<size_t> extra_input(const Node& node, std::string_view extra, size_t fixed);
 /// Takes a name out of the list; the input is the caller's to remove.
 void remove_extra(Node& node, std::string_view extra);
 /// Number of extras.
@@ -134,7 +138,7 @@ size_t extra_count(const Node& node);
 /// The word of the extra that is input plain + `index`.
 std::string extra_name(const Node& node, size_t index);
 /// Each extra is one that the operator knows, and named once.
-void expect_extras(const Graph& graph, const Node& node);
+void expect_extras(const Node& node);
 
 // Common flow and cost rules.
 Flow flow_cell(const Graph& graph, const Node& node, size_t index);

@@ -30,9 +30,9 @@ int64_t grid_columns(const Graph& graph, SpaceId space) {
 void expect_patches(const Graph& graph, const Node& node, SpaceId space, const PatchGrid& grid) {
   const auto is_dense = [&](SpaceId s) { return s != kNone && graph.space(s).kind == SpaceKind::dense; };
   const SpaceId base = space != kNone && graph.holds_members(space) ? graph.space(space).base : space;
-  if (!is_dense(base)) operator_error(graph, node, "a space with equally many patches below each picture", graph.space(space).name);
+  if (!is_dense(base)) operator_error(node, "a space with equally many patches below each picture", graph.space(space).name);
   if (const Dim& each = graph.space(base).per_parent; each != Dim(grid.patches()))
-    operator_error(graph, node,
+    operator_error(node,
                    std::to_string(grid.rows()) + " x " + std::to_string(grid.columns()) + " patches below each picture of " +
                        std::to_string(grid.height) + " x " + std::to_string(grid.width),
                    each.to_text(graph.symbols) + " cells in " + graph.space(space).name);

@@ -64,6 +64,7 @@ ValueId changed_state(const Graph& graph, const Node& node) {
 }
 
 bool knows(const Operator& op, std::string_view word) { return attribute_rule(op, word) || holds_word(op.extras, word); }
+bool is_precise(const Node& node) { return knows(*node.op, "precise") && flag_of(node, "precise"); }
 bool absorbs(const Operator& op, std::string_view word) { return !word.empty() && holds_word(op.absorbs, word); }
 
 }  // namespace stormcell

@@ -32,6 +32,8 @@ size_t plain_inputs(const Node& node);
 ValueId changed_state(const Graph& graph, const Node& node);
 /// The operator knows the word as an attribute or as an extra.
 bool knows(const Operator& op, std::string_view word);
+/// Its input is never rounded to its weights' format.
+bool is_precise(const Node& node);
 /// A node of `op` may do the work of a neighbour that folds as `word`.
 bool absorbs(const Operator& op, std::string_view word);
 

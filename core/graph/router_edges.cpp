@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/id_vector.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -55,7 +56,7 @@ class Edges {
       routers_.push_back({id, decision, g_.value(decision).type.space, {}, {}, 0});
     });
     router_of_.assign(g_.values.size(), kNone);
-    for (size_t r = 0; r < routers_.size(); ++r) router_of_[static_cast<size_t>(routers_[r].decision)] = static_cast<int32_t>(r);
+    for (size_t r = 0; r < routers_.size(); ++r) router_of_[routers_[r].decision] = static_cast<int32_t>(r);
     for (RouterCells& router : routers_)
       for (SpaceId s = router.space; s != kNone; s = g_.origin(s)) {
         router.above.push_back(key_of(g_, s));
@@ -91,13 +92,13 @@ class Edges {
   }
 
  private:
-  Marks& marks(ValueId v) { return marks_[static_cast<size_t>(v)]; }
+  Marks& marks(ValueId v) { return marks_[v]; }
 
   /// The router that fills a routed space; nullptr of other spaces.
   RouterCells* router_over(SpaceId s) {
     if (g_.space(s).kind != SpaceKind::routed) return nullptr;
-    const int32_t r = router_of_[static_cast<size_t>(g_.space(s).decision)];
-    return r == kNone ? nullptr : &routers_[static_cast<size_t>(r)];
+    const int32_t r = router_of_[g_.space(s).decision];
+    return r == kNone ? nullptr : &routers_[r];
   }
 
   static size_t group_of(const RouterCells& router, int32_t branch) {
@@ -137,7 +138,7 @@ class Edges {
       if (is_route(n) || (n.op->flow && n.op->flow(g_, n, i).mix == Mix::cell)) came.add(marks(n.inputs[i]));
     }
     if (is_route(n)) {
-      meets_[static_cast<size_t>(router_of_[static_cast<size_t>(n.outputs[0])])].add(came);
+      meets_[router_of_[n.outputs[0]]].add(came);
       return;
     }
     if (has_role(n, Role::state)) {
@@ -148,8 +149,7 @@ class Edges {
     }
     // A router meets the cells that it moves, also where something else than they decides (labels, hashes).
     for (const ValueId in : n.inputs)
-      if (g_.value(in).kind == ValueKind::decision && router_of_[static_cast<size_t>(in)] != kNone)
-        meets_[static_cast<size_t>(router_of_[static_cast<size_t>(in)])].add(came);
+      if (g_.value(in).kind == ValueKind::decision && router_of_[in] != kNone) meets_[router_of_[in]].add(came);
     for (const ValueId out : n.outputs) {
       marks(out) = came;
       if (g_.value(out).type.space != kNone) mark_space(g_.value(out).type.space, marks(out));
@@ -216,10 +216,10 @@ class Edges {
   }
 
   const Graph& g_;
-  std::vector<Marks> marks_;  ///< by value: whose cells it holds
-  std::vector<RouterCells> routers_;
-  std::vector<int32_t> router_of_;  ///< by decision
-  std::vector<Marks> meets_;        ///< by router: whose cells come to it
+  IdVector<Marks> marks_;  ///< by value: whose cells it holds
+  IdVector<RouterCells> routers_;
+  IdVector<int32_t> router_of_;  ///< by decision
+  IdVector<Marks> meets_;        ///< by router: whose cells come to it
 };
 
 }  // namespace

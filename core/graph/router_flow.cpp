@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/id_vector.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 
@@ -39,10 +40,10 @@ void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
 
 }  // namespace
 
-std::vector<std::vector<ValueId>> value_successors(const Graph& g) {
-  std::vector<std::vector<ValueId>> next(g.values.size());
+IdVector<std::vector<ValueId>> value_successors(const Graph& g) {
+  IdVector<std::vector<ValueId>> next(g.values.size());
   const auto link = [&](ValueId from, ValueId to) {
-    if (g.value(from).kind != ValueKind::weight) next[static_cast<size_t>(from)].push_back(to);
+    if (g.value(from).kind != ValueKind::weight) next[from].push_back(to);
   };
   g.for_each_node([&](NodeId id, int) {
     const Node& n = g.node(id);
@@ -77,7 +78,7 @@ std::vector<std::vector<ValueId>> value_successors(const Graph& g) {
 std::vector<RouterFlow> router_flows(const Graph& g) {
   std::vector<NodeId> order;
   g.for_each_node([&](NodeId id, int) { order.push_back(id); });
-  const std::vector<std::vector<ValueId>> next = value_successors(g);
+  const IdVector<std::vector<ValueId>> next = value_successors(g);
   std::vector<RouterFlow> flows;
   for (size_t at = 0; at < order.size(); ++at) {
     const Node& route = g.node(order[at]);
@@ -86,25 +87,25 @@ std::vector<RouterFlow> router_flows(const Graph& g) {
     flow.router = order[at];
     flow.decision = route.outputs[0];
     flow.name = route.name;
-    std::vector<bool> reached(g.values.size(), false);
+    IdVector<bool> reached(g.values.size(), false);
     std::vector<ValueId> open{flow.decision};
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
-      for (const ValueId w : next[static_cast<size_t>(v)]) {
-        if (reached[static_cast<size_t>(w)]) continue;
-        reached[static_cast<size_t>(w)] = true;
+      for (const ValueId w : next[v]) {
+        if (reached[w]) continue;
+        reached[w] = true;
         open.push_back(w);
       }
     }
     for (const NodeId id : order) {
       const Node& n = g.node(id);
       for (const ValueId v : n.outputs)
-        if (reached[static_cast<size_t>(v)]) flow.values.push_back(v);
-      if (is_route(n) && reached[static_cast<size_t>(n.outputs[0])]) flow.routers.push_back(n.name);
+        if (reached[v]) flow.values.push_back(v);
+      if (is_route(n) && reached[n.outputs[0]]) flow.routers.push_back(n.name);
     }
     for (const NamedValue& o : g.outputs)
-      if (reached[static_cast<size_t>(o.value)]) flow.outputs.push_back(o.name);
+      if (reached[o.value]) flow.outputs.push_back(o.name);
 
     own_mixing(g, route, flow.mixes);
     // The next router is the first one behind that is no part of a branch of this one.
@@ -116,9 +117,9 @@ std::vector<RouterFlow> router_flows(const Graph& g) {
     };
     for (size_t i = at + 1; i < order.size(); ++i) {
       const Node& n = g.node(order[i]);
-      if (is_route(n) && reached[static_cast<size_t>(n.outputs[0])] && !inside(g.value(n.outputs[0]).type.space)) break;
+      if (is_route(n) && reached[n.outputs[0]] && !inside(g.value(n.outputs[0]).type.space)) break;
       if (is_route(n)) continue;
-      const auto routed = [&](ValueId v) { return reached[static_cast<size_t>(v)]; };
+      const auto routed = [&](ValueId v) { return reached[v]; };
       if (std::any_of(n.inputs.begin(), n.inputs.end(), routed)) add_mixing(g, n, flow.mixes);
     }
     flows.push_back(std::move(flow));

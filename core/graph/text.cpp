@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/base/id_vector.h"
 #include "core/graph/operator.h"
 #include "core/graph/text_names.h"
 
@@ -47,7 +48,7 @@ class Writer {
  private:
   void name_all() {
     Names names;
-    const auto give = [&](ValueId v) { value_names_[static_cast<size_t>(v)] = names.unique(g_.value(v).name); };
+    const auto give = [&](ValueId v) { value_names_[v] = names.unique(g_.value(v).name); };
     for (const ValueKind kind : {ValueKind::input, ValueKind::weight, ValueKind::state})
       for (size_t i = 0; i < g_.values.size(); ++i)
         if (g_.values[i].kind == kind) give(static_cast<ValueId>(i));
@@ -105,8 +106,8 @@ class Writer {
     }
   }
 
-  std::string value(ValueId v) const { return "%" + text_name(value_names_[static_cast<size_t>(v)]); }
-  std::string space(SpaceId s) const { return text_name(space_names_[static_cast<size_t>(s)]); }
+  std::string value(ValueId v) const { return "%" + text_name(value_names_[v]); }
+  std::string space(SpaceId s) const { return text_name(space_names_[s]); }
 
   static std::string role(const Value& v) { return v.role == InputRole::none ? "" : " role " + std::string(to_text(v.role)); }
 
@@ -145,7 +146,7 @@ class Writer {
       for (size_t i = 0; i < n.inputs.size(); ++i) out_ += (i ? ", " : "") + value(n.inputs[i]);
       out_ += ")";
       for (const auto& [key, a] : n.attributes) out_ += " " + text_name(key) + "=" + attribute(*n.op, key, a);
-      if (n.name != (n.outputs.empty() ? std::string() : value_names_[static_cast<size_t>(n.outputs[0])])) out_ += " as " + quoted(n.name);
+      if (n.name != (n.outputs.empty() ? std::string() : value_names_[n.outputs[0]])) out_ += " as " + quoted(n.name);
       for (size_t b = 0; b < n.bodies.size(); ++b) {
         out_ += " {\n";
         this->block(n.bodies[b], indent + "  ");
@@ -160,7 +161,7 @@ class Writer {
   }
 
   const Graph& g_;
-  std::vector<std::string> value_names_, space_names_;
+  IdVector<std::string> value_names_, space_names_;
   std::string out_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/id_vector.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -68,14 +69,14 @@ std::set<ValueId> states_written(const Graph& graph, NodeId node) {
   return states;
 }
 
-std::vector<int32_t> count_uses(const Graph& graph) {
-  std::vector<int32_t> uses(graph.values.size(), 0);
+IdVector<int32_t> count_uses(const Graph& graph) {
+  IdVector<int32_t> uses(graph.values.size(), 0);
   graph.for_each_node([&](NodeId id, int) {
-    for (const ValueId v : graph.node(id).inputs) ++uses[static_cast<size_t>(v)];
+    for (const ValueId v : graph.node(id).inputs) ++uses[v];
     for (const auto& yields : graph.node(id).yields)
-      for (const ValueId v : yields) ++uses[static_cast<size_t>(v)];
+      for (const ValueId v : yields) ++uses[v];
   });
-  for (const NamedValue& output : graph.outputs) ++uses[static_cast<size_t>(output.value)];
+  for (const NamedValue& output : graph.outputs) ++uses[output.value];
   return uses;
 }
 

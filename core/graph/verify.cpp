@@ -1,6 +1,7 @@
 #include "core/graph/verify.h"
 
 #include "core/base/error.h"
+#include "core/base/id_vector.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -23,7 +24,7 @@ class Verifier {
         fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
       content(v);
       if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
-      if (v.kind == ValueKind::input && graph_.is_told(v.type.space))
+      if (v.kind == ValueKind::input && graph_.is_dynamic(v.type.space))
         fail("value %" + v.name, "expected an input over cells that are there before any decision, got " + type_text(graph_, v.type));
       if (v.role == InputRole::mask && (v.type.dtype != DType::i32 || v.type.space == kNone || !v.type.content.empty()))
         fail("value %" + v.name, "expected a mask of one i32 a cell, got " + type_text(graph_, v.type));
@@ -111,7 +112,7 @@ class Verifier {
 
   void use(ValueId v, const std::string& where) {
     if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
-    if (!defined_[static_cast<size_t>(v)]) fail(where, "uses %" + graph_.value(v).name + " before it is defined, or outside of its body");
+    if (!defined_[v]) fail(where, "uses %" + graph_.value(v).name + " before it is defined, or outside of its body");
     cells(v, where);
   }
 
@@ -120,7 +121,7 @@ class Verifier {
     for (SpaceId s = graph_.value(v).type.space; s != kNone; s = graph_.space(s).parent) {
       const CellSpace& space = graph_.space(s);
       for (const ValueId told_by : {space.decision, space.offsets})
-        if (told_by != kNone && !defined_[static_cast<size_t>(told_by)])
+        if (told_by != kNone && !defined_[told_by])
           fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" + graph_.value(told_by).name +
                           ", which tells them, is not known");
     }
@@ -137,15 +138,15 @@ class Verifier {
     for (const NodeId id : block.nodes) {
       if (id < 0 || id >= static_cast<NodeId>(graph_.nodes.size())) fail("graph", "expected a node, got number " + std::to_string(id));
       const Node& node = graph_.node(id);
-      const std::string where = std::string(node.op->name) + " \"" + node.name + "\"";
-      if (placed_[static_cast<size_t>(id)]) fail(where, "stands in two places");
-      placed_[static_cast<size_t>(id)] = true;
+      const std::string where = node_text(node);
+      if (placed_[id]) fail(where, "stands in two places");
+      placed_[id] = true;
       for (const ValueId v : node.inputs) use(v, where);
       const size_t bodies = body_count(*node.op);
       if (node.bodies.size() != bodies || node.yields.size() != bodies)
         fail(where, "expected " + std::to_string(bodies) + " bodies, got " + std::to_string(node.bodies.size()));
       for (size_t b = 0; b < node.bodies.size(); ++b) {
-        const std::vector<bool> outside = defined_;
+        const IdVector<bool> outside = defined_;
         this->block(node.bodies[b]);
         for (const ValueId v : node.yields[b]) use(v, where);
         defined_ = outside;
@@ -162,14 +163,14 @@ class Verifier {
             value.fan_out != results[i].fan_out)
           fail(where, "expected %" + value.name + " as " + result_text(results[i]) + ", got " +
                           result_text({value.type, value.kind, value.branches, value.fan_out}));
-        defined_[static_cast<size_t>(v)] = true;
+        defined_[v] = true;
         cells(v, where);
       }
     }
   }
 
   const Graph& graph_;
-  std::vector<bool> defined_, placed_;
+  IdVector<bool> defined_, placed_;
 };
 
 }  // namespace

@@ -68,7 +68,7 @@ class MixtralBuilder : public LayerBuilder {
     fill(every, 1, "every_place.fill");
     places_ = value("positions", {every}, {}, "positions");
     ValueId x = embedded(ids_);
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, nullptr, "forward");
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, nullptr);
     x = rms_norm(x, "model.norm", s_.eps);
     output(kDecoderHidden, x, mask_);
     if (s_.head) output(kLogits, logits(x), mask_);
@@ -103,13 +103,13 @@ class MixtralBuilder : public LayerBuilder {
 
     places_ = value("positions", {mask_}, {}, "positions");
     ValueId x = embedded(ids_);
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, &caches_[static_cast<size_t>(i)], "prefill");
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, &caches_[static_cast<size_t>(i)]);
     ValueId finished = emit(last(x, "prompt.hidden"), token, done, place, generated, step);
 
     begin_body();
     places_ = spread(position, step, "position.cell");
     x = embedded(spread(token, step, "token.cell"));
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, known, at}, &caches_[static_cast<size_t>(i)], "decode");
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, known, at}, &caches_[static_cast<size_t>(i)]);
     finished = emit(last(x, "step.hidden"), token, done, place, generated, step);
     count(at, "cache_place.keep");
     count(position, "position.keep");
@@ -143,7 +143,7 @@ class MixtralBuilder : public LayerBuilder {
   }
 
   /// With a cache: keys and values go there, and a step (extras.step) attends to what stands in it.
-  ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache, const std::string& phase) {
+  ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache) {
     const std::string prefix = "model.layers." + std::to_string(index), name = prefix + ".self_attn";
     const ValueId normed = rms_norm(x, prefix + ".input_layernorm", s_.eps);
     const ValueId q = rotated(linear(normed, name + ".q_proj", s_.heads * s_.head_width), s_.heads, name + ".q");
@@ -161,22 +161,20 @@ class MixtralBuilder : public LayerBuilder {
     if (s_.window > 0) attributes.set("window", s_.window);
     const ValueId mixed = attention(q, k, v, extras, std::move(attributes), name);
     x = add(x, linear(mixed, name + ".o_proj", s_.width), prefix + ".attended");
-    return add(x, experts(rms_norm(x, prefix + ".post_attention_layernorm", s_.eps), prefix + ".block_sparse_moe", phase), prefix);
+    return add(x, experts(rms_norm(x, prefix + ".post_attention_layernorm", s_.eps), prefix + ".block_sparse_moe"), prefix);
   }
   ValueId rotated(ValueId x, int64_t heads, const std::string& name) {
     return value("rotary", {x, places_}, {{"heads", heads}, {"theta", s_.theta}}, name + ".rotated");
   }
 
-  ValueId experts(ValueId x, const std::string& name, const std::string& phase) {
+  ValueId experts(ValueId x, const std::string& name) {
     const ValueId scores = linear(x, name + ".gate", s_.experts, {{"precise", int64_t{1}}});
     Protocol protocol;
     protocol.k = static_cast<int32_t>(s_.chosen);
     protocol.softmax = SoftmaxPlace::before;
     protocol.renormalize = true;
     const ValueId decision = route(scores, protocol, name);
-    Attributes& attributes = graph().node(graph().value(decision).producer).attributes;
-    attributes.set("stack", std::string("decoder"));
-    attributes.set("phase", phase);
+    graph().node(graph().value(decision).producer).attributes.set("stack", std::string("decoder"));
     return mixture(x, decision, false, name + ".joined", [&](ValueId part, int32_t b) {
       const std::string expert = name + ".experts." + std::to_string(b);
       const ValueId gate = activation(linear(part, expert + ".w1", s_.ffn_width), s_.activation, expert + ".act");

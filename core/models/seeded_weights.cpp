@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -52,7 +53,7 @@ std::shared_ptr<const std::byte> SeededWeights::bytes(std::string_view name) con
   if (at == drawn_.end()) bad_input(name, "no such weight");
   const WeightInfo& info = at->second.info;
   const auto size = static_cast<size_t>(info.bytes());
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, (size + 63) / 64 * 64 + 64));
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, align_up(size) + 64));
   if (!memory) failed(name, "no memory for " + std::to_string(size) + " bytes");
   const std::shared_ptr<const std::byte> held(memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
   // Four uniform numbers of 16 bits: variance 4 (2^32 - 1) / 12.

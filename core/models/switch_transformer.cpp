@@ -95,7 +95,7 @@ class SwitchBuilder : public LayerBuilder {
     for (int64_t i = 0; i < s_.layers; ++i) {
       const std::string block = "encoder.block." + std::to_string(i);
       x = self_attention(x, "encoder", block, encoder_mask_, kNone);
-      x = feed_forward(x, block + ".layer.1", is_sparse(i, s_.sparse_step), "encoder", "forward");
+      x = feed_forward(x, block + ".layer.1", is_sparse(i, s_.sparse_step), "encoder");
     }
     encoder_hidden_ = rms_norm(x, "encoder.final_layer_norm", s_.eps);
   }
@@ -112,7 +112,7 @@ class SwitchBuilder : public LayerBuilder {
       const std::string block = "decoder.block." + std::to_string(i);
       x = self_attention(x, "decoder", block, mask, kNone);
       x = cross_attention(x, block, cross_memory(block));
-      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder", "forward");
+      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder");
     }
     x = rms_norm(x, "decoder.final_layer_norm", s_.eps);
     output(kDecoderHidden, x, mask);
@@ -145,7 +145,7 @@ class SwitchBuilder : public LayerBuilder {
       const std::string block = "decoder.block." + std::to_string(i);
       x = self_attention(x, "decoder", block, kNone, step, &caches_[static_cast<size_t>(i)]);
       x = cross_attention(x, block, cross[static_cast<size_t>(i)]);
-      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder", "decode");
+      x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder");
     }
     x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");
     const ValueId next = value("argmax", {logits(x)}, {}, "next");
@@ -221,7 +221,7 @@ class SwitchBuilder : public LayerBuilder {
     const ValueId up = linear(x, name + ".wi", s_.ffn_width);
     return linear(activation(up, s_.activation, name + ".act"), name + ".wo", s_.width);
   }
-  ValueId feed_forward(ValueId x, const std::string& layer, bool sparse, const std::string& stack, const std::string& phase) {
+  ValueId feed_forward(ValueId x, const std::string& layer, bool sparse, const std::string& stack) {
     const std::string name = layer + ".mlp";
     const ValueId normed = rms_norm(x, layer + ".layer_norm", s_.eps);
     if (!sparse) return add(x, dense(normed, name), layer);
@@ -231,9 +231,7 @@ class SwitchBuilder : public LayerBuilder {
     protocol.capacity = static_cast<int32_t>(s_.capacity);
     protocol.dropped = s_.scaled_input ? DroppedCells::scaled_input : DroppedCells::zero;
     const ValueId decision = route(scores, protocol, name);
-    Attributes& attributes = graph().node(graph().value(decision).producer).attributes;
-    attributes.set("stack", stack);
-    attributes.set("phase", phase);
+    graph().node(graph().value(decision).producer).attributes.set("stack", stack);
     const auto expert = [&](ValueId part, int32_t b) { return dense(part, name + ".experts.expert_" + std::to_string(b)); };
     return add(x, mixture(normed, decision, s_.scaled_input, name + ".joined", expert), layer);
   }

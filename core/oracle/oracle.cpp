@@ -180,7 +180,7 @@ class Walk {
     made.node = id;
     made.execution = executions_[node.name]++;
     made.shape = {held.cells, view.fan_out, view.branches};
-    const int32_t* forced = nullptr;
+    const int32_t* replayed = nullptr;
     const auto slots = static_cast<size_t>(made.shape.slot_count());
     if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {
       const auto& recorded = at->second;
@@ -190,10 +190,10 @@ class Walk {
       const auto& choices = recorded[static_cast<size_t>(made.execution)];
       if (choices.size() != slots)
         bad_input(node.name, "expected " + std::to_string(slots) + " choices to replay, got " + std::to_string(choices.size()));
-      forced = choices.data();
+      replayed = choices.data();
     }
     const Call<Scalar> call{frame_, node, team_, options_.cancel};
-    Scores scores = decide(call, forced, held);
+    Scores scores = decide(call, replayed, held);
     made.choice.assign(view.choice, view.choice + slots);
     made.weight.assign(view.choice_weight, view.choice_weight + slots);
     made.margin.assign(view.margin, view.margin + held.cells);

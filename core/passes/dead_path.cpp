@@ -175,8 +175,7 @@ class DeadPath {
       if (is_gather(region, id) || is_cut(id, dead) || is_dead(id, dead)) continue;
       for (const auto& [decision, branches] : dead)
         for (const int32_t b : branches_of_node(graph(), decision, id))
-          if (branches.contains(b))
-            return std::string(graph().node(id).op->name) + " \"" + graph().node(id).name + "\" belongs to several branches";
+          if (branches.contains(b)) return node_text(graph().node(id)) + " belongs to several branches";
     }
     return {};
   }

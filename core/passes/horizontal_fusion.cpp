@@ -13,8 +13,6 @@
 namespace stormcell {
 namespace {
 
-std::string named(const Node& node) { return std::string(node.op->name) + " \"" + node.name + "\""; }
-
 std::string attribute_text(const Node& node, const std::string& key) {
   for (const auto& [name, value] : node.attributes) {
     if (name != key) continue;
@@ -112,7 +110,7 @@ class BranchFusion {
       const SpaceId space = node.outputs.size() == 1 ? graph().value(node.outputs[0]).type.space : kNone;
       if (space == kNone || graph().space(space).decision != decision_ || is_route(node)) {
         const std::vector<int32_t> in = branches_of_node(graph(), decision_, id);
-        return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + named(node);
+        return (in.empty() ? "it" : "branch " + std::to_string(in[0])) + " holds " + node_text(node);
       }
       if (graph().space(space).branch == kAllBranches) return "it works on slots already";
       chains_[graph().space(space).branch].push_back(id);
@@ -126,15 +124,15 @@ class BranchFusion {
       const Node& node = graph().node(id);
       const std::string& mode = node.attributes.word("mode");
       if (static_cast<SpaceId>(node.attributes.integer("space")) != decision.type.space)
-        return named(node) + " joins in a space further up";
-      if (mode == "place" && decision.fan_out > 1) return named(node) + " places rows, of which a cell may have several";
-      if (graph().value(node.outputs[0]).type.dtype != DType::f32) return named(node) + " joins integers";
+        return node_text(node) + " joins in a space further up";
+      if (mode == "place" && decision.fan_out > 1) return node_text(node) + " places rows, of which a cell may have several";
+      if (graph().value(node.outputs[0]).type.dtype != DType::f32) return node_text(node) + " joins integers";
       std::vector<int32_t> joined;
       for (const size_t i : own_inputs(node)) joined.push_back(branch_of(node.inputs[i]));
       if (joined.size() < plain_inputs(node))
         if (std::string why = check_others(node, joined); !why.empty()) return why;
       std::sort(joined.begin(), joined.end());
-      if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return named(node) + " joins a branch twice";
+      if (std::adjacent_find(joined.begin(), joined.end()) != joined.end()) return node_text(node) + " joins a branch twice";
       if (present_.empty()) present_ = joined;
       if (present_ != joined) return "its gathers join different branches";
     }
@@ -155,11 +153,11 @@ class BranchFusion {
   /// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which they are summed.
   std::string check_others(const Node& gather, const std::vector<int32_t>& joined) const {
     const std::vector<size_t> own = own_inputs(gather);
-    if (own.empty()) return named(gather) + " joins none of its branches";
+    if (own.empty()) return node_text(gather) + " joins none of its branches";
     if (own.back() - own.front() + 1 != own.size() || !std::is_sorted(joined.begin(), joined.end()))
-      return named(gather) + " joins rows of other routers between those of its branches";
+      return node_text(gather) + " joins rows of other routers between those of its branches";
     if (joined.size() != static_cast<size_t>(graph().value(decision_).branches))
-      return named(gather) + " joins rows of other routers beside some of its branches";
+      return node_text(gather) + " joins rows of other routers beside some of its branches";
     return {};
   }
 
@@ -172,12 +170,12 @@ class BranchFusion {
     for (const auto& [scatter, parts] : flows_)
       if (parts.contains(model) && parts.contains(branch)) same[parts.at(model)] = parts.at(branch);
     for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-      if (i >= b.size()) return here + " has no " + named(graph().node(a[i])) + " as " + there + " has";
-      if (i >= a.size()) return here + " has one more, " + named(graph().node(b[i])) + ", than " + there;
+      if (i >= b.size()) return here + " has no " + node_text(graph().node(a[i])) + " as " + there + " has";
+      if (i >= a.size()) return here + " has one more, " + node_text(graph().node(b[i])) + ", than " + there;
       const Node &x = graph().node(a[i]), &y = graph().node(b[i]);
-      if (x.op != y.op) return here + " has " + named(y) + " where " + there + " has " + named(x);
+      if (x.op != y.op) return here + " has " + node_text(y) + " where " + there + " has " + node_text(x);
       if (const std::string key = unlike_attribute(x, y); !key.empty())
-        return here + " has " + named(y) + " with " + key + " " + attribute_text(y, key) + ", " + there + " " + attribute_text(x, key);
+        return here + " has " + node_text(y) + " with " + key + " " + attribute_text(y, key) + ", " + there + " " + attribute_text(x, key);
       if (std::string why = match_inputs(x, y, same, here, there); !why.empty()) return why;
       same[x.outputs[0]] = y.outputs[0];
     }
@@ -190,28 +188,28 @@ class BranchFusion {
         if (from == branch) of_branch = node.inputs[i];
       }
       if (const auto at = same.find(of_model); at == same.end() || at->second != of_branch)
-        return named(node) + " joins another part of " + here + " than of " + there;
+        return node_text(node) + " joins another part of " + here + " than of " + there;
     }
     return {};
   }
 
   std::string match_inputs(const Node& x, const Node& y, const ValueMap& same, const std::string& here, const std::string& there) {
     const bool product = !x.op->grouped_as.empty();
-    if (!has_role(x, Role::pointwise)) return here + " holds " + named(y);
+    if (!has_role(x, Role::pointwise)) return here + " holds " + node_text(y);
     if (product)
       if (const std::string word = not_grouped(y); !word.empty())
-        return here + " has " + word + " in " + named(y) + ", which grouped products do not take";
-    if (x.inputs.size() != y.inputs.size()) return here + " has " + named(y) + " with other inputs than " + there;
+        return here + " has " + word + " in " + node_text(y) + ", which grouped products do not take";
+    if (x.inputs.size() != y.inputs.size()) return here + " has " + node_text(y) + " with other inputs than " + there;
     for (size_t i = 0; i < x.inputs.size(); ++i) {
       const Value &in_x = graph().value(x.inputs[i]), &in_y = graph().value(y.inputs[i]);
       if (in_x.kind == ValueKind::weight && in_y.kind == ValueKind::weight) {
         if (in_x.type != in_y.type)
-          return here + " has " + named(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " +
+          return here + " has " + node_text(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " +
                  type_text(graph(), in_x.type);
         // Only a product has weights for each branch.
-        if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + named(y);
+        if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + node_text(y);
       } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {
-        return here + " has " + named(y) + " with other inputs than " + there;
+        return here + " has " + node_text(y) + " with other inputs than " + there;
       }
     }
     if (product && &x == &y) ++products_;

@@ -1,15 +1,13 @@
 #include "core/passes/region.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
+#include "core/base/disjoint_sets.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
-
-std::string quoted_node(const Node& node) { return std::string(node.op->name) + " \"" + node.name + "\""; }
 
 bool lies_in(const Graph& graph, SpaceId space, std::span<const ValueId> decisions) {
   return std::any_of(decisions.begin(), decisions.end(), [&](ValueId d) { return branch_within(graph, space, d).has_value(); });
@@ -29,8 +27,7 @@ int depth_of(const Graph& graph, ValueId decision) {
 /// Sets of decisions of a block that gathers tie together.
 class Ties {
  public:
-  Ties(const Graph& graph, BlockPlace place) : graph_(graph), decisions_(decisions_of(graph, place)), above_(decisions_.size()) {
-    std::iota(above_.begin(), above_.end(), size_t{0});
+  Ties(const Graph& graph, BlockPlace place) : graph_(graph), decisions_(decisions_of(graph, place)), sets_(decisions_.size()) {
     for (const NodeId id : block_at(graph, place).nodes)
       if (has_role(graph.node(id), Role::close)) tie(graph.node(id));
   }
@@ -40,15 +37,11 @@ class Ties {
     const size_t at = static_cast<size_t>(std::find(decisions_.begin(), decisions_.end(), decision) - decisions_.begin());
     std::vector<ValueId> set;
     for (size_t i = 0; i < decisions_.size(); ++i)
-      if (root(i) == root(at)) set.push_back(decisions_[i]);
+      if (sets_.lowest_with(i) == sets_.lowest_with(at)) set.push_back(decisions_[i]);
     return set;
   }
 
  private:
-  size_t root(size_t i) const {
-    while (above_[i] != i) i = above_[i];
-    return i;
-  }
   /// All decisions that its rows leave on their way to its own cells.
   void tie(const Node& gather) {
     const SpaceId target = graph_.value(gather.outputs[0]).type.space;
@@ -61,14 +54,13 @@ class Ties {
         if (decision == kNone || at == decisions_.end() || branch_within(graph_, target, decision)) continue;
         const auto mine = static_cast<size_t>(at - decisions_.begin());
         if (!first) first = mine;
-        const size_t a = root(mine), b = root(*first);
-        above_[std::max(a, b)] = std::min(a, b);
+        sets_.join(mine, *first);
       }
   }
 
   const Graph& graph_;
   std::vector<ValueId> decisions_;
-  std::vector<size_t> above_;
+  DisjointSets sets_;
 };
 
 class RegionFinder {
@@ -80,7 +72,7 @@ class RegionFinder {
     for (const NodeId id : block_at(graph_, place_).nodes) visit(id);
     std::map<size_t, Region> regions;  // by the first node of each, so that they come in running order
     for (size_t i = 0; i < members_.size(); ++i) {
-      Region& region = regions[root(i)];
+      Region& region = regions[sets_.lowest_with(i)];
       region.nodes.push_back(members_[i]);
       if (closes(graph_, graph_.node(members_[i]), decisions_)) region.gathers.push_back(members_[i]);
     }
@@ -94,15 +86,6 @@ class RegionFinder {
   }
 
  private:
-  size_t root(size_t i) const {
-    while (parent_[i] != i) i = parent_[i];
-    return i;
-  }
-  void join(size_t a, size_t b) {
-    a = root(a), b = root(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
   void visit(NodeId id) {
     const Node& node = graph_.node(id);
     std::vector<size_t> makers;
@@ -110,10 +93,9 @@ class RegionFinder {
       if (const auto at = inside_.find(v); at != inside_.end()) makers.push_back(at->second);
     const auto in_branch = [&](ValueId v) { return lies_in(graph_, graph_.value(v).type.space, decisions_); };
     if (makers.empty() && std::none_of(node.outputs.begin(), node.outputs.end(), in_branch)) return;
-    const size_t mine = members_.size();
+    const size_t mine = sets_.add();
     members_.push_back(id);
-    parent_.push_back(mine);
-    for (const size_t maker : makers) join(mine, maker);
+    for (const size_t maker : makers) sets_.join(mine, maker);
     if (closes(graph_, node, decisions_)) return;
     for (const ValueId v : node.outputs) inside_.emplace(v, mine);
   }
@@ -124,8 +106,8 @@ class RegionFinder {
       const Node& node = graph_.node(id);
       if (!closes(graph_, node, decisions_)) inside.insert(node.outputs.begin(), node.outputs.end());
       if (const std::set<ValueId> states = states_written(graph_, id); !states.empty())
-        object(region, quoted_node(node) + " writes the state " + graph_.value(*states.begin()).name);
-      if (has_effect(*node.op) && node.bodies.empty()) object(region, quoted_node(node) + " acts on more than its outputs");
+        object(region, node_text(node) + " writes the state " + graph_.value(*states.begin()).name);
+      if (has_effect(*node.op) && node.bodies.empty()) object(region, node_text(node) + " acts on more than its outputs");
     }
     for (const ValueId d : decisions_)
       if (std::any_of(region.nodes.begin(), region.nodes.end(), [&](NodeId id) { return opens(graph_, graph_.node(id), d); })) {
@@ -166,7 +148,7 @@ class RegionFinder {
   BlockPlace place_;
   std::vector<ValueId> decisions_;
   std::vector<NodeId> members_;
-  std::vector<size_t> parent_;
+  DisjointSets sets_;                 // of the members, by place
   std::map<ValueId, size_t> inside_;  // value -> the member that makes it
 };
 

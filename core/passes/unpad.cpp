@@ -18,8 +18,6 @@
 namespace stormcell {
 namespace {
 
-std::string called(const Node& n) { return std::string(n.op->name) + " \"" + n.name + "\""; }
-
 /// What compacting the cells of one space would mean.
 struct Plan {
   ValueId mask = kNone;
@@ -63,7 +61,7 @@ class Planner {
   void visit(NodeId id, const Node& n) {
     if (!n.bodies.empty()) {
       for (const ValueId v : reads_of(g_, id))
-        if (plan_.made.contains(v)) object(called(n) + " reads them");
+        if (plan_.made.contains(v)) object(node_text(n) + " reads them");
       return;
     }
     const bool makes = std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return over(v); });
@@ -74,7 +72,7 @@ class Planner {
       return;
     }
     // What stays as it is may read inputs and what was made of them alone, else it would read cells that are not computed.
-    if (reads_made(n)) object(called(n) + " reads padding");
+    if (reads_made(n)) object(node_text(n) + " reads padding");
   }
 
   /// Cell by cell; or a router whose capacity counts padding last.
@@ -103,17 +101,17 @@ class Planner {
   void attend(NodeId id, const Node& n, bool makes) {
     const bool keys = over(n.inputs[1]);
     if (!makes && !keys) return;
-    if (g_.holds_members(g_.value(n.inputs[keys ? 1 : 0]).type.space) || extra_input(n, "step", 3) >= 0)
-      return object(called(n) + " reads a cache or routed sequences");
+    if (g_.holds_members(g_.value(n.inputs[keys ? 1 : 0]).type.space) || extra_input(n, "step", 3))
+      return object(node_text(n) + " reads a cache or routed sequences");
     if (keys) {
-      const int mask = extra_input(n, "mask", 3);
+      const auto mask = extra_input(n, "mask", 3);
       const bool causal = n.op->flow(g_, n, 1).mix == Mix::before;
-      if (mask >= 0 && n.inputs[static_cast<size_t>(mask)] == plan_.mask) {
+      if (mask && n.inputs[*mask] == plan_.mask) {
         plan_.needs_some_in_each = true;
       } else if (causal && makes) {
         plan_.needs_padding_last = true;
       } else {
-        return object(called(n) + " attends to padding");
+        return object(node_text(n) + " attends to padding");
       }
     }
     if (makes) {
@@ -176,9 +174,10 @@ class Compacting {
   /// No key pads any more.
   void unmask(NodeId id) {
     Node& n = g_.node(id);
-    const int mask = has_role(n, Role::attend) ? extra_input(n, "mask", plain_inputs(n)) : -1;
-    if (mask < 0 || n.inputs[static_cast<size_t>(mask)] != plan_.mask) return;
-    n.inputs.erase(n.inputs.begin() + mask);
+    if (!has_role(n, Role::attend)) return;
+    const auto mask = extra_input(n, "mask", plain_inputs(n));
+    if (!mask || n.inputs[*mask] != plan_.mask) return;
+    n.inputs.erase(n.inputs.begin() + static_cast<std::ptrdiff_t>(*mask));
     remove_extra(n, "mask");
   }
 

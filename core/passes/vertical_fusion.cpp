@@ -7,13 +7,14 @@
 
 #include <algorithm>
 
+#include "core/base/id_vector.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
 
 namespace stormcell {
 namespace {
-bool has(const Node& node, std::string_view extra) { return extra_input(node, extra, plain_inputs(node)) >= 0; }
+bool has(const Node& node, std::string_view extra) { return extra_input(node, extra, plain_inputs(node)).has_value(); }
 void add_extra(Node& node, std::string_view extra, ValueId value) {
   const std::string before = node.attributes.word("extras", "");
   node.attributes.set("extras", before.empty() ? std::string(extra) : before + "+" + std::string(extra));
@@ -23,8 +24,8 @@ void add_extra(Node& node, std::string_view extra, ValueId value) {
 /// What a product does with its result before it stores it, as far as it decides what may follow.
 struct Tail {
   explicit Tail(const Node& node)
-      : scaled(node.attributes.real("scale", 1) != 1),
-        active(node.attributes.word("activation", "none")),
+      : scaled(knows(*node.op, "scale") && real_of(node, "scale") != 1),
+        active(knows(*node.op, "activation") ? word_of(node, "activation") : "none"),
         bias(has(node, "bias")),
         multiply(has(node, "multiply")),
         residual(has(node, "residual")) {}
@@ -63,7 +64,7 @@ class VerticalFusion {
     for (size_t i = 0; i < nodes.size(); ++i) {
       place_of_[nodes[i]] = i;
       // The only user counts, and only where the value is a plain input of it.
-      for (const ValueId v : graph().node(nodes[i]).inputs) user_[static_cast<size_t>(v)] = nodes[i];
+      for (const ValueId v : graph().node(nodes[i]).inputs) user_[v] = nodes[i];
     }
     nodes_ = nodes;
     for (size_t i = 0; i < nodes_.size(); ++i)
@@ -78,7 +79,7 @@ class VerticalFusion {
     if (fold_.residuals && has_role(node(id), Role::guard)) absorb_into_bodies(id);
     if (node(id).outputs.size() != 1) return kNone;
     const ValueId out = node(id).outputs[0];
-    const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
+    const NodeId user = uses_[out] == 1 ? user_[out] : kNone;
     if (user == kNone || !place_of_.contains(user) || !absorbs(node(id), node(user))) return kNone;
     return merge(id, user);
   }
@@ -86,14 +87,13 @@ class VerticalFusion {
   bool absorb_norm(NodeId id) {
     const ValueId x = node(id).inputs[0];
     const NodeId norm = graph().value(x).producer;
-    if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[static_cast<size_t>(x)] != 1 || !place_of_.contains(norm))
-      return false;
+    if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[x] != 1 || !place_of_.contains(norm)) return false;
     if (!may_move(norm, id)) return false;
     const Node before = graph().node(norm);
     Node& product = node(id);
     product.inputs[0] = before.inputs[0];
-    user_[static_cast<size_t>(before.inputs[0])] = id;
-    user_[static_cast<size_t>(before.inputs[1])] = id;
+    user_[before.inputs[0]] = id;
+    user_[before.inputs[1]] = id;
     add_extra(product, "gain", before.inputs[1]);
     product.attributes.set("eps", before.attributes.real("eps"));
     remove(norm);
@@ -104,7 +104,7 @@ class VerticalFusion {
   void absorb_into_bodies(NodeId guard) {
     for (size_t i = 0; i < node(guard).outputs.size(); ++i) {
       const ValueId out = node(guard).outputs[i];
-      const NodeId user = uses_[static_cast<size_t>(out)] == 1 ? user_[static_cast<size_t>(out)] : kNone;
+      const NodeId user = uses_[out] == 1 ? user_[out] : kNone;
       if (user == kNone || !place_of_.contains(user) || node(user).op->folds_as != "residual") continue;
       const ValueId other = node(user).inputs[node(user).inputs[0] == out ? 1 : 0];
       const NodeId maker = graph().value(other).producer;
@@ -115,12 +115,12 @@ class VerticalFusion {
         const ValueId yield = node(guard).yields[body][i];
         const NodeId gather = graph().value(yield).producer;
         const std::vector<NodeId>& nodes = node(guard).bodies[body].nodes;
-        return uses_[static_cast<size_t>(yield)] == 1 && std::find(nodes.begin(), nodes.end(), gather) != nodes.end() &&
+        return uses_[yield] == 1 && std::find(nodes.begin(), nodes.end(), gather) != nodes.end() &&
                has_role(graph().node(gather), Role::close) && absorbs(graph().node(gather), node(user));
       };
       if (other == out || !joins(0) || !joins(1)) continue;
       for (const std::vector<ValueId>& yields : node(guard).yields) add_extra(node(graph().value(yields[i]).producer), "residual", other);
-      uses_[static_cast<size_t>(other)] += 1;
+      uses_[other] += 1;
       node(guard).outputs[i] = node(user).outputs[0];
       rewriter_.graph().value(node(user).outputs[0]).producer = guard;
       remove(user);
@@ -165,7 +165,7 @@ class VerticalFusion {
       add_extra(fused, as, other);
       ++(as == "multiply" ? counts.gates : has_role(maker, Role::close) ? counts.joined : counts.residuals);
     }
-    for (const ValueId v : fused.inputs) user_[static_cast<size_t>(v)] = user;
+    for (const ValueId v : fused.inputs) user_[v] = user;
     remove(id);
     return user;
   }
@@ -190,8 +190,8 @@ class VerticalFusion {
   }
 
   Rewriter rewriter_;
-  std::vector<int32_t> uses_;
-  std::vector<NodeId> user_;           // the last node of the block that has the value as an input
+  IdVector<int32_t> uses_;
+  IdVector<NodeId> user_;              // the last node of the block that has the value as an input
   std::map<NodeId, size_t> place_of_;  // in the block at hand
   std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
   const struct { bool norms, scales, activations, gates, residuals; } fold_;

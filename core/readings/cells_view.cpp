@@ -97,7 +97,7 @@ void add_batch(const SessionReader& reader, int64_t batch, const BatchSpace& s, 
     line.columns = s.cells.columns;
     for (int64_t p = 0; p < h.taken; ++p) {
       const auto row = static_cast<size_t>(h.first_row + p);
-      line.position.push_back(static_cast<int32_t>(p + (s.cells.phase == Phase::decode ? s.cells.step : 0)));
+      line.position.push_back(s.cells.position(h.first_row + p));
       line.phase.push_back(static_cast<uint8_t>(s.cells.phase));
       line.real.push_back(s.mask.empty() || (row < s.mask.size() && s.mask[row]));
       if (row < s.tokens.size()) line.token.push_back(s.tokens[row]);

@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/base/progress.h"
 #include "core/runtime/memory_plan.h"
+#include "core/runtime/record_area.h"
+#include "core/runtime/status_area.h"
 #include "core/runtime/weight_source.h"
 
 namespace stormcell {
@@ -65,13 +68,10 @@ struct DeviceInfo {
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
-  std::vector<int32_t> always;             ///< weight handles that must be loaded before a submission
-  std::vector<std::vector<int32_t>> lazy;  ///< by guard: handles that its fallback reads, and nothing but fallbacks
-  int32_t most_events = 0;                 ///< room for events behind the status
-  std::vector<int64_t> record_offset;      ///< by router: its first record
-  std::vector<int64_t> record_size;        ///< by router: bytes of one record
-  std::vector<int64_t> record_cells;       ///< by router: the bound on cells its parts are laid out for
-  std::vector<int32_t> score_columns;      ///< by router: scores that a record keeps of a cell; 0: none
+  std::vector<int32_t> always;          ///< weight handles that must be loaded before a submission
+  IdVector<std::vector<int32_t>> lazy;  ///< by guard: handles that its fallback reads, and nothing but fallbacks
+  int32_t most_events = 0;              ///< room for events behind the status
+  IdVector<RecordLayout> records;       ///< by router
   /// Bytes that an executable of this layout takes beside its weights and inputs.
   int64_t bytes() const;
 };
@@ -95,42 +95,13 @@ class Device {
   virtual int64_t synchronizations() const = 0;
 };
 
-/// What the device leaves at status(): read back together with the results.
-struct ExecutionStatus {
-  enum Code : int32_t { done = 0, needs_weights = 1 };
-  int32_t code = done;
-  int32_t resume = 0;  ///< needs_weights: step to go on from once they are loaded
-  int32_t guard = -1;  ///< needs_weights: whose fallback
-  int32_t events = 0;  ///< events written
-  int32_t lost_events = 0;
-};
-/// Followed in memory by int32 hits[guards], misses[guards], executions[routers], unforced[routers] (cells that had no choice to replay and
-/// decided freely), ragged cells[raggeds], then the events.
-struct DeviceEvent {
-  uint64_t begin_ns, end_ns;
-  int32_t step, worker;
-};
-/// No execution leaves more; what came after is counted as lost.
-inline constexpr int32_t kMostEvents = 1 << 18;
-
-/// One execution's decision as a record step leaves it; the arrays follow in this order, each as large as the router's bound.
-struct RecordHeader {
-  int32_t cells = 0, turn = 0;
-};
-/// Byte offsets of the parts of one record: choice i32, weight f32, margin f32 [cells], ancestor i32 [cells], padded i32 [branches],
-/// scores f32 [cells, columns].
-struct RecordParts {
-  int64_t choice, weight, margin, ancestor, padded, scores, bytes;
-};
-RecordParts record_parts(const DecisionShape& bound, int32_t score_columns = 0);
-
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
   /// By router: choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
   /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
-  std::vector<DeviceAddress> forced;
+  std::vector<DeviceAddress> replayed;
   bool record = false, events = false;
   int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.
@@ -146,9 +117,8 @@ class Executable {
   /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same SharedMemory is compiled
   /// or runs.
   virtual DeviceAddress address(int32_t operand) const = 0;
-  virtual DeviceAddress status() const = 0;
-  virtual DeviceAddress records() const = 0;
-  int64_t status_bytes() const;
+  virtual DeviceAddress status() const = 0;   ///< of a StatusArea
+  virtual DeviceAddress records() const = 0;  ///< laid out as layout().records say
   const Program& program() const { return *program_; }
 
  protected:

@@ -9,10 +9,6 @@
 
 namespace stormcell {
 
-namespace {
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-}  // namespace
-
 Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
                    const Progress& progress)
     : device_(device),
@@ -25,25 +21,25 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   weights_.load(executable_->layout().always, progress);
   int64_t bytes = 0;
   for (const int32_t input : program_->inputs) {
-    const Operand& o = program_->operands[static_cast<size_t>(input)];
+    const Operand& o = program_->operands[input];
     input_offset_.push_back(bytes);
-    bytes += aligned(program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(options.bounds));
+    bytes += align_up(program_->buffers[o.buffer].bytes.evaluate(options.bounds));
   }
   memory_->reserve(SharedPart::inputs, bytes);
   submission_.inputs.resize(program_->inputs.size());
   labels_ = label_inputs(*program_->graph);
   missed_.assign(program_->guards.size(), false);
-  submission_.forced.resize(program_->routers.size());
-  status_.resize(static_cast<size_t>(executable_->status_bytes()));
+  submission_.replayed.resize(program_->routers.size());
+  status_.resize(static_cast<size_t>(StatusArea::bytes(*program_)));
 }
 
 Executor::~Executor() = default;
 
 void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings) {
   for (size_t i = 0; i < program_->inputs.size(); ++i) {
-    const Operand& o = program_->operands[static_cast<size_t>(program_->inputs[i])];
+    const Operand& o = program_->operands[program_->inputs[i]];
     const std::string& name = program_->graph->value(o.value).name;
-    const int64_t bytes = program_->buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(bindings);
+    const int64_t bytes = program_->buffers[o.buffer].bytes.evaluate(bindings);
     const void* data = nullptr;
     size_t came = 0;
     if (o.dtype == DType::i32) {
@@ -65,17 +61,17 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
 
 // A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
 // at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
-void Executor::stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
+void Executor::stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
-  const Operand& d = program_->operands[static_cast<size_t>(r.decision)];
+  const Operand& d = program_->decision_of(r);
   const auto wrong = [&](const std::string& what) {
-    bad_input(options.forced_from, "choices of router " + r.name + ": " + what, "record them again with profile");
+    bad_input(options.replayed_from, "choices of router " + r.name + ": " + what, "record them again with profile");
   };
-  const auto& turns = (*options.forced)[router];
-  const int64_t most = program_->dims[static_cast<size_t>(r.executions)].evaluate(bindings);
+  const auto& turns = (*options.replayed)[router];
+  const int64_t most = program_->dims[r.executions].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
     wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
-  const int64_t rows = program_->dims[static_cast<size_t>(r.by_row ? r.dense_cells : d.decision_cells)].evaluate(bindings);
+  const int64_t rows = program_->dims[program_->replayed_rows(r)].evaluate(bindings);
   staged.assign(static_cast<size_t>(rows * d.fan_out * most), kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
     const auto& [choice, ancestor] = turns[t];
@@ -101,25 +97,25 @@ void Executor::stage_forced(size_t router, const Bindings& bindings, const Execu
   }
 }
 
-void Executor::stage_all_forced(const Bindings& bindings, const ExecuteOptions& options) {
+void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options) {
   staged_.resize(program_->routers.size());
-  std::fill(submission_.forced.begin(), submission_.forced.end(), DeviceAddress{});
-  if (!options.forced) return;
-  const auto is_forced = [&](size_t r) { return r < options.forced->size() && !(*options.forced)[r].empty(); };
+  std::fill(submission_.replayed.begin(), submission_.replayed.end(), DeviceAddress{});
+  if (!options.replayed) return;
+  const auto is_replayed = [&](size_t r) { return r < options.replayed->size() && !(*options.replayed)[r].empty(); };
   int64_t bytes = 0;
   for (size_t r = 0; r < staged_.size(); ++r) {
-    if (!is_forced(r)) continue;
-    stage_forced(r, bindings, options, staged_[r]);
-    bytes += aligned(static_cast<int64_t>(staged_[r].size()) * 4);
+    if (!is_replayed(r)) continue;
+    stage_replayed(r, bindings, options, staged_[r]);
+    bytes += align_up(static_cast<int64_t>(staged_[r].size()) * 4);
   }
   memory_->reserve(SharedPart::replayed, bytes);
   DeviceAddress to = memory_->address(SharedPart::replayed);
   for (size_t r = 0; r < staged_.size(); ++r) {
-    if (!is_forced(r)) continue;
+    if (!is_replayed(r)) continue;
     const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
-    submission_.forced[r] = to;
+    submission_.replayed[r] = to;
     stream_->copy_to_device(to, staged_[r].data(), size);
-    to = to + aligned(size);
+    to = to + align_up(size);
   }
 }
 
@@ -134,52 +130,47 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
-  stage_all_forced(bindings, options);
+  stage_all_replayed(bindings, options);
 
-  ExecutionStatus status;
+  const StatusArea came(status_.data(), *program_);
+  const ExecutionStatus& status = *came.status;
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     executable_->submit(*stream_, submission_);
-    stream_->copy_to_host(status_.data(), executable_->status(), executable_->status_bytes());
+    stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
     stream_->synchronize();
-    std::memcpy(&status, status_.data(), sizeof status);
     if (status.code == ExecutionStatus::done) break;
-    weights_.load(executable_->layout().lazy[static_cast<size_t>(status.guard)]);
+    weights_.load(executable_->layout().lazy[status.guard]);
     submission_.resume = status.resume;
     ++result.late_loads;
   }
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 
-  const auto* counters = reinterpret_cast<const int32_t*>(status_.data() + sizeof(ExecutionStatus));
-  const size_t guards = program_->guards.size();
-  result.guard_hits.assign(counters, counters + guards);
-  result.guard_misses.assign(counters + guards, counters + 2 * guards);
-  for (size_t g = 0; g < guards; ++g)
+  result.guard_hits.assign(came.hits.begin(), came.hits.end());
+  result.guard_misses.assign(came.misses.begin(), came.misses.end());
+  for (size_t g = 0; g < missed_.size(); ++g)
     if (result.guard_misses[g] > 0) missed_[g] = true;
-  const int32_t* executions = counters + 2 * guards;
-  const int32_t* unforced = executions + program_->routers.size();
-  result.unforced.assign(unforced, unforced + program_->routers.size());
-  const int32_t* ragged = unforced + program_->routers.size();
-  result.ragged_cells.assign(ragged, ragged + program_->raggeds.size());
-  for (size_t r = 0; options.forced && r < std::min(program_->routers.size(), options.forced->size()); ++r)
-    if (const size_t held = (*options.forced)[r].size(); held > 0 && static_cast<size_t>(executions[r]) > held)
-      bad_input(options.forced_from,
-                "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(executions[r]) +
+  result.not_replayed.assign(came.not_replayed.begin(), came.not_replayed.end());
+  result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
+  for (size_t r = 0; options.replayed && r < std::min(program_->routers.size(), options.replayed->size()); ++r)
+    if (const size_t held = (*options.replayed)[r].size(); held > 0 && static_cast<size_t>(came.executions[r]) > held)
+      bad_input(options.replayed_from,
+                "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(came.executions[r]) +
                     " executions, got " + std::to_string(held),
                 "record them again with profile");
   bool more = false;
   if (options.events && status.events > 0) {
     result.events.resize(static_cast<size_t>(status.events));
-    stream_->copy_to_host(result.events.data(), executable_->status() + executable_->status_bytes(),
+    stream_->copy_to_host(result.events.data(), executable_->status() + came.without_events,
                           status.events * static_cast<int64_t>(sizeof(DeviceEvent)));
     more = true;
   }
   if (options.record) {
     records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
     stream_->copy_to_host(records_.data(), executable_->records(), executable_->layout().record_bytes);
-    for (size_t r = 0; r < submission_.forced.size(); ++r)
-      if (submission_.forced[r])
-        stream_->copy_to_host(staged_[r].data(), submission_.forced[r], static_cast<int64_t>(staged_[r].size() * 4));
+    for (size_t r = 0; r < submission_.replayed.size(); ++r)
+      if (submission_.replayed[r])
+        stream_->copy_to_host(staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
     more = true;
   }
   if (options.outputs) {
@@ -192,7 +183,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
 
 void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
   for (size_t i = 0; i < program_->outputs.size(); ++i) {
-    const Operand& o = program_->operands[static_cast<size_t>(program_->outputs[i])];
+    const Operand& o = program_->operands[program_->outputs[i]];
     OutputValue& out = result.outputs.emplace_back();
     out.name = program_->graph->outputs[i].name;
     out.dtype = o.dtype;
@@ -212,47 +203,34 @@ void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
 }
 
 void Executor::read_records(ExecutionResult& result) {
-  const auto* executions = reinterpret_cast<const int32_t*>(status_.data() + sizeof(ExecutionStatus)) + 2 * program_->guards.size();
+  const StatusArea came(status_.data(), *program_);
   const ExecutableLayout& layout = executable_->layout();
   for (size_t r = 0; r < program_->routers.size(); ++r) {
-    const Operand& d = program_->operands[static_cast<size_t>(program_->routers[r].decision)];
+    const ProgramRouter& router = program_->routers[r];
+    const DecisionShape& bound = layout.records[r].bound;
+    const int32_t columns = layout.records[r].score_columns;
     // Of a repeat within a repeat the device keeps as many as the inner one has turns.
-    const int64_t kept = program_->dims[static_cast<size_t>(program_->routers[r].executions)].evaluate(submission_.bindings);
-    for (int32_t e = 0; e < std::min<int64_t>(executions[r], kept); ++e) {
-      const std::byte* record = records_.data() + layout.record_offset[r] + e * layout.record_size[r];
-      RecordHeader header;
-      std::memcpy(&header, record, sizeof header);
-      const int64_t bound = layout.record_cells[r];
-      const int32_t columns = layout.score_columns[r];
-      const RecordParts parts = record_parts({bound, d.fan_out, d.branches}, columns);
+    const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
+    for (int32_t e = 0; e < std::min<int64_t>(came.executions[r], kept); ++e) {
+      const RecordView record = layout.records[r].at(records_.data(), e);
+      const RecordHeader header = *record.header;
       ExecutedDecision& out = result.decisions.emplace_back();
       out.router = static_cast<int32_t>(r);
       out.turn = header.turn;
-      out.shape = {header.cells, d.fan_out, d.branches};
-      const int64_t n = int64_t{header.cells} * d.fan_out;
-      const auto ints = [&](int64_t at, int64_t count) {
-        const auto* p = reinterpret_cast<const int32_t*>(record + at);
-        return std::vector<int32_t>(p, p + count);
-      };
-      const auto floats = [&](int64_t at, int64_t count) {
-        const auto* p = reinterpret_cast<const float*>(record + at);
-        return std::vector<float>(p, p + count);
-      };
-      out.choice = ints(parts.choice, n);
-      out.weight = floats(parts.weight, n);
-      out.margin = floats(parts.margin, header.cells);
-      out.ancestor = ints(parts.ancestor, header.cells);
-      out.padded = ints(parts.padded, d.branches);
+      out.shape = {header.cells, bound.fan_out, bound.branches};
+      out.choice.assign(record.choice, record.choice + out.shape.slot_count());
+      out.weight.assign(record.weight, record.weight + out.shape.slot_count());
+      out.margin.assign(record.margin, record.margin + header.cells);
+      out.ancestor.assign(record.ancestor, record.ancestor + header.cells);
+      out.padded.assign(record.padded, record.padded + bound.branches);
       out.score_columns = columns;
-      out.scores = floats(parts.scores, int64_t{header.cells} * columns);
-      if (!submission_.forced[r]) continue;
-      const ProgramRouter& router = program_->routers[r];
-      const int64_t rows =
-          program_->dims[static_cast<size_t>(router.by_row ? router.dense_cells : d.decision_cells)].evaluate(submission_.bindings);
+      out.scores.assign(record.scores, record.scores + int64_t{header.cells} * columns);
+      if (!submission_.replayed[r]) continue;
+      const int64_t rows = program_->dims[program_->replayed_rows(router)].evaluate(submission_.bindings);
       for (int64_t c = 0; c < header.cells; ++c) {
         const int64_t row = header.turn * rows + (router.by_row ? out.ancestor[static_cast<size_t>(c)] : c);
-        const auto first = staged_[r].begin() + row * d.fan_out;
-        out.free_choice.insert(out.free_choice.end(), first, first + d.fan_out);
+        const auto first = staged_[r].begin() + row * bound.fan_out;
+        out.free_choice.insert(out.free_choice.end(), first, first + bound.fan_out);
       }
     }
   }

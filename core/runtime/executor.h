@@ -41,12 +41,12 @@ struct ExecutedDecision {
 
 /// Choices of one execution of a router, to be replayed. Cells are told by their rows in the router's dense space, so that a plan that
 /// computes fewer cells than the one that was recorded replays the same ones; what has no choice here decides freely and is counted.
-struct ForcedDecision {
+struct ReplayedDecision {
   std::vector<int32_t> choice;    ///< [cells, fan_out]
   std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
 };
 /// By router of the program, then execution. A router without any decides freely.
-using ForcedDecisions = std::vector<std::vector<ForcedDecision>>;
+using ReplayedDecisions = std::vector<std::vector<ReplayedDecision>>;
 
 struct ExecutionResult {
   double milliseconds = 0;  ///< from submission to completion, results not yet read back
@@ -54,15 +54,15 @@ struct ExecutionResult {
   std::vector<ExecutedDecision> decisions;
   std::vector<DeviceEvent> events;
   std::vector<int32_t> guard_hits, guard_misses;
-  std::vector<int32_t> unforced;      ///< by router: cells that had no choice to replay
+  std::vector<int32_t> not_replayed;  ///< by router: cells that had no choice to replay
   std::vector<int32_t> ragged_cells;  ///< by ragged value of the program: cells that came
   int64_t late_loads = 0;             ///< times that a miss had to load weights
 };
 
 struct ExecuteOptions {
   bool outputs = false, record = false, events = false;
-  const ForcedDecisions* forced = nullptr;  ///< null: free
-  std::string_view forced_from = "replay";  ///< a file: it begins the error where the choices do not fit the batch
+  const ReplayedDecisions* replayed = nullptr;  ///< null: free
+  std::string_view replayed_from = "replay";    ///< a file: it begins the error where the choices do not fit the batch
 };
 
 class Executor {
@@ -89,9 +89,9 @@ class Executor {
   int64_t unloaded_weight_bytes() const;
 
  private:
-  void stage_forced(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
+  void stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
-  void stage_all_forced(const Bindings& bindings, const ExecuteOptions& options);
+  void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
   int64_t fallback_bytes(bool missed) const;
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);

@@ -6,11 +6,11 @@ namespace stormcell {
 namespace {
 
 void touch(Program& program, int32_t operand, int32_t step) {
-  for (int32_t o = operand; o >= 0; o = program.operands[static_cast<size_t>(o)].decision) {
-    const Operand& x = program.operands[static_cast<size_t>(o)];
+  for (int32_t o = operand; o >= 0; o = program.operands[o].decision) {
+    const Operand& x = program.operands[o];
     if (x.ragged >= 0) touch(program, x.ragged, step);
     if (x.kind == BufferKind::weight) continue;
-    ProgramBuffer& b = program.buffers[static_cast<size_t>(x.buffer)];
+    ProgramBuffer& b = program.buffers[x.buffer];
     b.first = std::min(b.first, step);
     b.last = std::max(b.last, step);
   }
@@ -36,8 +36,8 @@ void find_liveness(Program& program) {
   for (ProgramBuffer& b : program.buffers) b.first = INT32_MAX, b.last = -1;
   const auto steps = static_cast<int32_t>(program.steps.size());
   for (int32_t s = 0; s < steps; ++s) {
-    for (const int32_t o : program.steps[static_cast<size_t>(s)].inputs) touch(program, o, s);
-    for (const int32_t o : program.steps[static_cast<size_t>(s)].outputs) touch(program, o, s);
+    for (const int32_t o : program.steps[s].inputs) touch(program, o, s);
+    for (const int32_t o : program.steps[s].outputs) touch(program, o, s);
   }
   for (const int32_t o : program.outputs) touch(program, o, steps);
   outlive_loops(program);

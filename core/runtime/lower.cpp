@@ -52,13 +52,13 @@ class Lowering {
   void leave_branches(size_t keep) {
     while (open_.size() > keep) {
       // Decisions and ragged cells made inside a skipped branch are empty, not left over from the last batch: gathers outside follow them.
-      Step& skip = program_.steps[static_cast<size_t>(open_.back().second)];
+      Step& skip = program_.steps[open_.back().second];
       skip.target = here();
       for (int32_t s = open_.back().second; s < here(); ++s) {
-        const Step& inner = program_.steps[static_cast<size_t>(s)];
+        const Step& inner = program_.steps[s];
         if (inner.kind == StepKind::record) skip.outputs.push_back(inner.inputs[0]);
         for (const int32_t o : inner.outputs)
-          if (inner.kind == StepKind::kernel && program_.operands[static_cast<size_t>(o)].is_ragged) skip.outputs.push_back(o);
+          if (inner.kind == StepKind::kernel && program_.operands[o].is_ragged) skip.outputs.push_back(o);
       }
       open_.pop_back();
     }
@@ -108,9 +108,9 @@ class Lowering {
       ProgramRouter router;
       router.node = id;
       router.name = node.name;
-      router.decision = program_.steps[static_cast<size_t>(at)].outputs[0];
+      router.decision = program_.steps[at].outputs[0];
       router.dense_space = graph_.dense_ancestor(graph_.value(node.outputs[0]).type.space);
-      router.executions = repeat_ >= 0 ? program_.repeats[static_cast<size_t>(repeat_)].most : storage_.dim(Dim(1));
+      router.executions = repeat_ >= 0 ? program_.repeats[repeat_].most : storage_.dim(Dim(1));
       router.repeat = repeat_;
       Step record;
       record.kind = StepKind::record;
@@ -182,7 +182,7 @@ class Lowering {
     save.kind = StepKind::save_rows;
     save.node = id;
     save.inputs = {storage_.operand(state)};
-    if (const int at = extra_input(node, "at", 2); at >= 0) save.inputs.push_back(kept(node.inputs[static_cast<size_t>(at)]));
+    if (const auto at = extra_input(node, "at", 2)) save.inputs.push_back(kept(node.inputs[*at]));
     save.outputs = {storage_.room_for(node.inputs[1])};
     save.room = storage_.dim(graph_.space(graph_.value(state).type.space).per_parent);
     save.rows = storage_.dim(graph_.space(graph_.value(node.inputs[1]).type.space).per_parent);
@@ -197,14 +197,14 @@ class Lowering {
     block(node.bodies[b]);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const int32_t from = storage_.operand(node.yields[b][i]), to = storage_.operand(node.outputs[i]);
-      const Operand &x = program_.operands[static_cast<size_t>(from)], &y = program_.operands[static_cast<size_t>(to)];
+      const Operand &x = program_.operands[from], &y = program_.operands[to];
       if (x.buffer != y.buffer || x.kind != y.kind) copy(from, to);
     }
   }
 
   void guard(NodeId id, const Node& node) {
     const auto index = static_cast<int32_t>(program_.guards.size());
-    program_.guards.push_back({id, node.name, node.attributes.word("pass", "")});
+    program_.guards.push_back({id, node.name, word_of(node, "pass")});
     const auto test = [&](ValueId predicate) {
       Step step;
       step.kind = StepKind::guard;
@@ -229,7 +229,7 @@ class Lowering {
     Step over;
     over.kind = StepKind::jump;
     const int32_t jump = emit(std::move(over));
-    program_.steps[static_cast<size_t>(tested)].target = here();
+    program_.steps[tested].target = here();
     // Before the submission may end for want of weights: states are then what they were before the guard.
     for (auto restore = undo.restores.rbegin(); restore != undo.restores.rend(); ++restore) emit(std::move(*restore));
     Step need;
@@ -239,7 +239,7 @@ class Lowering {
     fallbacks_.push_back({emit(std::move(need)), 0, index});
     body(node, 1);
     fallbacks_[mine].end = here();
-    program_.steps[static_cast<size_t>(jump)].target = here();
+    program_.steps[jump].target = here();
     undo_ = outer;
   }
 
@@ -261,9 +261,9 @@ class Lowering {
     end.index = index;
     end.inputs = {storage_.operand(node.yields[0][0])};
     end.target = first + 1;
-    end.most = program_.repeats[static_cast<size_t>(index)].most;
+    end.most = program_.repeats[index].most;
     const int32_t last = emit(std::move(end));
-    program_.steps[static_cast<size_t>(first)].target = last + 1;  // where to go when there is no turn at all
+    program_.steps[first].target = last + 1;  // where to go when there is no turn at all
     repeat_ = outer;
     undo_ = undo;
   }
@@ -272,7 +272,7 @@ class Lowering {
   void mark_fallbacks() {
     for (const Range& f : fallbacks_)
       for (int32_t s = f.begin; s < f.end; ++s)
-        if (int32_t& mark = program_.steps[static_cast<size_t>(s)].fallback; mark < 0) mark = f.index;
+        if (int32_t& mark = program_.steps[s].fallback; mark < 0) mark = f.index;
   }
 
   struct Range {

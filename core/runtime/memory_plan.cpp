@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/align.h"
+#include "core/base/id_vector.h"
+
 namespace stormcell {
 namespace {
-int64_t aligned(int64_t bytes) { return (std::max<int64_t>(bytes, 1) + 63) / 64 * 64; }
-
 /// Placed buffers by the stretches of steps they live in: most live for a few steps, and meet few of thousands.
 class PlacedBuffers {
  public:
@@ -38,7 +39,7 @@ class Planner {
  public:
   Planner(const Program& program, const Bindings& bounds) : program_(program) {
     plan_.offset.assign(program.buffers.size(), -1);
-    for (const ProgramBuffer& b : program.buffers) size_.push_back(aligned(b.bytes.evaluate(bounds)));
+    for (const ProgramBuffer& b : program.buffers) size_.push_back(align_up(std::max<int64_t>(b.bytes.evaluate(bounds), 1)));
     for (size_t i = 0; i < size_.size(); ++i) {
       const BufferKind kind = program.buffers[i].kind;
       if (kind == BufferKind::arena) order_.push_back(i);
@@ -64,9 +65,9 @@ class Planner {
   bool good_enough() const { return plan_.arena_bytes - plan_.live_set_bytes <= plan_.live_set_bytes / 64; }
 
   int64_t live_set() const {
-    std::vector<int64_t> delta(program_.steps.size() + 2, 0);
+    IdVector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
-      delta[static_cast<size_t>(program_.buffers[i].first)] += size_[i];
+      delta[program_.buffers[i].first] += size_[i];
       delta[static_cast<size_t>(program_.buffers[i].last) + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;

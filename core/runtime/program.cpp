@@ -14,7 +14,7 @@ std::string Program::to_text() const {
   const auto names = [&](const std::vector<int32_t>& list) {
     std::string out;
     for (const int32_t o : list) {
-      const Operand& x = operands[static_cast<size_t>(o)];
+      const Operand& x = operands[o];
       out += (out.empty() ? "" : ", ") + graph->value(x.value).name;
     }
     return out;

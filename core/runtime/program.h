@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/cell/decision.h"
 #include "core/graph/graph.h"
 
@@ -106,18 +107,23 @@ struct ProgramRepeat {
 /// One rank's program.
 struct Program {
   std::shared_ptr<const Graph> graph;
-  std::vector<Dim> dims;  ///< every extent that a step needs, once
-  std::vector<ProgramBuffer> buffers;
-  std::vector<Operand> operands;
-  std::vector<Step> steps;
+  IdVector<Dim> dims;  ///< every extent that a step needs, once
+  IdVector<ProgramBuffer> buffers;
+  IdVector<Operand> operands;
+  IdVector<Step> steps;
   std::vector<ProgramWeight> weights;
-  std::vector<ProgramRouter> routers;
-  std::vector<ProgramGuard> guards;
-  std::vector<ProgramRepeat> repeats;
+  IdVector<ProgramRouter> routers;
+  IdVector<ProgramGuard> guards;
+  IdVector<ProgramRepeat> repeats;
   std::vector<int32_t> raggeds;  ///< operand of each ragged value
   std::vector<int32_t> inputs;   ///< operand of each graph input, in value order
   std::vector<int32_t> outputs;  ///< operand of each graph output
 
+  const Operand& decision_of(const ProgramRouter& router) const { return operands[router.decision]; }
+  /// Index into dims: the rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.
+  int32_t replayed_rows(const ProgramRouter& router) const {
+    return router.by_row ? router.dense_cells : decision_of(router).decision_cells;
+  }
   /// One line a step, for people and goldens.
   std::string to_text() const;
 };

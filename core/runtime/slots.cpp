@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/id_vector.h"
+
 namespace stormcell {
 namespace {
 
@@ -45,19 +47,19 @@ class SlotSharing {
     find_runs();
     // Slices of one buffer begin at a branch's slots: only rows of one size can share it.
     std::map<std::pair<int32_t, int64_t>, std::vector<BranchBuffer>> alike;
-    std::vector<bool> seen(program_.buffers.size(), false);
+    IdVector<bool> seen(program_.buffers.size(), false);
     for (const Operand& o : program_.operands) {
       if (o.kind != BufferKind::arena || o.is_decision || o.decision < 0 || o.branch == kAllBranches) continue;
       if (o.ragged >= 0 || o.times >= 0) continue;  // rows of members and of dense cells below: no slice of the decision's slots
-      if (seen[static_cast<size_t>(o.buffer)]) continue;
-      seen[static_cast<size_t>(o.buffer)] = true;
-      const ProgramBuffer& b = program_.buffers[static_cast<size_t>(o.buffer)];
+      if (seen[o.buffer]) continue;
+      seen[o.buffer] = true;
+      const ProgramBuffer& b = program_.buffers[o.buffer];
       alike[{o.decision, o.row_bytes()}].push_back({o.buffer, o.branch, b.first, b.last});
     }
     moved_.assign(program_.buffers.size(), -1);
     for (auto& [key, buffers] : alike) share(key.first, key.second, buffers);
     for (Operand& o : program_.operands)
-      if (has_place(o) && moved_[static_cast<size_t>(o.buffer)] >= 0) o.buffer = moved_[static_cast<size_t>(o.buffer)], o.in_slots = true;
+      if (has_place(o) && moved_[o.buffer] >= 0) o.buffer = moved_[o.buffer], o.in_slots = true;
     drop_unused();
   }
 
@@ -102,7 +104,7 @@ class SlotSharing {
       add_together(all, {at, next});
       at = next;
     }
-    const Operand& d = program_.operands[static_cast<size_t>(decision)];
+    const Operand& d = program_.operands[decision];
     dissolve(all, d.fan_out);
     for (auto v = inside; v != buffers.end(); ++v)
       for (Slots& s : all)
@@ -111,10 +113,10 @@ class SlotSharing {
           break;
         }
     for (const Slots& s : all) {
-      const Dim bytes = program_.dims[static_cast<size_t>(d.decision_cells)] * Dim(d.fan_out) * Dim(row_bytes);
+      const Dim bytes = program_.dims[d.decision_cells] * Dim(d.fan_out) * Dim(row_bytes);
       program_.buffers.push_back({program_.graph->value(d.value).name + ".slots", BufferKind::arena, bytes, s.first, s.last});
       for (const auto& [branch, members] : s.of_branch)
-        for (const BranchBuffer& v : members) moved_[static_cast<size_t>(v.buffer)] = static_cast<int32_t>(program_.buffers.size()) - 1;
+        for (const BranchBuffer& v : members) moved_[v.buffer] = static_cast<int32_t>(program_.buffers.size()) - 1;
     }
   }
 
@@ -160,24 +162,24 @@ class SlotSharing {
   }
 
   void drop_unused() {
-    std::vector<int32_t> now(program_.buffers.size(), -1);
+    IdVector<int32_t> now(program_.buffers.size(), -1);
     for (const Operand& o : program_.operands)
-      if (has_place(o)) now[static_cast<size_t>(o.buffer)] = 0;
+      if (has_place(o)) now[o.buffer] = 0;
     int32_t count = 0;
     for (size_t i = 0; i < now.size(); ++i)
       if (now[i] == 0) {
         now[i] = count;
-        if (static_cast<size_t>(count) != i) program_.buffers[static_cast<size_t>(count)] = std::move(program_.buffers[i]);
+        if (static_cast<size_t>(count) != i) program_.buffers[count] = std::move(program_.buffers[i]);
         ++count;
       }
     program_.buffers.resize(static_cast<size_t>(count));
     for (Operand& o : program_.operands)
-      if (has_place(o)) o.buffer = now[static_cast<size_t>(o.buffer)];
+      if (has_place(o)) o.buffer = now[o.buffer];
   }
 
   Program& program_;
   std::map<int32_t, std::vector<BranchRun>> runs_;  // by operand of the decision
-  std::vector<int32_t> moved_;                      // by buffer: the slots it lies in now, -1: it stays
+  IdVector<int32_t> moved_;                         // by buffer: the slots it lies in now, -1: it stays
 };
 
 }  // namespace

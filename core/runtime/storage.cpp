@@ -87,7 +87,7 @@ ValueId Storage::storage_of(ValueId v) const {
 }
 
 int32_t Storage::operand(ValueId id) {
-  if (operand_of_[static_cast<size_t>(id)] >= 0) return operand_of_[static_cast<size_t>(id)];
+  if (operand_of_[id] >= 0) return operand_of_[id];
   const Value& v = graph_.value(id);
   Operand o;
   o.value = id;
@@ -103,11 +103,11 @@ int32_t Storage::operand(ValueId id) {
   program_.operands.push_back(o);
   const auto at = static_cast<int32_t>(program_.operands.size()) - 1;
   if (o.is_ragged) program_.raggeds.push_back(at);
-  return operand_of_[static_cast<size_t>(id)] = at;
+  return operand_of_[id] = at;
 }
 
 int32_t Storage::room_for(ValueId id) {
-  Operand o = program_.operands[static_cast<size_t>(operand(id))];
+  Operand o = program_.operands[operand(id)];
   o.kind = BufferKind::arena;
   o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
   program_.operands.push_back(o);
@@ -180,7 +180,7 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
   }
   const ValueId storage = storage_of(id);
   if (storage != id) {
-    o.buffer = program_.operands[static_cast<size_t>(operand(storage))].buffer;
+    o.buffer = program_.operands[operand(storage)].buffer;
     return;
   }
   o.buffer = add_buffer(v.name, BufferKind::arena, bytes_of(v));

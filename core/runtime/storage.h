@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/id_vector.h"
 #include "core/runtime/program.h"
 
 namespace stormcell {
@@ -37,7 +38,7 @@ class Storage {
 
   Program& program_;
   const Graph& graph_;
-  std::vector<int32_t> operand_of_;
+  IdVector<int32_t> operand_of_;
   std::map<ValueId, ValueId> alias_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/cell/protocol.h"
 #include "core/profile/layout_edges.h"
 #include "core/session/blob.h"
 #include "core/session/schema.h"
@@ -34,7 +35,7 @@ const RunLayout& SessionReader::State::layout(int64_t run) const {
   for (router.bind(1, router_key(run, 0)).bind(2, router_key(run + 1, 0) - 1); router.step();) {
     RouterInfo r;
     r.name = router.text(0);
-    r.branches = at_least_one(router, 1, kMostBranches);
+    r.branches = at_least_one(router, 1, kMostStoredBranches);
     r.fan_out = at_least_one(router, 2, std::max(r.branches, kMostChoices));
     r.protocol = router.text(3);
     r.space = index(router, 4, layout.spaces.size());

@@ -53,7 +53,8 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   if (first >= end) return out;
   // A window that is stored takes at least a byte for each branch, and most are.
   constexpr int64_t kMostMissing = 16;
-  if ((end - first) * branches > kMostBranches + kMostMissing * state_->file_bytes()) state_->damaged("it is too short for its windows");
+  if ((end - first) * branches > kMostStoredBranches + kMostMissing * state_->file_bytes())
+    state_->damaged("it is too short for its windows");
   out.reserve(static_cast<size_t>(end - first));
   // One range scan, then the few that are missing at the end of an unfinished run.
   std::vector<bool> found(static_cast<size_t>(end - first));

@@ -14,7 +14,7 @@
 namespace stormcell {
 
 /// What damaged or hostile numbers must stay below, so that one row cannot ask for all memory.
-inline constexpr int32_t kMostBranches = 1 << 22, kMostChoices = 64;
+inline constexpr int32_t kMostStoredBranches = 1 << 22;  ///< more than a router of this engine has: traces of others are stored too
 
 struct SessionReader::State {
   mutable sqlite::Database db;

@@ -1,31 +1,17 @@
-// Small checks of arguments, and laying arrays into a workspace.
+// Small checks of arguments, and what a workspace is laid out by.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/align.h"
 #include "gpu/base/status.h"
 
 namespace stormcell::gpu {
 
 inline bool is_aligned(const void* pointer, size_t bytes) { return reinterpret_cast<uintptr_t>(pointer) % bytes == 0; }
 
-/// Hands out aligned pieces of a workspace; without memory it only adds up their sizes.
-class Pieces {
- public:
-  explicit Pieces(void* memory = nullptr) : memory_(static_cast<std::byte*>(memory)) {}
-  template <class T>
-  T* take(int64_t n) {
-    T* piece = memory_ ? reinterpret_cast<T*>(memory_ + bytes_) : nullptr;
-    bytes_ += (static_cast<size_t>(n) * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
-    return piece;
-  }
-  size_t bytes() const { return bytes_; }
-  static constexpr size_t kAlignment = 256;
-
- private:
-  std::byte* memory_;
-  size_t bytes_ = 0;
-};
+/// Parts of a workspace.
+using Pieces = MemoryParts<256>;
 
 /// A pointer that must be there and aligned.
 inline Status check_pointer(const char* call, const char* name, const void* pointer, size_t alignment) {

@@ -6,31 +6,13 @@
 namespace stormcell::gpu {
 namespace {
 constexpr const char* kCall = "layer";
-
-DecisionView lay_decision(const LayerCall& call, Pieces& pieces) {
-  const int64_t slots = call.cells * call.rule.fan_out;
-  DecisionView d;
-  d.cells = pieces.take<int32_t>(1);
-  d.offsets = pieces.take<int32_t>(call.experts + 1);
-  d.cell = pieces.take<int32_t>(slots);
-  d.weight = pieces.take<float>(slots);
-  d.choice = pieces.take<int32_t>(slots);
-  d.choice_weight = pieces.take<float>(slots);
-  d.slot = pieces.take<int32_t>(slots);
-  d.wanted = pieces.take<int32_t>(call.experts);
-  d.padded = pieces.take<int32_t>(call.experts);
-  d.margin = pieces.take<float>(call.cells);
-  d.fan_out = call.rule.fan_out;
-  d.branches = call.experts;
-  return d;
-}
 }  // namespace
 
 LayerParts layer_parts(const LayerCall& call, void* workspace) {
   LayerParts parts;
   Pieces pieces(workspace);
   const int64_t slots = call.cells * call.rule.fan_out;
-  const DecisionView decision = lay_decision(call, pieces);
+  const DecisionView decision = lay_decision(pieces, {call.cells, call.rule.fan_out, call.experts});
 
   parts.route.scores = call.scores, parts.route.bias = call.score_bias;
   parts.route.cells = call.cells, parts.route.branches = call.experts;
@@ -71,7 +53,7 @@ LayerParts layer_parts(const LayerCall& call, void* workspace) {
     second.y = call.y, second.scatter = decision.cell, second.weight = decision.weight;
     combine.unrouted_only = true;
   }
-  parts.fills = !parts.sums && (may_drop(call.rule) || call.rule.kind == ProtocolKind::threshold);
+  parts.fills = !parts.sums && (may_drop(call.rule) || may_choose_fewer(call.rule));
   parts.bytes = pieces.bytes();
   return parts;
 }

@@ -28,16 +28,15 @@ Status check_rule(const Rule& rule, int32_t branches) {
     return Status::failure(StatusCode::bad_input, "%s: %s is %" PRId64 ", allowed are %" PRId64 " to %" PRId64 " (%d branches)", kCall,
                            what, value, from, to, branches);
   };
-  if (!is_decided_on_device(rule.kind))
-    return Status::failure(StatusCode::unsupported, "%s: protocol number %d is not decided on the device", kCall,
-                           static_cast<int>(rule.kind));
+  if (rule.choose == DeviceChoice::none)
+    return Status::failure(StatusCode::unsupported, "%s: the protocol is not decided on the device", kCall);
   if (branches < 1 || branches > kMostBranches) return bad("branches", branches, 1, kMostBranches);
   if (rule.k < 1 || rule.k > least(branches, kMostChoices)) return bad("k", rule.k, 1, least(branches, kMostChoices));
-  const int32_t fan_out = rule.kind == ProtocolKind::threshold ? branches : rule.kind == ProtocolKind::switch_top1 ? 1 : rule.k;
+  const int32_t fan_out = may_choose_fewer(rule) ? branches : rule.k;
   if (rule.fan_out != fan_out) return bad("fan_out", rule.fan_out, fan_out, fan_out);
   if (rule.capacity < 0) return bad("capacity", rule.capacity, 0, INT32_MAX);
-  if (rule.kind == ProtocolKind::threshold && rule.residual >= branches) return bad("residual", rule.residual, -1, branches - 1);
-  if (rule.kind == ProtocolKind::sigmoid_groups) {
+  if (may_choose_fewer(rule) && rule.residual >= branches) return bad("residual", rule.residual, -1, branches - 1);
+  if (rule.choose == DeviceChoice::in_groups) {
     if (rule.groups < 1 || branches % rule.groups != 0)
       return Status::failure(StatusCode::bad_input, "%s: %d branches cannot be split into %d equal groups", kCall, branches, rule.groups);
     if (rule.groups_kept < 1 || rule.groups_kept > rule.groups) return bad("groups_kept", rule.groups_kept, 1, rule.groups);

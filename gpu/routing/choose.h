@@ -86,7 +86,7 @@ struct ChooseKernel {
   using Args = ChooseArgs;
   static constexpr int kThreads = 256, kCells = kThreads / kLanes;  // a block, at once
   struct Shared {
-    // sigmoid_groups alone: what each cell's lanes tell each other.
+    // Choice in groups alone: what each cell's lanes tell each other.
     float corrected[kCells][kLanes * kHeld];
     uint8_t group_is_kept[kCells][kLanes * kHeld];
   };
@@ -98,11 +98,11 @@ struct ChooseKernel {
     for (int64_t first = static_cast<int64_t>(x.block()) * kCells; first < a.cells; first += static_cast<int64_t>(x.blocks()) * kCells) {
       const bool live = first + place < a.cells;
       const int64_t cell = live ? first + place : a.cells - 1;
-      switch (a.rule.kind) {
-        case ProtocolKind::threshold:
+      switch (a.rule.choose) {
+        case DeviceChoice::above_threshold:
           over_threshold(x, a, cell, live);
           break;
-        case ProtocolKind::sigmoid_groups:
+        case DeviceChoice::in_groups:
           of_groups(x, a, cell, live);
           break;
         default:
@@ -120,7 +120,7 @@ struct ChooseKernel {
     return rule.scale / (rule.renormalize && chosen > 0 ? chosen : 1.0f);
   }
 
-  /// top_k and switch_top1.
+  /// The k largest, weighed by a softmax over all, over the chosen, or by their scores.
   template <class X>
   STORMCELL_DEVICE static void largest_k(X& x, const Args& a, int64_t cell, bool live) {
     auto all = lanes(x);
@@ -130,8 +130,8 @@ struct ChooseKernel {
     STORMCELL_UNROLL
     for (int i = 0; i < kHeld; ++i) held[i] = gone >> i & 1 ? 0 : x.load_once(s + all.lane + i * kLanes);
 
-    const bool over_all = a.rule.kind == ProtocolKind::switch_top1 || a.rule.softmax == SoftmaxPlace::before;
-    const bool over_chosen = !over_all && a.rule.softmax == SoftmaxPlace::after;
+    const bool over_all = a.rule.softmax == SoftmaxPlace::before;
+    const bool over_chosen = a.rule.softmax == SoftmaxPlace::after;
     float top = -kInfinity, sum = 1;
     if (over_all) {
       STORMCELL_UNROLL

@@ -9,7 +9,7 @@
 
 namespace stormcell::gpu {
 
-/// One decision; all pointers are the device's. Rules: top_k, switch_top1, sigmoid_groups, threshold.
+/// One decision; all pointers are the device's. Protocols: those of device_choice().
 struct RouteCall {
   const float* scores = nullptr;  ///< [cells, branches]
   const float* bias = nullptr;    ///< [branches] correction bias of sigmoid_groups, nullable

@@ -5,46 +5,59 @@
 
 namespace stormcell::gpu {
 
-inline constexpr int32_t kMostBranches = 1024, kMostChoices = 64;
+inline constexpr int32_t kMostBranches = 1024;  ///< fewer than core's: an index holds counts of all of them
 inline constexpr float kInfinity = __builtin_huge_valf();
 
-/// Parameters of one rule; those that its kind does not use are ignored.
+/// How a cell's choices are found: the kernels of choose.h.
+enum class DeviceChoice : uint8_t { none, largest, above_threshold, in_groups };
+
+/// The protocols that the device decides, each by the function of its choice; all others are the CPU's.
+inline DeviceChoice device_choice(ProtocolKind kind) {
+  switch (kind) {
+    case ProtocolKind::top_k:
+    case ProtocolKind::switch_top1:
+      return DeviceChoice::largest;
+    case ProtocolKind::threshold:
+      return DeviceChoice::above_threshold;
+    case ProtocolKind::sigmoid_groups:
+      return DeviceChoice::in_groups;
+    default:
+      return DeviceChoice::none;
+  }
+}
+
+/// Parameters of one rule; those that its choice does not use are ignored.
 struct Rule {
-  ProtocolKind kind = ProtocolKind::top_k;
-  SoftmaxPlace softmax = SoftmaxPlace::before;
+  DeviceChoice choose = DeviceChoice::none;
+  SoftmaxPlace softmax = SoftmaxPlace::before;  ///< of the weights, where the largest are chosen
   bool renormalize = false;
   int32_t k = 1;
   int32_t fan_out = 1;
-  int32_t capacity = 0;  ///< switch_top1: cells for each (parent, branch); 0: unlimited
+  int32_t capacity = 0;  ///< cells for each (parent, branch); 0: unlimited
   int32_t residual = -1;
   int32_t groups = 1, groups_kept = 1;
   float threshold = 0, scale = 1;
 };
 
-/// The rules that the device decides.
-inline bool is_decided_on_device(ProtocolKind kind) {
-  return kind == ProtocolKind::top_k || kind == ProtocolKind::switch_top1 || kind == ProtocolKind::sigmoid_groups ||
-         kind == ProtocolKind::threshold;
-}
-
 /// True where a Rule says all that the protocol says; capacity grids and path-wise padding are the CPU's.
 inline bool is_decided_on_device(const Protocol& p) {
-  return is_decided_on_device(p.kind) && p.supported_capacities.empty() && !p.capacity_padding && !p.path_wise_padding;
+  return device_choice(p.kind) != DeviceChoice::none && p.supported_capacities.empty() && !p.capacity_padding && !p.path_wise_padding;
 }
 
 /// The rule of a protocol that is decided on the device.
 inline Rule rule_of(const Protocol& p, int32_t branches) {
-  const bool several = p.kind == ProtocolKind::top_k || p.kind == ProtocolKind::sigmoid_groups;
   Rule r;
-  r.kind = p.kind, r.softmax = p.softmax, r.renormalize = p.renormalize;
-  r.k = several ? p.k : 1;
-  r.fan_out = p.kind == ProtocolKind::threshold ? branches : r.k;
-  r.capacity = p.capacity, r.residual = p.residual, r.groups = p.groups, r.groups_kept = p.groups_kept;
+  r.choose = device_choice(p.kind), r.softmax = p.softmax_of_weights(), r.renormalize = p.renormalize;
+  r.fan_out = p.fan_out(branches);
+  r.k = r.choose == DeviceChoice::above_threshold ? 1 : r.fan_out;
+  r.capacity = p.mixes_parent() ? p.capacity : 0, r.residual = p.residual, r.groups = p.groups, r.groups_kept = p.groups_kept;
   r.threshold = p.threshold, r.scale = p.scale;
   return r;
 }
 
 /// True where choices can be dropped, so that wanted and kept loads differ.
-STORMCELL_BOTH inline bool may_drop(const Rule& rule) { return rule.kind == ProtocolKind::switch_top1 && rule.capacity > 0; }
+STORMCELL_BOTH inline bool may_drop(const Rule& rule) { return rule.capacity > 0; }
+/// True where a cell may have fewer choices than the fan-out.
+inline bool may_choose_fewer(const Rule& rule) { return rule.choose == DeviceChoice::above_threshold; }
 
 }  // namespace stormcell::gpu

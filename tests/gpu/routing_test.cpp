@@ -257,7 +257,7 @@ class GpuRoutingTest : public QObject {
     QVERIFY(refused([](gpu::RouteCall& c) { c.cells = int64_t{1} << 31; }, "beyond 2^31"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.slot = nullptr; }, "decision.slot is null"));
     QVERIFY(refused([](gpu::RouteCall& c) { c.decision.fan_out = 2; }, "laid out for"));
-    QVERIFY(refused([](gpu::RouteCall& c) { c.rule.kind = ProtocolKind::hash; }, "not decided", gpu::StatusCode::unsupported));
+    QVERIFY(refused([](gpu::RouteCall& c) { c.rule.choose = gpu::DeviceChoice::none; }, "not decided", gpu::StatusCode::unsupported));
     const gpu::Status small = gpu::check_route(call, workspace, 8);
     QVERIFY2(std::string(small.text()).find("has 8 bytes and needs") != std::string::npos, small.text());
     QVERIFY(!gpu::check_route(call, nullptr, sizeof workspace).ok());

@@ -43,7 +43,7 @@ done
 declared=$(cat core/graph/ops/*.cpp core/graph/protocol_attributes.h 2>/dev/null | grep -oE '\{"[a-z_]+", AttributeKind' | cut -d'"' -f2; echo extras)
 while IFS= read -r hit; do
   if ! grep -qxF -- "${hit##*\"}" <<<"$declared"; then complain "${hit%:\"*}: no operator declares the attribute ${hit##*\"}"; fi
-done < <(grep -rnoE --include='*.cpp' --include='*.h' 'attributes(\(\))?\.(integer|real|word|list|has|set|erase)\("[a-z_]+' core 2>/dev/null | sed -E 's/:attributes.*\(/:/' || true)
+done < <(grep -rnoE --include='*.cpp' --include='*.h' 'attributes(\(\))?\.(integer|real|word|list|has|set|erase)\("[a-z_]+|\b(integer|flag|real|word)_of\([^"]*, "[a-z_]+' core 2>/dev/null | sed -E 's/:(attributes|integer_of|flag_of|real_of|word_of).*[( ]"/:"/' || true)
 
 # What a node is, its operator's role and declared properties say (core/graph/roles.h); an operator's own files are its definition and its
 # kernels. The table looks names up.

@@ -58,6 +58,8 @@ mkdir -p "$tree/core/graph/ops"
 echo 'constexpr AttributeRule kAttributes[] = {{"stride", AttributeKind::integer}};' >"$tree/core/graph/ops/conv2d.cpp"
 echo 'auto s = n.attributes.integer("strid", 1);' >"$tree/core/graph/typo.cpp"
 expect sources notices "typo.cpp:1: no operator declares the attribute strid" "an attribute that is read and not declared"
+echo 'auto s = integer_of(m.node(), "strid");' >"$tree/core/graph/typo.cpp"
+expect sources notices "typo.cpp:1: no operator declares the attribute strid" "an attribute that is read by its default and not declared"
 echo 'auto s = n.attributes.integer("stride", 1);' >"$tree/core/graph/typo.cpp"
 expect sources passes "0 complaints" "an attribute that is declared"
 

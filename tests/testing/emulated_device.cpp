@@ -119,8 +119,8 @@ class EmulatedExecutable : public Executable {
   void submit(Stream& stream, const Submission& submission) override {
     ++device_.submissions_;
     for (size_t i = 0; i < submission.inputs.size(); ++i) device_.check(submission.inputs[i], 1, "input");
-    for (const DeviceAddress& forced : submission.forced)
-      if (forced) device_.check(forced, 1, "replayed decisions");
+    for (const DeviceAddress& replayed : submission.replayed)
+      if (replayed) device_.check(replayed, 1, "replayed decisions");
     static_cast<EmulatedStream&>(stream).put([this, submission] { cpu::run_on_cpu(*inner_, submission); });
   }
   DeviceAddress address(int32_t operand) const override { return inner_->address(operand); }

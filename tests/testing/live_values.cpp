@@ -50,13 +50,13 @@ class Counting {
   }
 
  private:
-  const Operand& operand(int32_t o) const { return program_.operands[static_cast<size_t>(o)]; }
+  const Operand& operand(int32_t o) const { return program_.operands[o]; }
 
   // Which branch of each decision a step belongs to.
   void follow_branches() {
     branch_at_.resize(static_cast<size_t>(steps_) + 1);
     for (int32_t s = 0; s < steps_; ++s) {
-      const Step& step = program_.steps[static_cast<size_t>(s)];
+      const Step& step = program_.steps[s];
       if (step.kind != StepKind::skip_empty) continue;
       for (int32_t inner = s + 1; inner < step.target; ++inner)
         branch_at_[static_cast<size_t>(inner)][operand(step.inputs[0]).value] = step.branch;
@@ -105,15 +105,15 @@ class Counting {
 
   void touch_all() {
     for (int32_t s = 0; s < steps_; ++s) {
-      for (const int32_t o : program_.steps[static_cast<size_t>(s)].inputs) touch(o, s);
-      for (const int32_t o : program_.steps[static_cast<size_t>(s)].outputs) touch(o, s);
+      for (const int32_t o : program_.steps[s].inputs) touch(o, s);
+      for (const int32_t o : program_.steps[s].outputs) touch(o, s);
     }
     for (const int32_t o : program_.outputs) touch(o, steps_);
     for (auto& [id, held] : held_) held.first = *held.touches.begin(), held.last = *held.touches.rbegin();
     for (bool changed = true; changed;) {
       changed = false;
       for (int32_t s = 0; s < steps_; ++s) {
-        const Step& step = program_.steps[static_cast<size_t>(s)];
+        const Step& step = program_.steps[s];
         if (step.kind != StepKind::repeat_begin) continue;
         for (auto& [id, held] : held_)
           if (held.first < s && held.last >= s && held.last < step.target - 1) held.last = step.target - 1, changed = true;

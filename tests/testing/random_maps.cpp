@@ -103,7 +103,7 @@ ValueId RandomMaps::several_routers(ValueId maps, int depth, const std::string& 
     Rule rule;
     rule.branches = random.between(2, 3);
     rule.protocol.k = static_cast<int32_t>(random.between(1, 2));
-    if (random.chance(0.5)) rule.protocol.kind = ProtocolKind::threshold, rule.protocol.threshold = 0;
+    if (random.chance(0.5)) rule.protocol = {.kind = ProtocolKind::threshold};
     const ValueId decision = decide_by(maps, rule, mine);
     std::vector<ValueId> parts = scatter(maps, decision, all_of(static_cast<int32_t>(rule.branches)));
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -147,7 +147,7 @@ ValueId RandomMaps::patches(ValueId maps, int depth, const std::string& name) {
   const Cut cut = draw_cut(maps);
   const SpaceId space = dense_space(name, space_of(maps), cut.patches);
   const ValueId cells = unfold(maps, space, cut, name);
-  const ValueId worked = graph().is_told(space) ? work(cells, 2, name) : router(cells, depth + 1, name);
+  const ValueId worked = graph().is_dynamic(space) ? work(cells, 2, name) : router(cells, depth + 1, name);
   return fold(worked, maps, cut, name);
 }
 

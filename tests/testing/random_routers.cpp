@@ -66,7 +66,7 @@ RandomRouters::Rule RandomRouters::draw_rule(SpaceId space, int depth) {
       break;
     default:
       p.kind = random.chance(0.5) ? ProtocolKind::hash : ProtocolKind::label;
-      p.seed = random.next() >> 1;
+      if (const uint64_t seed = random.next() >> 1; p.kind == ProtocolKind::hash) p.seed = seed;
       rule.mode = random.chance(0.5) ? "sum" : "place";
       rule.scores = false;
   }

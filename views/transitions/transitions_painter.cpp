@@ -107,7 +107,7 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = static_cast<int64_t>(f.ribbons.size());
   if (ribbons == f.pairs) return tr("all %1 pairs of branches that any cell took; height: cells").arg(count_text(ribbons));
-  return tr("%1 of %2 pairs, %3 % of all steps; the %4 hottest chains of pairs in colour; height: cells")
+  return tr("%1 of %2 pairs, %3 % of all transitions; the %4 hottest chains of pairs in colour; height: cells")
       .arg(ribbons)
       .arg(count_text(f.pairs))
       .arg(100 * f.drawn(), 0, 'f', 1)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/align.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/relative_bucket.h"
 
@@ -29,17 +30,15 @@ struct Cut {
   }
 };
 
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 struct Scratch {
   size_t buckets, bias, task;  // bytes; buckets are shared, the others a thread's
   int64_t ld_bias;
   Scratch(const AttentionProblem& p, const Cut& cut) {
     const size_t f = sizeof(float);
     ld_bias = cut.room + p.k_valid;
-    buckets = p.bias_table ? aligned(static_cast<size_t>(p.q_length + p.k_valid) * sizeof(int32_t)) : 0;
-    bias = p.bias_table ? aligned(static_cast<size_t>(cut.group * ld_bias) * f) : 0;
-    task = aligned(static_cast<size_t>(attention_task_floats(cut.room * cut.group, p.head_dim, p.value_dim)) * f);
+    buckets = p.bias_table ? align_up(static_cast<size_t>(p.q_length + p.k_valid) * sizeof(int32_t)) : 0;
+    bias = p.bias_table ? align_up(static_cast<size_t>(cut.group * ld_bias) * f) : 0;
+    task = align_up(static_cast<size_t>(attention_task_floats(cut.room * cut.group, p.head_dim, p.value_dim)) * f);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/align.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/row_blocks.h"
 #include "core/cpu/kernels/split_work.h"
@@ -31,7 +32,7 @@ struct BlockBytes {
 };
 BlockBytes block_bytes(const Conv2dShape& s, DType dtype) {
   const size_t floats = static_cast<size_t>(block_pixels(s) * padded(s.group_k()));
-  return {floats * sizeof(float), dtype == DType::bf16 ? (floats * sizeof(uint16_t) + 63) / 64 * 64 : 0};
+  return {floats * sizeof(float), dtype == DType::bf16 ? align_up(floats * sizeof(uint16_t)) : 0};
 }
 /// Few pixels and many weights (the last stages of a network): split the panels over the threads, not the pixels.
 bool gather_first(const Conv2dShape& s, int threads) { return pixels(s) < 4 * threads * block_pixels(s); }

@@ -26,18 +26,18 @@ class Attention : public Kernel {
     problem_.kv_heads = static_cast<int32_t>(a.integer("kv_heads"));
     problem_.head_dim = static_cast<int32_t>(m.type(0).content[0].constant() / problem_.heads);
     problem_.value_dim = static_cast<int32_t>(m.type(2).content[0].constant() / problem_.kv_heads);
-    problem_.scale = static_cast<float>(a.real("scale", 1));
-    problem_.causal = a.integer("causal", 0) != 0;
-    problem_.window = static_cast<int32_t>(a.integer("window", 0));
-    problem_.buckets = static_cast<int32_t>(a.integer("buckets", 32));
-    problem_.max_distance = static_cast<int32_t>(a.integer("max_distance", 128));
-    problem_.bidirectional = a.integer("bidirectional", 1) != 0;
-    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    problem_.scale = static_cast<float>(real_of(m.node(), "scale"));
+    problem_.causal = flag_of(m.node(), "causal");
+    problem_.window = static_cast<int32_t>(integer_of(m.node(), "window"));
+    if (bias_) problem_.buckets = static_cast<int32_t>(a.integer("buckets"));
+    problem_.max_distance = static_cast<int32_t>(integer_of(m.node(), "max_distance"));
+    problem_.bidirectional = flag_of(m.node(), "bidirectional");
+    if (bias_) bias_handle_ = m.f32_weight(*bias_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);
     most.q_length = q_length_.evaluate(m.bounds);
     most.k_length = most.k_valid = k_length_.evaluate(m.bounds);
-    if (bias_ >= 0) most.bias_table = reinterpret_cast<const float*>(this);  // only its presence counts for the size
+    if (bias_) most.bias_table = reinterpret_cast<const float*>(this);  // only its presence counts for the size
     scratch_ = static_cast<int64_t>(attention_scratch_bytes(most, m.threads));
   }
   int64_t scratch_bytes() const override { return scratch_; }
@@ -50,10 +50,10 @@ class Attention : public Kernel {
     p.q_offsets = queries.offsets, p.q_places = queries.places;
     p.k_offsets = keys.offsets, p.k_places = keys.places;
     if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
-    if (bias_ >= 0) p.bias_table = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
-    if (mask_ >= 0) p.key_mask = c.in[static_cast<size_t>(mask_)].integers();
-    if (step_ >= 0) {
-      p.q_offset = *c.in[static_cast<size_t>(step_)].integers();
+    if (bias_) p.bias_table = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (mask_) p.key_mask = c.in[*mask_].integers();
+    if (step_) {
+      p.q_offset = *c.in[*step_].integers();
       p.k_valid = std::min(p.k_length, p.q_offset + p.q_length);
     }
     attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].reals(),
@@ -61,7 +61,7 @@ class Attention : public Kernel {
   }
 
  private:
-  int bias_, mask_, step_;
+  std::optional<size_t> bias_, mask_, step_;
   int32_t bias_handle_ = -1;
   Dim sequences_, q_length_, k_length_;
   AttentionProblem problem_;

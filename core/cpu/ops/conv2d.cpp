@@ -9,20 +9,19 @@ class Conv2d : public Kernel {
  public:
   explicit Conv2d(const Making& m) : bias_(extra_input(m.node(), "bias", 2)), residual_(extra_input(m.node(), "residual", 2)) {
     const TensorType &x = m.type(0), &w = m.type(1);
-    const Attributes& a = m.node().attributes;
     shape_.height = x.content[0].constant();
     shape_.width = x.content[1].constant();
     shape_.in_channels = x.content[2].constant();
     shape_.out_channels = w.content[0].constant();
     shape_.kernel_height = w.content[1].constant();
     shape_.kernel_width = w.content[2].constant();
-    shape_.stride_height = shape_.stride_width = a.integer("stride", 1);
-    shape_.pad_height = shape_.pad_width = a.integer("padding", 0);
-    shape_.groups = a.integer("groups", 1);
-    activation_ = parse_activation(a.word("activation", "none"));
+    shape_.stride_height = shape_.stride_width = integer_of(m.node(), "stride");
+    shape_.pad_height = shape_.pad_width = integer_of(m.node(), "padding");
+    shape_.groups = integer_of(m.node(), "groups");
+    activation_ = parse_activation(word_of(m.node(), "activation"));
     dtype_ = w.dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
     weight_ = m.weight(1, "conv_panels/" + std::to_string(shape_.groups) + "/" + std::to_string(shape_.in_channels), dtype_);
-    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    if (bias_) bias_handle_ = m.f32_weight(*bias_);
     Conv2dShape most = shape_;
     most.images = m.most_rows(0);
     scratch_ = static_cast<int64_t>(conv2d_scratch_bytes(most, dtype_, m.threads));
@@ -34,14 +33,14 @@ class Conv2d : public Kernel {
     if (shape.images == 0) return;
     Epilogue e;
     e.activation = activation_;
-    if (bias_ >= 0) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
-    if (residual_ >= 0) e.residual = c.in[static_cast<size_t>(residual_)].reals(), e.ld_extra = shape.out_channels;
+    if (bias_) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (residual_) e.residual = c.in[*residual_].reals(), e.ld_extra = shape.out_channels;
     conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), dtype_, e,
            c.out[0].reals(), c.scratch);
   }
 
  private:
-  int bias_, residual_;
+  std::optional<size_t> bias_, residual_;
   int32_t bias_handle_ = -1, weight_ = -1;
   Conv2dShape shape_;
   Activation activation_ = Activation::none;

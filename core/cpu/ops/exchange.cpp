@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/runtime/communicator.h"
@@ -59,8 +60,8 @@ class Exchange : public Kernel {
 class ExchangeDecision : public Exchange {
  public:
   explicit ExchangeDecision(const Making& m) : Exchange(m.node()) {
-    const Operand& o = m.program.operands[static_cast<size_t>(m.step.inputs[0])];
-    slots_ = m.program.dims[static_cast<size_t>(o.decision_cells)].evaluate(m.bounds) * o.fan_out;
+    const Operand& o = m.program.operands[m.step.inputs[0]];
+    slots_ = m.program.dims[o.decision_cells].evaluate(m.bounds) * o.fan_out;
   }
   int64_t scratch_bytes() const override { return slots_ * 4; }
   void run(const Call& c) const override {
@@ -93,10 +94,10 @@ class ExchangeRows : public Exchange {
       : Exchange(m.graph().node(m.graph().value(m.node().inputs[back ? 1 : 2]).producer)), back_(back) {
     row_bytes_ = m.graph().row_bytes(m.node().inputs[0]);
     const auto slots = [&](size_t i) {
-      const Operand& o = m.program.operands[static_cast<size_t>(m.step.inputs[i])];
-      return m.program.dims[static_cast<size_t>(o.decision_cells)].evaluate(m.bounds) * o.fan_out;
+      const Operand& o = m.program.operands[m.step.inputs[i]];
+      return m.program.dims[o.decision_cells].evaluate(m.bounds) * o.fan_out;
     };
-    home_bytes_ = (slots(back ? 2 : 1) * row_bytes_ + 63) / 64 * 64;
+    home_bytes_ = align_up(slots(back ? 2 : 1) * row_bytes_);
     away_bytes_ = slots(back ? 1 : 2) * row_bytes_;
   }
   int64_t scratch_bytes() const override { return home_bytes_ + away_bytes_; }

@@ -1,5 +1,6 @@
 // What a product takes with it: a norm before, bias, activation, product and sum behind.
 #pragma once
+#include "core/base/align.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/linear.h"
 #include "core/cpu/kernels/norm.h"
@@ -9,7 +10,7 @@ namespace stormcell::cpu {
 // What linear and grouped_linear share: a folded norm and the epilogue's operands. The rows are normalised into scratch, as the norm alone
 // would do it: the weights stay as every other product of them reads them, and so does the last bit of the result.
 struct FusedProduct {
-  int gain, bias, multiply, residual;
+  std::optional<size_t> gain, bias, multiply, residual;
   int32_t gain_handle = -1, bias_handle = -1;
   float eps, scale;
   Activation activation;
@@ -19,17 +20,17 @@ struct FusedProduct {
         bias(extra_input(m.node(), "bias", fixed)),
         multiply(extra_input(m.node(), "multiply", fixed)),
         residual(extra_input(m.node(), "residual", fixed)),
-        eps(static_cast<float>(m.node().attributes.real("eps", 1e-6))),
-        scale(static_cast<float>(m.node().attributes.real("scale", 1))),
-        activation(parse_activation(m.node().attributes.word("activation", "none"))) {
-    if (gain >= 0) gain_handle = m.f32_weight(static_cast<size_t>(gain));
-    if (bias >= 0) bias_handle = m.f32_weight(static_cast<size_t>(bias));
+        eps(gain ? static_cast<float>(m.node().attributes.real("eps")) : 0.0f),
+        scale(static_cast<float>(real_of(m.node(), "scale"))),
+        activation(parse_activation(word_of(m.node(), "activation"))) {
+    if (gain) gain_handle = m.f32_weight(*gain);
+    if (bias) bias_handle = m.f32_weight(*bias);
   }
 
-  int64_t norm_bytes(const Making& m, int64_t k) const { return gain < 0 ? 0 : (m.most_rows(0) * k * 4 + 63) / 64 * 64; }
+  int64_t norm_bytes(const Making& m, int64_t k) const { return gain ? align_up(m.most_rows(0) * k * 4) : 0; }
   /// The rows to multiply; `scratch` has norm_bytes().
   const float* rows(const Call& c, std::byte* scratch) const {
-    if (gain < 0) return c.in[0].reals();
+    if (!gain) return c.in[0].reals();
     auto* normed = reinterpret_cast<float*>(scratch);
     rms_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, reinterpret_cast<const float*>(c.weights.address(gain_handle).value),
              eps, normed);
@@ -38,10 +39,10 @@ struct FusedProduct {
 
   Epilogue epilogue(const Call& c) const {
     Epilogue e;
-    if (bias >= 0) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle).value);
+    if (bias) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle).value);
     e.activation = activation;
-    if (multiply >= 0) e.multiply = c.in[static_cast<size_t>(multiply)].reals();
-    if (residual >= 0) e.residual = c.in[static_cast<size_t>(residual)].reals();
+    if (multiply) e.multiply = c.in[*multiply].reals();
+    if (residual) e.residual = c.in[*residual].reals();
     e.ld_extra = c.out[0].width;
     e.scale = scale;
     return e;

@@ -44,7 +44,7 @@ class GatherChains : public Kernel {
   /// Columns [begin, end) of the result.
   void join(const Call& c, int64_t begin, int64_t end) const {
     const Rows& out = c.out[0];
-    const float* otherwise = otherwise_ >= 0 ? c.in[static_cast<size_t>(otherwise_)].reals() : nullptr;
+    const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() : nullptr;
     for (int64_t cell = 0; cell < out.rows; ++cell) {
       float* to = out.reals() + cell * out.width;
       if (otherwise && !weighted_) {
@@ -63,8 +63,8 @@ class GatherChains : public Kernel {
         for (int64_t x = begin; x < end; ++x) to[x] += weight * from[x];
       }
     });
-    if (residual_ < 0) return;
-    const float* residual = c.in[static_cast<size_t>(residual_)].reals();
+    if (!residual_) return;
+    const float* residual = c.in[*residual_].reals();
     for (int64_t cell = 0; cell < out.rows; ++cell)
       for (int64_t x = cell * out.width + begin; x < cell * out.width + end; ++x) out.reals()[x] += residual[x];
   }
@@ -93,7 +93,7 @@ class GatherChains : public Kernel {
   }
   bool place_, weighted_;
   size_t values_ = 0;
-  int otherwise_ = -1, residual_ = -1;
+  std::optional<size_t> otherwise_, residual_;
   std::vector<CellChain> chains_;
   bool members_ = false;
   size_t weighing_ = 0;  // the input whose decision weighs the rows of the first value

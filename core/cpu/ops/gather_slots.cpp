@@ -23,8 +23,8 @@ class GatherSlots : public Kernel {
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[decision_].decision;
     const int64_t width = c.out[0].width;
-    const float* otherwise = otherwise_ >= 0 ? c.in[static_cast<size_t>(otherwise_)].reals() : nullptr;
-    const float* residual = residual_ >= 0 ? c.in[static_cast<size_t>(residual_)].reals() : nullptr;
+    const float* otherwise = otherwise_ ? c.in[*otherwise_].reals() : nullptr;
+    const float* residual = residual_ ? c.in[*residual_].reals() : nullptr;
     float* out = c.out[0].reals();
     c.team.split(c.out[0].rows, 8, [&](int64_t begin, int64_t end, int) {
       for (int64_t cell = begin; cell < end; ++cell) {
@@ -66,7 +66,7 @@ class GatherSlots : public Kernel {
  private:
   std::vector<int> input_of_;
   bool weighted_, slots_;
-  int otherwise_ = -1, residual_ = -1;
+  std::optional<size_t> otherwise_, residual_;
   size_t decision_;
 };
 

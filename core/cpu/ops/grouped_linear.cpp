@@ -17,7 +17,7 @@ class GroupedLinear : public Kernel {
     dtype_ = m.weights.key(handles_[0]).dtype;
     packed_.resize(branches_.size());
     table_.resize(static_cast<size_t>(m.value(1).branches), nullptr);
-    slots_ = m.program.dims[static_cast<size_t>(m.program.operands[static_cast<size_t>(m.step.outputs[0])].rows)].evaluate(m.bounds);
+    slots_ = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
     norm_ = fused_.norm_bytes(m, k_);
     scratch_ = norm_ + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads));
   }

@@ -9,7 +9,7 @@ class Linear : public Kernel {
  public:
   explicit Linear(const Making& m)
       : fused_(m, 2),
-        weight_(m.panel_weight(1, m.node().attributes.integer("precise", 0) != 0)),
+        weight_(m.panel_weight(1, flag_of(m.node(), "precise"))),
         n_(m.type(1).content[0].constant()),
         k_(m.type(1).content[1].constant()),
         dtype_(m.weights.key(weight_).dtype),

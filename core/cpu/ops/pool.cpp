@@ -15,7 +15,7 @@ class Pool : public Kernel {
     if (kind_ != "global_average") {
       shape_.kernel_height = shape_.kernel_width = m.node().attributes.integer("size");
       shape_.stride_height = shape_.stride_width = m.node().attributes.integer("stride");
-      shape_.pad_height = shape_.pad_width = m.node().attributes.integer("padding", 0);
+      shape_.pad_height = shape_.pad_width = integer_of(m.node(), "padding");
     }
   }
   void run(const Call& c) const override {

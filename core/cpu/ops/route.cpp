@@ -1,3 +1,4 @@
+#include "core/cell/protocol_row.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/graph/protocol_attributes.h"
 
@@ -8,10 +9,10 @@ class Route : public Kernel {
  public:
   explicit Route(const Making& m)
       : protocol_(protocol_of(m.node().attributes)),
-        by_label_(protocol_.kind == ProtocolKind::label || protocol_.kind == ProtocolKind::hash),
+        by_label_(protocol_row(protocol_.kind).by_label()),
         bias_(extra_input(m.node(), "bias", 1)),
         branches_(m.graph().value(m.node().outputs[0]).branches) {
-    if (bias_ >= 0) bias_handle_ = m.f32_weight(static_cast<size_t>(bias_));
+    if (bias_) bias_handle_ = m.f32_weight(*bias_);
     grouped_ = is_grouped(m.graph(), m.type(0).space);
   }
   void run(const Call& c) const override {
@@ -23,11 +24,11 @@ class Route : public Kernel {
     } else {
       scores.data = c.in[0].reals();
     }
-    if (bias_ >= 0) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
+    if (bias_) scores.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
     if (grouped_) scores.parents = c.in[0].groups.parent_map();
     DecisionView d = *c.out[0].decision;
-    if (c.forced) {
-      replay(scores, protocol_, c.forced, d, c.forced);
+    if (c.replayed) {
+      replay(scores, protocol_, c.replayed, d, c.replayed);
     } else {
       stormcell::route(scores, protocol_, d);
     }
@@ -36,7 +37,7 @@ class Route : public Kernel {
  private:
   Protocol protocol_;
   bool by_label_;
-  int bias_;
+  std::optional<size_t> bias_;
   int32_t bias_handle_ = -1, branches_;
   bool grouped_ = false;
 };

@@ -11,7 +11,7 @@ class Scatter : public Kernel {
     for (const int64_t s : m.node().attributes.list("spaces")) branches_.push_back(m.graph().space(static_cast<SpaceId>(s)).branch);
     row_bytes_ = m.graph().row_bytes(m.node().inputs[0]);
     // Outputs of all branches in order, in one buffer of slots: one copy of all rows, shared evenly.
-    const auto buffer = [&](size_t i) { return m.program.operands[static_cast<size_t>(m.step.outputs[i])].buffer; };
+    const auto buffer = [&](size_t i) { return m.program.operands[m.step.outputs[i]].buffer; };
     whole_ = static_cast<int32_t>(branches_.size()) == m.value(1).branches;
     for (size_t i = 0; i < branches_.size(); ++i) whole_ = whole_ && branches_[i] == static_cast<int32_t>(i) && buffer(i) == buffer(0);
     whole_ = whole_ || (branches_.size() == 1 && branches_[0] == kAllBranches);

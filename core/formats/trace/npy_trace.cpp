@@ -11,7 +11,6 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostLayers = 4096, kMostBranches = 65536, kMostChoices = 1024;
 constexpr const char* kSave = "numpy.save(FILE, ids.astype('int32')) of [tokens, layers, k]";
 
 class NpyTrace {
@@ -41,7 +40,7 @@ class NpyTrace {
       wrong("holds " + std::string(to_text(array_.dtype)) + ", expected int32 or int64", "take the top-k first; logits are no choices");
     tokens_ = array_.shape[0], layers_ = array_.shape[1], k_ = array_.shape[2];
     if (tokens_ == 0 || layers_ == 0 || k_ == 0) wrong("has the shape " + shape_text(array_.shape) + ": nothing is in it");
-    if (layers_ > kMostLayers || k_ > kMostChoices || tokens_ >= int64_t{1} << 31)
+    if (layers_ > kMostTracedLayers || k_ > kMostTracedChoices || tokens_ >= int64_t{1} << 31)
       wrong("has the shape " + shape_text(array_.shape) + "; at most 2^31 tokens, 4096 layers and 1024 choices",
             "is the order [tokens, layers, k]?");
   }
@@ -59,7 +58,7 @@ class NpyTrace {
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {
-    const int64_t most = source_.model.branches > 0 ? source_.model.branches : kMostBranches, row = layers_ * k_;
+    const int64_t most = source_.model.branches > 0 ? source_.model.branches : kMostTracedBranches, row = layers_ * k_;
     std::vector<uint8_t> used(static_cast<size_t>(layers_));
     int64_t largest = -1;
     for (int64_t t = 0; t < tokens_; ++t) {

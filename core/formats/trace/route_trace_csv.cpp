@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kMagic = "# route_trace";
 constexpr int32_t kUnset = kNoBranch + 1;  // a choice that no row has given yet
-constexpr int64_t kMostLayers = 4096, kMostBranches = 65536, kMostChoices = 1024, kMostCells = int64_t{1} << 24;
+constexpr int64_t kMostCells = int64_t{1} << 24;
 constexpr const char* kRecordAgain = "record it again, or cut the file at the end of a step";
 
 enum Column : uint8_t { kTurn, kPhase, kStep, kLayer, kSlot, kExpert, kWeight, kResidency, kBytes, kDropped, kOther };
@@ -160,9 +160,9 @@ class RouteTrace {
   }
 
   void read_model(std::string_view line) {
-    layers_ = number_of(line, "n_layer=", 1, kMostLayers);
-    branches_ = static_cast<int32_t>(number_of(line, "n_expert=", 1, kMostBranches));
-    k_ = number_of(line, "n_expert_used=", 1, std::min<int64_t>(branches_, kMostChoices));
+    layers_ = number_of(line, "n_layer=", 1, kMostTracedLayers);
+    branches_ = static_cast<int32_t>(number_of(line, "n_expert=", 1, kMostTracedBranches));
+    k_ = number_of(line, "n_expert_used=", 1, std::min<int64_t>(branches_, kMostTracedChoices));
     const std::string model(value_of(line, "model="));
     header_.origin["model"] = model;
     header_.model = model.substr(model.find_last_of("/\\") + 1);

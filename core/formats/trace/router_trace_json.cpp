@@ -145,8 +145,8 @@ class RouterTrace {
     if (version == header.end() || !version->is_number_integer()) wrong("has no version");
     if (*version != 1 && *version != 2) wrong("is RouterTrace version " + version->dump() + ", 1 and 2 are known", "not in this version");
     tokens_ = size_of(header, "tokens", int64_t{1} << 31);
-    layers_ = size_of(header, "layers", 4096);
-    branches_ = size_of(header, "expertsPerLayer", 65536);
+    layers_ = size_of(header, "layers", kMostTracedLayers);
+    branches_ = size_of(header, "expertsPerLayer", kMostTracedBranches);
     k_ = size_of(header, "topK", std::min<int64_t>(branches_, 1024));
     const nlohmann::json source = header.value("source", nlohmann::json::object());
     if (source.is_object()) {

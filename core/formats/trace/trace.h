@@ -16,6 +16,9 @@
 
 namespace stormcell {
 
+/// What a trace may say of its model's size. A trace's own format may hold more, or less.
+inline constexpr int64_t kMostTracedLayers = 4096, kMostTracedBranches = 65536, kMostTracedChoices = 1024;
+
 /// One router of a traced model.
 struct TraceRouter {
   std::string name;      ///< "layer.3" where the trace has no names

@@ -49,10 +49,11 @@ TracedModel read_traced_model(const std::string& path) {
   if (!config.is_object()) bad_input(path, "is no object", "give the model's config.json");
   TracedModel model;
   model.source = path;
-  model.branches = static_cast<int32_t>(first_of(config, {"num_local_experts", "num_experts", "n_routed_experts"}, 1, 65536, path));
+  model.branches =
+      static_cast<int32_t>(first_of(config, {"num_local_experts", "num_experts", "n_routed_experts"}, 1, kMostTracedBranches, path));
   if (model.branches == 0)
     bad_input(path, "names no number of experts: this model has no branches", "num_experts, num_local_experts or n_routed_experts");
-  model.layers = static_cast<int32_t>(first_of(config, {"num_hidden_layers"}, 1, 4096, path));
+  model.layers = static_cast<int32_t>(first_of(config, {"num_hidden_layers"}, 1, kMostTracedLayers, path));
   for (int32_t i = 0; i < model.layers; ++i)
     if (has_branches(config, i, path)) model.moe_layers.push_back(i);
   model.hidden = first_of(config, {"hidden_size", "d_model"}, 1, int64_t{1} << 24, path);

@@ -4,7 +4,7 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1u << 20);
+  expect_inputs(n, 1, 1u << 20);
   for (size_t i = 0; i < n.inputs.size(); ++i) expect_integer(g, n, i);
   return {{{DType::i32, kNone, {}}}};
 }

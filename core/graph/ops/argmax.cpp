@@ -4,7 +4,7 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 1);
   return {{{DType::i32, input_type(g, n, 0).space, {}}}};
 }

@@ -8,33 +8,33 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 3 + extra_count(n), 3 + extra_count(n));
+  expect_inputs(n, 3 + extra_count(n), 3 + extra_count(n));
   for (size_t i = 0; i < 3; ++i) expect_cells(g, n, i, 1);
   const TensorType &q = input_type(g, n, 0), &k = input_type(g, n, 1), &v = input_type(g, n, 2);
   expect_space(g, n, 2, k.space);
   const CellSpace &qs = g.space(q.space), &ks = g.space(k.space);
   if (!is_grouped(g, q.space) || !is_grouped(g, k.space) || qs.parent != ks.parent)
-    operator_error(g, n, "queries and keys below one space", type_text(g, q) + " and " + type_text(g, k));
+    operator_error(n, "queries and keys below one space", type_text(g, q) + " and " + type_text(g, k));
   const int64_t heads = n.attributes.integer("heads"), kv_heads = n.attributes.integer("kv_heads");
   const int64_t q_width = q.content[0].constant(), k_width = k.content[0].constant(), v_width = v.content[0].constant();
   constexpr int64_t kMostHeads = 1 << 20;
   if (heads <= 0 || kv_heads <= 0 || heads > kMostHeads || heads % kv_heads != 0 || q_width % heads != 0 || k_width % kv_heads != 0 ||
       v_width % kv_heads != 0 || q_width / heads != k_width / kv_heads)
-    operator_error(g, n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
+    operator_error(n, "widths that divide into " + std::to_string(heads) + " heads of " + std::to_string(kv_heads) + " key heads",
                    type_text(g, q) + ", " + type_text(g, k) + ", " + type_text(g, v));
-  if (const int i = extra_input(n, "bias", 3); i >= 0) {
-    expect_attribute(g, n, "buckets");
-    expect_shared(g, n, static_cast<size_t>(i), {n.attributes.integer("buckets"), heads});
+  if (const auto i = extra_input(n, "bias", 3)) {
+    expect_attribute(n, "buckets");
+    expect_shared(g, n, *i, {n.attributes.integer("buckets"), heads});
   }
-  if (const int i = extra_input(n, "mask", 3); i >= 0) {
-    expect_one_integer(g, n, static_cast<size_t>(i));
-    expect_space(g, n, static_cast<size_t>(i), k.space);
+  if (const auto i = extra_input(n, "mask", 3)) {
+    expect_one_integer(g, n, *i);
+    expect_space(g, n, *i, k.space);
   }
-  if (const int i = extra_input(n, "step", 3); i >= 0) {
-    expect_one_integer(g, n, static_cast<size_t>(i));
-    expect_space(g, n, static_cast<size_t>(i), kNone);
+  if (const auto i = extra_input(n, "step", 3)) {
+    expect_one_integer(g, n, *i);
+    expect_space(g, n, *i, kNone);
     if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense)
-      operator_error(g, n, "dense queries and keys with a step", type_text(g, q));
+      operator_error(n, "dense queries and keys with a step", type_text(g, q));
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }
@@ -42,7 +42,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   if (index == 0) return {Mix::cell};
-  const bool causal = n.attributes.integer("causal", 0) != 0 && input_type(g, n, 0).space == v.type.space;
+  const bool causal = flag_of(n, "causal") && input_type(g, n, 0).space == v.type.space;
   return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
 }
 Cost cost(const CostContext& c, const Node& n) {
@@ -56,12 +56,12 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
                                          {"kv_heads", AttributeKind::integer},
-                                         {"scale", AttributeKind::real, Presence::optional},
-                                         {"causal", AttributeKind::flag, Presence::optional},
-                                         {"window", AttributeKind::integer, Presence::optional},
+                                         {"scale", AttributeKind::real, defaults_to(1.0)},
+                                         {"causal", AttributeKind::flag, defaults_to(0)},
+                                         {"window", AttributeKind::integer, defaults_to(0)},
                                          {"buckets", AttributeKind::integer, Presence::optional},
-                                         {"max_distance", AttributeKind::integer, Presence::optional},
-                                         {"bidirectional", AttributeKind::flag, Presence::optional}};
+                                         {"max_distance", AttributeKind::integer, defaults_to(128)},
+                                         {"bidirectional", AttributeKind::flag, defaults_to(1)}};
 }  // namespace
 extern const Operator kAttention;
 const Operator kAttention{.name = "attention",

@@ -5,10 +5,10 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_decision(g, n, 0);
   for (const int64_t b : n.attributes.list("branches"))
-    if (b < 0 || b >= g.value(n.inputs[0]).branches) operator_error(g, n, "branches of the decision", std::to_string(b));
+    if (b < 0 || b >= g.value(n.inputs[0]).branches) operator_error(n, "branches of the decision", std::to_string(b));
   return {{{DType::i32, kNone, {}}}};
 }
 Flow flow(const Graph&, const Node&, size_t) { return {Mix::batch}; }

@@ -5,10 +5,10 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_integer(g, n, 0);
   const TensorType& mask = input_type(g, n, 0);
-  if (!is_grouped(g, mask.space) || !mask.content.empty()) operator_error(g, n, "flags over cells that have parents", type_text(g, mask));
+  if (!is_grouped(g, mask.space) || !mask.content.empty()) operator_error(n, "flags over cells that have parents", type_text(g, mask));
   return {{{DType::i32, mask.space, {}}, ValueKind::ragged, 0, 1}};
 }
 }  // namespace

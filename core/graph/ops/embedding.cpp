@@ -4,11 +4,11 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2, 2);
+  expect_inputs(n, 2, 2);
   expect_integer(g, n, 0);
   const TensorType &ids = input_type(g, n, 0), &table = input_type(g, n, 1);
-  if (ids.space == kNone || !ids.content.empty()) operator_error(g, n, "one id a cell", type_text(g, ids));
-  if (table.space != kNone || table.content.size() != 2) operator_error(g, n, "a table [V, d]", type_text(g, table));
+  if (ids.space == kNone || !ids.content.empty()) operator_error(n, "one id a cell", type_text(g, ids));
+  if (table.space != kNone || table.content.size() != 2) operator_error(n, "a table [V, d]", type_text(g, table));
   expect_weight(g, n, 1);
   return {{{DType::f32, ids.space, {table.content[1]}}}};
 }

@@ -12,34 +12,33 @@ namespace {
 SpaceId slots_of(const Graph& g, const Node& n, ValueId decision) {
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
   if (g.space(slots).decision != decision || g.space(slots).branch != kAllBranches)
-    operator_error(g, n, "the slots of %" + g.value(decision).name, "space " + std::to_string(slots));
+    operator_error(n, "the slots of %" + g.value(decision).name, "space " + std::to_string(slots));
   return slots;
 }
 
 std::vector<Result> infer_decision(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_decision(g, n, 0);
   const Value& d = g.value(n.inputs[0]);
   const auto space = static_cast<SpaceId>(n.attributes.integer("arrived"));
   const int64_t ranks = n.attributes.integer("ranks");
-  if (ranks < 1 || ranks > 4096) operator_error(g, n, "1 to 4096 ranks", std::to_string(ranks));
-  if (g.space(space).kind != SpaceKind::root)
-    operator_error(g, n, "a root space for the cells that arrive", "space " + std::to_string(space));
+  if (ranks < 1 || ranks > 4096) operator_error(n, "1 to 4096 ranks", std::to_string(ranks));
+  if (g.space(space).kind != SpaceKind::root) operator_error(n, "a root space for the cells that arrive", "space " + std::to_string(space));
   const auto& owners = n.attributes.list("owners");
   if (owners.size() != static_cast<size_t>(d.branches))
-    operator_error(g, n, "an owner for each of " + std::to_string(d.branches) + " branches", std::to_string(owners.size()));
+    operator_error(n, "an owner for each of " + std::to_string(d.branches) + " branches", std::to_string(owners.size()));
   for (const int64_t o : owners)
-    if (o < 0 || o >= ranks) operator_error(g, n, "owners below " + std::to_string(ranks), std::to_string(o));
+    if (o < 0 || o >= ranks) operator_error(n, "owners below " + std::to_string(ranks), std::to_string(o));
   return {{{DType::i32, space, {}}, ValueKind::decision, d.branches, 1}};
 }
 std::vector<Result> infer_rows(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 3, 3);
+  expect_inputs(n, 3, 3);
   expect_cells(g, n, 0, 1);
   expect_decision(g, n, 1);
   expect_decision(g, n, 2);
   const TensorType& x = input_type(g, n, 0);
   if (x.space == kNone || g.space(x.space).decision != n.inputs[1] || g.space(x.space).branch != kAllBranches)
-    operator_error(g, n, "rows over the slots of %" + g.value(n.inputs[1]).name, type_text(g, x));
+    operator_error(n, "rows over the slots of %" + g.value(n.inputs[1]).name, type_text(g, x));
   return {{{x.dtype, slots_of(g, n, n.inputs[2]), x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t index) { return {g.value(n.inputs[index]).type.space == kNone ? Mix::none : Mix::batch}; }

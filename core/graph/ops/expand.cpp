@@ -5,12 +5,12 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2, 2);
+  expect_inputs(n, 2, 2);
   expect_ragged(g, n, 1);
   const TensorType& y = input_type(g, n, 0);
   if (y.space == kNone || g.space(y.space).offsets != n.inputs[1])
-    operator_error(g, n, "rows over the cells of %" + g.value(n.inputs[1]).name, type_text(g, y));
-  if (g.holds_members(y.space)) operator_error(g, n, "cells that no decision moved", type_text(g, y));
+    operator_error(n, "rows over the cells of %" + g.value(n.inputs[1]).name, type_text(g, y));
+  if (g.holds_members(y.space)) operator_error(n, "cells that no decision moved", type_text(g, y));
   return {{{y.dtype, g.space(y.space).base, y.content}}};
 }
 }  // namespace

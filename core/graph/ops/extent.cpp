@@ -3,8 +3,8 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 0, 0);
+std::vector<Result> infer(const Graph&, const Node& n) {
+  expect_inputs(n, 0, 0);
   return {{{DType::i32, kNone, {}}}};
 }
 Cost cost(const CostContext&, const Node&) { return {}; }

@@ -5,12 +5,12 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& y = input_type(g, n, 0);
   const PatchGrid grid = grid_of_fold(g, n);
   if (!grid.is_valid() || grid.stride > std::min(grid.patch_height, grid.patch_width))
-    operator_error(g, n, "a picture that patches " + type_text(g, y) + " cover",
+    operator_error(n, "a picture that patches " + type_text(g, y) + " cover",
                    std::to_string(grid.height) + " x " + std::to_string(grid.width) + ", stride " + std::to_string(grid.stride));
   expect_patches(g, n, y.space, grid);
   return {{{DType::f32, g.space(y.space).parent, {grid.height, grid.width, y.content[2]}}}};

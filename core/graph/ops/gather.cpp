@@ -15,7 +15,7 @@ bool is_weighed(const Graph& g, SpaceId cells, SpaceId space) {
 
 std::vector<Result> infer(const Graph& g, const Node& n) {
   const size_t extra = extra_count(n);
-  expect_inputs(g, n, 1 + extra, 1u << 20);
+  expect_inputs(n, 1 + extra, 1u << 20);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
   const std::string& mode = n.attributes.word("mode");
   const TensorType& first = input_type(g, n, 0);
@@ -23,29 +23,29 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     const TensorType& y = input_type(g, n, i);
     expect_activation(g, n, i);
     if (mode != "place") expect_real(g, n, i);
-    if (y.content != first.content || y.dtype != first.dtype) operator_error(g, n, "rows alike, " + type_text(g, first), type_text(g, y));
-    if (!g.is_within(y.space, space)) operator_error(g, n, "cells below " + g.space(space).name, type_text(g, y));
+    if (y.content != first.content || y.dtype != first.dtype) operator_error(n, "rows alike, " + type_text(g, first), type_text(g, y));
+    if (!g.is_within(y.space, space)) operator_error(n, "cells below " + g.space(space).name, type_text(g, y));
     for (SpaceId s = y.space; s != space; s = g.origin(s))
-      if (g.origin(s) == kNone) operator_error(g, n, "only routed and ragged spaces between", g.space(s).name);
-    if (mode == "weighted" && !is_weighed(g, y.space, space)) operator_error(g, n, "direct branches to weigh", type_text(g, y));
+      if (g.origin(s) == kNone) operator_error(n, "only routed and ragged spaces between", g.space(s).name);
+    if (mode == "weighted" && !is_weighed(g, y.space, space)) operator_error(n, "direct branches to weigh", type_text(g, y));
   }
   for (const char* name : {"otherwise", "residual"})
-    if (const int i = extra_input(n, name, n.inputs.size() - extra); i >= 0) {
-      expect_space(g, n, static_cast<size_t>(i), space);
-      expect_content(g, n, static_cast<size_t>(i), first.content);
-      expect_activation(g, n, static_cast<size_t>(i));
-      const TensorType& extra_type = input_type(g, n, static_cast<size_t>(i));
+    if (const auto i = extra_input(n, name, n.inputs.size() - extra)) {
+      expect_space(g, n, *i, space);
+      expect_content(g, n, *i, first.content);
+      expect_activation(g, n, *i);
+      const TensorType& extra_type = input_type(g, n, *i);
       if (extra_type.dtype != first.dtype || (name[0] == 'r' && first.dtype != DType::f32))
-        operator_error(g, n, std::string(name) + " and rows in " + (name[0] == 'r' ? "f32" : "one format"),
+        operator_error(n, std::string(name) + " and rows in " + (name[0] == 'r' ? "f32" : "one format"),
                        type_text(g, first) + " and " + type_text(g, extra_type));
     }
   if (n.attributes.has("branches")) {
     const CellSpace* slots = first.space == kNone ? nullptr : &g.space(first.space);
     if (n.inputs.size() - extra != 1 || mode == "place" || !slots || slots->kind != SpaceKind::routed || slots->branch != kAllBranches ||
         slots->parent != space)
-      operator_error(g, n, "the slots of one decision, to sum or to weigh, with branches", type_text(g, first));
+      operator_error(n, "the slots of one decision, to sum or to weigh, with branches", type_text(g, first));
     for (const int64_t b : n.attributes.list("branches"))
-      if (b < 0 || b >= g.value(slots->decision).branches) operator_error(g, n, "branches of its decision", std::to_string(b));
+      if (b < 0 || b >= g.value(slots->decision).branches) operator_error(n, "branches of its decision", std::to_string(b));
   }
   return {{{first.dtype, space, first.content}}};
 }

@@ -12,32 +12,32 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const Value& decision = g.value(n.inputs[1]);
   const auto& branches = n.attributes.list("branches");
   const size_t weights = branches.size();
-  expect_inputs(g, n, 2 + weights + extra_count(n), 2 + weights + extra_count(n));
+  expect_inputs(n, 2 + weights + extra_count(n), 2 + weights + extra_count(n));
   const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
   if (g.space(slots).decision != n.inputs[1] || g.space(slots).branch != kAllBranches)
-    operator_error(g, n, "the slots of its decision", "space " + std::to_string(slots));
+    operator_error(n, "the slots of its decision", "space " + std::to_string(slots));
   const TensorType& x = input_type(g, n, 0);
-  if (x.space != slots && x.space != decision.type.space) operator_error(g, n, "x over the decision's slots or cells", type_text(g, x));
-  if (weights == 0) operator_error(g, n, "at least one branch", "none");
+  if (x.space != slots && x.space != decision.type.space) operator_error(n, "x over the decision's slots or cells", type_text(g, x));
+  if (weights == 0) operator_error(n, "at least one branch", "none");
   const TensorType& first = input_type(g, n, 2);
   for (size_t i = 0; i < weights; ++i) {
     const TensorType& w = input_type(g, n, 2 + i);
     if (branches[i] < 0 || branches[i] >= decision.branches)
-      operator_error(g, n, "branches below " + std::to_string(decision.branches), std::to_string(branches[i]));
+      operator_error(n, "branches below " + std::to_string(decision.branches), std::to_string(branches[i]));
     if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0] || w.content != first.content)
-      operator_error(g, n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
+      operator_error(n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
     expect_weight(g, n, 2 + i);
-    if (w.dtype != first.dtype) operator_error(g, n, "weights of one format, " + type_text(g, first), type_text(g, w));
+    if (w.dtype != first.dtype) operator_error(n, "weights of one format, " + type_text(g, first), type_text(g, w));
   }
-  if (const int i = extra_input(n, "gain", 2 + weights); i >= 0) {
-    expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
-    expect_attribute(g, n, "eps");
+  if (const auto i = extra_input(n, "gain", 2 + weights)) {
+    expect_shared(g, n, *i, {x.content[0]});
+    expect_attribute(n, "eps");
   }
   for (const char* extra : {"multiply", "residual"})
-    if (const int i = extra_input(n, extra, 2 + weights); i >= 0) {
-      expect_content(g, n, static_cast<size_t>(i), {first.content[0]});
-      expect_space(g, n, static_cast<size_t>(i), slots);
-      expect_real(g, n, static_cast<size_t>(i));
+    if (const auto i = extra_input(n, extra, 2 + weights)) {
+      expect_content(g, n, *i, {first.content[0]});
+      expect_space(g, n, *i, slots);
+      expect_real(g, n, *i);
     }
   return {{{DType::f32, slots, {first.content[0]}}}};
 }
@@ -57,8 +57,8 @@ Cost cost(const CostContext& c, const Node& n) {
 }
 constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers},
                                          {"slots", AttributeKind::space},
-                                         {"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone},
-                                         {"scale", AttributeKind::real, Presence::optional},
+                                         {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+                                         {"scale", AttributeKind::real, defaults_to(1.0)},
                                          {"eps", AttributeKind::real, Presence::optional}};
 }  // namespace
 extern const Operator kGroupedLinear;

@@ -7,25 +7,25 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 0, 1);
+  expect_inputs(n, 0, 1);
   const size_t late = n.inputs.empty() ? 1 : 0;
   if (n.bodies.size() != 2 || n.yields.size() != 2 || n.yields[0].size() != n.yields[1].size() + late)
-    operator_error(g, n, "two bodies that give as many values", std::to_string(n.bodies.size()) + " bodies");
+    operator_error(n, "two bodies that give as many values", std::to_string(n.bodies.size()) + " bodies");
   const TensorType& predicate = late ? g.value(n.yields[0].back()).type : input_type(g, n, 0);
-  if (predicate != TensorType{DType::i32, kNone, {}}) operator_error(g, n, "a scalar i32 as predicate", type_text(g, predicate));
+  if (predicate != TensorType{DType::i32, kNone, {}}) operator_error(n, "a scalar i32 as predicate", type_text(g, predicate));
   std::vector<Result> results;
   for (size_t i = 0; i < n.yields[1].size(); ++i) {
     for (const size_t body : {size_t{0}, size_t{1}})
       if (const ValueKind kind = g.value(n.yields[body][i]).kind; kind == ValueKind::weight || kind == ValueKind::decision)
-        operator_error(g, n, "bodies that give activations", kind == ValueKind::weight ? "a weight" : "a decision");
+        operator_error(n, "bodies that give activations", kind == ValueKind::weight ? "a weight" : "a decision");
     const TensorType &a = g.value(n.yields[0][i]).type, &b = g.value(n.yields[1][i]).type;
-    if (a != b) operator_error(g, n, "bodies that give the same types, " + type_text(g, a), type_text(g, b));
+    if (a != b) operator_error(n, "bodies that give the same types, " + type_text(g, a), type_text(g, b));
     results.push_back({a});
   }
   return results;
 }
 Cost cost(const CostContext&, const Node&) { return {}; }
-constexpr AttributeRule kAttributes[] = {{"pass", AttributeKind::word, Presence::optional}};
+constexpr AttributeRule kAttributes[] = {{"pass", AttributeKind::word, defaults_to("")}};
 }  // namespace
 extern const Operator kGuard;
 const Operator kGuard{.name = "guard", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::guard, .attributes = kAttributes};

@@ -6,22 +6,22 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2 + extra_count(n), 2 + extra_count(n));
+  expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_cells(g, n, 0, 1);
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, 1);
   if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0])
-    operator_error(g, n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
+    operator_error(n, "weights [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
   expect_weight(g, n, 1);
-  if (const int i = extra_input(n, "gain", 2); i >= 0) {
-    expect_shared(g, n, static_cast<size_t>(i), {x.content[0]});
-    expect_attribute(g, n, "eps");
+  if (const auto i = extra_input(n, "gain", 2)) {
+    expect_shared(g, n, *i, {x.content[0]});
+    expect_attribute(n, "eps");
   }
-  if (const int i = extra_input(n, "bias", 2); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {w.content[0]});
+  if (const auto i = extra_input(n, "bias", 2)) expect_shared(g, n, *i, {w.content[0]});
   for (const char* extra : {"multiply", "residual"})
-    if (const int i = extra_input(n, extra, 2); i >= 0) {
-      expect_content(g, n, static_cast<size_t>(i), {w.content[0]});
-      expect_space(g, n, static_cast<size_t>(i), x.space);
-      expect_real(g, n, static_cast<size_t>(i));
+    if (const auto i = extra_input(n, extra, 2)) {
+      expect_content(g, n, *i, {w.content[0]});
+      expect_space(g, n, *i, x.space);
+      expect_real(g, n, *i);
     }
   return {{{DType::f32, x.space, {w.content[0]}}}};
 }
@@ -32,10 +32,10 @@ Cost cost(const CostContext& c, const Node& n) {
                static_cast<double>(w.content[1].evaluate(c.bindings));
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, Presence::optional, kActivationWordsOrNone},
-                                         {"scale", AttributeKind::real, Presence::optional},
+constexpr AttributeRule kAttributes[] = {{"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
+                                         {"scale", AttributeKind::real, defaults_to(1.0)},
                                          {"eps", AttributeKind::real, Presence::optional},
-                                         {"precise", AttributeKind::flag, Presence::optional}};
+                                         {"precise", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kLinear;
 const Operator kLinear{.name = "linear",

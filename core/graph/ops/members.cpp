@@ -5,16 +5,16 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 2);
+  expect_inputs(n, 1, 2);
   expect_decision(g, n, 0);
   const Value& decision = g.value(n.inputs[0]);
   const auto base = static_cast<SpaceId>(n.attributes.integer("base"));
   if (!is_grouped(g, base) || g.space(base).parent != decision.type.space)
-    operator_error(g, n, "a space of cells below " + g.space(decision.type.space).name, "space " + std::to_string(base));
-  if (g.holds_members(base)) operator_error(g, n, "cells that are no members of another decision's branch", g.space(base).name);
+    operator_error(n, "a space of cells below " + g.space(decision.type.space).name, "space " + std::to_string(base));
+  if (g.holds_members(base)) operator_error(n, "cells that are no members of another decision's branch", g.space(base).name);
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
   if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))
-    operator_error(g, n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",
+    operator_error(n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",
                    std::to_string(n.inputs.size()) + " inputs");
   return {{{DType::i32, base, {}}, ValueKind::ragged, 0, decision.fan_out}};
 }

@@ -4,7 +4,7 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2, 2);
+  expect_inputs(n, 2, 2);
   expect_real(g, n, 0);
   expect_real(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);

@@ -5,15 +5,15 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2, 2);
+  expect_inputs(n, 2, 2);
   expect_ragged(g, n, 1);
   const TensorType& x = input_type(g, n, 0);
   const Value& ragged = g.value(n.inputs[1]);
-  if (x.space != ragged.type.space) operator_error(g, n, "x over " + g.space(ragged.type.space).name, type_text(g, x));
+  if (x.space != ragged.type.space) operator_error(n, "x over " + g.space(ragged.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
     if (g.space(static_cast<SpaceId>(s)).offsets != n.inputs[1])
-      operator_error(g, n, "ragged spaces of %" + ragged.name, "space " + std::to_string(s));
+      operator_error(n, "ragged spaces of %" + ragged.name, "space " + std::to_string(s));
     results.push_back({{x.dtype, static_cast<SpaceId>(s), x.content}});
   }
   return results;

@@ -5,13 +5,13 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
   const int64_t factor = n.attributes.integer("factor"), channels = x.content[2].constant();
   constexpr int64_t kMost = 1 << 10;
   if (factor < 1 || factor > kMost || channels % (factor * factor) != 0)
-    operator_error(g, n, "a factor whose square divides the channels of " + type_text(g, x), std::to_string(factor));
+    operator_error(n, "a factor whose square divides the channels of " + type_text(g, x), std::to_string(factor));
   return {{{DType::f32, x.space, {x.content[0].constant() * factor, x.content[1].constant() * factor, channels / (factor * factor)}}}};
 }
 constexpr AttributeRule kAttributes[] = {{"factor", AttributeKind::integer}};

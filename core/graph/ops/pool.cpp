@@ -5,23 +5,23 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
   const std::string& kind = n.attributes.word("kind");
   if (kind == "global_average") return {{{x.dtype, x.space, {x.content[2]}}}};
-  expect_attribute(g, n, "size");
-  expect_attribute(g, n, "stride");
-  const int64_t size = n.attributes.integer("size"), stride = n.attributes.integer("stride"), padding = n.attributes.integer("padding", 0);
+  expect_attribute(n, "size");
+  expect_attribute(n, "stride");
+  const int64_t size = n.attributes.integer("size"), stride = n.attributes.integer("stride"), padding = integer_of(n, "padding");
   const int64_t h = x.content[0].constant(), w = x.content[1].constant();
-  if (size < 1 || stride < 1 || size > h || size > w) operator_error(g, n, "a window inside " + type_text(g, x), std::to_string(size));
-  if (padding < 0 || padding > size / 2) operator_error(g, n, "a padding of at most half the window", std::to_string(padding));
+  if (size < 1 || stride < 1 || size > h || size > w) operator_error(n, "a window inside " + type_text(g, x), std::to_string(size));
+  if (padding < 0 || padding > size / 2) operator_error(n, "a padding of at most half the window", std::to_string(padding));
   return {{{x.dtype, x.space, {(h + 2 * padding - size) / stride + 1, (w + 2 * padding - size) / stride + 1, x.content[2]}}}};
 }
 constexpr AttributeRule kAttributes[] = {{"kind", AttributeKind::word, Presence::required, "average max global_average"},
                                          {"size", AttributeKind::integer, Presence::optional},
                                          {"stride", AttributeKind::integer, Presence::optional},
-                                         {"padding", AttributeKind::integer, Presence::optional}};
+                                         {"padding", AttributeKind::integer, defaults_to(0)}};
 }  // namespace
 extern const Operator kPool;
 const Operator kPool{

@@ -5,11 +5,11 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   const TensorType& x = input_type(g, n, 0);
   expect_activation(g, n, 0);
   if (n.attributes.word("mode") == "mean") expect_cells(g, n, 0, 1);
-  if (!is_grouped(g, x.space)) operator_error(g, n, "cells that have parents", type_text(g, x));
+  if (!is_grouped(g, x.space)) operator_error(n, "cells that have parents", type_text(g, x));
   return {{{x.dtype, g.space(x.space).parent, x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }

@@ -5,12 +5,12 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 0, 0);
+  expect_inputs(n, 0, 0);
   if (n.bodies.size() != 1 || n.yields.size() != 1 || n.yields[0].size() != 1)
-    operator_error(g, n, "one body that gives the stop predicate", std::to_string(n.bodies.size()) + " bodies");
+    operator_error(n, "one body that gives the stop predicate", std::to_string(n.bodies.size()) + " bodies");
   const TensorType& stop = g.value(n.yields[0][0]).type;
   if (stop.dtype != DType::i32 || stop.space != kNone || !stop.content.empty())
-    operator_error(g, n, "a scalar i32 as stop", type_text(g, stop));
+    operator_error(n, "a scalar i32 as stop", type_text(g, stop));
   return {};
 }
 Cost cost(const CostContext&, const Node&) { return {}; }

@@ -6,13 +6,13 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
   const int64_t height = n.attributes.integer("height"), width = n.attributes.integer("width");
   constexpr int64_t kMost = 1 << 20;  // products of two extents stay far from overflow
   if (height < 1 || width < 1 || height > kMost || width > kMost || x.content[0].constant() > kMost || x.content[1].constant() > kMost)
-    operator_error(g, n, "extents of 1 to " + std::to_string(kMost),
+    operator_error(n, "extents of 1 to " + std::to_string(kMost),
                    std::to_string(height) + " x " + std::to_string(width) + " of " + type_text(g, x));
   return {{{DType::f32, x.space, {height, width, x.content[2]}}}};
 }

@@ -4,13 +4,13 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2, 2);
+  expect_inputs(n, 2, 2);
   expect_cells(g, n, 0, 1);
   expect_one_integer(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
   const int64_t heads = n.attributes.integer("heads"), width = input_type(g, n, 0).content[0].constant();
   if (heads <= 0 || heads > width || width % (2 * heads) != 0)
-    operator_error(g, n, "a width of " + std::to_string(heads) + " even heads", std::to_string(width));
+    operator_error(n, "a width of " + std::to_string(heads) + " even heads", std::to_string(width));
   return {{input_type(g, n, 0)}};
 }
 constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer}, {"theta", AttributeKind::real}};

@@ -1,45 +1,63 @@
-// route(scores [S, branches]; extras bias [branches], label [S] i32) -> decision by the protocol in the attributes. attributes besides:
-// branches, where one label a cell decides; stack and phase, which name the part of the model it belongs to.
+// route(scores [S, branches]; extra bias [branches]) -> decision by the protocol in the attributes. attributes besides:
+// branches, where one label a cell decides; stack, which names the part of the model it belongs to.
+#include <algorithm>
+#include <array>
+
+#include "core/cell/protocol_row.h"
 #include "core/graph/operator.h"
 #include "core/graph/protocol_attributes.h"
 
 namespace stormcell {
 namespace {
+/// A parameter that the protocol does not read would be taken for one that it does.
+void expect_parameters(const Node& n, const ProtocolRow& row) {
+  constexpr std::array<std::string_view, 3> kOfEveryRouter = {"protocol", "stack", "extras"};
+  const auto expect_known = [&](std::string_view name) {
+    if (takes(row, name)) return;
+    const std::string known = std::string(row.takes) + " " + std::string(kCommonParameters);
+    operator_error(n, "parameters that " + std::string(row.name) + " takes, " + listed(known, "and"), name);
+  };
+  for (const auto& [name, value] : n.attributes)
+    if (std::find(kOfEveryRouter.begin(), kOfEveryRouter.end(), name) == kOfEveryRouter.end()) expect_known(name);
+  for (size_t i = 0; i < extra_count(n); ++i) expect_known(extra_name(n, i));
+}
+
+bool groups_fit(const Protocol& p, int64_t branches) {
+  return p.groups >= 1 && p.groups <= kMostChoices && branches % p.groups == 0 && p.groups_kept >= 1 && p.groups_kept <= p.groups &&
+         p.k <= branches / p.groups * p.groups_kept;
+}
+
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1 + extra_count(n), 1 + extra_count(n));
+  expect_inputs(n, 1 + extra_count(n), 1 + extra_count(n));
   const Protocol protocol = protocol_of(n.attributes);
-  const bool by_label = protocol.kind == ProtocolKind::label || protocol.kind == ProtocolKind::hash;
+  const ProtocolRow& row = protocol_row(protocol.kind);
+  const bool by_label = row.by_label();
+  expect_parameters(n, row);
   if (by_label) {
     expect_one_integer(g, n, 0);
   } else {
     expect_cells(g, n, 0, 1);
   }
   const TensorType& scores = input_type(g, n, 0);
-  if (scores.space == kNone) operator_error(g, n, "scores over cells", type_text(g, scores));
-  if (by_label) expect_attribute(g, n, "branches");
+  if (scores.space == kNone) operator_error(n, "scores over cells", type_text(g, scores));
+  if (by_label) expect_attribute(n, "branches");
   // Of dense cells below a branch a row names another cell in every batch: nobody could record, replay or judge where they went.
-  if (g.is_told(g.dense_ancestor(scores.space)))
-    operator_error(g, n, "cells of a space that is there before any decision, or members of one (operator members)",
+  if (g.is_dynamic(g.dense_ancestor(scores.space)))
+    operator_error(n, "cells of a space that is there before any decision, or members of one (operator members)",
                    "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");
   const int64_t columns = by_label ? n.attributes.integer("branches") : scores.content[0].constant();
-  if (const int i = extra_input(n, "bias", 1); i >= 0) expect_shared(g, n, static_cast<size_t>(i), {columns});
-  if (const int i = extra_input(n, "label", 1); i >= 0) {
-    expect_one_integer(g, n, static_cast<size_t>(i));
-    expect_space(g, n, static_cast<size_t>(i), scores.space);
-  }
-  const bool two_way = protocol.kind == ProtocolKind::exit_threshold || protocol.kind == ProtocolKind::residual_threshold;
-  const int64_t branches = two_way ? 2 : columns;
+  if (const auto i = extra_input(n, "bias", 1)) expect_shared(g, n, *i, {columns});
+  const int64_t branches = row.branches > 0 ? row.branches : columns;
   const int32_t fan_out = protocol.fan_out(static_cast<int32_t>(branches));
-  if (branches < 1 || columns > 4096 || fan_out < 1 || fan_out > branches || fan_out > 4096 ||
-      (fan_out > 64 && protocol.kind != ProtocolKind::threshold))
-    operator_error(g, n, "1 to 4096 branches and a fan-out of at most 64 among them",
-                   std::to_string(branches) + " branches, fan-out " + std::to_string(fan_out));
-  if (protocol.kind == ProtocolKind::sigmoid_groups &&
-      (protocol.groups < 1 || protocol.groups > 64 || branches % protocol.groups != 0 || protocol.groups_kept < 1 ||
-       protocol.groups_kept > protocol.groups || protocol.k > branches / protocol.groups * protocol.groups_kept))
-    operator_error(g, n, "groups that divide the branches and hold k choices", std::to_string(protocol.groups));
+  const int32_t most = row.fan_out == FanOut::all ? kMostBranches : kMostChoices;
+  if (branches < 1 || columns > kMostBranches || fan_out < 1 || fan_out > branches || fan_out > most)
+    operator_error(
+        n, "1 to " + std::to_string(kMostBranches) + " branches and a fan-out of at most " + std::to_string(kMostChoices) + " among them",
+        std::to_string(branches) + " branches, fan-out " + std::to_string(fan_out));
+  if (takes(row, "groups") && !groups_fit(protocol, branches))
+    operator_error(n, "groups that divide the branches and hold k choices", std::to_string(protocol.groups));
   if (protocol.residual >= branches)
-    operator_error(g, n, "a residual branch below " + std::to_string(branches), std::to_string(protocol.residual));
+    operator_error(n, "a residual branch below " + std::to_string(branches), std::to_string(protocol.residual));
   return {{{DType::i32, scores.space, {}}, ValueKind::decision, static_cast<int32_t>(branches), fan_out}};
 }
 Flow flow(const Graph& g, const Node& n, size_t index) {
@@ -62,6 +80,6 @@ const Operator kRoute{.name = "route",
                       .flow = flow,
                       .cost = cost_elementwise,
                       .role = Role::route,
-                      .extras = "bias label",
+                      .extras = "bias",
                       .attributes = kRouteAttributes};
 }  // namespace stormcell

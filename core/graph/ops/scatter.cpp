@@ -5,17 +5,17 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2, 2);
+  expect_inputs(n, 2, 2);
   expect_activation(g, n, 0);
   expect_decision(g, n, 1);
   const TensorType& x = input_type(g, n, 0);
   const Value& decision = g.value(n.inputs[1]);
   if (x.space != decision.type.space)
-    operator_error(g, n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
+    operator_error(n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
     if (g.space(static_cast<SpaceId>(s)).decision != n.inputs[1])
-      operator_error(g, n, "routed spaces of its decision", "space " + std::to_string(s));
+      operator_error(n, "routed spaces of its decision", "space " + std::to_string(s));
     results.push_back({{x.dtype, static_cast<SpaceId>(s), x.content}});
   }
   return results;

@@ -4,8 +4,8 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
-  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(g, n, "a state", type_text(g, input_type(g, n, 0)));
+  expect_inputs(n, 1, 1);
+  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(n, "a state", type_text(g, input_type(g, n, 0)));
   return {};
 }
 constexpr AttributeRule kAttributes[] = {{"value", AttributeKind::real}};

@@ -5,17 +5,17 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 2 + extra_count(n), 2 + extra_count(n));
+  expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_activation(g, n, 1);
   const TensorType &state = input_type(g, n, 0), &x = input_type(g, n, 1);
-  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(g, n, "a state", type_text(g, state));
+  if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(n, "a state", type_text(g, state));
   if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense ||
       g.space(x.space).kind != SpaceKind::dense || g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
       state.dtype != x.dtype)
-    operator_error(g, n, "rows alike over dense children of one space", type_text(g, state) + " and " + type_text(g, x));
-  if (const int i = extra_input(n, "at", 2); i >= 0) {
-    expect_one_integer(g, n, static_cast<size_t>(i));
-    expect_space(g, n, static_cast<size_t>(i), kNone);
+    operator_error(n, "rows alike over dense children of one space", type_text(g, state) + " and " + type_text(g, x));
+  if (const auto i = extra_input(n, "at", 2)) {
+    expect_one_integer(g, n, *i);
+    expect_space(g, n, *i, kNone);
   }
   return {};
 }

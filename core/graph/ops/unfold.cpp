@@ -6,15 +6,15 @@
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
-  expect_inputs(g, n, 1, 1);
+  expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
   const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
-  if (g.space(space).parent != x.space) operator_error(g, n, "a space of cells below those of x", "space " + std::to_string(space));
+  if (g.space(space).parent != x.space) operator_error(n, "a space of cells below those of x", "space " + std::to_string(space));
   const PatchGrid grid = grid_of_unfold(g, n);
   if (!grid.is_valid())
     operator_error(
-        g, n, "patches inside " + type_text(g, x) + " and a stride of 1 or more",
+        n, "patches inside " + type_text(g, x) + " and a stride of 1 or more",
         std::to_string(grid.patch_height) + " x " + std::to_string(grid.patch_width) + ", stride " + std::to_string(grid.stride));
   expect_patches(g, n, space, grid);
   return {{{DType::f32, space, {grid.patch_height, grid.patch_width, x.content[2]}}}};

@@ -94,20 +94,19 @@ void attention(const Call<Scalar>& c) {
   a.kv_heads = at.integer("kv_heads");
   a.key_width = c.width(0) / a.heads;
   a.value_width = c.width(2) / a.kv_heads;
-  a.window = at.integer("window", 0);
-  a.buckets = at.integer("buckets", 32);
-  a.max_distance = at.integer("max_distance", 128);
-  a.causal = at.integer("causal", 0) != 0;
-  a.bidirectional = at.integer("bidirectional", 1) != 0;
-  if (const int step = extra_input(c.node, "step", 3); step >= 0) {
-    a.first_place = c.scalar(static_cast<size_t>(step));
+  a.window = integer_of(c.node, "window");
+  a.max_distance = integer_of(c.node, "max_distance");
+  a.causal = flag_of(c.node, "causal");
+  a.bidirectional = flag_of(c.node, "bidirectional");
+  if (const auto step = extra_input(c.node, "step", 3)) {
+    a.first_place = c.scalar(*step);
     a.steps = true;
   }
-  const int mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
-  const int32_t* mask = mask_input >= 0 ? c.in(static_cast<size_t>(mask_input)).integers.data() : nullptr;
+  const auto mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
+  const int32_t* mask = mask_input ? c.in(*mask_input).integers.data() : nullptr;
   std::vector<Scalar> bias;
-  if (bias_input >= 0) bias = c.whole(static_cast<size_t>(bias_input));
-  const auto scale = static_cast<Scalar>(at.real("scale", 1));
+  if (bias_input) bias = c.whole(*bias_input), a.buckets = at.integer("buckets");
+  const auto scale = static_cast<Scalar>(real_of(c.node, "scale"));
   const Scalar *q = c.in(0).reals.data(), *k = c.in(1).reals.data(), *v = c.in(2).reals.data();
   Scalar* y = c.out().reals.data();
   c.team.split(queries.parents * a.heads, 1, [&](int64_t begin, int64_t end, int) {

@@ -6,8 +6,7 @@ namespace stormcell::reference {
 
 template <class Scalar>
 void conv2d(const Call<Scalar>& c) {
-  const int64_t stride = c.attributes().integer("stride", 1), padding = c.attributes().integer("padding", 0),
-                groups = c.attributes().integer("groups", 1);
+  const int64_t stride = integer_of(c.node, "stride"), padding = integer_of(c.node, "padding"), groups = integer_of(c.node, "groups");
   const auto extent = [](const TensorType& t, size_t i) { return t.content[i].constant(); };
   const TensorType &x = c.type(0), &w = c.type(1), &y = c.graph().value(c.node.outputs[0]).type;
   const int64_t height = extent(x, 0), width = extent(x, 1), channels = extent(x, 2), kernel_h = extent(w, 1), kernel_w = extent(w, 2),
@@ -21,7 +20,7 @@ void conv2d(const Call<Scalar>& c) {
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t t = 0; t < taps; ++t) turned[static_cast<size_t>(t * outputs + o)] = stored[static_cast<size_t>(o * taps + t)];
   std::vector<Scalar> bias;
-  if (const int i = extra_input(c.node, "bias", 2); i >= 0) bias = c.whole(static_cast<size_t>(i));
+  if (const auto i = extra_input(c.node, "bias", 2)) bias = c.whole(*i);
   // Depthwise is no product: each channel has a weight of its own, in f32.
   const bool depthwise = groups > 1 && groups == channels && groups == outputs;
   std::vector<Scalar> held;
@@ -45,9 +44,9 @@ void conv2d(const Call<Scalar>& c) {
               }
           }
       }
-  activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), c.attributes().word("activation", "none"));
-  if (const int i = extra_input(c.node, "residual", 2); i >= 0)
-    for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(static_cast<size_t>(i)).reals[x];
+  activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), word_of(c.node, "activation"));
+  if (const auto i = extra_input(c.node, "residual", 2))
+    for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(*i).reals[x];
 }
 
 }  // namespace stormcell::reference

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/thread_team.h"
 #include "core/cell/ragged.h"
-#include "core/graph/operator.h"
+#include "core/graph/roles.h"
 #include "core/oracle/oracle.h"
 
 namespace stormcell::reference {
@@ -257,7 +257,7 @@ struct Call {
   HeldWeight weight(size_t input) const { return frame.weight(node.inputs[input]); }
   /// `x` [n], or a copy in `held` rounded to bf16 where the product with weight `input` reads its rows so.
   const Scalar* product_input(size_t input, const Scalar* x, int64_t n, std::vector<Scalar>& held) const {
-    if (!frame.round_inputs() || type(input).dtype != DType::bf16 || attributes().integer("precise", 0) != 0) return x;
+    if (!frame.round_inputs() || type(input).dtype != DType::bf16 || is_precise(node)) return x;
     if (held.empty() || x != held.data()) held.assign(x, x + n);
     round_to_bf16(held.data(), n);
     return held.data();

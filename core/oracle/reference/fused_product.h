@@ -33,27 +33,27 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
 /// The RMS norm that a product carries as the extra `gain`, or nothing.
 template <class Scalar>
 const Scalar* normed(const Call<Scalar>& c, size_t fixed, const Scalar* x, int64_t rows, int64_t width, std::vector<Scalar>& held) {
-  const int gain = extra_input(c.node, "gain", fixed);
-  if (gain < 0) return x;
+  const auto gain = extra_input(c.node, "gain", fixed);
+  if (!gain) return x;
   held.resize(static_cast<size_t>(rows * width));
-  normalize_rows(x, rows, width, c.whole(static_cast<size_t>(gain)).data(), static_cast<Scalar>(c.attributes().real("eps")), held.data());
+  normalize_rows(x, rows, width, c.whole(*gain).data(), static_cast<Scalar>(c.attributes().real("eps")), held.data());
   return held.data();
 }
 
 /// What follows the product, over all rows.
 template <class Scalar>
 void epilogue(const Call<Scalar>& c, size_t fixed, std::vector<Scalar>& y, int64_t n) {
-  if (const int bias = extra_input(c.node, "bias", fixed); bias >= 0) {
-    const std::vector<Scalar> b = c.whole(static_cast<size_t>(bias));
+  if (const auto bias = extra_input(c.node, "bias", fixed)) {
+    const std::vector<Scalar> b = c.whole(*bias);
     for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
   }
-  activate(y.data(), static_cast<int64_t>(y.size()), c.attributes().word("activation", "none"));
-  if (const int factor = extra_input(c.node, "multiply", fixed); factor >= 0) {
-    const auto& m = c.in(static_cast<size_t>(factor)).reals;
+  activate(y.data(), static_cast<int64_t>(y.size()), word_of(c.node, "activation"));
+  if (const auto factor = extra_input(c.node, "multiply", fixed)) {
+    const auto& m = c.in(*factor).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] *= m[i];
   }
-  if (const int residual = extra_input(c.node, "residual", fixed); residual >= 0) {
-    const auto& r = c.in(static_cast<size_t>(residual)).reals;
+  if (const auto residual = extra_input(c.node, "residual", fixed)) {
+    const auto& r = c.in(*residual).reals;
     for (size_t i = 0; i < y.size(); ++i) y[i] += r[i];
   }
 }

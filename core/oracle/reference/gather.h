@@ -37,7 +37,7 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
   const bool weighted = mode == "weighted", place = mode == "place";
   const int64_t cells = c.frame.rows(target), width = c.out_width();
   const size_t values = c.node.inputs.size() - extra_count(c.node);
-  const int otherwise = extra_input(c.node, "otherwise", values);
+  const auto otherwise = extra_input(c.node, "otherwise", values);
   std::vector<bool> reached(static_cast<size_t>(cells), false);
   for (size_t i = 0; i < values; ++i) {
     const SpaceId space = c.type(i).space;
@@ -59,8 +59,8 @@ void join(const Call<Scalar>& c, std::vector<Element>& y) {
       for (int64_t x = 0; x < width; ++x) to[x] += weight * rows[r * width + x];
     }
   }
-  if (otherwise < 0) return;
-  const Element* rows = elements<Element>(c.in(static_cast<size_t>(otherwise))).data();
+  if (!otherwise) return;
+  const Element* rows = elements<Element>(c.in(*otherwise)).data();
   if (!weighted) {
     for (int64_t cell = 0; cell < cells; ++cell)
       if (!reached[static_cast<size_t>(cell)]) std::copy_n(rows + cell * width, width, y.data() + cell * width);
@@ -84,8 +84,8 @@ template <class Scalar>
 void gather(const Call<Scalar>& c) {
   if (c.is_real(0)) {
     join<Scalar>(c, c.out().reals);
-    if (const int residual = extra_input(c.node, "residual", c.node.inputs.size() - extra_count(c.node)); residual >= 0)
-      for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(static_cast<size_t>(residual)).reals[x];
+    if (const auto residual = extra_input(c.node, "residual", c.node.inputs.size() - extra_count(c.node)))
+      for (size_t x = 0; x < c.out().reals.size(); ++x) c.out().reals[x] += c.in(*residual).reals[x];
   } else {
     join<int32_t>(c, c.out().integers);
   }

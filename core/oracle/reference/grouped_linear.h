@@ -23,8 +23,7 @@ void grouped_linear(const Call<Scalar>& c) {
     const auto branch = static_cast<int32_t>(branches[i]);
     const int64_t first = d.offsets[branch], load = d.load(branch);
     if (load == 0) continue;
-    product(c, x + first * k, load, k, c.weight(2 + i), n, static_cast<Scalar>(c.attributes().real("scale", 1)),
-            c.out().reals.data() + first * n);
+    product(c, x + first * k, load, k, c.weight(2 + i), n, static_cast<Scalar>(real_of(c.node, "scale")), c.out().reals.data() + first * n);
   }
   epilogue(c, fixed, c.out().reals, n);
 }

@@ -10,7 +10,7 @@ void linear(const Call<Scalar>& c) {
   if (rows == 0) return;  // an absent branch's weights are not read
   std::vector<Scalar> held;
   const Scalar* x = c.product_input(1, normed(c, 2, c.in(0).reals.data(), rows, k, held), rows * k, held);
-  product(c, x, rows, k, c.weight(1), n, static_cast<Scalar>(c.attributes().real("scale", 1)), c.out().reals.data());
+  product(c, x, rows, k, c.weight(1), n, static_cast<Scalar>(real_of(c.node, "scale")), c.out().reals.data());
   epilogue(c, 2, c.out().reals, n);
 }
 

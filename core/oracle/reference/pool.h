@@ -11,7 +11,7 @@ void pool(const Call<Scalar>& c) {
   const std::string& kind = c.attributes().word("kind");
   const bool whole = kind == "global_average", most = kind == "max";
   const int64_t size_h = whole ? height : c.attributes().integer("size"), size_w = whole ? width : size_h,
-                stride = whole ? 1 : c.attributes().integer("stride"), padding = whole ? 0 : c.attributes().integer("padding", 0);
+                stride = whole ? 1 : c.attributes().integer("stride"), padding = whole ? 0 : integer_of(c.node, "padding");
   const int64_t out_h = (height + 2 * padding - size_h) / stride + 1, out_w = (width + 2 * padding - size_w) / stride + 1;
   for (int64_t r = 0; r < c.rows(0); ++r)
     for (int64_t i = 0; i < out_h; ++i)

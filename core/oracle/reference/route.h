@@ -1,5 +1,6 @@
 // route: scores are rounded to f32 and given to the protocol.
 #pragma once
+#include "core/cell/protocol_row.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/oracle/reference/frame.h"
 
@@ -10,12 +11,12 @@ struct Scores {
   std::vector<float> values, bias;
 };
 
-/// Decides freely, or replays `forced` [cells, fan_out]. Returns the scores that were used.
+/// Decides freely, or replays the choices `replayed` [cells, fan_out]. Returns the scores that were used.
 /// Capacity is counted over the parents of a dense or ragged space, and over all cells of any other space.
 template <class Scalar>
-Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decision) {
+Scores decide(const Call<Scalar>& c, const int32_t* replayed, HeldDecision& decision) {
   const Protocol protocol = protocol_of(c.attributes());
-  const bool by_label = protocol.kind == ProtocolKind::label || protocol.kind == ProtocolKind::hash;
+  const bool by_label = protocol_row(protocol.kind).by_label();
   ScoreView view;
   view.cells = decision.cells;
   view.branches = static_cast<int32_t>(by_label ? decision.view.branches : c.width(0));
@@ -26,14 +27,14 @@ Scores decide(const Call<Scalar>& c, const int32_t* forced, HeldDecision& decisi
     scores.values.assign(c.in(0).reals.begin(), c.in(0).reals.end());
     view.data = scores.values.data();
   }
-  if (const int i = extra_input(c.node, "bias", 1); i >= 0) {
-    const std::vector<Scalar> whole = c.whole(static_cast<size_t>(i));
+  if (const auto i = extra_input(c.node, "bias", 1)) {
+    const std::vector<Scalar> whole = c.whole(*i);
     scores.bias.assign(whole.begin(), whole.end());
     view.bias = scores.bias.data();
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells)) view.parents = c.frame.groups(cells).parent_map();
-  if (forced) {
-    replay(view, protocol, forced, decision.view);
+  if (replayed) {
+    replay(view, protocol, replayed, decision.view);
   } else {
     stormcell::route(view, protocol, decision.view);
   }

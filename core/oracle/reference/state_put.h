@@ -11,7 +11,7 @@ void state_put(const Call<Scalar>& c) {
   const CellSpace &kept = c.graph().space(c.type(0).space), &rows = c.graph().space(c.type(1).space);
   const int64_t length = kept.per_parent.evaluate(bindings), count = rows.per_parent.evaluate(bindings), width = c.width(0);
   int64_t at = 0;
-  if (const int i = extra_input(c.node, "at", 2); i >= 0) at = c.scalar(static_cast<size_t>(i));
+  if (const auto i = extra_input(c.node, "at", 2)) at = c.scalar(*i);
   expect_places(c.node.name, length, count, at);
   for (int64_t p = 0; p < c.frame.rows(kept.parent); ++p) {
     const int64_t from = p * count * width, to = (p * length + at) * width;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/base/error.h"
+#include "core/cell/protocol_row.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/testing/testing.h"
 
@@ -76,10 +77,7 @@ class ProtocolTest : public QObject {
   Q_OBJECT
  private slots:
   void names_are_read_back() {
-    for (const ProtocolKind kind :
-         {ProtocolKind::top_k, ProtocolKind::switch_top1, ProtocolKind::batch_prioritized, ProtocolKind::sigmoid_groups,
-          ProtocolKind::threshold, ProtocolKind::residual_threshold, ProtocolKind::exit_threshold, ProtocolKind::hash, ProtocolKind::label})
-      QCOMPARE(parse_protocol(to_text(kind), "test"), kind);
+    for (const ProtocolRow& row : protocols()) QCOMPARE(parse_protocol(to_text(row.kind), "test"), row.kind);
     QVERIFY_EXCEPTION_THROWN(parse_protocol("topk", "--protocol"), Error);
   }
 

@@ -1,9 +1,11 @@
 // What holds for every protocol on any scores.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
 
+#include "core/cell/protocol_row.h"
 #include "tests/core/cell/counted_allocations.h"
 #include "tests/core/cell/decision_memory.h"
 #include "tests/testing/testing.h"
@@ -29,10 +31,6 @@ struct Input {
     return v;
   }
 };
-
-constexpr ProtocolKind kKinds[] = {ProtocolKind::top_k,          ProtocolKind::switch_top1, ProtocolKind::batch_prioritized,
-                                   ProtocolKind::sigmoid_groups, ProtocolKind::threshold,   ProtocolKind::residual_threshold,
-                                   ProtocolKind::exit_threshold, ProtocolKind::hash,        ProtocolKind::label};
 
 Input random_input(std::mt19937& random, ProtocolKind kind, int64_t cells, bool limited) {
   const auto up_to = [&](int32_t n) { return static_cast<int32_t>(1 + random() % static_cast<uint32_t>(n)); };
@@ -73,7 +71,7 @@ Input random_input(std::mt19937& random, ProtocolKind kind, int64_t cells, bool 
       p.seed = random();
   }
   in.columns = in.branches;
-  if (kind == ProtocolKind::residual_threshold || kind == ProtocolKind::exit_threshold) in.branches = 2;
+  if (const int32_t fixed = protocol_row(kind).branches; fixed > 0) in.branches = fixed;
   in.scores.resize(static_cast<size_t>(in.cells * in.columns));
   for (auto& s : in.scores) s = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 400;
   in.label.resize(static_cast<size_t>(in.cells));
@@ -96,7 +94,7 @@ class RoutingPropertiesTest : public QObject {
 
   static void kinds() {
     QTest::addColumn<int>("kind");
-    for (const ProtocolKind kind : kKinds) QTest::newRow(std::string(to_text(kind)).c_str()) << static_cast<int>(kind);
+    for (const ProtocolRow& row : protocols()) QTest::newRow(std::string(row.name).c_str()) << static_cast<int>(row.kind);
   }
   static ProtocolKind kind() {
     QFETCH(int, kind);
@@ -115,6 +113,79 @@ class RoutingPropertiesTest : public QObject {
       for (int32_t b = 0; b < in.branches; ++b)
         QCOMPARE(d->padded[b], padded_load(d->load(b), b, {in.protocol.supported_capacities, in.protocol.capacity_padding, false}));
       for (int64_t c = 0; c < in.cells; ++c) QVERIFY(d->margin[c] >= 0);
+    }
+  }
+
+  // What others read in a protocol's row instead of knowing it by name.
+  void its_row_says_what_it_does_data() { kinds(); }
+  void its_row_says_what_it_does() {
+    const ProtocolRow& row = protocol_row(kind());
+    std::mt19937 random(11);
+    int64_t most_chosen = 0;
+    bool drops = false, reads_scores = false, has_margin = false, weighs = false;
+    for (int round = 0; round < 200; ++round) {
+      Input in = random_input(random, kind(), 1 + static_cast<int64_t>(random() % 60), true);
+      in.cells = std::max<int64_t>(1, in.cells);
+      in.scores.resize(static_cast<size_t>(in.cells * in.columns), 0.25f);
+      in.label.resize(static_cast<size_t>(in.cells));
+      Decision d(in.shape()), other(in.shape());
+      ScoreView scores = in.view();
+      if (row.by_label()) scores.data = nullptr;
+      route(scores, in.protocol, *d);
+      for (int64_t c = 0; c < in.cells; ++c) {
+        const int32_t* choice = d->choice + c * in.shape().fan_out;
+        most_chosen =
+            std::max<int64_t>(most_chosen, std::count_if(choice, choice + in.shape().fan_out, [](int32_t b) { return b != kNoBranch; }));
+        has_margin |= std::isfinite(d->margin[c]);
+      }
+      for (const int32_t choice : d.choices(in.cells)) drops |= is_dropped(choice);
+      if (row.by_label()) continue;
+      // The same choices beside other scores.
+      const std::vector<int32_t> choices = d.choices(in.cells);
+      for (float& s : in.scores) s = 1 - s * s;
+      route(in.view(), in.protocol, *other);
+      reads_scores |= other.choices(in.cells) != choices;
+      replay(in.view(), in.protocol, choices.data(), *other);
+      for (int64_t i = 0; i < in.shape().slot_count(); ++i) weighs |= d->choice_weight[i] != other->choice_weight[i];
+    }
+    QCOMPARE(most_chosen > 1, row.fan_out != FanOut::one);
+    QCOMPARE(drops, row.places != Places::unlimited);
+    QCOMPARE(reads_scores, row.decided_by == DecidedBy::scores);
+    QCOMPARE(has_margin, row.margin != MarginOf::none);
+    QCOMPARE(weighs, row.weighting != Weighting::one);
+  }
+
+  // A parameter that a row does not name changes nothing: so a graph may refuse it.
+  void what_it_does_not_take_changes_nothing_data() { kinds(); }
+  void what_it_does_not_take_changes_nothing() {
+    const ProtocolRow& row = protocol_row(kind());
+    const std::pair<std::string_view, void (*)(Protocol&)> parameters[] = {
+        {"k", [](Protocol& p) { ++p.k; }},
+        {"softmax", [](Protocol& p) { p.softmax = SoftmaxPlace::after; }},
+        {"capacity", [](Protocol& p) { p.capacity = 1; }},
+        {"dropped", [](Protocol& p) { p.dropped = DroppedCells::scaled_input; }},
+        {"capacity_factor", [](Protocol& p) { p.capacity_factor = 0.25; }},
+        {"threshold", [](Protocol& p) { p.threshold += 0.5f; }},
+        {"residual", [](Protocol& p) { p.residual = 0; }},
+        {"groups", [](Protocol& p) { p.groups = 2; }},
+        {"groups_kept", [](Protocol& p) { ++p.groups_kept; }},
+        {"seed", [](Protocol& p) { ++p.seed; }},
+    };
+    std::mt19937 random(12);
+    for (int round = 0; round < 50; ++round) {
+      const Input in = random_input(random, kind(), 40, true);
+      Decision d(in.shape());
+      route(in.view(), in.protocol, *d);
+      for (const auto& [name, change] : parameters) {
+        if (takes(row, name)) continue;
+        Input changed = in;
+        change(changed.protocol);
+        QVERIFY(changed.shape() == in.shape());
+        Decision other(in.shape());
+        route(changed.view(), changed.protocol, *other);
+        QVERIFY2(other.choices(in.cells) == d.choices(in.cells), std::string(name).c_str());
+        QVERIFY2(std::equal(d->choice_weight, d->choice_weight + in.shape().slot_count(), other->choice_weight), std::string(name).c_str());
+      }
     }
   }
 
@@ -232,8 +303,8 @@ class RoutingPropertiesTest : public QObject {
 
   void a_decision_in_used_memory_is_the_same() {
     std::mt19937 random(8);
-    for (const ProtocolKind kind : kKinds) {
-      const Input large = random_input(random, kind, 60, true);
+    for (const ProtocolRow& row : protocols()) {
+      const Input large = random_input(random, row.kind, 60, true);
       Input small = large;
       small.cells = 7;
       small.parents = 1;

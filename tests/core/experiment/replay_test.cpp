@@ -60,16 +60,16 @@ class ReplayTest : public QObject {
     Executor executor(device, store, program, bounds_of(*model->forward, *set, 0));
     try {
       const SessionReader session(path);
-      const auto forced = recorded_choices(session, 1, 0, *program);
+      const auto replayed = recorded_choices(session, 1, 0, *program);
       ExecuteOptions execute;
       execute.record = true;
-      execute.forced = &forced;
-      execute.forced_from = session.path();
+      execute.replayed = &replayed;
+      execute.replayed_from = session.path();
       ExecutionResult result;
       const Batch batch = set->batch(0);
       executor.run(inputs_of(batch), bindings_of(*model->forward, batch, 0), execute, result);
       for (const ExecutedDecision& d : result.decisions)
-        if (d.choice != forced[static_cast<size_t>(d.router)].at(0).choice) return "other choices";
+        if (d.choice != replayed[static_cast<size_t>(d.router)].at(0).choice) return "other choices";
     } catch (const Error& e) {
       return e.what();
     }

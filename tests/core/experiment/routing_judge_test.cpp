@@ -66,7 +66,7 @@ void add_scores(JudgedDecision& d) {
   }
 }
 
-/// The same with the reference's decisions forced, every margin off by rounding.
+/// The same with the reference's decisions replayed, every margin off by rounding.
 JudgedDecision replayed(const JudgedDecision& d) {
   JudgedDecision p = d;
   p.scores.clear();

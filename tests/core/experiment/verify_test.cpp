@@ -48,8 +48,8 @@ struct Plan {
   Observed run(const Observed* replay) {
     ExecuteOptions options;
     options.outputs = options.record = true;
-    ForcedDecisions forced;
-    if (replay) forced = forced_choices(*program, replay->decisions), options.forced = &forced;
+    ReplayedDecisions replayed;
+    if (replay) replayed = choices_to_replay(*program, replay->decisions), options.replayed = &replayed;
     ExecutionResult result;
     executor.run(input_values(from), from.bindings, options, result);
     for (const int32_t n : result.guard_misses) misses += n;

@@ -69,7 +69,7 @@ struct Case {
     node.op = &op;
     node.name = "the node";
     for (const AttributeRule& rule : op.attributes)
-      if (rule.presence == Presence::required) node.attributes.set(rule.name, right(rule));
+      if (rule.presence.must) node.attributes.set(rule.name, right(rule));
   }
   QString said() const {
     return complaint([&] { expect_attributes(graph, node); });
@@ -93,6 +93,36 @@ class AttributesTest : public QObject {
         QVERIFY2(text.contains(QString::fromStdString(std::string(rule.name))), qPrintable(text));
     }
   }
+  // Kernels, oracle and passes read a node without an attribute as one with its default.
+  void a_default_fits_its_attribute_and_is_what_is_read() {
+    int defaults = 0;
+    for (const Operator* op : operators())
+      for (const AttributeRule& rule : op->attributes) {
+        Case c(*op);
+        if (std::holds_alternative<std::monostate>(rule.presence.otherwise)) {
+          if (!rule.presence.must && rule.kind == AttributeKind::integer)
+            QVERIFY_EXCEPTION_THROWN(static_cast<void>(integer_of(c.node, rule.name)), Error);
+          continue;
+        }
+        ++defaults;
+        QVERIFY2(!rule.presence.must, rule.name.data());
+        Attribute value;
+        if (const auto* integer = std::get_if<int64_t>(&rule.presence.otherwise)) {
+          value = *integer;
+          QCOMPARE(integer_of(c.node, rule.name), *integer);
+        } else if (const auto* real = std::get_if<double>(&rule.presence.otherwise)) {
+          value = *real;
+          QCOMPARE(real_of(c.node, rule.name), *real);
+        } else {
+          value = std::string(std::get<std::string_view>(rule.presence.otherwise));
+          QCOMPARE(word_of(c.node, rule.name), std::get<std::string>(value));
+        }
+        c.node.attributes.set(rule.name, value);
+        QCOMPARE(c.said(), QString("none"));
+        if (rule.kind == AttributeKind::flag) QCOMPARE(flag_of(c.node, rule.name), integer_of(c.node, rule.name) != 0);
+      }
+    QVERIFY(defaults > 10);
+  }
   void every_attribute_is_held_to_its_kind_and_to_being_there() {
     for (const Operator* op : operators())
       for (const AttributeRule& rule : op->attributes) {
@@ -108,7 +138,7 @@ class AttributesTest : public QObject {
           QVERIFY(text.startsWith(QString::fromStdString(std::string(op->name))));
         }
         c.node.attributes.erase(rule.name);
-        if (rule.presence == Presence::required) {
+        if (rule.presence.must) {
           QVERIFY2(c.said().contains("expected attribute " + name), qPrintable(c.said()));
         } else {
           QCOMPARE(c.said(), QString("none"));

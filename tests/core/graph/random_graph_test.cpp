@@ -61,10 +61,10 @@ class RandomGraphTest : public QObject {
     for (uint64_t seed = 0; seed < 80; ++seed) {
       const Graph g = make_random_case(seed, options).graph;
       bool below = false, members = false, within = false, joined = false;
-      for (const CellSpace& s : g.spaces) below = below || (s.kind == SpaceKind::dense && g.is_told(s.parent));
+      for (const CellSpace& s : g.spaces) below = below || (s.kind == SpaceKind::dense && g.is_dynamic(s.parent));
       for (const Node& n : g.nodes) {
         if (n.op->name == "unfold") members = members || g.holds_members(g.value(n.outputs[0]).type.space);
-        if (n.op->name == "choice_weight") within = within || g.is_told(g.value(n.inputs[0]).type.space);
+        if (n.op->name == "choice_weight") within = within || g.is_dynamic(g.value(n.inputs[0]).type.space);
         std::set<ValueId> decisions;
         for (const ValueId v : n.inputs)
           if (n.op->name == "gather" && g.space(g.value(v).type.space).kind == SpaceKind::routed)

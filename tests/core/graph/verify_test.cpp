@@ -134,6 +134,12 @@ class VerifyTest : public QObject {
         "route \"z\": expected a residual branch below 4, got 4");
     row("a correction of another width", "%z : decision tokens 4x1 = route(%scores, %g) protocol=\"sigmoid-groups\" extras=\"bias\"",
         "route \"z\": expected input 1 as f32 [4], got f32 [8]");
+    row("a parameter of another protocol", "%z : decision tokens 4x1 = route(%scores) capacity=4 protocol=\"top-k\"",
+        "route \"z\": expected parameters that top-k takes, k, softmax, renormalize, scale, supported_capacities, capacity_padding "
+        "and path_wise_padding, got capacity");
+    row("a correction that is not read", "%z : decision tokens 4x1 = route(%scores, %g) extras=\"bias\" protocol=\"top-k\"",
+        "route \"z\": expected parameters that top-k takes, k, softmax, renormalize, scale, supported_capacities, capacity_padding "
+        "and path_wise_padding, got bias");
     row("a scatter by no decision", "%z : f32 d/0 [8] = scatter(%x, %ids) spaces=[@d/0]",
         "scatter \"z\": expected a decision as input 1, got i32 tokens");
     row("a scatter of other cells", "%z : f32 d/0 [8] = scatter(%y, %d) spaces=[@d/0]",

@@ -15,7 +15,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-using Forced = ForcedDecisions;
+using Replayed = ReplayedDecisions;
 
 /// At the end of a run: one to learn how it ended, one when its results have been read.
 constexpr int64_t kSynchronizations = 2;
@@ -27,7 +27,7 @@ struct Ran {
 };
 
 Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& in, int64_t new_tokens,
-           const Forced* forced) {
+           const Replayed* choices) {
   WeightStore store(device, model.weights);
   const auto program = std::make_shared<Program>(lower(graph));
   const Bindings bindings = bindings_for(*graph, in, new_tokens);
@@ -37,7 +37,7 @@ Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> grap
     if (v.kind == ValueKind::input) values.integers[v.name] = in.values.at(v.name);
   ExecuteOptions options;
   options.outputs = options.record = true;
-  options.forced = forced;
+  options.replayed = choices;
   Ran ran;
   executor.run(values, bindings, options, ran.result);  // once before, so that what a run leaves behind would show
   const int64_t before = device.synchronizations();
@@ -47,12 +47,12 @@ Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> grap
 }
 
 /// By router of the program: the two of one name in a decoder-only model's decoding are told apart by their nodes.
-Forced forced_by(const std::vector<OracleDecision>& decisions, const Program& program) {
-  Forced forced(program.routers.size());
-  for (size_t r = 0; r < forced.size(); ++r)
+Replayed replayed_by(const std::vector<OracleDecision>& decisions, const Program& program) {
+  Replayed choices(program.routers.size());
+  for (size_t r = 0; r < choices.size(); ++r)
     for (const OracleDecision& d : decisions)
-      if (d.node == program.routers[r].node) forced[r].push_back({d.choice, d.ancestor});
-  return forced;
+      if (d.node == program.routers[r].node) choices[r].push_back({d.choice, d.ancestor});
+  return choices;
 }
 
 void same_bits(const ExecutionResult& a, const ExecutionResult& b) {
@@ -96,10 +96,10 @@ class DeviceParityTest : public QObject {
     scored.keep_scores = true;
     const auto oracle = run_oracle<float>(*model, *model->forward, in, 0, scored);
     const Program program = lower(model->forward);
-    const Forced forced = forced_by(oracle.decisions, program);
+    const Replayed choices = replayed_by(oracle.decisions, program);
 
     cpu::CpuDevice device(2);
-    const Ran replayed = run_on(device, *model, model->forward, in, 0, &forced),
+    const Ran replayed = run_on(device, *model, model->forward, in, 0, &choices),
               free = run_on(device, *model, model->forward, in, 0, nullptr);
     double worst = 0;
     for (const OutputValue& out : replayed.result.outputs)

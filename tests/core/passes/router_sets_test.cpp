@@ -81,13 +81,13 @@ std::map<std::string, std::vector<int32_t>> choices(const Plan& plan, const Exec
   return all;
 }
 
-ForcedDecisions to_replay(Plan& of, const ExecutionResult& recorded, Plan& plan) {
+ReplayedDecisions to_replay(Plan& of, const ExecutionResult& recorded, Plan& plan) {
   const Program &from = of.executor().program(), &to = plan.executor().program();
-  ForcedDecisions forced(to.routers.size());
+  ReplayedDecisions replayed(to.routers.size());
   for (const ExecutedDecision* d : standing_decisions(from, name_routers(from), recorded))
     for (size_t r = 0; r < to.routers.size(); ++r)
-      if (to.routers[r].name == from.routers[static_cast<size_t>(d->router)].name) forced[r].push_back({d->choice, d->ancestor});
-  return forced;
+      if (to.routers[r].name == from.routers[static_cast<size_t>(d->router)].name) replayed[r].push_back({d->choice, d->ancestor});
+  return replayed;
 }
 
 struct Seen {
@@ -114,12 +114,12 @@ Seen check(const RandomCase& from, const Graph& graph, const std::vector<CaseInp
       seen.guards = static_cast<int64_t>(came.guard_hits.size());
 
       const CaseInputs& other = all[(i + 1) % all.size()];
-      const ForcedDecisions for_plain = to_replay(plain, expected, plain), for_optimised = to_replay(plain, expected, optimised);
+      const ReplayedDecisions for_plain = to_replay(plain, expected, plain), for_optimised = to_replay(plain, expected, optimised);
       ExecuteOptions options;
       options.outputs = options.record = true;
-      options.forced = &for_plain;
+      options.replayed = &for_plain;
       const std::vector<OutputValue> replayed = plain.run(other, options).outputs;
-      options.forced = &for_optimised;
+      options.replayed = &for_optimised;
       if (const std::string why = difference(replayed, optimised.run(other, options).outputs); !why.empty())
         QTest::qFail((from.name + " replayed: " + why).c_str(), __FILE__, __LINE__);
     }

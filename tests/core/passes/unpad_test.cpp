@@ -141,10 +141,10 @@ class UnpadTest : public QObject {
     QVERIFY2(result.applied, result.reason.c_str());
     cpu::CpuDevice cpu(2);
     Plan compacted(cpu, result.graph, c);
-    ForcedDecisions forced{{{{2, 1, 0, 0, 0, 2, 1, 1}, {}}}};
+    ReplayedDecisions replayed{{{{2, 1, 0, 0, 0, 2, 1, 1}, {}}}};
     ExecuteOptions options;
     options.outputs = options.record = true;
-    options.forced = &forced;
+    options.replayed = &replayed;
     ExecutionResult came;
     InputValues values;
     for (const auto& [name, given] : c.inputs) {
@@ -152,7 +152,7 @@ class UnpadTest : public QObject {
       if (const auto* reals = std::get_if<std::vector<float>>(&given)) values.reals[name] = *reals;
     }
     compacted.executor().run(values, c.bindings, options, came);
-    QCOMPARE(came.unforced.at(0), 0);
+    QCOMPARE(came.not_replayed.at(0), 0);
     QCOMPARE(came.ragged_cells.at(0), 5);
     QCOMPARE(came.decisions.at(0).choice, (std::vector<int32_t>{2, 1, 0, 2, 1}));
     QCOMPARE(came.decisions.at(0).ancestor, (std::vector<int32_t>{0, 1, 4, 5, 6}));

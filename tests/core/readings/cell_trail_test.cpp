@@ -1,4 +1,5 @@
 // Where one cell went, over the cell spaces that it is in.
+#include "core/readings/cells_view.h"
 #include "core/readings/session_view.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
@@ -52,6 +53,37 @@ class CellTrailTest : public QObject {
     QCOMPARE(names, (std::vector<std::string>{"regions", "regions", "cells", "aside"}));
     QCOMPARE(trail->steps[2].after, (std::vector<int32_t>{1}));
     QCOMPARE(read_cell_trail(file, 1, {11, 0})->steps.size(), size_t{3});
+  }
+
+  // As traces of servers keep it. A cell is found by the position at which a page lists it.
+  void a_prompt_that_came_in_parts_keeps_its_positions() {
+    RunLayout layout;
+    layout.spaces = {"token"};
+    layout.routers = {{"experts", 8, 1, "top-k", 0, "a"}};
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("parts.storm").toStdString();
+    SessionWriter writer(file, some_model());
+    auto run = writer.begin_run(some_run("parts", layout));
+    const std::pair<CellTable, std::vector<int32_t>> parts[] = {
+        {{0, 1, 3, 0, Phase::prefill}, {0, 1, 2}}, {{0, 1, 2, 3, Phase::prefill}, {3, 4}}, {{0, 1, 1, 5, Phase::decode}, {5}}};
+    for (int64_t b = 0; b < 3; ++b) {
+      BatchRecord batch;
+      batch.number = b;
+      batch.add_space(0, parts[b].first);
+      DecisionRecord d;
+      d.choice = parts[b].second;
+      batch.add_decision(d);
+      run->batch(batch);
+    }
+    run->finish(RunStatus::finished);
+    const auto page = read_cell_page(file, 1, {.space = "token"});
+    QCOMPARE(page->lines.at(0).position, (std::vector<int32_t>{0, 1, 2, 3, 4, 5}));
+    QCOMPARE(page->lines.at(0).routed.at(0).choice, (std::vector<int32_t>{0, 1, 2, 3, 4, 5}));
+    for (int32_t position = 0; position < 6; ++position) {
+      const auto trail = read_cell_trail(file, 1, {0, position});
+      QCOMPARE(trail->steps.size(), size_t{1});
+      QCOMPARE(trail->steps[0].choice, (std::vector<int32_t>{position}));
+    }
   }
 };
 STORMCELL_TEST(CellTrailTest)

@@ -28,13 +28,13 @@ Bindings larger(Bindings b) {
   return b;
 }
 
-Ran run_on(Device& device, const RandomCase& c, const ForcedDecisions* forced) {
+Ran run_on(Device& device, const RandomCase& c, const ReplayedDecisions* replayed) {
   WeightStore store(device, c.weights);
   auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
   Executor executor(device, store, program, larger(c.bindings));
   ExecuteOptions options;
   options.outputs = options.record = options.events = true;
-  options.forced = forced;
+  options.replayed = replayed;
   Ran ran;
   executor.run(input_values(c), c.bindings, options, ran.result);  // a first time, so that leftovers of a run would show in the second
   const int64_t before = device.synchronizations();
@@ -45,13 +45,13 @@ Ran run_on(Device& device, const RandomCase& c, const ForcedDecisions* forced) {
   return ran;
 }
 
-ForcedDecisions decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
+ReplayedDecisions decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
   const Program program = lower(std::make_shared<Graph>(graph));
-  ForcedDecisions forced(program.routers.size());
-  for (size_t r = 0; r < forced.size(); ++r)
+  ReplayedDecisions replayed(program.routers.size());
+  for (size_t r = 0; r < replayed.size(); ++r)
     for (const OracleDecision& d : reference.decisions)
-      if (d.router == program.routers[r].name) forced[r].push_back({d.choice, d.ancestor});
-  return forced;
+      if (d.router == program.routers[r].name) replayed[r].push_back({d.choice, d.ancestor});
+  return replayed;
 }
 
 // One comparison at the run's end, and one after the results were read.
@@ -89,9 +89,9 @@ class RandomGraphsTest : public QObject {
     QFETCH(int, seed);
     const RandomCase c = make(seed);
     const OracleResult<float> reference = oracle_of(c);
-    const auto forced = decisions_by_router(reference, c.graph);
+    const auto replayed = decisions_by_router(reference, c.graph);
     cpu::CpuDevice device(2);
-    const Ran ran = run_on(device, c, &forced);
+    const Ran ran = run_on(device, c, &replayed);
     const double tolerance = c.weight_dtype == DType::bf16 ? 2e-2 : 1e-4;
     for (const OutputValue& out : ran.result.outputs) {
       const OracleTensor<float>& expected = reference.output(out.name);

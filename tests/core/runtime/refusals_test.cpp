@@ -98,11 +98,11 @@ class RefusalsTest : public QObject {
     WeightStore store(device, c.weights);
     Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
     const auto replay = [&](std::vector<std::vector<int32_t>> turns) {
-      ForcedDecisions forced(1);
-      for (std::vector<int32_t>& choices : turns) forced[0].push_back({std::move(choices), {}});
+      ReplayedDecisions replayed(1);
+      for (std::vector<int32_t>& choices : turns) replayed[0].push_back({std::move(choices), {}});
       ExecuteOptions options;
-      options.forced = &forced;
-      options.forced_from = "some.storm";
+      options.replayed = &replayed;
+      options.replayed_from = "some.storm";
       ExecutionResult result;
       return complaint([&] { executor.run(input_values(c), c.bindings, options, result); });
     };
@@ -119,18 +119,18 @@ class RefusalsTest : public QObject {
     QCOMPARE(replay(with(dropped_from(9))), begin + "expected a branch below 4, got 9" + end);
     QCOMPARE(replay({std::vector<int32_t>(choices.begin(), choices.end() - 1)}), begin + "expected 6, got 5" + end);
     // What nobody recorded decides freely, and is counted.
-    ForcedDecisions part{{{{1, 2}, {2, 4}}}};
+    ReplayedDecisions part{{{{1, 2}, {2, 4}}}};
     ExecuteOptions options;
-    options.forced = &part;
+    options.replayed = &part;
     options.record = true;
     ExecutionResult result;
     executor.run(input_values(c), c.bindings, options, result);
-    QCOMPARE(result.unforced.at(0), 4);
+    QCOMPARE(result.not_replayed.at(0), 4);
     std::vector<int32_t> expected = choices;
     expected[2] = 1, expected[4] = 2;
     QCOMPARE(result.decisions.at(0).choice, expected);
     part[0][0].ancestor = {2, 6};
-    options.forced_from = "some.storm";
+    options.replayed_from = "some.storm";
     QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, options, result); }),
              begin + "expected a cell below 6, got 6" + end);
     QCOMPARE(replay({choices, choices}), begin + "expected at most 1 executions, got 2" + end);

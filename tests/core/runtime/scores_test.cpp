@@ -27,13 +27,13 @@ std::vector<ExecutedDecision> run_on(Device& device, const RandomCase& c, const 
   Bindings larger = c.bindings;
   for (int64_t& b : larger) ++b;
   Executor executor(device, store, program, CompileOptions{larger, scores});
-  ForcedDecisions forced(program->routers.size());
-  for (size_t r = 0; r < forced.size(); ++r)
+  ReplayedDecisions replayed(program->routers.size());
+  for (size_t r = 0; r < replayed.size(); ++r)
     for (const OracleDecision& d : reference.decisions)
-      if (d.router == program->routers[r].name) forced[r].push_back({d.choice, d.ancestor});
+      if (d.router == program->routers[r].name) replayed[r].push_back({d.choice, d.ancestor});
   ExecuteOptions options;
   options.record = true;
-  options.forced = &forced;
+  options.replayed = &replayed;
   ExecutionResult result;
   for (int i = 0; i < 2; ++i) executor.run(input_values(c), c.bindings, options, result);
   for (ExecutedDecision& d : result.decisions) d.router = program->routers[static_cast<size_t>(d.router)].node;

@@ -47,10 +47,10 @@ bool equal(const ExecutionResult& a, const ExecutionResult& b) {
 }
 
 // Choices of one run, to replay in another.
-ForcedDecisions choices_of(const Executor& executor, const ExecutionResult& result) {
-  ForcedDecisions forced(executor.program().routers.size());
-  for (const ExecutedDecision& d : result.decisions) forced[static_cast<size_t>(d.router)].push_back({d.choice, d.ancestor});
-  return forced;
+ReplayedDecisions choices_of(const Executor& executor, const ExecutionResult& result) {
+  ReplayedDecisions replayed(executor.program().routers.size());
+  for (const ExecutedDecision& d : result.decisions) replayed[static_cast<size_t>(d.router)].push_back({d.choice, d.ancestor});
+  return replayed;
 }
 
 void check_shared(Device& device, uint64_t first_seed) {
@@ -77,8 +77,8 @@ void check_shared(Device& device, uint64_t first_seed) {
   for (int round = 0; round < 3; ++round)
     for (Shared& plan : plans) {
       ExecuteOptions options = everything();
-      const auto forced = choices_of(*plan.executor, plan.expected);
-      if (round == 1) options.forced = &forced;
+      const auto replayed = choices_of(*plan.executor, plan.expected);
+      if (round == 1) options.replayed = &replayed;
       plan.executor->run(plan.inputs, plan.from.bindings, options, plan.result);
       QVERIFY(equal(plan.result, plan.expected));
     }

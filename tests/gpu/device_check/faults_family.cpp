@@ -33,7 +33,7 @@ void check_faults(const Task& task, Report& report) {
   expect(report, "misaligned x", with([](auto& c) { c.x = static_cast<const char*>(c.x) + 2; }, bytes), StatusCode::bad_input);
   expect(report, "too many experts", with([](auto& c) { c.experts = c.rule.k = 2000; }, bytes), StatusCode::bad_input);
   expect(report, "more cells than the workspace holds", with([](auto& c) { c.cells = int64_t{1} << 40; }, bytes), StatusCode::bad_input);
-  expect(report, "a rule of the host", with([](auto& c) { c.rule.kind = ProtocolKind::hash; }, bytes), StatusCode::unsupported);
+  expect(report, "a rule of the host", with([](auto& c) { c.rule.choose = gpu::DeviceChoice::none; }, bytes), StatusCode::unsupported);
   void* huge = nullptr;
   expect(report, "out of memory", gpu::check_cuda(cudaMalloc(&huge, size_t{1} << 50), "cudaMalloc", "(2^50 bytes)"),
          StatusCode::out_of_memory);

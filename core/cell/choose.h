@@ -1,0 +1,18 @@
+// One function a protocol: writes choice and margin of every cell. weigh_choices() then writes the weights. Equal scores: the lowest index
+// wins; NaN counts as the lowest score.
+#pragma once
+#include "core/cell/protocol.h"
+
+namespace stormcell {
+
+void choose_top_k(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_switch_top1(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_batch_prioritized(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_sigmoid_groups(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_residual_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_exit_threshold(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_hash(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+void choose_label(const ScoreView& scores, const Protocol& protocol, DecisionView& out);
+
+}  // namespace stormcell

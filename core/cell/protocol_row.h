@@ -1,0 +1,68 @@
+// What a protocol declares: its function and all that others ask about it. One row each in protocol.cpp; nobody else knows protocols by
+// name but the kernels of a device that decides some of them itself.
+#pragma once
+#include <span>
+
+#include "core/cell/protocol.h"
+
+namespace stormcell {
+
+/// What a cell is sent by.
+enum class DecidedBy : uint8_t {
+  scores,
+  branch_label,  ///< one integer a cell, which must name a branch
+  any_label,     ///< one integer a cell, whatever it is
+};
+/// How many branches a cell gets at most.
+enum class FanOut : uint8_t { one, two, k, all };
+/// What the weight of a chosen branch is.
+enum class Weighting : uint8_t {
+  one,       ///< 1, whatever the scores
+  score,     ///< its score
+  sigmoid,   ///< of its score
+  softmax,   ///< of all scores
+  selected,  ///< as Protocol::softmax says
+};
+/// Who gets the places of a branch where they are limited; the others are dropped.
+enum class Places : uint8_t {
+  unlimited,
+  in_order,       ///< `capacity` places a parent, the first cells
+  by_confidence,  ///< a share of the batch, the most confident cells
+};
+/// What a margin is the distance of: by how much it would have to change for another choice.
+enum class MarginOf : uint8_t {
+  none,          ///< no score decides
+  scores,        ///< the score of one branch and that of another
+  groups,        ///< corrected sigmoids of two branches, or of two groups
+  each_score,    ///< the score of each branch for itself and the threshold
+  sum,           ///< the sum of the scores and the threshold
+  largest_share  ///< the largest softmax and the threshold
+};
+
+struct ProtocolRow {
+  ProtocolKind kind;
+  std::string_view name;
+  void (*choose)(const ScoreView&, const Protocol&, DecisionView&);
+  DecidedBy decided_by = DecidedBy::scores;
+  FanOut fan_out = FanOut::one;
+  Weighting weighting = Weighting::one;
+  Places places = Places::unlimited;
+  MarginOf margin = MarginOf::none;
+  /// Where it is fixed, and not the number of scores or told by the attribute `branches`; 0: it is not.
+  int32_t branches = 0;
+  /// Parameters that it takes besides kCommonParameters, and optional inputs: words with blanks between.
+  std::string_view takes = {};
+
+  bool by_label() const { return decided_by != DecidedBy::scores; }
+};
+
+/// What every protocol takes.
+inline constexpr std::string_view kCommonParameters = "renormalize scale supported_capacities capacity_padding path_wise_padding";
+
+/// All protocols, in the order of ProtocolKind.
+std::span<const ProtocolRow> protocols();
+const ProtocolRow& protocol_row(ProtocolKind kind);
+/// The protocol reads a parameter or optional input of this name.
+bool takes(const ProtocolRow& row, std::string_view parameter);
+
+}  // namespace stormcell

@@ -1,0 +1,56 @@
+// What a device leaves of an execution besides decisions and outputs: a code, counters, events. One description for the device that writes
+// them in its memory and the host that reads its copy.
+#pragma once
+#include <span>
+
+#include "core/base/align.h"
+#include "core/runtime/program.h"
+
+namespace stormcell {
+
+struct ExecutionStatus {
+  enum Code : int32_t { done = 0, needs_weights = 1 };
+  int32_t code = done;
+  int32_t resume = 0;  ///< needs_weights: step to go on from once they are loaded
+  int32_t guard = -1;  ///< needs_weights: whose fallback
+  int32_t events = 0;  ///< events written
+  int32_t lost_events = 0;
+};
+struct DeviceEvent {
+  uint64_t begin_ns, end_ns;
+  int32_t step, worker;
+};
+/// No execution leaves more; what came after is counted as lost.
+inline constexpr int32_t kMostEvents = 1 << 18;
+
+/// Lies over memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program), and the events where it wants
+/// them.
+struct StatusArea {
+  StatusArea(void* memory, const Program& program, int32_t most_events = 0) {
+    MemoryParts<8> parts(memory);
+    const auto counters = [&](size_t count) {
+      return std::span<int32_t>(parts.take<int32_t>(static_cast<int64_t>(count)), memory ? count : 0);
+    };
+    status = parts.take<ExecutionStatus>(1);
+    hits = counters(program.guards.size());
+    misses = counters(program.guards.size());
+    executions = counters(program.routers.size());
+    not_replayed = counters(program.routers.size());
+    ragged_cells = counters(program.raggeds.size());
+    without_events = static_cast<int64_t>(parts.bytes());
+    events = {parts.take<DeviceEvent>(most_events), static_cast<size_t>(memory ? most_events : 0)};
+    with_events = static_cast<int64_t>(parts.bytes());
+  }
+  /// Bytes of code and counters, and of so many events behind them.
+  static int64_t bytes(const Program& program, int32_t most_events = 0) { return StatusArea(nullptr, program, most_events).with_events; }
+
+  ExecutionStatus* status;
+  std::span<int32_t> hits, misses;  ///< by guard
+  std::span<int32_t> executions;    ///< by router
+  std::span<int32_t> not_replayed;  ///< by router: cells that had no choice to replay and decided freely
+  std::span<int32_t> ragged_cells;  ///< by ragged value
+  std::span<DeviceEvent> events;    ///< begin at without_events
+  int64_t without_events, with_events;
+};
+
+}  // namespace stormcell
