@@ -29,6 +29,8 @@ class InspectVerb : public Verb {
     TextOutput json(json_), text(text_), dot(dot_);
     if (json.is_standard_output() || text.is_standard_output() || dot.is_standard_output()) console.take_standard_output();
     if (is_session_file(model_)) return list_runs(json, console);
+    if (const size_t hash = model_.rfind('#'); hash != std::string::npos && is_session_file(model_.substr(0, hash)))
+      bad_input(model_, "inspect lists all runs of a session", "name " + model_.substr(0, hash));
     if (check_) bad_input("--check", "is for sessions, and " + model_ + " is none", "a model is checked when it runs");
     const InspectedModel model = inspect_with_graph(model_);
     for (const std::string& w : model.structure.warnings) console.warning(w);

@@ -420,6 +420,7 @@ class JsonTest : public QObject {
     scratch_.write("damaged.storm", other);
     VERIFY_REFUSED((Arguments{"inspect", damaged, "--check"}), damaged, "the file is damaged");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--check"}), "--check", "is for sessions");
+    VERIFY_REFUSED((Arguments{"inspect", session + "#2"}), session + "#2", "name " + session);
     // The recording has no figures; the error says which run has.
     VERIFY_REFUSED((Arguments{"compare", session + "#1", session + "#2"}), session + "#1", "#2 (optimize)");
   }
