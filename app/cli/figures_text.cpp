@@ -39,7 +39,7 @@ std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const D
                               (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "")});
   std::string machine =
       device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
-  if (!device.core_placement.empty()) machine += " on " + device.core_placement;
+  if (!device.core_placement.empty()) machine += " on " + device.core_placement + ", not pinned";
   if (device.peak_gflops > 0)
     machine += "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
   rows.push_back({"device", machine});
@@ -61,7 +61,7 @@ std::string plans_text(const RunSummaryFigures& f) {
   if (!f.baseline && !f.optimized) return {};
   Rows rows = {{""}};
   if (f.baseline) rows[0].push_back("baseline");
-  if (f.optimized) rows[0].push_back("optimised");
+  if (f.optimized) rows[0].push_back(f.verified && !f.verified->passed ? "not verified" : "optimised");
   add_row(rows, "latency of a batch, mean", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
   add_row(rows, "  median", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.median); });
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
@@ -155,7 +155,8 @@ std::string passes_text(const std::vector<PassReport>& passes) {
       if (empty) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
   }
   for (size_t column = 2; column + 1 < rows[0].size(); ++column) right.push_back(column);
-  return "\n" + table_text(rows, right);
+  const bool guarded = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.guard_hits + p.fallbacks > 0; });
+  return "\n" + table_text(rows, right) + (guarded ? "guard misses: over all batches, each guard counted once a batch\n" : "");
 }
 
 std::string routing_text(const std::vector<RouterFigures>& routing) {
@@ -206,9 +207,7 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"cost of recording", overhead_text(f)});
     if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
-  // With optimize the baseline has loaded everything.
-  if (f.unloaded_weight_bytes > 0)
-    rows.push_back({f.verb == "optimize" ? "not needed" : "never loaded", bytes_text(f.unloaded_weight_bytes) + " of weights"});
+  if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   return rows.empty() ? text : text + "\n" + table_text(rows, {});
 }
@@ -226,6 +225,8 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   rows.push_back(
       {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
   rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
+  if (f.verified)
+    for (const std::string& reason : f.verified->reasons) rows.push_back({"", "wrong: " + reason});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);
@@ -234,6 +235,39 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   for (size_t i = 0; i < shown; ++i) text += "  " + f.texts[i] + "\n";
   if (shown < f.texts.size()) text += "  ... " + count_text(static_cast<int64_t>(f.texts.size() - shown)) + " more (--json has all)\n";
   return text;
+}
+
+std::string to_text(const SessionRuns& list) {
+  std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " + list.program + ", schema " +
+                     std::to_string(list.schema) + (list.checked ? "; all of it was read: no damage" : "") + "\n";
+  text += "model  " + list.model + (list.family.empty() ? "" : ", " + list.family) +
+          (list.parameters > 0 ? ", " + parameters_text(list.parameters) + ", " + bytes_text(list.weight_bytes) : "") +
+          (list.weights.empty() ? "" : ", " + list.weights + " weights") +
+          (list.fingerprint.empty() ? "" : ", fingerprint " + list.fingerprint.substr(0, 12)) + "\n\n";
+  Rows rows = {{"run", "kind", "", "batches", "began", "baseline", "optimised", "speed-up", "verified", "passes"}}, about;
+  const auto given = [](const std::optional<double>& ms) { return ms ? milliseconds_text(*ms) : std::string("-"); };
+  const auto joined = [](const std::vector<std::string>& words) {
+    std::string line;
+    for (const std::string& word : words) line += (line.empty() ? "" : ", ") + word;
+    return line;
+  };
+  for (const SessionRunLine& run : list.runs) {
+    const std::string number = "#" + std::to_string(run.id);
+    rows.push_back({number, run.kind + (run.name.empty() ? "" : " " + run.name), run.status, count_text(run.batches), run.started,
+                    given(run.baseline_ms), given(run.optimized_ms), ratio_text(run.speedup, run.speedup_ci95),
+                    !run.verified   ? "-"
+                    : *run.verified ? "yes"
+                                    : "NO",
+                    !run.passes.empty() ? joined(run.passes)
+                    : run.figures       ? ""
+                                        : "recording"});
+    std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " + plural(run.sequences, "sequence");
+    if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + plural(run.threads, "thread") : "");
+    about.push_back({number, on});
+    about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
+  }
+  if (list.runs.empty()) return text + "no runs\n";
+  return text + table_text(rows, {3, 5, 6, 7}) + "\n" + table_text(about, {});
 }
 
 std::string to_text(const ModelStructure& s, bool verbose) {

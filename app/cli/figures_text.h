@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/readings/session_runs.h"
 #include "core/summary/results.h"
 
 namespace stormcell::cli {
@@ -11,5 +12,7 @@ namespace stormcell::cli {
 std::string to_text(const RunSummaryFigures& figures, bool verbose);
 std::string to_text(const GenerateFigures& figures, bool verbose);
 std::string to_text(const ModelStructure& structure, bool verbose);
+/// Of inspect SESSION.
+std::string to_text(const SessionRuns& runs);
 
 }  // namespace stormcell::cli

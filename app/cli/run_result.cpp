@@ -29,11 +29,15 @@ void RunResult::print(const RunSummaryFigures& figures) {
 int RunResult::verdict(const RunSummaryFigures& figures) {
   if (!figures.verified || figures.verified->passed) return 0;
   const Verification& v = *figures.verified;
-  std::string why = v.reasons.empty() ? "the results differ" : v.reasons[0];
-  if (v.reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(v.reasons.size()) - 1) + " more, which --json lists";
   const bool format_alone = v.reasons.size() == 1 && v.format && !v.format->passed;
-  failed(figures.model.name, "could not be verified: " + why,
-         format_alone ? "leave out --dtype, or allow more with --tolerance" : "this is an error of the program: report it");
+  if (format_alone) fail_verification(figures.model.name, v.reasons, "leave out --dtype, or allow more with --tolerance");
+  fail_verification(figures.model.name, v.reasons);
+}
+
+void fail_verification(const std::string& model, const std::vector<std::string>& reasons, const std::string& what_to_do) {
+  std::string why = reasons.empty() ? "the results differ" : reasons[0];
+  if (reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, which --json lists";
+  failed(model, "could not be verified: " + why, what_to_do);
 }
 
 void check_session_option(const std::string& session) {

@@ -1,6 +1,7 @@
 // What run, profile and optimize do with their figures.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "app/cli/console.h"
 #include "core/exports/text_output.h"
@@ -23,6 +24,9 @@ class RunResult {
   TextOutput json_;
 };
 
+/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do.
+[[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
+                                    const std::string& what_to_do = "this is an error of the program: report it");
 /// Standard output takes no session and no binary file.
 void check_session_option(const std::string& session);
 void check_binary_output(const std::string& option, const std::string& path);

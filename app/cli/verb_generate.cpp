@@ -29,6 +29,7 @@ class GenerateVerb : public Verb {
     json.write(to_json(*figures));
     json.finish();
     console.print(to_text(*figures, console.options().verbose));
+    if (figures->verified && !figures->verified->passed) fail_verification(figures->model.name, figures->verified->reasons);
     return 0;
   }
 

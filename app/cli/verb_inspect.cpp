@@ -19,6 +19,7 @@ class InspectVerb : public Verb {
     add_argument(app, "MODEL", model_, "a folder, a .safetensors file, preset:NAME or demo:NAME; or a session, whose runs are listed");
     add_text(app, "--text", text_, "the graph as text", "FILE|-");
     add_text(app, "--dot", dot_, "the graph for Graphviz", "FILE|-");
+    app.add_flag("--check", check_, "of a session: read all of it, and say whether it is damaged");
     add_json_option(app, json_);
   }
 
@@ -28,6 +29,9 @@ class InspectVerb : public Verb {
     TextOutput json(json_), text(text_), dot(dot_);
     if (json.is_standard_output() || text.is_standard_output() || dot.is_standard_output()) console.take_standard_output();
     if (is_session_file(model_)) return list_runs(json, console);
+    if (const size_t hash = model_.rfind('#'); hash != std::string::npos && is_session_file(model_.substr(0, hash)))
+      bad_input(model_, "inspect lists all runs of a session", "name " + model_.substr(0, hash));
+    if (check_) bad_input("--check", "is for sessions, and " + model_ + " is none", "a model is checked when it runs");
     const InspectedModel model = inspect_with_graph(model_);
     for (const std::string& w : model.structure.warnings) console.warning(w);
     json.write(to_json(model.structure));
@@ -41,26 +45,15 @@ class InspectVerb : public Verb {
  private:
   int list_runs(TextOutput& json, Console& console) const {
     if (!text_.empty() || !dot_.empty()) bad_input(text_.empty() ? "--dot" : "--text", "a session has no graph", "name the model");
-    const SessionRuns list = list_session_runs(model_);
+    const SessionRuns list = list_session_runs(model_, check_, console.progress());
     json.write(to_json(list));
     json.finish();
-    std::vector<std::vector<std::string>> rows = {{"run", "kind", "", "batches", "began", "speed-up", "passes"}};
-    for (const SessionRunLine& run : list.runs) {
-      std::string passes, speedup = "-";
-      for (const std::string& pass : run.passes) passes += (passes.empty() ? "" : ", ") + pass;
-      if (run.speedup) speedup = number_text(*run.speedup) + "x";
-      if (run.speedup && run.speedup_ci95)
-        speedup += " [" + number_text((*run.speedup_ci95)[0]) + ", " + number_text((*run.speedup_ci95)[1]) + "]";
-      rows.push_back({"#" + std::to_string(run.id), run.kind + (run.name.empty() ? "" : " " + run.name), run.status,
-                      count_text(run.batches), run.started, speedup, passes.empty() ? run.figures ? "" : "recording" : passes});
-    }
-    console.print(list.file + ": " + list.model + (list.family.empty() ? "" : " (" + list.family + ")") + ", " +
-                  count_text(static_cast<int64_t>(list.runs.size())) + (list.runs.size() == 1 ? " run\n\n" : " runs\n\n") +
-                  table_text(rows, {3, 5}));
+    console.print(to_text(list));
     return 0;
   }
 
   std::string model_, text_, dot_, json_;
+  bool check_ = false;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
-#include "core/experiment/pass_list.h"
 #include "core/base/scratch_folder.h"
+#include "core/experiment/pass_list.h"
 #include "core/exports/text_output.h"
 #include "core/report/report.h"
 
@@ -63,8 +63,11 @@ class OptimizeVerb : public Verb {
     if (config.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());
     const auto figures = experiment->optimize(optimize_, console.progress());
-    config.write(figures->config + "\n");
-    config.finish();
+    // What was not verified has no configuration: the file stays as it was.
+    if (!figures->config.empty()) {
+      config.write(figures->config + "\n");
+      config.finish();
+    }
     RunSummaryFigures shown = *figures;
     if (scratch) shown.session.clear(), shown.session_run = 0;
     result.print(shown);

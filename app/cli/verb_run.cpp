@@ -28,6 +28,7 @@ class RunVerb : public Verb {
     if (!run_.outputs.empty()) check_binary_output("--outputs", run_.outputs);
     if (!config_file_.empty()) {
       run_.config = read_config(config_file_);
+      if (config_file_ != "-") run_.config_name = config_file_;
       experiment_.bucket_by_length |= parse_plan_config(run_.config, config_file_).bucket_by_length;
     }
     const auto experiment = Experiment::open(experiment_, console.progress());

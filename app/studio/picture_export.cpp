@@ -3,6 +3,7 @@
 #include <QAbstractScrollArea>
 #include <QBuffer>
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <QImage>
 #include <QLayout>
 #include <QPainter>
@@ -155,6 +156,13 @@ QStringList table_comments(const views::View& view) {
 
 void write_file(const QString& file, const QByteArray& bytes) {
   may_block("write_file");
+  // Qt says "No such file or directory" of all of these.
+  const QFileInfo to(file), folder(to.absolutePath());
+  const auto refuse = [&](const char* what) { bad_input(file.toStdString(), what, "choose a folder that is there and may be written"); };
+  if (to.isDir()) refuse("is a folder");
+  if (!folder.exists()) refuse("its folder does not exist");
+  if (!folder.isDir()) refuse("its folder is a file");
+  if (to.exists() ? !to.isWritable() : !folder.isWritable()) refuse("no permission to write");
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
     failed(file.toStdString(), out.errorString().toStdString(), "choose another folder");

@@ -103,6 +103,7 @@ Dataset::~Dataset() = default;
 
 int64_t Dataset::batch_count() const { return arrangement_.batches(); }
 int64_t Dataset::max_items() const { return std::min(items_, options_.batch); }
+std::vector<std::string> Dataset::warnings() const { return source_->warnings(); }
 bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
 

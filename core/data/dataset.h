@@ -81,6 +81,8 @@ class Dataset {
   const SpaceCells* find_space(std::string_view name) const;
   CellTotals cells() const;
   int64_t truncated() const { return truncated_; }
+  /// What is to be said of the data that is no error, a sentence each.
+  std::vector<std::string> warnings() const;
   bool has_targets() const;
   bool has_labels() const;
   /// 16 hexadecimal digits: equal for equal ids in equal batches.

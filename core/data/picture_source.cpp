@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/data/integer_matrix.h"
 #include "core/data/sequence_source.h"
+#include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 
@@ -68,6 +69,8 @@ class TensorPictures : public SequenceSource {
       : path_(path), file_(SafetensorsFile::open(path)) {
     const StoredTensor* pixels = file_->find("pixels");
     if (!pixels) bad_input(path, "has no tensor pixels", kForm);
+    static constexpr std::string_view kKnown[] = {"pixels", "labels"};
+    warnings_ = check_tensor_names(path, *file_, kKnown);
     pixels_.emplace(path, "pixels", pixels->dtype, pixels->shape, pixels->bytes, picture);
     if (asks_for(options.inputs, InputRole::label)) labels_ = find_labels(path, *file_, pixels_->items());
   }
@@ -80,10 +83,12 @@ class TensorPictures : public SequenceSource {
     if (labels_) item.label_ids = labels_->row(index);
     return item;
   }
+  std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
   std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
+  std::vector<std::string> warnings_;
   std::optional<PixelArray> pixels_;
   std::optional<IntegerMatrix> labels_;
 };

@@ -32,6 +32,8 @@ class SequenceSource {
   /// May be called by several threads at once.
   virtual Sequence sequence(int64_t index) const = 0;
   virtual Contents contents() const = 0;
+  /// What is to be said of the data that is no error, a sentence each.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// Names the data in errors.
   virtual const std::string& where() const = 0;
   /// "line 17", "sequence 3".

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/data/integer_matrix.h"
 #include "core/data/sequence_source.h"
+#include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 
@@ -32,6 +33,8 @@ class TensorSource : public SequenceSource {
       bad_input(
           path, "has no tensor input_ids",
           "data needs input_ids [sequences, length]; attention_mask, decoder_input_ids, decoder_attention_mask and labels may be there");
+    static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask", "labels"};
+    warnings_ = check_tensor_names(path, *file_, kKnown);
     mask_ = matrix("attention_mask");
     decoder_ids_ = matrix("decoder_input_ids");
     decoder_mask_ = matrix("decoder_attention_mask");
@@ -53,6 +56,7 @@ class TensorSource : public SequenceSource {
     return {.label = is_label_, .decoder_ids = decoder_ids_.has_value(), .label_ids = asks_ && labels_.has_value()};
   }
   const std::string& where() const override { return path_; }
+  std::vector<std::string> warnings() const override { return warnings_; }
   Sequence sequence(int64_t index) const override {
     Sequence sequence;
     sequence.ids = ids_->row(index);
@@ -88,7 +92,7 @@ class TensorSource : public SequenceSource {
   std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
   std::optional<IntegerMatrix> ids_, mask_, decoder_ids_, decoder_mask_, labels_;
-  std::vector<std::string> classes_;
+  std::vector<std::string> classes_, warnings_;
   bool is_label_ = false;  ///< `labels` has one number a sequence
   bool asks_ = false;      ///< the model takes labels
 };

@@ -47,7 +47,7 @@ std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan&
 }
 
 Contribution total_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {
-  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan])};
+  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan]), c.wrong.at(c.final_plan)};
 }
 
 }  // namespace stormcell

@@ -161,7 +161,11 @@ int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_
 }
 
 int64_t sharing(const JudgedDecision& d, int64_t cell) {
-  return d.per_parent > 0 && !d.protocol.mixes_batch() ? d.row(cell) / d.per_parent : 0;
+  if (d.per_parent <= 0 || d.protocol.mixes_batch()) return 0;
+  // A parent that was sent to several branches is several parents. No router has more than 4,096 branches.
+  int64_t number = d.row(cell) / d.per_parent;
+  for (size_t i = 1; i < d.depth(); ++i) number = number << 12 | d.place[static_cast<size_t>(cell) * d.depth() + i];
+  return number;
 }
 
 double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {

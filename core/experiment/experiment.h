@@ -15,11 +15,12 @@
 namespace stormcell {
 
 struct RunOptions {
-  std::string session;         ///< file to append to; empty: none
-  bool decisions = false;      ///< record every decision
-  std::string config;          ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
-  std::string outputs;         ///< safetensors file for hidden states, logits and decisions
-  double measure_seconds = 3;  ///< batches are run again until this long, at least twice each
+  std::string session;                   ///< file to append to; empty: none
+  bool decisions = false;                ///< record every decision
+  std::string config;                    ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
+  std::string config_name = "--config";  ///< what errors call it: its file
+  std::string outputs;                   ///< safetensors file for hidden states, logits and decisions
+  double measure_seconds = 3;            ///< batches are run again until this long, at least twice each
 };
 
 struct OptimizeOptions {

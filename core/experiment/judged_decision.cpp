@@ -76,20 +76,22 @@ class Places {
       return;
     }
     const CellSpace& routed = graph_.space(graph_.space(space).parent);
-    if (routed.branch == kAllBranches) failed(d.router, "decided over the members of all branches, which this version cannot verify");
     const JudgedDecision& above = decision_above(graph_.value(routed.decision).producer, d);
     d.above = above.above;
     d.above.push_back(above.router);
-    std::map<int64_t, int64_t> cell_of;  // by the parent's row
-    for (int64_t c = 0; c < above.shape.cells; ++c) cell_of[above.row(c)] = c;
-    for (const int32_t row : ancestor) {
-      const auto parent = cell_of.find(d.per_parent > 0 ? row / d.per_parent : 0);
-      if (parent == cell_of.end()) failed(d.router, "decided over cells of a parent that was not routed");
-      const auto from = above.place.begin() + parent->second * static_cast<int64_t>(above.depth());
-      d.place.push_back(row);
-      d.place.insert(d.place.end(), from + 1, from + static_cast<int64_t>(above.depth()));
-      d.place.push_back(routed.branch);
+    const auto parent_of = [&](int32_t row) { return d.per_parent > 0 ? static_cast<int32_t>(row / d.per_parent) : 0; };
+    // Slot after slot its parent's cells. They ascend: where they do not, a parent that was sent to several branches begins anew.
+    size_t next = 0;
+    for (const auto& [cell, branch] : sent_rows(above, routed.branch)) {
+      const auto from = above.place.begin() + cell * static_cast<int64_t>(above.depth());
+      for (int32_t last = -1; next < ancestor.size() && ancestor[next] > last && parent_of(ancestor[next]) == above.row(cell); ++next) {
+        last = ancestor[next];
+        d.place.push_back(last);
+        d.place.insert(d.place.end(), from + 1, from + static_cast<int64_t>(above.depth()));
+        d.place.push_back(branch);
+      }
     }
+    if (next != ancestor.size()) failed(d.router, "decided over cells of a parent that was not routed");
   }
   void add(NodeId node, std::vector<JudgedDecision>& all, JudgedDecision decision) {
     all.push_back(std::move(decision));
@@ -177,7 +179,8 @@ ReplayedDecisions choices_to_replay(const Program& program, const std::vector<Ju
   ReplayedDecisions replayed(program.routers.size());
   for (size_t r = 0; r < replayed.size(); ++r)
     for (const JudgedDecision& d : decisions) {
-      if (d.router != program.routers[r].name) continue;
+      // A router of the prompt's pass and its namesake in decoding decide over different spaces.
+      if (d.router != program.routers[r].name || d.dense_name != program.graph->space(program.routers[r].dense_space).name) continue;
       ReplayedDecision& f = replayed[r].emplace_back();
       f.choice = d.choice;
       for (int64_t c = 0; c < d.shape.cells; ++c) f.ancestor.push_back(d.row(c));

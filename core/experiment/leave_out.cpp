@@ -21,14 +21,28 @@ int64_t saved_bytes(const PlanBytes& without, const PlanBytes& with) {
 
 std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contributions, const Contribution& total) {
   std::vector<LeftOut> list;
-  for (const Contribution& c : contributions)
+  if (!total.wrong.empty()) return list;
+  const Contribution* least = nullptr;
+  for (const Contribution& c : contributions) {
+    if (!c.wrong.empty()) continue;
+    if (!least || c.speed.value < least->speed.value) least = &c;
     if (c.speed.below_one() && saved_bytes(c.without, c.with) == 0)
       list.push_back({c.pass, "left out: " + text_of(c.speed) + " of the speed without it, and no memory saved"});
-  if (!list.empty() || contributions.empty() || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
-  const Contribution& least = *std::min_element(contributions.begin(), contributions.end(),
-                                                [](const Contribution& a, const Contribution& b) { return a.speed.value < b.speed.value; });
-  return {{least.pass, "left out: all passes together gave " + text_of(total.speed) +
-                           " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least.speed) + ")"}};
+  }
+  if (!list.empty() || !least || !total.speed.below_one() || saved_bytes(total.without, total.with) > 0) return list;
+  return {{least->pass, "left out: all passes together gave " + text_of(total.speed) +
+                            " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least->speed) + ")"}};
+}
+
+std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes) {
+  std::vector<LeftOut> list;
+  for (const PassReport& p : passes)
+    if (p.applied && p.fallbacks > 0 && p.guard_hits == 0)
+      list.push_back(
+          {p.name, fmt::format("left out: its guards never held, they missed {} of {} times while measuring; these data need what "
+                               "it leaves out",
+                               p.fallbacks, p.fallbacks)});
+  return list;
 }
 
 std::string why_kept(const Contribution& c, bool keep_all) {

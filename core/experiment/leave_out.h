@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/experiment/paired_speedup.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
 
@@ -27,8 +28,13 @@ struct LeftOut {
   std::string pass, reason;
 };
 /// The passes to leave out: those whose interval lies below 1 and that save no memory. Where none does, yet all together are slower than
-/// the baseline (`total`) and save nothing, the one that brought least. Empty: the plan stays as it is.
+/// the baseline (`total`) and save nothing, the one that brought least. Empty: the plan stays as it is. The speed of a plan that computes
+/// something else than the baseline is none: such contributions are not looked at, and with such a total nothing is left out.
 std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contributions, const Contribution& total);
+
+/// The passes whose guards never held in what was measured: `passes` with the counts of the plan that was. What such a pass leaves out,
+/// these data always need; every execution pays for the guard and runs the fallback, too little of both to be measurable or not.
+std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes);
 
 /// For the reason of a pass that costs time and stays: " (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)".
 /// Empty where it does not cost time.

@@ -56,7 +56,8 @@ class Optimization {
     session.finish("");
   }
 
-  /// All passes, then without those that lose, until none does: what is left was measured as it is.
+  /// All passes, then without those that lose, until none does: what is left was measured as it is. A plan that computes something else
+  /// than the baseline has no speed by which anything could be left out: it stays, and the verification fails.
   void find_plan() {
     plans_ = make_candidates(s_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
     for (const PassOutcome& outcome : plans_.passed.outcomes) result_->passes.push_back(report_of(outcome));
@@ -64,8 +65,7 @@ class Optimization {
     for (size_t i = 0; i < plans_.alone_of.size(); ++i)
       if (plans_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], plans_.alone_of[i]);
     while (!s_.options.keep_all && plans_.final_plan != kNoPlan) {
-      const std::vector<LeftOut> lost =
-          passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total_of(plans_, *baseline_, times_));
+      const std::vector<LeftOut> lost = lost_passes();
       if (lost.empty()) break;
       for (const LeftOut& pass : lost) leave_out(pass);
       plans_ = {};  // before the next ones are made
@@ -74,7 +74,15 @@ class Optimization {
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
       if (plans_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
     }
-    if (plans_.final_plan != kNoPlan) add_guard_counts(optimized(), result_->passes);
+  }
+
+  std::vector<LeftOut> lost_passes() {
+    const Contribution total = total_of(plans_, *baseline_, times_);
+    if (!total.wrong.empty()) return {};
+    std::vector<PassReport> counted = result_->passes;
+    add_guard_counts(optimized(), counted);
+    std::vector<LeftOut> lost = passes_that_always_miss(counted);
+    return lost.empty() ? passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total) : lost;
   }
 
   PassReport& report(std::string_view pass) {
@@ -122,7 +130,9 @@ class Optimization {
     for (ReadyPlan* plan : all_plans()) plan->clear_guard_counts();
     // What a plan touches for the first time is not measured.
     for (size_t p = 0; p <= plans_.plans.size(); ++p) job.execute(p, split_.measured.front());
+    const ProcessorTimes before = processor_times();
     times_ = measure_mirrored(job, progress_);
+    others_.add(before, processor_times());
   }
 
   std::vector<ReadyPlan*> all_plans() {
@@ -132,27 +142,33 @@ class Optimization {
   }
   ReadyPlan& optimized() { return plans_.final_plan == kNoPlan ? *baseline_ : *plans_.plans[plans_.final_plan]; }
 
-  /// Nothing is exported that was not measured and verified: a plan that fails leaves the baseline's configuration.
+  /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
   void verify() {
-    const std::vector<int64_t> hits = optimized().guard_hits, misses = optimized().guard_misses;
-    result_->verified = s_.verify(optimized(), baseline_.get(), progress_);
-    optimized().guard_hits = hits, optimized().guard_misses = misses;
+    Verification& v = result_->verified.emplace(s_.verify(optimized(), baseline_.get(), progress_));
+    // What is measured was compared with the baseline on a batch that the verification may not have come to.
+    if (plans_.final_plan != kNoPlan && !plans_.wrong[plans_.final_plan].empty()) {
+      v.reasons.push_back("on batch " + std::to_string(split_.measured.front()) +
+                          ", beside the baseline: " + plans_.wrong[plans_.final_plan]);
+      v.passed = false;
+    }
+    if (!v.passed) return;
     PlanConfig config = start_config(s_);
-    if (result_->verified->passed)
-      for (const PassOutcome& outcome : plans_.passed.outcomes)
-        if (outcome.cumulative.applied) config.passes.emplace_back(outcome.pass->id, saved_parameters(outcome));
+    for (const PassOutcome& outcome : plans_.passed.outcomes)
+      if (outcome.cumulative.applied) config.passes.emplace_back(outcome.pass->id, saved_parameters(outcome));
     result_->config = to_json(config);
   }
 
   void set_gains() {
-    if (!result_->verified->passed) {  // a run that fails is never reported as a speed-up
-      for (PassReport& pass : result_->passes) pass.clear_gains();
-      return;
-    }
-    if (plans_.final_plan == kNoPlan) return;
+    if (plans_.final_plan != kNoPlan) set_gains_of_plans();
+    if (result_->verified->passed) return;
+    // A run that fails is never reported as a speed-up.
+    for (PassReport& pass : result_->passes) pass.clear_gains();
+    result_->speedup = {}, result_->speedup_ci95 = {};
+  }
+  void set_gains_of_plans() {
     for (const Contribution& c : contributions_of(plans_, *baseline_, times_)) {
       set_own(c);
-      if (c.wrong.empty()) report(c.pass).reason += why_kept(c, s_.options.keep_all);
+      if (c.wrong.empty() && result_->verified->passed) report(c.pass).reason += why_kept(c, s_.options.keep_all);
     }
     for (size_t i = 0; i < plans_.cumulative_of.size(); ++i) {
       if (plans_.cumulative_of[i] == kNoPlan) continue;
@@ -177,7 +193,7 @@ class Optimization {
     if (both) r.optimized = s_.plan_figures(optimized(), times_.plan_latency(plans_.final_plan), batches, times_.rounds);
     r.peak_resident_bytes = peak_resident_memory();
     s_.probe(1, progress_);
-    if (options_.measure_seconds > 0) s_.warn_of_noise(repeat_spread(times_), r.warnings);
+    if (options_.measure_seconds > 0) s_.warn_of_noise(repeat_spread(times_), others_, r.warnings);
     r.baseline_operators = s_.operator_times(*baseline_, progress_);
     if (both) r.optimized_operators = s_.operator_times(optimized(), progress_);
     // Each plan against the limit of its own work: one that computes less has less to do at best.
@@ -193,19 +209,22 @@ class Optimization {
   void record() {
     RunSummaryFigures& r = *result_;
     r.session = options_.session;
-    SessionRun session(options_.session, s_, optimized(), "optimize", true, r.config, r.settings);
-    for (int64_t b = 0; session.open() && b < s_.data->batch_count(); ++b) {
+    SessionRun session(options_.session, s_, optimized(), "optimize", true, r.config.empty() ? "{}" : r.config, r.settings);
+    // Guards are counted over all batches, each once, whether they are recorded or not.
+    optimized().clear_guard_counts();
+    for (int64_t b = 0; (session.open() || !optimized().guard_hits.empty()) && b < s_.data->batch_count(); ++b) {
       progress_.report("recording", b, s_.data->batch_count());
       const Batch batch = s_.data->batch(b);
       ExecuteOptions execute;
-      execute.record = execute.events = true;
+      execute.record = execute.events = session.open();
       s_.run_batch(optimized(), batch, execute);
-      session.add(batch);
+      if (session.open()) session.add(batch);
     }
+    add_guard_counts(optimized(), r.passes);
+    Experiment::State::warn_of_misses(optimized(), r.warnings);
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
     r.unloaded_weight_bytes = optimized().executor->unloaded_weight_bytes();
-    Experiment::State::warn_of_misses(optimized(), r.warnings);
     r.session_run = session.finish(to_json(r));
   }
 
@@ -219,6 +238,7 @@ class Optimization {
   LoadProfile profile_;
   Gains gains_;
   Candidates plans_;
+  OtherLoad others_;     // while measuring
   MirroredTimes times_;  // of the plans, or, where none is left, the last in which the baseline ran
 };
 

@@ -9,13 +9,9 @@
 namespace stormcell {
 namespace {
 
-constexpr double kMarginFactor = 8;  // design 5.2
 constexpr size_t kListedFlips = 100;
 // With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit of the format.
 constexpr int64_t kEnoughCells = 16;
-// Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
-double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
-
 const JudgedDecision* find(const std::vector<JudgedDecision>& all, const JudgedDecision& like) {
   for (const JudgedDecision& d : all)
     if (d.execution == like.execution && d.router == like.router) return &d;
@@ -99,6 +95,8 @@ std::string plural(int64_t n, const char* what) { return std::to_string(n) + " "
 
 }  // namespace
 
+// Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
+double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
 double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 1e-4 : 2e-2; }
 
 RoutingJudge::Router& RoutingJudge::router(const std::string& name) {

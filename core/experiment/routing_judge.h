@@ -21,6 +21,9 @@ enum class Arithmetic : uint8_t {
 };
 /// How far scores, on the scale of the largest, may lie from the reference's.
 double score_tolerance(Arithmetic arithmetic);
+/// What rounding does at least to a value of 1 that products give.
+double rounding_unit(Arithmetic arithmetic);
+inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie (design 5.2)
 
 class RoutingJudge {
  public:

@@ -1,6 +1,7 @@
 // run and profile: one pass over the data that is recorded and written out, then measuring, figures and verification.
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/mirrored.h"
 #include "core/experiment/outputs.h"
@@ -18,15 +19,21 @@ namespace stormcell {
 namespace {
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
-std::shared_ptr<const Graph> replay_config(const Experiment::State& s, const std::string& text, PlanConfig& config, RunSummaryFigures& r) {
-  const PlanConfig wanted = parse_plan_config(text, "--config");
+std::shared_ptr<const Graph> replay_config(const Experiment::State& s, const RunOptions& options, PlanConfig& config,
+                                           RunSummaryFigures& r) {
+  const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
+  // Other weights go other ways: what was left out for them is what these may need.
   if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
-    r.warnings.push_back("the configuration was made for another model (" + wanted.model + "): only what fits is taken over");
+    bad_input(options.config_name, "was found for another model, " + wanted.model + ", and not for " + s.model->name,
+              "make one for this model: optimize --config-out FILE");
   PipelineResult replayed =
       replay_passes({*s.graph, {}, nullptr, {}, mask_facts(*s.graph, *s.data)}, {wanted.passes.begin(), wanted.passes.end()});
   for (const PassOutcome& outcome : replayed.outcomes) {
     const PassReport& report = r.passes.emplace_back(report_of(outcome));
     if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
+    for (const std::string& key : outcome.not_taken_over)
+      r.warnings.push_back("what the configuration says of " + key + " could not be taken over by pass " + report.name + ": " +
+                           report.reason);
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
   return std::make_shared<Graph>(std::move(replayed.graph));
@@ -41,7 +48,9 @@ class ForwardRun {
     make_plan();
     SessionRun session(options_.session, s_, *plan_, result_->verb, options_.decisions);
     record(session);
+    const ProcessorTimes before = processor_times();
     measure(session);
+    others_.add(before, processor_times());
     set_figures();
     verify();
     result_->device = s_.device_figures();
@@ -60,7 +69,7 @@ class ForwardRun {
   void make_plan() {
     std::shared_ptr<const Graph> graph = s_.graph;
     PlanConfig config = start_config(s_);
-    if (!is_baseline()) graph = replay_config(s_, options_.config, config, *result_);
+    if (!is_baseline()) graph = replay_config(s_, options_, config, *result_);
     result_->config = to_json(config);
     plan_ = s_.make_plan(is_baseline() ? "baseline" : "optimized", graph, 0, progress_);
     result_->load_seconds = s_.store->load_seconds();
@@ -84,6 +93,9 @@ class ForwardRun {
     outputs.finish();
     result_->routing = router_figures(session.profile());
     if (options_.decisions) result_->labels = routed_labels(session.profile());
+    // Here, where every batch ran once.
+    add_guard_counts(*plan_, result_->passes);
+    Experiment::State::warn_of_misses(*plan_, result_->warnings);
   }
 
   /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
@@ -120,7 +132,7 @@ class ForwardRun {
     PlanFigures figures = s_.plan_figures(*plan_, latency_, measured_, rounds_);
     r.peak_resident_bytes = peak_resident_memory();
     s_.probe(1, progress_);
-    if (options_.measure_seconds > 0) s_.warn_of_noise(spread_, r.warnings);
+    if (options_.measure_seconds > 0) s_.warn_of_noise(spread_, others_, r.warnings);
     const std::vector<OperatorTime> operators = s_.operator_times(*plan_, progress_);
     if (latency_.mean > 0) figures.limit_share = s_.mean_limit_milliseconds(*plan_, measured_, progress_) / latency_.mean;
     (is_baseline() ? r.baseline : r.optimized) = figures;
@@ -133,8 +145,6 @@ class ForwardRun {
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
     r.unloaded_weight_bytes = plan_->executor->unloaded_weight_bytes();
-    Experiment::State::warn_of_misses(*plan_, r.warnings);
-    add_guard_counts(*plan_, r.passes);
   }
 
   Experiment::State& s_;
@@ -143,6 +153,7 @@ class ForwardRun {
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
   double all_ms_ = 0, spread_ = 1;
+  OtherLoad others_;  // while measuring
   Latency latency_;
   int64_t rounds_ = 0;
   std::vector<int64_t> measured_;

@@ -75,6 +75,7 @@ DeviceFigures Experiment::State::device_figures() const {
 
 std::vector<std::string> Experiment::State::warnings() const {
   std::vector<std::string> list = model->warnings;
+  for (std::string& warning : data->warnings()) list.push_back(std::move(warning));
   if (const int threads = device->info().threads, cores = available_cores(); threads > cores)
     list.push_back("--threads " + std::to_string(threads) + " is more than the " + std::to_string(cores) +
                    " cores this process may use: they take turns, and every step waits for the last");
@@ -103,7 +104,7 @@ void Experiment::State::probe(size_t reading, const Progress& progress) {
   reset_peak_resident_memory();
 }
 
-void Experiment::State::warn_of_noise(double spread, std::vector<std::string>& warnings) const {
+void Experiment::State::warn_of_noise(double spread, const OtherLoad& others, std::vector<std::string>& warnings) const {
   constexpr double kChanged = 1.15, kSpread = 2;
   const DeviceFigures d = device_figures();
   const auto compare = [&](const std::array<double, 2>& r, const char* unit) {
@@ -120,6 +121,7 @@ void Experiment::State::warn_of_noise(double spread, std::vector<std::string>& w
                   spread);
     warnings.emplace_back(text);
   }
+  if (std::string busy = others.warning(device->info().threads); !busy.empty()) warnings.push_back(std::move(busy));
 }
 
 void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings) {
@@ -127,8 +129,9 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
   for (const int64_t n : plan.guard_hits) hits += n;
   for (const int64_t n : plan.guard_misses) misses += n;
   if (misses <= hits) return;
-  warnings.push_back("the guards missed in " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
-                     " executions: this data uses branches the plan left out, and each miss runs the slower fallback; run optimize on more "
+  warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
+                     " times, each counted once a batch: this data uses branches the plan left out, and each miss runs the slower "
+                     "fallback; run optimize on more "
                      "of such data, or --disable the pass that has guards");
 }
 

@@ -13,6 +13,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
+#include "core/machine/other_load.h"
 #include "core/oracle/oracle.h"
 
 namespace stormcell {
@@ -42,8 +43,8 @@ struct Experiment::State {
   /// Ceilings and placement before (0) or after (1) measuring. Resets the peak of resident memory, so
   /// the probe's buffer is not charged to a run.
   void probe(size_t reading, const Progress& progress);
-  /// What was not quiet: ceilings that changed, and executions of the same batch that did (`spread`, see repeat_spread()).
-  void warn_of_noise(double spread, std::vector<std::string>& warnings) const;
+  /// What was not quiet: ceilings that changed, executions of the same batch that did (`spread`, see repeat_spread()), others at work.
+  void warn_of_noise(double spread, const OtherLoad& others, std::vector<std::string>& warnings) const;
   /// Guards that miss more often than they hold.
   static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/experiment/judge.h"
+#include "core/experiment/observe.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
@@ -50,15 +50,7 @@ struct JudgedPlan {
   Judge judge;
 
   Observed run(const Batch& batch, const Observed* replay) {
-    ExecuteOptions execute;
-    execute.outputs = execute.record = true;
-    ReplayedDecisions replayed;
-    if (replay) {
-      replayed = choices_to_replay(*plan.program, replay->decisions);
-      execute.replayed = &replayed;
-    }
-    state.run_batch(plan, batch, execute);
-    Observed came = observed(*plan.program, plan.records.routers, bindings_of(*plan.graph, batch, 0), plan.result);
+    Observed came = observe(state, plan, batch, replay);
     came.real = real_cells(*plan.graph, batch);
     return came;
   }

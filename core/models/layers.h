@@ -47,6 +47,10 @@ class LayerBuilder : public GraphBuilder {
   ValueId spread(ValueId x, SpaceId space, const std::string& name) { return value("broadcast", {x}, {{"space", int64_t{space}}}, name); }
   ValueId last(ValueId x, const std::string& name) { return value("reduce", {x}, {{"mode", std::string("last")}}, name); }
 
+  /// Keeps [parents of `step`, n] logits at place `at` of the state `kept`, over as many cells as there are tokens; kNone keeps nothing.
+  void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
+    if (kept != kNone) put(kept, spread(logits, step, "logits.cell"), at, "logits.keep");
+  }
   /// What is written next and what is read next, given the best token: a finished sequence writes -1 and reads `pad`; one that writes
   /// any of `ends` is finished from then on. Returns {written, read, done}.
   struct Ended {

@@ -77,7 +77,7 @@ class MixtralBuilder : public LayerBuilder {
 
   /// The prompt in one pass, which gives the first token, then one token a turn. Positions count what the mask lets through, as the
   /// reference's generate does: the first new token stands behind the unmasked ones.
-  Graph generate() {
+  Graph generate(bool with_logits) {
     const Dim length = symbol(kLength), most = symbol(kDecoderLength);
     const SpaceId step = dense_space("step", sequences_, 1), cache = dense_space("cache", sequences_, length + most),
                   written = dense_space("generated", sequences_, most), next_too = dense_space("token_and_next", sequences_, length + 1);
@@ -99,6 +99,7 @@ class MixtralBuilder : public LayerBuilder {
     fill(done, 0, "done.start");
     fill(place, 0, "place.start");
     fill(generated, -1, "written.start");
+    if (with_logits) fill(kept_logits_ = state("kept_logits", DType::f32, written, {s_.vocabulary}), 0, "logits.start");
     write(at, value("extent", {}, {{"extent", std::string(kLength)}}, "prompt_length"), "cache_place.start");
 
     places_ = value("positions", {mask_}, {}, "positions");
@@ -116,6 +117,7 @@ class MixtralBuilder : public LayerBuilder {
     end_body({finished});
     add_region("repeat", {}, {{"most", std::string(kDecoderLength) + "+-1"}}, "decode");
     output(kGenerated, generated);
+    if (with_logits) output(kLogits, kept_logits_);
     return finish();
   }
 
@@ -133,7 +135,8 @@ class MixtralBuilder : public LayerBuilder {
 
   /// The best next token of each sequence: written, kept to be read, and whether all have ended.
   ValueId emit(ValueId hidden, ValueId token, ValueId done, ValueId place, ValueId generated, SpaceId step) {
-    const ValueId next = value("argmax", {logits(rms_norm(hidden, "model.norm", s_.eps))}, {}, "next");
+    const ValueId scores = logits(rms_norm(hidden, "model.norm", s_.eps)), next = value("argmax", {scores}, {}, "next");
+    keep_logits(kept_logits_, scores, step, place);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
     put(generated, spread(ended.written, step, "written.cell"), place, "write");
     write(token, ended.read, "token.keep");
@@ -184,7 +187,7 @@ class MixtralBuilder : public LayerBuilder {
 
   const Settings& s_;
   SpaceId sequences_, tokens_;
-  ValueId ids_, mask_, places_ = kNone;
+  ValueId ids_, mask_, places_ = kNone, kept_logits_ = kNone;
   std::vector<Memory> caches_;
 };
 
@@ -200,7 +203,7 @@ class Mixtral final : public Architecture {
     model.generates = s_.head;
   }
   Graph forward(WeightCatalog& weights) const override { return MixtralBuilder(s_, weights).forward(); }
-  Graph generate(WeightCatalog& weights) const override { return MixtralBuilder(s_, weights).generate(); }
+  Graph generate(WeightCatalog& weights, bool with_logits) const override { return MixtralBuilder(s_, weights).generate(with_logits); }
   Spread spread(std::string_view name) const override { return name.ends_with("norm.weight") ? Spread{1, 0} : Spread{0, s_.deviation}; }
   bool is_spare(std::string_view name) const override { return name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq"); }
 

@@ -63,10 +63,12 @@ struct Model {
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
-  std::vector<InputSpec> inputs;  ///< of the forward graph: what the data has to bring
+  std::vector<InputSpec> inputs;     ///< of the forward graph: what the data has to bring
   std::shared_ptr<const Graph> forward;
   /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
   std::function<std::shared_ptr<const Graph>()> generate;
+  /// The same with one output more, the logits that each token was chosen by: what verification looks at.
+  std::function<std::shared_ptr<const Graph>()> generate_with_logits;
 
   std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
   std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like

@@ -49,7 +49,10 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, 
   model.forward = std::make_shared<const Graph>(architecture->forward(*catalog));
   model.inputs = input_specs(*model.forward);
   model.weights = catalog->source();
-  if (model.generates) model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog)); };
+  if (model.generates) {
+    model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog, false)); };
+    model.generate_with_logits = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog, true)); };
+  }
   count_weights(model);
 }
 

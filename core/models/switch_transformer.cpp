@@ -120,7 +120,7 @@ class SwitchBuilder : public LayerBuilder {
     return finish();
   }
 
-  Graph generate() {
+  Graph generate(bool with_logits) {
     encoder();
     step_space_ = dense_space("step", sequences_, 1);
     const SpaceId cache = dense_space("cache", sequences_, symbol(kDecoderLength)),
@@ -138,6 +138,8 @@ class SwitchBuilder : public LayerBuilder {
     fill(done, 0, "start.done");
     fill(step, 0, "start.place");
     fill(generated, -1, "start.written");
+    const ValueId kept = with_logits ? state("kept_logits", DType::f32, written, {s_.vocabulary}) : kNone;
+    if (with_logits) fill(kept, 0, "start.logits");
 
     begin_body();
     ValueId x = value("embedding", {spread(token, step_space_, "token.cell"), table("decoder")}, {}, "decoder.embed_tokens");
@@ -148,7 +150,8 @@ class SwitchBuilder : public LayerBuilder {
       x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_step), "decoder");
     }
     x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");
-    const ValueId next = value("argmax", {logits(x)}, {}, "next");
+    const ValueId scores = logits(x), next = value("argmax", {scores}, {}, "next");
+    keep_logits(kept, scores, step_space_, step);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
     put(generated, spread(ended.written, step_space_, "written.cell"), step, "write");
     write(token, ended.read, "token.keep");
@@ -157,6 +160,7 @@ class SwitchBuilder : public LayerBuilder {
     end_body({value("all_set", {ended.done}, {}, "all_done")});
     add_region("repeat", {}, {{"most", std::string(kDecoderLength)}}, "decode");
     output(kGenerated, generated);
+    if (with_logits) output(kLogits, kept);
     return finish();
   }
 
@@ -255,7 +259,7 @@ class SwitchTransformer final : public Architecture {
     model.unsupported = s_.unsupported;
   }
   Graph forward(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).forward(); }
-  Graph generate(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).generate(); }
+  Graph generate(WeightCatalog& weights, bool with_logits) const override { return SwitchBuilder(s_, weights).generate(with_logits); }
 
   /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of deviation
   /// sqrt(width) = 28, every probability 0 or 1. Here logits have deviation 2.5, so that the weights of branches differ.

@@ -76,6 +76,8 @@ PassParameters checked_options(const Pass& pass, const PassParameters& given, co
 
 /// The visible list, in the order in which the pipeline applies them.
 std::span<const Pass> passes();
+/// Another list from now on, which the caller keeps. For tests: what happens when a pass is wrong.
+void set_passes_for_test(std::span<const Pass> list);
 /// nullptr for an unknown id.
 const Pass* find_pass(std::string_view id);
 /// Ids of the contract that this version does not have.

@@ -87,6 +87,11 @@ PipelineResult replay_passes(const PassInput& input, const std::map<std::string,
     outcome.pass = &pass;
     outcome.options = checked_options(pass, options, "configuration:");
     outcome.cumulative = pass.run({result.graph, input.profile, &found, outcome.options, input.masks});
+    for (const auto& [key, text] : found) {
+      const auto again = outcome.cumulative.parameters.find(key);
+      if (outcome.cumulative.applied && (again == outcome.cumulative.parameters.end() || again->second != text))
+        outcome.not_taken_over.push_back(key);
+    }
     outcome.cumulative.parameters = std::move(found);
     result.graph = outcome.cumulative.graph;
   }

@@ -23,8 +23,9 @@ std::vector<ChosenPass> select_passes(const PassSelection& selection);
 struct PassOutcome {
   const Pass* pass = nullptr;
   PassParameters options;
-  PassResult alone;       ///< on the graph as it came
-  PassResult cumulative;  ///< on the graph as the passes before left it
+  PassResult alone;                              ///< on the graph as it came
+  PassResult cumulative;                         ///< on the graph as the passes before left it
+  std::vector<std::string> not_taken_over = {};  ///< of a configuration: what the pass should have found again and did not, by name
 };
 
 struct PipelineResult {

@@ -23,7 +23,7 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   line.started = run.started, line.finished = run.finished, line.status = std::string(to_text(run.status));
   line.batches = run.batches;
   line.decisions = reader.has_decisions(run.id);
-  line.config = run.config;
+  if (run.config != "{}") line.config = run.config;
   line.result = parse_summary(run.summary);
   line.device = device_of(run);
   // A run that did not reach its end has no summary; what it was asked for stands with its data, too.

@@ -1,11 +1,13 @@
 #include "core/readings/session_runs.h"
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/readings/session_view.h"
+#include "core/readings/contents_view.h"
+#include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
@@ -18,39 +20,86 @@ bool is_session_file(const std::string& path) {
   return file.read(magic, sizeof magic) && std::memcmp(magic, "SQLite format 3", sizeof magic) == 0;
 }
 
-SessionRuns list_session_runs(const std::string& file) {
-  const SessionOverview overview = open_session(file);
-  SessionRuns list{file, overview.model, overview.family, {}};
-  for (const RunLine& run : overview.runs) {
-    SessionRunLine line{run.id, run.batches, run.kind, run.name, run.status, run.started};
-    if (run.result) {
-      const RunSummaryFigures& figures = run.result->figures;
-      line.figures = true;
-      line.speedup = figures.speedup;
-      line.speedup_ci95 = figures.speedup_ci95;
-      for (const PassReport& pass : figures.passes)
-        if (pass.applied) line.passes.push_back(pass.name);
-    }
-    list.runs.push_back(std::move(line));
+namespace {
+
+/// By Kept.
+constexpr std::array kKeptNames = {"loads",  "decisions", "weights", "token ids", "texts", "pieces",
+                                   "labels", "margins",   "scores",  "events",    "guards"};
+static_assert(kKeptNames.size() == kKeptKinds);
+
+double latency_of(const Latency& latency) { return latency.mean > 0 ? latency.mean : latency.median; }
+
+void set_figures(const Summary& summary, SessionRunLine& line) {
+  const RunSummaryFigures& f = summary.figures;
+  line.figures = true;
+  if (f.baseline) line.baseline_ms = latency_of(f.baseline->latency_ms);
+  // The time of a plan that computes something else is nobody's gain.
+  if (f.optimized && f.is_verified()) line.optimized_ms = latency_of(f.optimized->latency_ms);
+  line.speedup = f.speedup;
+  line.speedup_ci95 = f.speedup_ci95;
+  if (f.verified) line.verified = f.verified->passed;
+  for (const PassReport& pass : f.passes)
+    if (pass.applied) line.passes.push_back(pass.name);
+  if (!summary.generated) return;
+  line.baseline_ms = latency_of(summary.generated->latency_ms);
+  if (summary.generated->verified) line.verified = summary.generated->verified->passed;
+}
+
+}  // namespace
+
+SessionRuns list_session_runs(const std::string& file, bool check, const Progress& progress) {
+  if (check) SessionReader(file).check(progress);
+  const auto data = read_session_data(file, 0, progress);
+  SessionRuns list{file,          data->model,  data->family, data->fingerprint, data->weights,      data->created,
+                   data->program, data->schema, data->bytes,  data->parameters,  data->weight_bytes, {},
+                   check};
+  for (const RunContents& run : data->runs) {
+    SessionRunLine& line = list.runs.emplace_back();
+    line.id = run.line.id, line.batches = run.line.batches, line.sequences = run.sequences;
+    line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
+    line.data = run.dataset, line.machine = run.machine, line.threads = run.threads;
+    for (size_t k = 0; k < kKeptKinds; ++k)
+      if (run.kept[k]) line.keeps.emplace_back(kKeptNames[k]);
+    if (run.line.result) set_figures(*run.line.result, line);
   }
   return list;
 }
 
 std::string to_json(const SessionRuns& list) {
-  nlohmann::ordered_json json = json_of_verb("inspect");
+  using Json = nlohmann::ordered_json;
+  const auto text = [](const std::string& t) { return t.empty() ? Json() : Json(t); };
+  const auto count = [](int64_t n) { return n > 0 ? Json(n) : Json(); };
+  const auto given = [](const auto& value) { return value ? Json(*value) : Json(); };
+  Json json = json_of_verb("inspect");
   json["name"] = list.model;
   json["family"] = list.family;
-  for (const char* key : {"parameters", "weight_bytes", "flops_per_cell"}) json[key] = nullptr;
-  json["routers"] = nlohmann::ordered_json::array();
-  json["operators"] = nlohmann::ordered_json::object();
-  json["unsupported"] = json["warnings"] = nlohmann::ordered_json::array();
+  json["parameters"] = count(list.parameters);
+  json["weight_bytes"] = count(list.weight_bytes);
+  json["flops_per_cell"] = nullptr;
+  json["routers"] = Json::array();
+  json["operators"] = Json::object();
+  json["unsupported"] = json["warnings"] = Json::array();
   json["session"] = list.file;
-  json["runs"] = nlohmann::ordered_json::array();
+  json["fingerprint"] = text(list.fingerprint);
+  json["weights"] = text(list.weights);
+  json["created"] = text(list.created);
+  json["program"] = text(list.program);
+  json["schema_of_session"] = list.schema;
+  json["bytes"] = list.bytes;
+  json["checked"] = list.checked;
+  json["runs"] = Json::array();
   for (const SessionRunLine& run : list.runs) {
-    nlohmann::ordered_json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", run.status},
-                                   {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
-    line["speedup"] = run.speedup ? nlohmann::ordered_json(*run.speedup) : nlohmann::ordered_json();
-    line["speedup_ci95"] = run.speedup_ci95 ? nlohmann::ordered_json(*run.speedup_ci95) : nlohmann::ordered_json();
+    Json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", run.status},
+                 {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
+    line["speedup"] = given(run.speedup);
+    line["speedup_ci95"] = given(run.speedup_ci95);
+    line["verified"] = given(run.verified);
+    line["latency_ms"] = {{"baseline", given(run.baseline_ms)}, {"optimized", given(run.optimized_ms)}};
+    line["sequences"] = run.sequences;
+    line["data"] = text(run.data);
+    line["machine"] = text(run.machine);
+    line["threads"] = count(run.threads);
+    line["keeps"] = run.keeps;
     json["runs"].push_back(std::move(line));
   }
   return json_text(json);

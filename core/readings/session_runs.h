@@ -6,23 +6,34 @@
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
+
 namespace stormcell {
 
 struct SessionRunLine {
-  int64_t id = 0, batches = 0;
+  int64_t id = 0, batches = 0, sequences = 0;
   std::string kind, name, status, started;
-  std::vector<std::string> passes;  ///< those that applied
+  std::string data, machine;  ///< empty: nobody said
+  int threads = 0;
+  std::vector<std::string> passes;                  ///< those that applied
+  std::optional<double> baseline_ms, optimized_ms;  ///< a batch: the mean, of older runs and of generate the median
   std::optional<double> speedup;
   std::optional<std::array<double, 2>> speedup_ci95;
-  bool figures = false;  ///< compare and report have something to show
+  std::optional<bool> verified;
+  std::vector<std::string> keeps;  ///< "loads", "decisions", "texts", ...
+  bool figures = false;            ///< compare and report have something to show
 };
 struct SessionRuns {
-  std::string file, model, family;
-  std::vector<SessionRunLine> runs;  ///< oldest first
+  std::string file, model, family, fingerprint, weights, created, program;
+  int schema = 0;
+  int64_t bytes = 0, parameters = 0, weight_bytes = 0;  ///< 0: not known
+  std::vector<SessionRunLine> runs;                     ///< oldest first
+  bool checked = false;                                 ///< all of the file was read
 };
 /// The file begins as a session does.
 bool is_session_file(const std::string& path);
-SessionRuns list_session_runs(const std::string& file);
+/// `check`: reads all of the file, however large; Error(bad_input) where it is damaged. Else a few kilobytes for each run.
+SessionRuns list_session_runs(const std::string& file, bool check = false, const Progress& progress = {});
 /// stormcell.inspect/1 with `session` and `runs`; what only a model has is null or empty.
 std::string to_json(const SessionRuns& runs);
 

@@ -20,7 +20,7 @@ struct RunLine {
   int64_t batches = 0;
   bool decisions = false;                 ///< every decision is stored, not only their sums
   std::string settings;                   ///< JSON of what it was run with, empty where it was imported
-  std::string config;                     ///< stormcell.config/1 that `run --config` replays
+  std::string config;                     ///< stormcell.config/1 that `run --config` replays; empty: the run has none
   std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
   std::string device;                     ///< what it ran on, with its threads; "unknown" where nobody said
 };

@@ -89,6 +89,15 @@ ReportData read_report_data(const std::string& session) {
   data.settings = flat_json(data.figures.settings);
   data.machine = flat_json(data.run.machine);
   data.dataset = flat_json(data.run.dataset);
+  // The settings stand there for runs that are interrupted: shown once, as what they are.
+  constexpr std::string_view kSettings = "settings.";
+  std::vector<NamedText> given;
+  std::erase_if(data.dataset, [&](const NamedText& line) {
+    if (!line.first.starts_with(kSettings)) return false;
+    given.emplace_back(line.first.substr(kSettings.size()), line.second);
+    return true;
+  });
+  if (data.settings.empty()) data.settings = std::move(given);
   return data;
 }
 

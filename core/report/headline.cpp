@@ -13,6 +13,7 @@ std::string verdict(const ReportData& d) {
   if (!d.has_summary && d.run.status == RunStatus::finished) return "What was recorded.";
   if (!d.has_summary) return "This run left no result: it is " + std::string(to_text(d.run.status)) + ".";
   if (f.verified && !f.verified->passed) return "Not verified: the outputs differ from the reference.";
+  if (d.decoded && d.decoded->verified && !d.decoded->verified->passed) return "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
   if (f.verb == "optimize" && d.trusted() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
@@ -82,7 +83,7 @@ std::string headline(const ReportData& d) {
   if (d.trusted() && f.speedup) {
     const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-                  (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95));
+                  (same ? times(*f.speedup) + ", " : "") + "median over pairs, 95 % interval " + interval(f.speedup_ci95));
   }
   if (d.decoded) {
     const GenerateFigures& g = *d.decoded;
@@ -111,8 +112,8 @@ std::string headline(const ReportData& d) {
   if (!tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   if (plan || f.optimized) {
-    Table table("Latency and throughput, measured",
-                {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", "real cells a second", "share of the limit"});
+    Table table("Latency and throughput, measured", {"plan", "mean", "median", "95th percentile", "fastest", "executions measured",
+                                                     "real cells a second", "share of the limit"});
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),

@@ -97,7 +97,7 @@ std::string passes_section(const ReportData& d) {
   const auto& passes = d.figures.passes;
   if (passes.empty()) return {};
   Table table("Passes in the order in which they were applied",
-              {"pass", "", "why", "alone", "95 % interval", "with those above", "95 % interval", "guard hits", "fallbacks"}, 3);
+              {"pass", "", "why", "alone", "95 % interval", "with those above", "95 % interval", "guard misses"}, 3);
   for (const PassReport& p : passes) {
     std::vector<std::string> row = {"<code>" + escape(p.name) + "</code>", state_of(p), escape(p.reason)};
     if (d.trusted())
@@ -105,7 +105,7 @@ std::string passes_section(const ReportData& d) {
                              interval(p.speedup_cumulative_ci95)});
     else
       row.insert(row.end(), 4, "not verified");
-    row.insert(row.end(), {count(p.guard_hits), count(p.fallbacks)});
+    row.push_back(p.guard_hits + p.fallbacks > 0 ? count(p.fallbacks) + " of " + count(p.guard_hits + p.fallbacks) : "–");
     table.row(row);
   }
   if (!d.trusted())

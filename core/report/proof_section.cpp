@@ -75,17 +75,28 @@ std::string guards_section(const ReportData& d) {
   return section("guards", "Guards",
                  paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a fallback computes "
                            "the right answer. " +
-                           std::string("They held ") + count(hits) + " times and missed " + count(misses) + " times.") +
+                           std::string("They missed ") + count(misses) + " of " + count(hits + misses) +
+                           " times, each counted once a batch over all batches.") +
                      table.html() + paragraph(d.measured() + " Counted, " + count(d.run.batches) + " batches.", "note"));
 }
+
+namespace {
+std::string decoded_reasons(const DecodedVerification& v) {
+  std::string html;
+  for (const std::string& reason : v.reasons) html += paragraph("Wrong: " + escape(reason) + ".", "note");
+  return html;
+}
+}  // namespace
 
 std::string proof_section(const ReportData& d) {
   const auto& v = d.figures.verified;
   if (!v && d.decoded && d.decoded->verified)
-    return section(
-        "proof", "What was verified",
-        paragraph(escape(d.decoded->verified->text) + ". The oracle is plain reference kernels on the stored weights, decoding greedily. "
-                                                      "Nearly equal scores flip under rounding, and all tokens after a flip differ."));
+    return section("proof", "What was verified",
+                   paragraph(escape(d.decoded->verified->text) +
+                             ". The oracle is plain reference kernels, decoding greedily. Nearly equal scores flip "
+                             "under rounding, and all tokens after a flip differ: a batch is compared up to the "
+                             "first token that differs.") +
+                       decoded_reasons(*d.decoded->verified));
   if (!v) return {};
   return section(
       "proof", "What was verified",
@@ -112,7 +123,7 @@ std::string settings_section(const ReportData& d) {
     machine += " (before measuring " + number(peak_before) + " and " + number(read_before) + ", after it " + number(peak_after) + " and " +
                number(read_after) + ")";
   std::string body = paragraph(machine + ".");
-  if (f.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
+  if (d.settings.empty() && !d.imported()) body += paragraph("The run did not keep its settings.", "note");
   body += table_of("Exact settings", d.settings) + table_of("Machine", d.machine) + table_of("Data", d.dataset);
   const std::vector<NamedText> config = flat_json(d.run.config);
   if (!config.empty()) {

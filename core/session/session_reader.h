@@ -82,6 +82,13 @@ class SessionReader {
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
   bool has_pieces() const;
 
+  /// Reads all of the file: every page that SQLite keeps, every batch and record of every run; the loads of each router of a finished run
+  /// have to be those of its decisions. Throws Error(bad_input) at the first damage.
+  struct Checked {
+    int64_t pages = 0, runs = 0, batches = 0, decisions = 0;
+  };
+  Checked check(const Progress& progress = {}) const;
+
   /// Pages read from disk since opening.
   int64_t pages_read() const;
 

@@ -24,6 +24,7 @@ std::string short_print(const std::string& fingerprint) { return fingerprint.emp
 
 void SessionWriterState::open(const ModelSummary& summary) {
   const FileState state = look_at(path);
+  sqlite::check_place_to_write(path);
   db = sqlite::Database(path, sqlite::OpenMode::create);
   // SQLite opens a file that may not be written without a word, and its BEGIN IMMEDIATE then only reads.
   if (sqlite3_db_readonly(db.handle(), "main") == 1) bad_input(path, "no permission to write", kCheckPermissions);

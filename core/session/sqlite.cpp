@@ -107,6 +107,20 @@ Database::Database(const std::string& path, OpenMode mode) : path_(path) {
   if (mode != OpenMode::create) execute("PRAGMA query_only=1");
 }
 
+void check_place_to_write(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const auto refuse = [&](const std::string& what) {
+    bad_input(path, what, "choose a folder that is there and may be written: a log is kept beside a session while it is recorded");
+  };
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) refuse("its folder: " + std::string(std::strerror(errno)));
+  if (!S_ISDIR(status.st_mode)) refuse("its folder is a file");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) refuse("its folder cannot be written: " + std::string(std::strerror(errno)));
+  if (::stat(path.c_str(), &status) == 0 && ::access(path.c_str(), R_OK | W_OK) != 0)
+    refuse("cannot be written: " + std::string(std::strerror(errno)));
+}
+
 Database open_to_read(const std::string& path) {
   try {
     Database db(path, OpenMode::read);

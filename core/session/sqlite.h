@@ -40,6 +40,9 @@ class Database {
   std::string path_;
 };
 
+/// Error(bad_input) that says why, where a database cannot be written at `path`. SQLite's own last word may be of another file beside it.
+void check_place_to_write(const std::string& path);
+
 /// Opens an existing database for reading, also from a folder where nothing may be written.
 Database open_to_read(const std::string& path);
 

@@ -210,6 +210,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   if (f.verb != "generate") v("verified", f.verified);  // there it is of tokens
   v("passes", f.passes);
   v("routing", f.routing);
+  v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted
   v.derived("preload", nullptr);
   if (f.verb == "profile") {
     v("decisions", f.decisions);
@@ -240,6 +241,14 @@ void fields(auto& v, Of<DecodedVerification> auto& f) {
   v("sequences", f.sequences);
   v("equal", f.equal);
   v("tokens", f.tokens);
+  v("reasons", f.reasons);
+  v("compared", f.compared);
+  v("tolerance", f.tolerance);
+  v.infinite_or_null("max_rel_diff", f.max_rel_diff);
+  v("flips", f.flips);
+  v("explained_flips", f.explained_flips);
+  v("near_ties", f.near_ties);
+  v("follows", f.follows);
 }
 
 void fields(auto& v, Of<GenerateFigures> auto& f) {

@@ -113,7 +113,7 @@ struct PassReport {
   std::string reason;
   std::optional<double> speedup_alone, speedup_cumulative;
   std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
-  int64_t guard_hits = 0, fallbacks = 0;
+  int64_t guard_hits = 0, fallbacks = 0;          ///< of its guards over all batches of the data, each batch once
   std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
   std::map<std::string, std::string> parameters;  ///< what it found
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
@@ -194,13 +194,20 @@ struct RunSummaryFigures {
   bool is_verified() const { return verified && verified->passed; }
 };
 
-/// Decoded tokens beside the oracle's. A token whose score is nearly equal to another's may flip under rounding, and all behind it differ.
+/// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its batch is compared up to that token: from
+/// there on another text is decoded. A token whose logit is nearly equal to another's may differ; so may one behind a routing choice that
+/// was explained.
 struct DecodedVerification {
-  bool passed = false;  ///< all tokens that were compared are equal
-  int64_t batches = 0;  ///< compared, and of them
-  int64_t sequences = 0, equal = 0;
-  int64_t tokens = 0;  ///< of each sequence, at most
-  std::string text;    ///< "the first 16 tokens of 31 of 32 sequences equal the oracle's (1 of 4 batches)"
+  bool passed = false;
+  std::vector<std::string> reasons;        ///< why it did not pass, a sentence each
+  int64_t batches = 0;                     ///< compared, and of them
+  int64_t sequences = 0, equal = 0;        ///< equal: all tokens that were compared
+  int64_t tokens = 0;                      ///< of each sequence, at most
+  int64_t compared = 0;                    ///< tokens whose logits, and the routing that led to them, were compared
+  double tolerance = 0, max_rel_diff = 0;  ///< of the logits with the oracle's decisions replayed, as a share of the largest
+  int64_t flips = 0, explained_flips = 0;  ///< of routing choices
+  int64_t near_ties = 0, follows = 0;      ///< tokens that differ: logits nearly equal; behind a routing choice that differs
+  std::string text;                        ///< "the first 16 tokens of 31 of 32 sequences equal the oracle's (1 of 4 batches); ..."
 };
 
 struct GenerateFigures {

@@ -43,6 +43,23 @@ class BadInputTest : public QObject {
     VERIFY_REFUSED(inspect(model), model.folder(), "");
   }
 
+  void a_configuration_of_another_model_is_refused() {
+    const Scratch scratch;
+    const std::string config = scratch.path("config.json");
+    const Arguments found = short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config});
+    VERIFY_DONE(run_program(found), found);
+    VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"--config", config}), config,
+                   "was found for another model, " + switch_model());
+    // What the model does not have is said, not passed over.
+    nlohmann::json other = nlohmann::json::parse(Scratch::read(config));
+    other["passes"]["dead-path"]["elsewhere"] = "0";
+    const Arguments replay = short_run("run", switch_model(), "random:1x1x1", {"--config", scratch.write("other.json", other.dump())});
+    const Ended ended = run_program(replay);
+    VERIFY_DONE(ended, replay);
+    QVERIFY2(ended.err.find("what the configuration says of elsewhere could not be taken over by pass dead-path: ") != std::string::npos,
+             ended.err.c_str());
+  }
+
   void a_folder_with_pytorch_weights_alone_is_told_how_to_convert_them() {
     const ModelCopy model;
     std::filesystem::rename(model.weights(), model.file("pytorch_model.bin"));

@@ -1,6 +1,7 @@
 // The JSON of every verb: its schema, and the keys that users depend on.
 #include <algorithm>
 
+#include "core/session/session_reader.h"
 #include "core/summary/settings.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
@@ -172,7 +173,7 @@ class JsonTest : public QObject {
     // Three batches: the first is profiled, the others are measured.
     QVERIFY2(j["split"] == (Json{{"rule", "strided"}, {"profiled", 1}, {"measured", 2}, {"same", false}}), j["split"].dump().c_str());
     QVERIFY(j["baseline"]["measured_batches"].get<int>() <= 2);
-    QVERIFY(j["settings"]["keep_all"] == true);
+    QVERIFY(j["settings"]["keep_all"] == true && j["routing_of"] == "baseline");
     for (const Json& pass : j["passes"]) QVERIFY2(pass["predicted_speedup"].is_null(), pass.dump().c_str());
     QVERIFY(j["speedup"].is_number() && j["speedup_ci95"].size() == 2);
     QVERIFY(j["speedup_ci95"][0] <= j["speedup_ci95"][1]);
@@ -333,9 +334,44 @@ class JsonTest : public QObject {
     QVERIFY(narrow["unloaded_weight_bytes"].get<int64_t>() > 0 && narrow["warnings"].dump().find("guards") == std::string::npos);
     const Json other = json_of(short_run("run", switch_model(), "random:16x12x12", {"--config", config}));
     QCOMPARE(other["unloaded_weight_bytes"].get<int64_t>(), int64_t{0});
+    QVERIFY(other["routing_of"] == "optimized");
     QVERIFY(other["passes"][0]["fallbacks"].get<int64_t>() > 0 && other["passes"][0]["guard_hits"].get<int64_t>() == 0);
     QVERIFY2(other["warnings"].dump().find("guards missed") != std::string::npos, other["warnings"].dump().c_str());
     QVERIFY(other["verified"]["passed"].get<bool>());
+  }
+
+  void a_pass_whose_guards_never_hold_is_left_out_whatever_it_costs() {
+    // Every fourth name is profiled; the others go elsewhere.
+    std::string lines;
+    for (int i = 0; i < 12; ++i) lines += i % 4 == 0 ? "а\n" : "Ρόδος και Κρήτη, Αθήνα\n";
+    const std::string data = scratch_.write("narrow.txt", lines);
+    const Json j = json_of({"optimize", "demo:switch-names", "--data", data, "--only", "dead-path", "--batch", "1", "--measure-seconds",
+                            "0.2", "--verify-seconds", "0"});
+    const Json& pass = j["passes"][0];
+    QVERIFY2(pass["left_out"] == true && pass["applied"] == false, pass.dump(1).c_str());
+    QVERIFY2(pass["reason"].get<std::string>().find("left out: its guards never held, they missed ") == 0, pass.dump(1).c_str());
+    QVERIFY(j["verified"]["passed"] == true && j["config"]["passes"].empty());
+  }
+
+  void guards_are_counted_once_a_batch_wherever_they_are_shown() {
+    const std::string config = scratch_.path("counted.json"), session = scratch_.path("counted.storm");
+    json_of(short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config}));
+    const Json j = json_of(short_run("run", switch_model(), "random:12x6x6", {"--batch", "2", "--config", config, "-o", session}));
+    const int64_t hits = j["passes"][0]["guard_hits"].get<int64_t>(), misses = j["passes"][0]["fallbacks"].get<int64_t>();
+    const SessionReader reader(session);
+    int64_t session_hits = 0, session_misses = 0;
+    for (const BatchSummary& b : reader.batches(reader.find_run("").id, 0, 100))
+      session_hits += b.guard_hits, session_misses += b.guard_misses;
+    QVERIFY(misses > 0);
+    QCOMPARE(hits, session_hits);
+    QCOMPARE(misses, session_misses);
+    const Json found = json_of(
+        short_run("optimize", switch_model(), "random:12x3x3", {"--batch", "1", "--only", "dead-path", "--keep-all", "-o", session}));
+    const RunSummary run = reader.find_run("");
+    int64_t all = 0;
+    for (const BatchSummary& b : reader.batches(run.id, 0, 100)) all += b.guard_hits + b.guard_misses;
+    QVERIFY(all > 0 && all % 12 == 0);
+    QCOMPARE(found["passes"][0]["guard_hits"].get<int64_t>() + found["passes"][0]["fallbacks"].get<int64_t>(), all);
   }
 
   void routing_is_counted_with_and_without_padding() {
@@ -362,6 +398,29 @@ class JsonTest : public QObject {
                 (std::vector<std::string>{"family", "runs[].run", "runs[].kind", "runs[].started", "runs[].speedup"}));
     QCOMPARE(j["runs"].size(), size_t{2});
     QVERIFY(j["runs"][1]["speedup"].is_number() && !j["runs"][1]["passes"].empty() && !j["runs"][0]["figures"].get<bool>());
+    // What it holds, of what, made where.
+    QVERIFY2(j["parameters"].get<int64_t>() > 0 && j["fingerprint"].is_string() && j["bytes"].get<int64_t>() > 0 && j["checked"] == false,
+             j.dump(1).c_str());
+    for (const Json& run : j["runs"]) {
+      const Json& keeps = run["keeps"];
+      QVERIFY2(run["sequences"] == 3 && run["data"].is_string() && run["machine"].is_string() && run["threads"].get<int>() > 0 &&
+                   std::count(keeps.begin(), keeps.end(), "decisions") == 1,
+               run.dump(1).c_str());
+    }
+    QVERIFY(j["runs"][1]["verified"] == true && j["runs"][1]["latency_ms"]["baseline"].is_number() &&
+            j["runs"][1]["latency_ms"]["optimized"].is_number());
+    const Ended told_in_words = run_program({"inspect", session});
+    for (const char* words : {"KiB", "parameters", "fingerprint", "verified", "keeps loads", "decisions", "3 sequences", "thread"})
+      QVERIFY2(told_in_words.out.find(words) != std::string::npos, (words + ("\n" + told_in_words.out)).c_str());
+    QVERIFY(json_of({"inspect", session, "--check"})["checked"] == true);
+    const std::string bytes = Scratch::read(session), damaged = scratch_.path("damaged.storm");
+    std::string other = bytes;
+    std::fill(other.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 8192 / 2 * 8192),
+              other.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 8192 / 2 * 8192 + 8192), 'x');
+    scratch_.write("damaged.storm", other);
+    VERIFY_REFUSED((Arguments{"inspect", damaged, "--check"}), damaged, "the file is damaged");
+    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--check"}), "--check", "is for sessions");
+    VERIFY_REFUSED((Arguments{"inspect", session + "#2"}), session + "#2", "name " + session);
     // The recording has no figures; the error says which run has.
     VERIFY_REFUSED((Arguments{"compare", session + "#1", session + "#2"}), session + "#1", "#2 (optimize)");
   }
@@ -385,6 +444,11 @@ class JsonTest : public QObject {
     QVERIFY(j["accuracy"].is_null());
     QVERIFY(j["verified"]["passed"].get<bool>());
     QCOMPARE(j["verified"]["tokens"].get<int>(), 5);
+    // Logits and routing are judged, not tokens alone.
+    const Json& v = j["verified"];
+    QVERIFY2(v["compared"].get<int64_t>() >= j["tokens"].get<int64_t>() && v["tolerance"] == 1e-4 && v["max_rel_diff"].get<double>() > 0 &&
+                 v["flips"] == v["explained_flips"] && v["reasons"].empty() && v["near_ties"] == 0 && v["follows"] == 0,
+             v.dump(1).c_str());
   }
 
   void generate_counts_every_end_token() {

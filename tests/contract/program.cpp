@@ -45,8 +45,13 @@ Ended run_program(const Arguments& arguments, const Surroundings& around) {
     if (around.file_bytes > 0) ::setrlimit(RLIMIT_FSIZE, &limit);
     if (around.obey_permissions) ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0);
   });
-  process.start(QString::fromStdString(program_path()), list_of(arguments));
-  if (!process.waitForStarted()) return {-1, {}, "cannot start " + program_path()};
+  const std::string program = around.fault.empty() ? program_path() : checkout_build_folder() + "/tests/stormcell_faulty";
+  if (!around.fault.empty()) {
+    environment.insert("STORMCELL_FAULT", QString::fromStdString(around.fault));
+    process.setProcessEnvironment(environment);
+  }
+  process.start(QString::fromStdString(program), list_of(arguments));
+  if (!process.waitForStarted()) return {-1, {}, "cannot start " + program};
   process.write(around.input.data(), static_cast<qint64>(around.input.size()));
   process.closeWriteChannel();
   if (!process.waitForFinished(kMinute)) {

@@ -1,9 +1,12 @@
 // Pictures without a window: what is refused, and that nothing is drawn before everything is there.
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QImage>
 #include <QTemporaryDir>
 
 #include "app/studio/headless.h"
+#include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "tests/core/session/session_fixture.h"
@@ -70,6 +73,30 @@ class HeadlessTest : public QObject {
       QCOMPARE(view.read_, steps);
       QVERIFY(view.settled() && background.idle());
     }
+  }
+
+  void a_picture_that_cannot_be_written_there_is_bad_input() {
+    const QString closed = folder_.filePath("closed"), file = folder_.filePath("file.txt");
+    QVERIFY(QDir().mkpath(closed));
+    QFile text(file);
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    const auto said = [](const QString& to) {
+      return what_is_said([&] {
+        const AllowBlocking now;
+        write_file(to, "bytes");
+      });
+    };
+    QCOMPARE(said(folder_.filePath("none/a.png")).left(2), QString("2 "));
+    QVERIFY(said(folder_.filePath("none/a.png")).contains("its folder does not exist"));
+    QVERIFY(said(closed).startsWith("2 ") && said(closed).contains("is a folder"));
+    QVERIFY(said(file + "/a.png").startsWith("2 ") && said(file + "/a.png").contains("its folder is a file"));
+    QFile::setPermissions(closed, QFileDevice::ReadOwner | QFileDevice::ExeOwner);
+    const bool superuser = QFileInfo(closed).isWritable();
+    const QString refused = superuser ? QString() : said(closed + "/a.png");
+    QFile::setPermissions(closed, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
+    if (!superuser) QVERIFY2(refused.startsWith("2 ") && refused.contains("no permission to write"), qPrintable(refused));
+    QCOMPARE(said(closed + "/a.png"), QString());
+    QVERIFY(QFile::exists(closed + "/a.png"));
   }
 
   void what_is_never_complete_fails_plainly() {

@@ -35,6 +35,13 @@ QJsonObject pass(const char* name, bool applied, const char* reason, double cumu
           {"fallbacks", 0}};
 }
 
+/// The same, with what it brought upon those before it.
+QJsonObject brought(QJsonObject pass, double own, double low, double high) {
+  pass["speedup_own"] = own;
+  pass["speedup_own_ci95"] = QJsonArray{low, high};
+  return pass;
+}
+
 QJsonObject plan(double median, double cells) {
   return {
       {"latency_ms", QJsonObject{{"median", median}, {"p95", 1.6 * median}, {"min", 0.5 * median}, {"mean", 1.1 * median}, {"runs", 416}}},
@@ -52,43 +59,44 @@ QJsonObject unpadded() {
   data["cells_as_given"] = 83786, data["cells_by_length"] = 47012, data["by_length"] = false;
   j["dataset"] = data;
   QJsonArray passes = j["passes"].toArray();
-  QJsonObject unpad = pass("unpad", true, "padding is not computed: 46 % of the cells of token", 1.58, 1.5, 1.66);
-  unpad["speedup_own"] = 1.58, unpad["speedup_own_ci95"] = QJsonArray{1.5, 1.66};
-  passes.append(unpad);
+  passes.append(brought(pass("unpad", true, "padding is not computed: 46 % of the cells of token", 1.58, 1.5, 1.66), 1.58, 1.5, 1.66));
   j["passes"] = passes;
   return j;
 }
 
 QJsonObject optimised() {
-  return {
-      {"schema", "stormcell.optimize/1"},
-      {"version", "0.1.0"},
-      {"phase", "forward"},
-      {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
-      {"dataset", QJsonObject{{"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
-      {"device", QJsonObject{{"name", "Example CPU"},
-                             {"backend", "cpu"},
-                             {"threads", 2},
-                             {"core_placement", "two cores, one L3"},
-                             {"peak_gflops", 416.6},
-                             {"read_gbps", 33.1}}},
-      {"baseline", plan(2.34, 159057)},
-      {"optimized", plan(1.87, 199000)},
-      {"speedup", 1.25},
-      {"speedup_ci95", QJsonArray{1.21, 1.3}},
-      {"verified", QJsonObject{{"passed", true},
-                               {"text", "210 of 210 batches against the oracle"},
-                               {"tolerance", 0.02},
-                               {"max_rel_diff", 2.29e-6},
-                               {"flips", 3},
-                               {"explained_flips", 3},
-                               {"dropped", 0}}},
-      {"passes", QJsonArray{pass("dead-path", true, "2 branches of 2 routers got no cells; 256.0 KiB of weights are loaded only if a guard misses",
-                                 1.02, 0.99, 1.05),
-                            pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3),
-                            pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0)}},
-      {"routing", QJsonArray{QJsonObject{{"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
-      {"warnings", QJsonArray{}}};
+  return {{"schema", "stormcell.optimize/1"},
+          {"version", "0.1.0"},
+          {"phase", "forward"},
+          {"model", QJsonObject{{"name", "demo:switch-names"}, {"family", "switch_transformers"}, {"weights", "trained"}}},
+          {"dataset", QJsonObject{{"name", "demo:switch-names"}, {"batches", 210}, {"cells", 83786}, {"cells_without_padding", 45336}}},
+          {"device", QJsonObject{{"name", "Example CPU"},
+                                 {"backend", "cpu"},
+                                 {"threads", 2},
+                                 {"core_placement", "two cores, one L3"},
+                                 {"peak_gflops", 416.6},
+                                 {"read_gbps", 33.1}}},
+          {"baseline", plan(2.34, 159057)},
+          {"optimized", plan(1.87, 199000)},
+          {"speedup", 1.25},
+          {"speedup_ci95", QJsonArray{1.21, 1.3}},
+          {"verified", QJsonObject{{"passed", true},
+                                   {"text", "210 of 210 batches against the oracle"},
+                                   {"tolerance", 0.02},
+                                   {"max_rel_diff", 2.29e-6},
+                                   {"flips", 3},
+                                   {"explained_flips", 3},
+                                   {"dropped", 0}}},
+          {"passes",
+           QJsonArray{brought(pass("dead-path", true,
+                                   "2 branches of 2 routers got no cells; 256.0 KiB of weights are loaded only if a guard misses", 1.02,
+                                   0.99, 1.05),
+                              1.02, 0.99, 1.05),
+                      brought(pass("vertical-fusion", true, "5 norms, 8 activations, 11 residuals folded into products", 1.25, 1.21, 1.3),
+                              1.22, 1.18, 1.27),
+                      pass("quantize-int8", false, "lossy: it runs only when enabled by name", 0, 0, 0)}},
+          {"routing", QJsonArray{QJsonObject{{"router", "encoder.block.1.mlp"}, {"branches", 8}, {"imbalance", 1.4}, {"entropy", 2.5}}}},
+          {"warnings", QJsonArray{}}};
 }
 
 std::string text(const QJsonObject& json) { return QJsonDocument(json).toJson().toStdString(); }
@@ -199,6 +207,20 @@ class OverviewTest : public QObject {
     even["speedup_ci95"] = QJsonArray{0.8, 0.9};
     QVERIFY(make_page(situation(even)).tone == Tone::bad);
     QVERIFY(make_page(situation({})).notes[0].contains("Missing"));
+  }
+
+  void a_pass_is_coloured_by_what_it_brought_itself() {
+    QJsonObject j = optimised();
+    const QJsonObject first = brought(pass("unpad", true, "padding is not computed", 1.6, 1.5, 1.7), 1.6, 1.5, 1.7),
+                      second = brought(pass("same", true, "nothing", 1.6, 1.5, 1.7), 1, 0.98, 1.02),
+                      third = brought(pass("slower", true, "kept for its memory", 1.5, 1.4, 1.6), 0.93, 0.9, 0.96),
+                      older = pass("older", true, "of an older run", 1.6, 1.5, 1.7);
+    j["passes"] = QJsonArray{first, second, third, older};
+    const OverviewPageModel page = make_page(situation(j));
+    QCOMPARE(page.waterfall.size(), size_t{4});
+    QVERIFY(page.waterfall[0].tone == Tone::good && page.waterfall[1].tone == Tone::plain && page.waterfall[2].tone == Tone::bad &&
+            page.waterfall[3].tone == Tone::plain);
+    QVERIFY(page.waterfall[1].tip.contains("of the speed without it"));
   }
 
   void what_padding_costs_and_what_saves_it_is_told() {

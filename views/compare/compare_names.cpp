@@ -42,7 +42,7 @@ constexpr KnownFigure kKnown[] = {
      QT_TRANSLATE_NOOP("Compare", "Size of the planned buffer. Counted."), bytes_text},
     {"peak_resident_bytes", QT_TRANSLATE_NOOP("Compare", "whole process, at most"),
      QT_TRANSLATE_NOOP("Compare", "Largest resident memory. Counted."), bytes_text},
-    {"unloaded_weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights never loaded"),
+    {"unloaded_weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights not needed"),
      QT_TRANSLATE_NOOP("Compare", "Weights that no input needed. Counted."), bytes_text},
     {"weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights of the model"), QT_TRANSLATE_NOOP("Compare", "As stored. Counted."), bytes_text},
     {"speedup_alone", QT_TRANSLATE_NOOP("Compare", "speed-up alone"),

@@ -101,9 +101,8 @@ void paint_step(QPainter& p, const WaterfallRow& row, const QRectF& at, const Va
     return;
   }
   const double from = axis.x(row.from), to = axis.x(*row.to);
-  const bool better = row.interval && (*row.interval)[0] > 1, worse = row.interval && (*row.interval)[1] < 1;
   p.setPen(Qt::NoPen);
-  p.setBrush(better ? theme.good : worse ? theme.bad : theme.accent);
+  p.setBrush(row.tone == Tone::plain ? theme.accent : tone_color(row.tone, theme));
   p.drawRect(QRectF(std::min(from, to), y - 0.55 * u, std::max(2.0, std::abs(to - from)), 1.1 * u));
   if (row.interval) interval_bar(p, axis, *row.interval, y, theme.text, 1.5, 0.3 * u);
   p.setPen(theme.text);

@@ -93,7 +93,7 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   const auto& plan = f.optimized && (f.is_verified() || !f.baseline) ? f.optimized : f.baseline;
   if (f.speedup) {
     hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: median over pairs"), f.speedup, f.speedup_ci95, tone_of(f.speedup_ci95)};
-    if (f.speedup_ci95) hero.note = tr("95 % interval %1; pairs, measured").arg(range_text(*f.speedup_ci95));
+    if (f.speedup_ci95) hero.note = tr("median over pairs, 95 % interval %1").arg(range_text(*f.speedup_ci95));
   } else if (f.verb == "optimize" && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
   } else if (f.verb == "optimize") {
@@ -190,6 +190,7 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
   for (const PassReport& p : f.passes) {
     WaterfallRow row{of(p.name), of(p.reason), {}, {}, p.applied, reached, {}, p.speedup_cumulative_ci95};
     row.left_out = p.left_out;
+    if (p.applied) row.tone = tone_of(p.speedup_own_ci95);
     if (p.applied) {
       row.to = p.speedup_cumulative;
       if (row.to) row.value = times_text(*row.to), reached = *row.to;
@@ -197,10 +198,13 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
     row.tip = "<b>" + of(p.name).toHtmlEscaped() + "</b><br>" + of(p.reason).toHtmlEscaped();
     if (row.to) row.tip += "<br>" + tr("%1 with all passes above it (measured)").arg(times_text(*row.to));
     if (row.interval) row.tip += ", " + tr("95 % interval %1").arg(range_text(*row.interval));
+    if (p.speedup_own) row.tip += "<br>" + tr("%1 of the speed without it (measured)").arg(times_text(*p.speedup_own));
+    if (p.speedup_own && p.speedup_own_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_own_ci95));
     if (p.speedup_alone) row.tip += "<br>" + tr("%1 alone (measured)").arg(times_text(*p.speedup_alone));
     if (p.speedup_alone && p.speedup_alone_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_alone_ci95));
     if (p.guard_hits + p.fallbacks > 0)
-      row.tip += "<br>" + tr("%1 guards held, %2 fallbacks").arg(count_text(p.guard_hits), count_text(p.fallbacks));
+      row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted once a batch")
+                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks));
     page.waterfall.push_back(std::move(row));
   }
 }

@@ -41,6 +41,7 @@ struct WaterfallRow {
   std::optional<double> to;
   std::optional<std::array<double, 2>> interval;
   bool left_out = false;
+  Tone tone = Tone::plain;  ///< of the speed with it over the speed without it: behind a fast pass every row stands beyond 1
 };
 
 struct RouterRow {

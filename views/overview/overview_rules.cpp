@@ -105,7 +105,8 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
      [](const Situation& s) {
-       return tr("Guards missed %1 times and the fallback ran: correct, but slower. The heatmap shows when routing changed.")
+       return tr("Guards missed %1 times, each counted once a batch, and the fallback ran: correct, but slower. The heatmap shows when "
+                 "routing changed.")
            .arg(count_text(fallbacks(s)));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},

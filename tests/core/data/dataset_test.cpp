@@ -174,6 +174,43 @@ class DatasetTest : public QObject {
     QCOMPARE(cut.truncated, int64_t{2});
   }
 
+  void a_tensor_that_is_called_almost_as_a_known_one_is_refused_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("known");
+    for (const auto& [name, known] :
+         {std::pair{"atention_mask", "attention_mask"}, std::pair{"attention_masks", "attention_mask"}, std::pair{"lables", "labels"},
+          std::pair{"label", "labels"}, std::pair{"AttentionMask", "attention_mask"}, std::pair{"decoder_input_id", "decoder_input_ids"}})
+      QTest::newRow(name) << name << known;
+  }
+  void a_tensor_that_is_called_almost_as_a_known_one_is_refused() {
+    QFETCH(const QString, name);
+    QFETCH(const QString, known);
+    const Scratch scratch;
+    const std::vector<int64_t> ids = {3, 4, 5, 6}, other = {1, 1, 0, 1};
+    const std::string file = scratch.path("x.safetensors");
+    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i64, {2, 2}, ids.data()},
+                                                {name.toStdString(), DType::i64, {2, 2}, other.data()}};
+    write_safetensors(file, tensors);
+    const std::string message = bad_input_of([&] { open_data(file, nullptr, {.vocabulary = 10}); }, file);
+    QVERIFY2(message.find("has a tensor " + name.toStdString() + " and no " + known.toStdString() + " ") != std::string::npos,
+             message.c_str());
+  }
+  void tensors_that_nobody_reads_are_told() {
+    const Scratch scratch;
+    const std::vector<int64_t> ids = {3, 4, 5, 6};
+    const std::string file = scratch.path("x.safetensors");
+    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i64, {2, 2}, ids.data()},
+                                                {"token_type_ids", DType::i64, {2, 2}, ids.data()},
+                                                {"labels", DType::i64, {2}, ids.data()}};
+    write_safetensors(file, tensors);
+    QCOMPARE(open_data(file, nullptr, {.vocabulary = 10})->warnings(),
+             (std::vector<std::string>{file + ": nothing reads token_type_ids; data may have input_ids, attention_mask, decoder_input_ids, "
+                                              "decoder_attention_mask, labels"}));
+    const std::vector<TensorToWrite> plain = {{"input_ids", DType::i64, {2, 2}, ids.data()}};
+    write_safetensors(file, plain);
+    QVERIFY(open_data(file, nullptr, {.vocabulary = 10})->warnings().empty());
+  }
+
   void one_label_a_sequence_is_its_label() {
     const Scratch scratch;
     const std::vector<int64_t> ids = {3, 4, 5, 6}, labels = {7, 2, 1};

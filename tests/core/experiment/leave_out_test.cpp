@@ -90,6 +90,30 @@ class LeaveOutTest : public QObject {
     QVERIFY(lost[0].reason.find("all passes together gave 0.966 [0.940, 0.990] of the baseline's speed") != std::string::npos);
   }
 
+  void the_speed_of_a_plan_that_computes_something_else_decides_nothing() {
+    Contribution wrong = contribution("wrong", 0.5, 0.4, 0.6);
+    wrong.wrong = "output y differs";
+    const Contribution slow = contribution("slow", 0.9, 0.8, 0.95), total = contribution("all passes", 1.1, 1.05, 1.2);
+    QCOMPARE(names(passes_to_leave_out({slow, wrong}, total)), (Names{"slow"}));
+    QVERIFY(passes_to_leave_out({wrong}, contribution("all passes", 0.5, 0.4, 0.6)).empty());
+    Contribution wrong_total = total;
+    wrong_total.wrong = "output y differs";
+    QVERIFY(passes_to_leave_out({slow, wrong}, wrong_total).empty());
+  }
+
+  void a_pass_whose_guards_never_held_is_left_out_and_that_is_said() {
+    const auto counted = [](const char* name, bool applied, int64_t hits, int64_t misses) {
+      PassReport p;
+      p.name = name;
+      p.applied = applied, p.guard_hits = hits, p.fallbacks = misses;
+      return p;
+    };
+    const std::vector<LeftOut> lost = passes_that_always_miss(
+        {counted("unpad", true, 0, 0), counted("dead-path", true, 0, 12), counted("other", true, 1, 90), counted("left", false, 0, 3)});
+    QCOMPARE(names(lost), (Names{"dead-path"}));
+    QVERIFY2(lost[0].reason.find("never held, they missed 12 of 12 times") != std::string::npos, lost[0].reason.c_str());
+  }
+
   void a_split_profiles_a_quarter_and_measures_the_rest() {
     const ProfileSplit strided = split_batches(10, "strided"), first = split_batches(10, "first");
     QCOMPARE(strided.profiled, (std::vector<int64_t>{0, 4, 8}));

@@ -123,4 +123,36 @@ inline Protocol best(int32_t k) {
   return p;
 }
 
+/// Sequences that are sent to two of three branches each; their tokens, in whatever branch, go through one router of tokens with room for
+/// two a branch and sequence. With `padding` only real tokens are members.
+inline RandomCase members_of_all_branches(int64_t sequences_there, bool padding) {
+  CaseBuilder b(7);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", sequences_there)),
+                tokens = b.dense_space("tokens", sequences, b.bound_symbol("T", 6));
+  ValueId x = b.floats("x", tokens, {8});
+  ValueId real = kNone;
+  std::vector<ValueId> told_by;
+  if (padding) {
+    real = b.value("compact", {b.flags("mask", tokens)}, {}, "real");
+    x = b.pack(x, real, sequences);
+    told_by = {real};
+  }
+  const SpaceId kept = b.space_of(x);
+  Protocol two;
+  two.k = 2, two.renormalize = true;
+  const ValueId whole = b.value("reduce", {x}, {{"mode", std::string("mean")}}, "whole");
+  const ValueId tasks = b.route(b.linear(whole, 3, "tasks.scores", "none", true, 2), two, "tasks");
+  told_by.insert(told_by.begin(), tasks);
+  const ValueId members = b.value("members", told_by, {{"base", int64_t{kept}}}, "members");
+  const ValueId part = b.pack_branches(x, members, tasks, {kAllBranches})[0];
+  Protocol places;
+  places.kind = ProtocolKind::switch_top1, places.capacity = 2;
+  const ValueId choice = b.route(b.linear(part, 3, "experts.scores", "none", true, 3), places, "experts");
+  std::vector<ValueId> routed = b.scatter(part, choice, {0, 1, 2});
+  for (size_t i = 0; i < routed.size(); ++i) routed[i] = b.linear(routed[i], 8, "expert." + std::to_string(i), "relu");
+  const ValueId joined = b.gather({b.gather(std::move(routed), b.space_of(part), "weighted", kNone, "joined")}, kept, "weighted");
+  b.output("y", padding ? b.value("expand", {joined, real}, {}, "y") : joined);
+  return b.take("members of all branches");
+}
+
 }  // namespace stormcell::testing

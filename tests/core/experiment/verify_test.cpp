@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "core/cpu/kernels/isa.h"
 #include "core/experiment/candidates.h"
@@ -330,6 +331,49 @@ class VerifyTest : public QObject {
     for (size_t p = 0; p < c.plans.size(); ++p) QCOMPARE(c.wrong[p].empty(), p != 0);
     const std::vector<Contribution> own = contributions_of(c, *baseline, {});
     for (size_t i = 0; i < own.size(); ++i) QCOMPARE(own[i].wrong.empty(), i > 1);
+  }
+
+  void members_of_all_branches_are_judged_each_in_its_branch_data() {
+    QTest::addColumn<int>("sequences");
+    QTest::addColumn<bool>("padding");
+    for (const int sequences : {1, 4})
+      for (const bool padding : {false, true})
+        QTest::addRow("%d sequences, %s", sequences, padding ? "real tokens" : "all tokens") << sequences << padding;
+  }
+  void members_of_all_branches_are_judged_each_in_its_branch() {
+    QFETCH(const int, sequences);
+    QFETCH(const bool, padding);
+    const RandomCase c = members_of_all_branches(sequences, padding);
+    const Observed reference = by_oracle(c, c.graph, *c.weights, false);
+    const auto inner =
+        std::find_if(reference.decisions.begin(), reference.decisions.end(), [](const JudgedDecision& d) { return d.router == "experts"; });
+    QVERIFY(inner != reference.decisions.end());
+    QCOMPARE(inner->above, std::vector<std::string>{"tasks"});
+    if (!padding) QCOMPARE(inner->shape.cells, int64_t{2 * 6 * sequences});
+    std::set<std::pair<int32_t, int32_t>> places;  // token and branch: no two cells are one
+    std::map<int32_t, std::set<int32_t>> branches;
+    for (int64_t i = 0; i < inner->shape.cells; ++i) {
+      const auto at = static_cast<size_t>(i) * 2;
+      places.emplace(inner->place[at], inner->place[at + 1]);
+      branches[inner->place[at]].insert(inner->place[at + 1]);
+    }
+    QCOMPARE(static_cast<int64_t>(places.size()), inner->shape.cells);
+    for (const auto& [token, of] : branches) QCOMPARE(of.size(), size_t{2});
+    int64_t dropped = 0;
+    for (const int32_t choice : inner->choice) dropped += is_dropped(choice);
+    if (!padding) QVERIFY(dropped > 0);
+    cpu::CpuDevice cpu(2);
+    EmulatedDevice emulated(2);
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+      const Verification v = judged(c, *device, c.weights);
+      QVERIFY2(v.passed, qPrintable(said(v)));
+    }
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->exchange("expert.0.weight", "expert.1.weight");
+    QVERIFY2(said(judged(c, ours)).contains("output y differs"), qPrintable(said(judged(c, ours))));
+    auto scores = std::make_shared<Tampered>(c.weights);
+    scores->change("experts.scores.weight", times(-1));
+    QVERIFY2(said(judged(c, scores)).contains("router experts"), qPrintable(said(judged(c, scores))));
   }
 
   void two_experts_exchanged_are_found() {

@@ -31,9 +31,8 @@ RunSummaryFigures some_figures() {
   f.speedup = 1.9375;
   f.speedup_ci95 = {1.8125, 2.0625};
   f.verified = Verification{true, "6 of 6 batches against the oracle", {}, 1e-4, 2e-6, 3e-6, 3e-6, 6};
-  f.passes = {
-      {"dead-path", true, "3 branches without load", 1.375, 1.9375, std::array{1.3, 1.4375}, std::array{1.8125, 2.0625}, 12, 1},
-      {"vertical-fusion", false, "nothing to fuse"}};
+  f.passes = {{"dead-path", true, "3 branches without load", 1.375, 1.9375, std::array{1.3, 1.4375}, std::array{1.8125, 2.0625}, 12, 1},
+              {"vertical-fusion", false, "nothing to fuse"}};
   f.baseline_operators = {{"linear", 12, 5.5, 2.75}};
   f.optimized_operators = {{"linear", 12, 3.5, 2.75}, {"grouped_linear", 4, .5, .25}};
   f.unloaded_weight_bytes = 1024;
@@ -59,6 +58,7 @@ class ReportTest : public QObject {
       start.kind = figures.verb;
       start.layout = layout;
       start.machine = R"({"name":"some processor","threads":2})";
+      start.dataset = R"({"name":"random:4x12","sequences":24,"settings":{"batch":8,"data":"random:4x12"}})";
       auto run = writer.begin_run(start);
       Recorder recorder({run.get()});
       for (int64_t i = 0; i < batches; ++i) {
@@ -116,10 +116,21 @@ class ReportTest : public QObject {
   void what_charts_show_stands_in_tables() {
     const std::string all = tables(page(some_figures(), testing::two_stacks()));
     for (const char* text :
-         {"1.94 ×", "1.38 ×", "1.30 to 1.44", "1.81 to 2.06", "8.25 ms", "4.06 ms", "5.50 ms", "78.6 %", "nothing to fuse", "12"})
+         {"1.94 ×", "1.38 ×", "1.30 to 1.44", "1.81 to 2.06", "8.25 ms", "4.06 ms", "5.50 ms", "78.6 %", "nothing to fuse", "1 of 13"})
       QVERIFY2(has(all, std::string(">") + text + "<"), text);
     QVERIFY(has(all, "Cells by router and branch") && has(all, "Flows from encoder.0.mlp to encoder.1.mlp") &&
             has(all, "Cells by label and branch of"));
+  }
+
+  void settings_stand_there_once_also_of_a_run_without_a_result() {
+    RunSummaryFigures without = some_figures();
+    without.settings.clear();
+    for (const RunSummaryFigures& f : {some_figures(), without}) {
+      const std::string html = page(f, testing::two_stacks());
+      QCOMPARE(QString::fromStdString(html).count("<code>batch</code>"), 1);
+      QVERIFY(!has(html, "settings.batch") && has(html, "Exact settings") && has(html, "<code>sequences</code>"));
+      QVERIFY(!has(html, "did not keep its settings"));
+    }
   }
 
   void a_proof_says_why_it_failed_what_follows_from_a_flip_and_what_the_format_costs() {

@@ -129,17 +129,63 @@ class SessionRefusedTest : public QObject {
     QVERIFY(refused > 10);
   }
 
+  void a_check_reads_every_page_and_finds_what_nobody_looked_at() {
+    const std::string good = make_session(at("whole.storm"), 40), bad = at("overwritten.storm");
+    const SessionReader::Checked seen = SessionReader(good).check();
+    const std::string bytes = read_all(good);
+    constexpr size_t kPage = 8192;
+    QCOMPARE(static_cast<size_t>(seen.pages), bytes.size() / kPage);
+    QCOMPARE(seen.runs, int64_t{1});
+    QCOMPARE(seen.batches, int64_t{40});
+    QCOMPARE(seen.decisions, static_cast<int64_t>(40 * two_stacks().routers.size()));
+    std::mt19937 random(11);
+    int opened = 0;
+    for (size_t page = 1; page < bytes.size() / kPage; ++page)
+      for (const bool noise : {false, true}) {
+        std::string damaged = bytes;
+        for (size_t i = 0; i < kPage; ++i) damaged[page * kPage + i] = noise ? static_cast<char>(random()) : '\0';
+        write_text(bad, damaged);
+        opened += outcome([&] { SessionReader(bad).runs(); }).message == "no error";
+        const Outcome o = outcome([&] { SessionReader(bad).check(); });
+        QVERIFY2(o.kind == ErrorKind::bad_input && o.message.find("the file is damaged") != std::string::npos,
+                 (std::to_string(page) + (noise ? " noise: " : " zeros: ") + o.message).c_str());
+      }
+    QVERIFY(opened > 0);  // and opening alone did not see it
+  }
+  void a_check_can_be_stopped() {
+    const std::string path = make_session(at("stopped.storm"), 10);
+    Progress progress;
+    progress.cancel.cancel();
+    QVERIFY(outcome([&] { SessionReader(path).check(progress); }).kind == ErrorKind::interrupted);
+    QVERIFY(SessionReader(path).check().batches == 10);
+  }
+
   void where_nothing_may_be_written_is_bad_input_data() {
     QTest::addColumn<QString>("form");
-    QTest::newRow("no such folder") << "missing/x.storm";
-    QTest::newRow("a folder without permission") << "closed/x.storm";
-    QTest::newRow("a file without permission") << "readonly.storm";
+    QTest::addColumn<QString>("words");
+    QTest::newRow("no such folder") << "missing/x.storm"
+                                    << "its folder: No such file or directory";
+    QTest::newRow("a folder without permission") << "closed/x.storm"
+                                                 << "its folder cannot be written: Permission denied";
+    QTest::newRow("a session in a folder without permission") << "closed/there.storm"
+                                                              << "its folder cannot be written: Permission denied";
+    QTest::newRow("a file without permission") << "readonly.storm"
+                                               << "cannot be written: Permission denied";
+    QTest::newRow("a file as folder") << "file.txt/x.storm"
+                                      << "Not a directory";
   }
   void where_nothing_may_be_written_is_bad_input() {
     QFETCH(QString, form);
+    QFETCH(QString, words);
     const std::string path = at(form.toStdString());
     fs::permissions(folder_.path().toStdString(), fs::perms::all);
     fs::create_directories(at("closed"));
+    fs::permissions(at("closed"), fs::perms::all);
+    write_text(at("file.txt"), "text");
+    if (form == "closed/there.storm") {
+      make_session(path, 2);
+      fs::permissions(path, fs::perms::all);
+    }
     fs::permissions(at("closed"), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
     if (form == "readonly.storm" && !fs::exists(path)) {
       make_session(path, 2);
@@ -154,6 +200,7 @@ class SessionRefusedTest : public QObject {
     const std::string kind = child.line();
     const std::string message = child.line();
     QVERIFY2(kind == "bad input" && message.find(path + ": ") == 0, message.c_str());
+    QVERIFY2(message.find(words.toStdString()) != std::string::npos, message.c_str());
     QCOMPARE(child.wait(), 0);
   }
 

@@ -1,0 +1,11 @@
+// A plan run on one batch so that it can be judged.
+#pragma once
+#include "core/experiment/judge.h"
+#include "core/experiment/state.h"
+
+namespace stormcell {
+
+/// Runs one batch, recorded, with its outputs; `replay`: with the decisions of another execution replayed, nullptr: freely.
+Observed observe(Experiment::State& state, ReadyPlan& plan, const Batch& batch, const Observed* replay, int64_t new_tokens = 0);
+
+}  // namespace stormcell

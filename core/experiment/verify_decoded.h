@@ -1,0 +1,50 @@
+// Decoding beside the oracle (design 5.1, 5.2): every token, the logits it was chosen by, and what each router chose on the way to it.
+//
+// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a batch is compared up to its first token that
+// differs, in any of its executions, and that token has to be explained: its logit lies as near to the reference's as rounding reaches, or
+// a routing choice before it differs that is explained itself.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/experiment/judge.h"
+#include "core/experiment/state.h"
+
+namespace stormcell {
+
+class DecodedJudge {
+ public:
+  /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest.
+  DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens)
+      : tolerance_(tolerance), arithmetic_(arithmetic), tokens_(tokens), judge_(tolerance, arithmetic) {}
+
+  /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the plan with the
+  /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is judged,
+  /// -1 behind its end.
+  void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
+  DecodedVerification verdict() const;
+
+ private:
+  struct Differing {
+    int64_t item = 0, place = 0;
+    int32_t reference = 0, got = 0;
+    double margin = 0;     ///< between the reference's logits of the two
+    bool follows = false;  ///< behind a routing choice that differs
+    bool written = false;  ///< in the run that is judged; else in an execution beside it
+  };
+
+  double tolerance_;
+  Arithmetic arithmetic_;
+  int64_t tokens_;
+  Judge judge_;
+  double scale_ = 0;  ///< the largest logit that was compared
+  std::vector<Differing> differing_;
+  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0;
+};
+
+/// The first tokens of the first batches, within --verify-seconds, at least one batch. `ids`: by item, what was decoded, without padding;
+/// `most`: how many tokens at most.
+DecodedVerification verify_decoded(Experiment::State& state, const std::vector<std::vector<int32_t>>& ids, int64_t most,
+                                   const Progress& progress);
+
+}  // namespace stormcell

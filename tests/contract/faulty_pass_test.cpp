@@ -1,0 +1,107 @@
+// A pass that is wrong, through the whole program: whatever its speed, the run fails, praises nothing and exports nothing.
+#include <QFileInfo>
+
+#include "tests/contract/models.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+
+const Json* pass(const Json& summary, const std::string& name) {
+  for (const Json& p : summary["passes"])
+    if (p["name"] == name) return &p;
+  return nullptr;
+}
+
+}  // namespace
+
+class FaultyPassTest : public QObject {
+  Q_OBJECT
+  Scratch scratch_;
+
+  /// Few cells a batch: what one leaves empty another needs.
+  Arguments optimize(const Arguments& more) const {
+    Arguments arguments = {"optimize",          switch_model(), "--data",           "random:16x4", "--batch",   "1",
+                           "--measure-seconds", "0.4",          "--verify-seconds", "0",           "--threads", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+ private slots:
+  void a_wrong_pass_fails_the_run_data() {
+    QTest::addColumn<bool>("alone");
+    for (const char* fault : {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong"})
+      for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone;
+  }
+  void a_wrong_pass_fails_the_run() {
+    QFETCH(const bool, alone);
+    const std::string fault = std::string(QTest::currentDataTag()).substr(0, std::string(QTest::currentDataTag()).find(' '));
+    const std::string config = scratch_.path("config.json"), session = scratch_.path(fault + (alone ? "1" : "2") + ".storm"),
+                      report = scratch_.path("report.html");
+    Arguments arguments = optimize({"--config-out", config, "-o", session, "--report", report, "--json", "-"});
+    if (alone) arguments.insert(arguments.end(), {"--only", fault});
+    const Ended ended = run_program(arguments, {.fault = fault});
+    const std::string whole = told(arguments, ended);
+    QVERIFY2(ended.exit == 1, whole.c_str());
+    const size_t last = ended.err.rfind("stormcell: ");
+    QVERIFY2(last != std::string::npos && holds(ended.err.substr(last), "could not be verified: "), whole.c_str());
+    const Json j = ended.json();
+    QVERIFY2(pass(j, fault) && pass(j, fault)->at("applied") == true && pass(j, fault)->at("left_out") == false,
+             j["passes"].dump(1).c_str());
+    QVERIFY2(j["verified"]["passed"] == false && !j["verified"]["reasons"].empty(), j["verified"].dump(1).c_str());
+    QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["config"].is_null());
+    for (const Json& p : j["passes"])
+      for (const char* gain : {"speedup_alone", "speedup_cumulative", "speedup_own"}) QVERIFY2(p[gain].is_null(), p.dump(1).c_str());
+    // Where the difference was seen on what was measured, the pass says so itself.
+    if (fault != "less-room") QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
+    QVERIFY(!QFileInfo::exists(QString::fromStdString(config)));
+    const std::string page = Scratch::read(report);
+    QVERIFY(holds(page, "Not verified") && holds(page, "No speed-up is reported") && !holds(page, "times as fast"));
+
+    // In words, too.
+    Arguments plain = optimize({});
+    if (alone) plain.insert(plain.end(), {"--only", fault});
+    const Ended said = run_program(plain, {.fault = fault});
+    QVERIFY2(said.exit == 1 && holds(said.out, "none stated, because the result is not verified") && holds(said.out, "wrong: ") &&
+                 !holds(said.out, "95 % interval") && !holds(said.out, "optimised"),
+             told(plain, said).c_str());
+    // And what the session keeps.
+    const Arguments look = {"inspect", session, "--json", "-"};
+    const Ended kept = run_program(look);
+    QVERIFY2(kept.exit == 0, told(look, kept).c_str());
+    for (const Json& run : kept.json()["runs"]) QVERIFY2(!run.contains("speedup") || run["speedup"].is_null(), run.dump(1).c_str());
+  }
+
+  void without_the_wrong_pass_the_same_program_succeeds() {
+    const std::string config = scratch_.path("right.json");
+    const Arguments arguments = optimize({"--disable", "swap-experts", "--config-out", config, "--json", "-"});
+    const Ended ended = run_program(arguments, {.fault = "swap-experts"});
+    QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
+    QVERIFY(ended.json()["verified"]["passed"] == true && QFileInfo::exists(QString::fromStdString(config)));
+  }
+
+  void a_pass_that_is_only_slow_is_left_out() {
+    const Arguments arguments = optimize({"--only", "slow", "--json", "-"});
+    const Ended ended = run_program(arguments, {.fault = "slow"});
+    QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
+    const Json j = ended.json();
+    QVERIFY2(pass(j, "slow")->at("left_out") == true && j["verified"]["passed"] == true, j["passes"].dump(1).c_str());
+    QVERIFY2(holds(pass(j, "slow")->at("reason"), "of the speed without it"), j["passes"].dump(1).c_str());
+  }
+
+  void an_older_configuration_stays_where_a_run_fails() {
+    const std::string config = scratch_.write("old.json", "old");
+    const Arguments arguments = optimize({"--only", "swap-experts", "--config-out", config});
+    QCOMPARE(run_program(arguments, {.fault = "swap-experts"}).exit, 1);
+    QCOMPARE(Scratch::read(config), std::string("old"));
+  }
+};
+
+STORMCELL_TEST(FaultyPassTest)
+
+}  // namespace stormcell::testing
+
+#include "faulty_pass_test.moc"

@@ -1,0 +1,182 @@
+// Decoding judged: right runs pass, and what is wrong is found though every token is the oracle's.
+#include "core/experiment/verify_decoded.h"
+
+#include <numeric>
+
+#include "core/models/model.h"
+#include "tests/core/experiment/verify_cases.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int64_t kTokens = 8;
+
+/// A small model and data, opened as an experiment opens them; the plans read `weights`, the oracle the true ones.
+struct Opened {
+  Experiment::State state;
+  explicit Opened(const std::string& fixture, const std::function<void(Tampered&)>& tamper = {}) {
+    Experiment::State& s = state;
+    s.model = open_model(source_folder() + "/tests/reference/" + fixture);
+    DataOptions options;
+    options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
+    options.batch = 3;
+    s.data = Dataset::open("random:6x7", s.model->tokenizer, options);
+    s.device = std::make_unique<cpu::CpuDevice>(2);
+    auto weights = std::make_shared<Tampered>(s.model->weights);
+    if (tamper) tamper(*weights);
+    s.graph = s.model->forward, s.weights = weights, s.dtype = s.model->dtype;
+    s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
+    s.options.verify_seconds = 60;
+    s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+    s.memory = std::make_shared<SharedMemory>(*s.device);
+  }
+  /// What the plan without logits writes, by item.
+  std::vector<std::vector<int32_t>> decoded() {
+    const auto plan = state.make_plan("generate", state.model->generate(), kTokens, {});
+    std::vector<std::vector<int32_t>> ids(static_cast<size_t>(state.data->items()));
+    ExecuteOptions execute;
+    execute.outputs = true;
+    for (int64_t b = 0; b < state.data->batch_count(); ++b) {
+      const Batch batch = state.data->batch(b);
+      state.run_batch(*plan, batch, execute, kTokens);
+      for (size_t i = 0; i < batch.items.size(); ++i)
+        for (int64_t t = 0; t < kTokens; ++t) {
+          const int32_t id = plan->result.outputs[0].integers[i * kTokens + static_cast<size_t>(t)];
+          if (id >= 0) ids[static_cast<size_t>(batch.items[i])].push_back(id);
+        }
+    }
+    return ids;
+  }
+  DecodedVerification verified() { return verify_decoded(state, decoded(), kTokens, {}); }
+};
+
+QString said(const DecodedVerification& v) {
+  QString text = QString::fromStdString(v.text) + "; ";
+  for (const std::string& reason : v.reasons) text += QString::fromStdString(reason) + "; ";
+  return text;
+}
+
+const char* const kMixtral = "mixtral/top-2-of-8-grouped-heads";
+const char* const kSwitch = "switch/encoder-decoder-8-experts";
+
+/// Two sequences of two tokens over a vocabulary of three, by hand.
+Observed by_hand(const std::vector<int32_t>& tokens, std::vector<float> logits) {
+  Observed o;
+  o.outputs = {{std::string(kGenerated), DType::i32, {4}, {}, tokens}, {std::string(kLogits), DType::f32, {4, 3}, std::move(logits), {}}};
+  return o;
+}
+Batch two_sequences() {
+  Batch batch;
+  batch.items = {10, 11};
+  return batch;
+}
+const std::vector<float> kClear = {9, 1, 0, 1, 8, 0, 0, 1, 7, 6, 1, 0};  // tokens 0 1 | 2 0
+
+}  // namespace
+
+class VerifyDecodedTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void right_runs_pass_and_every_token_s_logits_are_compared_data() {
+    QTest::addColumn<QString>("fixture");
+    for (const char* fixture : {kMixtral, kSwitch, "mixtral/stored-bf16", "switch/stored-bf16"}) QTest::newRow(fixture) << fixture;
+  }
+  void right_runs_pass_and_every_token_s_logits_are_compared() {
+    QFETCH(const QString, fixture);
+    Opened opened(fixture.toStdString());
+    const auto ids = opened.decoded();
+    const DecodedVerification v = verify_decoded(opened.state, ids, kTokens, {});
+    QVERIFY2(v.passed, qPrintable(said(v)));
+    QCOMPARE(v.sequences, int64_t{6});
+    QCOMPARE(v.batches, int64_t{2});
+    QVERIFY2(v.max_rel_diff > 0 && v.max_rel_diff <= v.tolerance, qPrintable(said(v)));
+    int64_t written = 0;
+    for (const auto& list : ids) written += static_cast<int64_t>(list.size());
+    if (v.equal == v.sequences) QCOMPARE(v.compared, written);
+    QVERIFY(v.compared > 6);
+  }
+
+  void logits_that_differ_are_found_though_every_token_is_right() {
+    // A factor changes no argmax.
+    Opened opened(kMixtral, [](Tampered& w) { w.change("lm_head.weight", times(1.01f)); });
+    const DecodedVerification v = opened.verified();
+    QCOMPARE(v.equal, v.sequences);
+    QVERIFY2(!v.passed && said(v).contains("output logits differs by 0.01"), qPrintable(said(v)));
+  }
+
+  void a_router_of_a_turn_that_differs_is_found_data() {
+    QTest::addColumn<QString>("fixture");
+    QTest::addColumn<QString>("weight");
+    QTest::newRow("decoder alone") << kMixtral << "model.layers.1.block_sparse_moe.gate.weight";
+    QTest::newRow("encoder and decoder") << kSwitch << "decoder.block.1.layer.2.mlp.router.classifier.weight";
+  }
+  void a_router_of_a_turn_that_differs_is_found() {
+    QFETCH(const QString, fixture);
+    QFETCH(const QString, weight);
+    Opened opened(fixture.toStdString(), [&](Tampered& w) { w.change(weight.toStdString(), times(1.02f)); });
+    QVERIFY(opened.state.weights->find(weight.toStdString()));
+    const DecodedVerification v = opened.verified();
+    QVERIFY2(!v.passed && said(v).contains("the scores of router "), qPrintable(said(v)));
+  }
+
+  void two_experts_exchanged_are_found() {
+    const std::string expert = "model.layers.2.block_sparse_moe.experts.";
+    Opened opened(kMixtral, [&](Tampered& w) {
+      for (int e = 0; e < 8; e += 2) w.exchange(expert + std::to_string(e) + ".w1.weight", expert + std::to_string(e + 1) + ".w1.weight");
+    });
+    const DecodedVerification v = opened.verified();
+    QVERIFY2(!v.passed && said(v).contains("output logits differs"), qPrintable(said(v)));
+  }
+
+  void a_token_that_is_not_what_the_logits_say_is_found() {
+    Opened opened(kMixtral);
+    auto ids = opened.decoded();
+    QVERIFY(ids[4].size() > 3);
+    ids[4][3] = (ids[4][3] + 1) % 50;
+    const DecodedVerification v = verify_decoded(opened.state, ids, kTokens, {});
+    QCOMPARE(v.equal, v.sequences - 1);
+    QVERIFY2(!v.passed && said(v).contains("token 3 of sequence 4 is ") && said(v).contains("no near tie"), qPrintable(said(v)));
+  }
+
+  void a_near_tie_may_fall_either_way_and_what_follows_is_not_compared() {
+    std::vector<float> close = kClear;
+    close[1] = 9 - 1e-6f;  // the first token of the first sequence
+    const std::vector<int32_t> expected = {0, 1, 2, 0}, ours = {1, 2, 2, 0};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), by_hand(expected, close), by_hand(expected, close), by_hand(expected, close), ours);
+    const DecodedVerification v = judge.verdict();
+    QVERIFY2(v.passed && said(v).contains("1 token differs, a near tie"), qPrintable(said(v)));
+    QCOMPARE(v.near_ties, int64_t{1});
+    QCOMPARE(v.compared, int64_t{2});  // the first turn alone
+    QCOMPARE(v.equal, int64_t{1});
+
+    DecodedJudge far(1e-4, Arithmetic::f32, 2);
+    far.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, kClear), by_hand(expected, kClear), ours);
+    QVERIFY2(said(far.verdict()).contains("token 0 of sequence 10 is 1 where the oracle decodes 0, and their logits differ by 8"),
+             qPrintable(said(far.verdict())));
+  }
+
+  void a_sequence_that_ends_where_the_reference_goes_on_is_no_near_tie() {
+    const std::vector<int32_t> expected = {0, 1, 2, 0};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, kClear), by_hand(expected, kClear), {0, 1, 2, -1});
+    QVERIFY2(said(judge.verdict()).contains("token 1 of sequence 11 is -1"), qPrintable(said(judge.verdict())));
+  }
+
+  void what_nobody_reads_behind_the_end_of_a_sequence_does_not_count() {
+    const std::vector<int32_t> expected = {0, -1, 2, 0};
+    std::vector<float> other = kClear;
+    for (size_t i = 3; i < 6; ++i) other[i] = 100;  // of the sequence that has ended
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, other), by_hand(expected, other), expected);
+    QVERIFY2(judge.verdict().passed, qPrintable(said(judge.verdict())));
+    QCOMPARE(judge.verdict().compared, int64_t{3});
+  }
+};
+
+STORMCELL_TEST(VerifyDecodedTest)
+
+}  // namespace stormcell::testing
+
+#include "verify_decoded_test.moc"
