@@ -82,7 +82,7 @@ class CellTrailTest : public QObject {
     for (int32_t position = 0; position < 6; ++position) {
       const auto trail = read_cell_trail(file, 1, {0, position});
       QCOMPARE(trail->steps.size(), size_t{1});
-      QCOMPARE(trail->steps[0].choice, (std::vector<int32_t>{position}));
+      QCOMPARE(trail->steps[0].branches, (std::vector<int32_t>{position}));
     }
   }
 };
