@@ -123,8 +123,7 @@ class Optimization {
       progress_.cancel.check();
       if (batch.index != b || batch.items.empty()) {
         batch = s_.data->batch(b);
-        // Before anything is timed: one that is compiled between two executions would find cold caches, the other not.
-        for (ReadyPlan* plan : all_plans()) plan->use(batch.picture);
+        bring_to_size_of(batch);
       }
       ReadyPlan& plan = p == 0 ? *baseline_ : *plans_.plans[p - 1];
       s_.run_batch(plan, batch, {});
@@ -138,6 +137,16 @@ class Optimization {
     const ProcessorTimes before = processor_times();
     times_ = measure_mirrored(job, progress_);
     others_.add(before, processor_times());
+  }
+
+  /// Before anything is timed: a plan that is compiled between two executions would find cold caches, the other not; nor is measured what
+  /// it touches for the first time.
+  void bring_to_size_of(const Batch& batch) {
+    for (ReadyPlan* plan : all_plans()) {
+      const int64_t builds = plan->builds();
+      plan->use(batch.picture);
+      if (plan->builds() != builds) s_.run_batch(*plan, batch, {});
+    }
   }
 
   std::vector<ReadyPlan*> all_plans() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/experiment/candidates.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/experiment/state.h"
@@ -190,6 +191,43 @@ class PictureSizesTest : public QObject {
     QCOMPARE(all->baseline->peak_activation_bytes, most);
     const StoredTensor* picture = together->find(batch_of.at(0) + ".picture");
     QCOMPARE(picture->shape, (std::vector<int64_t>{2, 32, 32, 3}));
+  }
+
+  void passes_do_at_every_size_what_they_did_at_the_largest() {
+    const Pictures pictures;
+    Experiment::State s;
+    open_state(s, pictures.all());
+    // A branch that the profile has not seen: dead-path leaves it out, and its guard misses where patches go there.
+    LoadProfile profile;
+    profile.routers["router"] = {{0, 60, 40}, 100, 10};
+    const auto baseline = s.make_plan("baseline", plan_graphs(s, s.graph, {}), 0, {});
+    Candidates c = make_candidates(s, profile, select_passes({}), OnTheirOwn::yes, {});
+    QVERIFY(c.final_plan != kNoPlan && c.plans.size() >= 3);
+    ReadyPlan& all = *c.plans[c.final_plan];
+    const int64_t spared = all.unloaded_weight_bytes(), needed = all.weight_bytes();
+    QVERIFY(spared > 0);
+    int64_t runs = 0, to_dead = 0;
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) {
+      // Outputs and decisions of every plan are the baseline's; each runs once or twice.
+      QCOMPARE(s.differences_from(*baseline, c.plans, b), std::vector<std::string>(c.plans.size()));
+      QVERIFY(all.held() <= 4 && baseline->held() <= 4);
+      all.guards.clear();
+      const Batch batch = s.data->batch(b);
+      ExecuteOptions record;
+      record.record = true;
+      s.run_batch(all, batch, record);
+      const GuardCounts counts = all.guards["dead-path"];
+      QCOMPARE(counts.hits + counts.misses, int64_t{1});
+      const std::vector<int32_t>& choice = all.result.decisions.at(0).choice;
+      const bool goes_there = std::find(choice.begin(), choice.end(), 0) != choice.end();
+      QCOMPARE(counts.misses > 0, goes_there);
+      ++runs, to_dead += goes_there;
+    }
+    QCOMPARE(runs, int64_t{12});
+    // Weights that any size had to load count, though its plan may be gone by now.
+    QCOMPARE(all.weight_bytes(), needed + (to_dead > 0 ? spared : 0));
+    QCOMPARE(all.unloaded_weight_bytes(), to_dead > 0 ? int64_t{0} : spared);
+    QVERIFY(all.builds() > static_cast<int64_t>(kSizes.size()));
   }
 
   void optimising_over_many_sizes_is_verified_and_recorded_and_replayed() {
