@@ -1,6 +1,5 @@
 // The graphs of a plan, one for each size of picture.
 #pragma once
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // A plan that is ready to run, for whatever size the pictures of a batch have.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>

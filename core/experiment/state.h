@@ -1,6 +1,7 @@
 // What an open experiment holds; shared by the façade's parts.
 #pragma once
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
