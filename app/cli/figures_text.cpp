@@ -28,15 +28,28 @@ std::string parameters_text(int64_t parameters) {
   return parameters >= 1000000 ? number_text(value / 1e6) + " million parameters" : count_text(parameters) + " parameters";
 }
 
+/// "24 pictures of 64x64", "24 pictures of 3 sizes from 16x40 to 36x28".
+std::string pictures_text(const DatasetFigures& d) {
+  const auto size = [](const PictureFigures& p) { return std::to_string(p.height) + "x" + std::to_string(p.width); };
+  const std::string last = size(d.sizes.back());
+  return plural(d.sequences, "picture") + " of " +
+         (d.sizes.size() == 1 ? last
+                              : plural(static_cast<int64_t>(d.sizes.size()), "size") + " from " + size(d.sizes.front()) + " to " + last);
+}
+
+std::string data_text(const DatasetFigures& d) {
+  if (!d.sizes.empty()) return plural(d.batches, "batch") + " of " + pictures_text(d);
+  return plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " + plural(d.cells, "cell") + " (" +
+         count_text(d.cells_without_padding) + " without padding)" + (d.by_length ? ", in batches of like length" : "") +
+         (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "");
+}
+
 std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const DeviceFigures& device) {
   Rows rows;
   rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + bytes_text(m.weight_bytes) + ", " +
                                plural(m.routers, "router") + " with " + plural(m.branches, "branch") + ", " +
                                (m.weights_stated ? m.weights + " weights" : "weights as stored")});
-  rows.push_back({"data", d.name + ": " + plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " +
-                              plural(d.cells, "cell") + " (" + count_text(d.cells_without_padding) + " without padding)" +
-                              (d.by_length ? ", in batches of like length" : "") +
-                              (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "")});
+  rows.push_back({"data", d.name + ": " + data_text(d)});
   std::string machine =
       device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
   if (!device.core_placement.empty()) machine += " on " + device.core_placement + ", not pinned";
@@ -273,6 +286,13 @@ std::string to_text(const SessionRuns& list) {
 std::string to_text(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + bytes_text(s.weight_bytes) + ", " +
                      number_text(s.flops_per_cell / 1e6) + " MFLOP a cell\n";
+  if (s.picture) {
+    const PictureStructure& p = *s.picture;
+    text +=
+        "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + count_text(p.channels) + " channels";
+    if (p.least > 0) text += "; other heights and widths of " + count_text(p.least) + " to " + std::to_string(p.most) + " too";
+    text += "\n";
+  }
   if (!s.routers.empty()) {
     Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
     for (const RouterStructure& r : s.routers) {

@@ -1,11 +1,13 @@
 // What a model asks of its data: inputs told by their role, never by their name.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/dtype.h"
+#include "core/cell/picture_size.h"
 
 namespace stormcell {
 
@@ -33,6 +35,8 @@ struct InputSpec {
   int64_t cells_per_item = 0;    ///< 1 where its cells are the items; 0: as many as the longest item of a batch has
   std::vector<int64_t> content;  ///< of one cell; pixels: [height, width, channels]
   int64_t classes = 0;           ///< label: numbers are below it; 0: any number
+  /// pixels: heights and widths that fit too, beside those of `content`; none: no others do.
+  std::optional<PictureSizes> sizes = {};
   bool operator==(const InputSpec&) const = default;
 };
 

@@ -16,34 +16,47 @@ std::vector<int64_t> spread_order(int64_t count) {
   return order;
 }
 
-Arrangement Arrangement::by_length(std::span<const ItemLength> lengths, int64_t batch) {
+Arrangement Arrangement::sorted(std::span<const ItemLength> lengths, int64_t batch, const Before& before) {
   Arrangement a(static_cast<int64_t>(lengths.size()), batch);
+  const auto length = [&](int64_t item) -> const ItemLength& { return lengths[static_cast<size_t>(item)]; };
   a.sorted_.resize(lengths.size());
   std::iota(a.sorted_.begin(), a.sorted_.end(), 0);
-  const auto length = [&](int64_t item) {
-    const ItemLength& l = lengths[static_cast<size_t>(item)];
-    return std::tuple(l.ids, l.target);
-  };
-  std::stable_sort(a.sorted_.begin(), a.sorted_.end(), [&](int64_t x, int64_t y) { return length(x) < length(y); });
-  // All alike: nothing is gained by another order.
-  if (std::is_sorted(a.sorted_.begin(), a.sorted_.end())) {
-    a.sorted_.clear();
-  } else {
-    a.part_of_ = spread_order(a.batches());
+  std::stable_sort(a.sorted_.begin(), a.sorted_.end(), [&](int64_t x, int64_t y) { return before(length(x), length(y)); });
+  for (size_t i = 0; i < a.sorted_.size(); ++i) {
+    const bool is_full = !a.begin_.empty() && static_cast<int64_t>(i) - a.begin_.back() == batch;
+    if (i == 0 || is_full || length(a.sorted_[i]).picture != length(a.sorted_[i - 1]).picture) a.begin_.push_back(static_cast<int64_t>(i));
   }
+  const bool one_size = lengths.empty() || length(a.sorted_.front()).picture == length(a.sorted_.back()).picture;
+  // All alike: nothing is gained by another order.
+  if (one_size && std::is_sorted(a.sorted_.begin(), a.sorted_.end())) return as_given(a.items_, batch);
+  a.batches_ = static_cast<int64_t>(a.begin_.size());
+  a.begin_.push_back(a.items_);
+  a.part_of_ = spread_order(a.batches_);
   return a;
 }
 
-std::vector<int64_t> Arrangement::items_of(int64_t batch) const {
-  const int64_t part = part_of_.empty() ? batch : part_of_[static_cast<size_t>(batch)];
-  const int64_t first = part * batch_, end = std::min(first + batch_, items_);
-  std::vector<int64_t> items(static_cast<size_t>(end - first));
-  if (sorted_.empty())
-    std::iota(items.begin(), items.end(), first);
-  else
-    std::copy(sorted_.begin() + first, sorted_.begin() + end, items.begin());
-  return items;
+Arrangement Arrangement::by_size(std::span<const ItemLength> lengths, int64_t batch) {
+  return sorted(lengths, batch, [](const ItemLength& x, const ItemLength& y) { return x.picture < y.picture; });
 }
+
+Arrangement Arrangement::by_length(std::span<const ItemLength> lengths, int64_t batch) {
+  return sorted(lengths, batch, [](const ItemLength& x, const ItemLength& y) {
+    return std::tie(x.picture, x.ids, x.target) < std::tie(y.picture, y.ids, y.target);
+  });
+}
+
+std::vector<int64_t> Arrangement::items_of(int64_t batch) const {
+  if (sorted_.empty()) {
+    const int64_t first = batch * batch_;
+    std::vector<int64_t> items(static_cast<size_t>(std::min(first + batch_, items_) - first));
+    std::iota(items.begin(), items.end(), first);
+    return items;
+  }
+  const auto part = static_cast<size_t>(part_of_[static_cast<size_t>(batch)]);
+  return {sorted_.begin() + begin_[part], sorted_.begin() + begin_[part + 1]};
+}
+
+void Arrangement::keep(int64_t most) { batches_ = std::min(batches_, most); }
 
 bool Arrangement::is_as_given() const { return sorted_.empty(); }
 

@@ -1,35 +1,50 @@
 // Which items of a dataset lie in which batch.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "core/cell/picture_size.h"
+
 namespace stormcell {
 
-/// Cells of an item, as it is fed: of its token ids, and of the decoder's.
+/// What an item measures, as it is fed: cells of its token ids, and of the decoder's; its picture.
 struct ItemLength {
   int32_t ids = 0, target = 0;
+  PictureSize picture = {};
 };
 
-/// Batch after batch of `batch` items, as the data has them or of like length.
+/// Batch after batch of at most `batch` items, as the data has them, of one size of picture, or of like length.
 class Arrangement {
  public:
   Arrangement() = default;
   static Arrangement as_given(int64_t items, int64_t batch) { return Arrangement(items, batch); }
-  /// Items sorted by length (ids, then the decoder's; those alike stay in their order) and cut into batches. The batches come in
-  /// spread_order(): those that an optimisation profiles, those that it measures and the first ones are of all lengths.
+  /// Pictures of one size in each batch, in the data's order among themselves; as given where all have one size. With several the batches
+  /// come in spread_order(), sizes ascending: those that an optimisation profiles, those that it measures and the first ones are of all
+  /// sizes.
+  static Arrangement by_size(std::span<const ItemLength> lengths, int64_t batch);
+  /// Items sorted by size of picture, then by length (ids, then the decoder's; those alike stay in their order), and cut into batches of
+  /// one size. The batches come in spread_order(): those that an optimisation profiles, those that it measures and the first ones are of
+  /// all lengths.
   static Arrangement by_length(std::span<const ItemLength> lengths, int64_t batch);
 
-  int64_t batches() const { return (items_ + batch_ - 1) / batch_; }
+  int64_t batches() const { return batches_; }
   /// In the order of the batch's rows.
   std::vector<int64_t> items_of(int64_t batch) const;
   /// True if every batch holds what it would hold as the data has it.
   bool is_as_given() const;
+  /// Leaves the first so many batches; those behind them are not there any more.
+  void keep(int64_t most);
 
  private:
-  Arrangement(int64_t items, int64_t batch) : items_(items), batch_(batch) {}
-  int64_t items_ = 0, batch_ = 1;
-  std::vector<int64_t> sorted_, part_of_;  // items by length; by batch: which part of them. Both empty: as given
+  Arrangement(int64_t items, int64_t batch) : items_(items), batch_(batch), batches_((items + batch - 1) / batch) {}
+  using Before = std::function<bool(const ItemLength&, const ItemLength&)>;
+  static Arrangement sorted(std::span<const ItemLength> lengths, int64_t batch, const Before& before);
+
+  int64_t items_ = 0, batch_ = 1, batches_ = 0;
+  // Items part after part, where each part begins and the last ends; by batch: which part. All empty: as given.
+  std::vector<int64_t> sorted_, begin_, part_of_;
 };
 
 /// A fixed order of 0 to count - 1 of which the first so many, and every n-th, lie evenly over all: multiples of the golden ratio, ranked.

@@ -31,6 +31,7 @@ struct BatchCells {
 struct Batch {
   int64_t index = 0;
   std::vector<int64_t> items;  ///< number of each in the data set, in the order of the rows; not always consecutive
+  PictureSize picture;         ///< of every item; 0x0: they have none
   std::vector<BatchCells> spaces;
   std::vector<BatchInput> inputs;
   std::vector<std::string> texts, targets, labels;  ///< one an item, or empty when the data has none

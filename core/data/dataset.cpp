@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "core/base/error.h"
@@ -48,7 +49,10 @@ class Fingerprint {
   uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-ItemLength longer(const ItemLength& a, const ItemLength& b) { return {std::max(a.ids, b.ids), std::max(a.target, b.target)}; }
+/// Of items of one batch, whose pictures have one size.
+ItemLength longer(const ItemLength& a, const ItemLength& b) {
+  return {std::max(a.ids, b.ids), std::max(a.target, b.target), std::max(a.picture, b.picture)};
+}
 
 int64_t count_ones(const std::vector<int32_t>& mask) { return std::count(mask.begin(), mask.end(), 1); }
 
@@ -142,13 +146,15 @@ void Dataset::check_batch_size(int64_t items, int64_t length) const {
 /// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's matrix, padding included.
 ItemLength Dataset::padded(const ItemLength& longest) const {
   const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
-  return {ids, target_follows_ids() ? ids : longest.target};
+  return {ids, target_follows_ids() ? ids : longest.target, longest.picture};
 }
 
 // Reads everything once, in the data's order: checks it, finds the sizes, counts the cells.
 void Dataset::scan() {
   for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
   std::vector<ItemLength> all_lengths;
+  const bool sizes_are_free =
+      std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
   Fingerprint fingerprint;
   fingerprint.add(options_.batch);
   arrangement_ = Arrangement::as_given(items_, options_.batch);
@@ -170,6 +176,7 @@ void Dataset::scan() {
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
       fingerprint.add_also(s.label_ids);
       fingerprint.add_also(s.pixels);
+      if (sizes_are_free) fingerprint.add(s.picture.height), fingerprint.add(s.picture.width);
       for (size_t k = 0; k < filled_.size(); ++k) {
         if (!spaces_[k].holds_tokens) continue;
         const std::vector<int32_t>& mask = prepared.mask(filled_[k].content);
@@ -188,8 +195,11 @@ void Dataset::scan() {
 
 /// Takes the arrangement that was asked for, and counts the cells of both.
 void Dataset::arrange(const std::vector<ItemLength>& lengths) {
-  const Arrangement by_length = Arrangement::by_length(lengths, options_.batch);
-  if (options_.bucket_by_length) arrangement_ = by_length;
+  Arrangement as_given = Arrangement::by_size(lengths, options_.batch), by_length = Arrangement::by_length(lengths, options_.batch);
+  // Pictures of several sizes fill more batches than their number asks for.
+  if (options_.batches >= 0) as_given.keep(options_.batches), by_length.keep(options_.batches);
+  arrangement_ = options_.bucket_by_length ? by_length : as_given;
+  count_sizes(lengths);
   const auto padded_batch = [&](const Arrangement& arrangement, int64_t batch) {
     ItemLength longest;
     for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[static_cast<size_t>(item)]);
@@ -206,7 +216,7 @@ void Dataset::arrange(const std::vector<ItemLength>& lengths) {
     }
     return sum;
   };
-  given_tokens_ = tokens(Arrangement::as_given(items_, options_.batch));
+  given_tokens_ = tokens(as_given);
   tokens_by_length_ = tokens(by_length);
   for (int64_t b = 0; b < batch_count(); ++b) {
     const ItemLength padded = padded_batch(arrangement_, b);
@@ -218,6 +228,23 @@ void Dataset::arrange(const std::vector<ItemLength>& lengths) {
       spaces_[k].most_per_item = std::max(spaces_[k].most_per_item, cells);
     }
   }
+}
+
+/// Items in batches, and which sizes they have.
+void Dataset::count_sizes(const std::vector<ItemLength>& lengths) {
+  std::map<PictureSize, SizeCount> counts;
+  items_ = 0;
+  for (int64_t b = 0; b < batch_count(); ++b) {
+    const std::vector<int64_t> items = arrangement_.items_of(b);
+    const PictureSize size = lengths[static_cast<size_t>(items.front())].picture;
+    SizeCount& count = counts[size];
+    count.size = size;
+    ++count.batches;
+    count.items += static_cast<int64_t>(items.size());
+    items_ += static_cast<int64_t>(items.size());
+  }
+  for (const auto& [size, count] : counts)
+    if (size != PictureSize()) sizes_.push_back(count);
 }
 
 bool Dataset::target_follows_ids() const {
@@ -239,7 +266,9 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   const Space& space = *std::find_if(filled_.begin(), filled_.end(), [&](const Space& s) { return s.name == spec.space; });
   const int64_t per_item = cells_of(space, lengths);
   BatchInput input{spec.name, spec.role, {static_cast<int64_t>(rows.size()) * per_item}, {}, {}};
-  input.shape.insert(input.shape.end(), spec.content.begin(), spec.content.end());
+  std::vector<int64_t> content = spec.content;
+  if (spec.role == InputRole::pixels) content = {lengths.picture.height, lengths.picture.width, spec.content[2]};
+  input.shape.insert(input.shape.end(), content.begin(), content.end());
   for (const Prepared& row : rows) {
     const std::vector<int32_t>& labels = row.sequence.label_ids;
     if (spec.role == InputRole::pixels)
@@ -272,6 +301,7 @@ Batch Dataset::batch(int64_t index) const {
     longest = longer(longest, rows.back().lengths());
   }
   const ItemLength lengths = padded(longest);
+  batch.picture = lengths.picture;
   for (const Space& space : filled_) batch.spaces.push_back(space_of(space, rows, lengths));
   for (const InputSpec& spec : options_.inputs) batch.inputs.push_back(input_of(spec, rows, lengths));
   for (Prepared& row : rows) {

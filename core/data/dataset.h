@@ -48,6 +48,12 @@ struct SpaceCells {
   Padding padding;
 };
 
+/// Pictures of one size over all batches.
+struct SizeCount {
+  PictureSize size;
+  int64_t items = 0, batches = 0;
+};
+
 /// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
   int64_t cells = 0, real = 0;          ///< as the batches are, with and without padding
@@ -57,7 +63,8 @@ struct CellTotals {
 /// Immutable once open; batch() may be called by several threads at once.
 class Dataset {
  public:
-  /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input).
+  /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input); of pictures
+  /// FILE.npy, FILE.safetensors, a folder, random:N[xHxW[xC]].
   /// Everything is checked here (ids, lengths, text): batch() of an open dataset does not fail. `tokenizer` may be null where the
   /// data is token ids.
   static std::shared_ptr<const Dataset> open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
@@ -67,6 +74,7 @@ class Dataset {
   /// The spec it was opened with.
   const std::string& name() const { return name_; }
   int64_t batch_count() const;
+  /// In all batches together.
   int64_t items() const { return items_; }
   /// Throws std::out_of_range for an index that is no batch's.
   Batch batch(int64_t index) const;
@@ -80,6 +88,8 @@ class Dataset {
   /// Null where no input lives over it.
   const SpaceCells* find_space(std::string_view name) const;
   CellTotals cells() const;
+  /// By size, the smallest first; empty where the model takes no pictures. A batch holds pictures of one size.
+  const std::vector<SizeCount>& sizes() const { return sizes_; }
   int64_t truncated() const { return truncated_; }
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
@@ -109,11 +119,13 @@ class Dataset {
   std::vector<int32_t> label_of(const Sequence& item, int64_t index) const;
   void check_labels(const Sequence& item, int64_t index) const;
   void check_pixels(const Sequence& item, int64_t index) const;
+  void check_batch_of(const std::vector<int64_t>& picture) const;
   void scan();
   Prepared prepare(int64_t item) const;
   static int64_t cells_of(const Space& space, const ItemLength& lengths);
   ItemLength padded(const ItemLength& longest) const;
   void arrange(const std::vector<ItemLength>& lengths);
+  void count_sizes(const std::vector<ItemLength>& lengths);
   BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t item) const;
@@ -127,6 +139,7 @@ class Dataset {
   std::unique_ptr<const SequenceSource> source_;
   std::vector<Space> filled_;  // as spaces_
   std::vector<SpaceCells> spaces_;
+  std::vector<SizeCount> sizes_;
   Arrangement arrangement_;
   int64_t given_tokens_ = 0, tokens_by_length_ = 0;
   int64_t items_ = 0, truncated_ = 0;

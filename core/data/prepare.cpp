@@ -50,13 +50,14 @@ void Dataset::read_spaces() {
     if (spec.role == InputRole::target) at->content = Content::target;
     if (spec.role != InputRole::pixels) continue;
     if (++pictures > 1) bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
-    double values = static_cast<double>(options_.batch);
-    for (const int64_t extent : spec.content) values *= static_cast<double>(extent);
-    if (values > static_cast<double>(kMostValues))
-      bad_input("--batch", "a batch of " + std::to_string(options_.batch) + " pictures of " + sizes_text(spec.content) + " is too large",
-                "choose a smaller --batch");
+    if (!spec.sizes) check_batch_of(spec.content);
   }
+  const bool free_size =
+      std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
   for (const Space& space : filled_) {
+    if (free_size && space.content == Content::fixed && space.cells_per_item != 1)
+      bad_input("space " + space.name, "has cells of an item that data fill, and the model takes pictures of any size",
+                "this version knows their number for one size only");
     if (space.content == Content::fixed && space.cells_per_item == 0)
       bad_input("space " + space.name, "has a number of cells that no input gives",
                 "a space of any length needs an input of the role ids or target");
@@ -67,6 +68,15 @@ void Dataset::read_spaces() {
       bad_input("space " + space.name, "asks for a label of every token",
                 "labels of this version are those of items, or of a fixed number of cells");
   }
+}
+
+/// A batch of pictures of [height, width, channels] that could not be run.
+void Dataset::check_batch_of(const std::vector<int64_t>& picture) const {
+  double values = static_cast<double>(options_.batch);
+  for (const int64_t extent : picture) values *= static_cast<double>(extent);
+  if (values > static_cast<double>(kMostValues))
+    bad_input("--batch", "a batch of " + std::to_string(options_.batch) + " pictures of " + sizes_text(picture) + " is too large",
+              "choose a smaller --batch");
 }
 
 /// What the model asks for and the data do not have at all.
@@ -169,6 +179,8 @@ void Dataset::check_labels(const Sequence& item, int64_t index) const {
 }
 
 void Dataset::check_pixels(const Sequence& item, int64_t index) const {
+  for (const InputSpec& spec : options_.inputs)
+    if (spec.role == InputRole::pixels && spec.sizes) check_batch_of({item.picture.height, item.picture.width, spec.content[2]});
   if (std::all_of(item.pixels.begin(), item.pixels.end(), [](float p) { return std::isfinite(p); })) return;
   bad_input(source_->where(), source_->place(index) + " holds pixels that are not finite", "give numbers");
 }

@@ -9,7 +9,9 @@ struct Dataset::Prepared {
   Sequence sequence;
   bool cut = false;
 
-  ItemLength lengths() const { return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size())}; }
+  ItemLength lengths() const {
+    return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size()), sequence.picture};
+  }
   const std::vector<int32_t>& ids(Content content) const { return content == Content::target ? sequence.decoder_ids : sequence.ids; }
   const std::vector<int32_t>& mask(Content content) const { return content == Content::target ? sequence.decoder_mask : sequence.mask; }
 };

@@ -1,10 +1,11 @@
-// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's); random:N[xHxWxC]: N pictures; the same on every machine.
+// random:NxT[xU]: N sequences of T seeded ids (U: the decoder's); random:N[xHxW[xC]]: N pictures; the same on every machine.
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_text.h"
 
@@ -73,30 +74,39 @@ class RandomSource : public SequenceSource {
   uint64_t range_ = 1;
 };
 
-/// Pixels from 0 up to 1.
+/// Pixels from 0 up to 1: half of it noise, half of it the same in squares of 16 pixels, so that parts of a picture are unlike one another.
 class RandomPictures : public SequenceSource {
  public:
-  RandomPictures(std::string spec, int64_t items, uint64_t seed, const std::vector<int64_t>& picture)
-      : spec_(std::move(spec)), items_(items), seed_(mixed(seed)) {
-    for (const int64_t extent : picture) values_ *= static_cast<size_t>(extent);
-  }
+  RandomPictures(std::string spec, int64_t items, uint64_t seed, PictureSize size, int64_t channels)
+      : spec_(std::move(spec)), items_(items), seed_(mixed(seed)), size_(size), channels_(channels) {}
   int64_t size() const override { return items_; }
   Contents contents() const override { return {.ids = false, .pixels = true}; }
   const std::string& where() const override { return spec_; }
   std::string place(int64_t index) const override { return "picture " + std::to_string(index); }
   Sequence sequence(int64_t index) const override {
     const uint64_t stream = mixed(seed_ ^ mixed(static_cast<uint64_t>(index)));
-    Sequence item;
-    item.pixels.resize(values_);
-    for (size_t i = 0; i < values_; ++i) item.pixels[i] = static_cast<float>(mixed(stream + i) >> 40) * 0x1p-24F;
+    Sequence item{.picture = size_};
+    item.pixels.reserve(static_cast<size_t>(size_.pixels() * channels_));
+    const uint64_t squares = mixed(~stream);
+    for (int64_t y = 0; y < size_.height; ++y)
+      for (int64_t x = 0; x < size_.width; ++x)
+        for (int64_t c = 0; c < channels_; ++c) {
+          const int64_t square = (y / kSquare * (size_.width / kSquare + 1) + x / kSquare) * channels_ + c;
+          item.pixels.push_back((part(stream + item.pixels.size()) + part(squares + static_cast<uint64_t>(square))) / 2);
+        }
     return item;
   }
 
  private:
+  static constexpr int64_t kSquare = 16;
+  /// From 0 up to 1.
+  static float part(uint64_t place) { return static_cast<float>(mixed(place) >> 40) * 0x1p-24F; }
+
   std::string spec_;
   int64_t items_;
   uint64_t seed_;
-  size_t values_ = 1;
+  PictureSize size_;
+  int64_t channels_;
 };
 }  // namespace
 
@@ -114,15 +124,18 @@ std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& s
   return std::make_unique<RandomSource>(spec, sizes, options);
 }
 
-std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
-                                                           const std::vector<int64_t>& picture) {
+std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form) {
   constexpr int64_t kMaxItems = 100'000'000;
   const std::vector<int64_t> sizes = sizes_in(spec);
-  if (sizes.size() != 1 && sizes.size() != 4) bad_input(spec, "is not random:N or random:NxHxWxC", "for example random:64: 64 pictures");
+  if (sizes.empty() || sizes.size() == 2)
+    bad_input(spec, "is not random:N or random:NxHxWxC", "for example random:64, or random:64x48x80: 64 pictures of 48 x 80 pixels");
   if (sizes[0] > kMaxItems) bad_input(spec, "is too large", "at most 100000000 pictures");
-  if (sizes.size() == 4 && !std::equal(sizes.begin() + 1, sizes.end(), picture.begin(), picture.end()))
-    bad_input(spec, "gives pictures of another size than the model takes", "random:" + std::to_string(sizes[0]) + " gives those that fit");
-  return std::make_unique<RandomPictures>(spec, sizes[0], options.seed, picture);
+  const PictureSize size = sizes.size() > 1 ? PictureSize{sizes[1], sizes[2]} : form.size;
+  const int64_t channels = sizes.size() > 3 ? sizes[3] : form.channels;
+  if (!form.takes(size, channels))
+    bad_input(spec, "gives pictures of another size than the model takes: " + form.to_text(),
+              "random:" + std::to_string(sizes[0]) + " gives those that fit");
+  return std::make_unique<RandomPictures>(spec, sizes[0], options.seed, size, channels);
 }
 
 }  // namespace stormcell

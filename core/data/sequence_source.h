@@ -9,6 +9,8 @@
 
 namespace stormcell {
 
+struct PictureForm;
+
 struct Sequence {
   std::vector<int32_t> ids, decoder_ids;
   std::vector<int32_t> mask, decoder_mask;  ///< empty: all ones
@@ -16,6 +18,7 @@ struct Sequence {
   std::vector<int32_t> target_ids;
   std::vector<int32_t> label_ids;  ///< one, or one a cell; empty: `label` says it, or nothing
   std::vector<float> pixels;       ///< [height, width, channels]
+  PictureSize picture = {};        ///< height and width of the pixels
 };
 
 class SequenceSource {
@@ -50,13 +53,13 @@ std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, c
                                                       int64_t limit);
 std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path);
 std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& path, const DataOptions& options);
-/// `picture`: [height, width, channels] that the model takes; another size is refused.
-std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const std::vector<int64_t>& picture);
-std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options,
-                                                           const std::vector<int64_t>& picture);
-/// `spec`: random:N or random:NxHxWxC.
-std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
-                                                           const std::vector<int64_t>& picture);
+/// `form`: the pictures that the model takes; others are refused.
+std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form);
+std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
+/// One picture a file, in the order of their names, each of its own size.
+std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form);
+/// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
+std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form);
 
 /// `spec`: random:NxT[xU].
 std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& spec, const DataOptions& options);

@@ -1,9 +1,11 @@
 #include "core/experiment/candidates.h"
 
+#include "core/experiment/plan_graphs.h"
+
 namespace stormcell {
 namespace {
 
-PlanBytes bytes_of(const ReadyPlan& plan) { return {plan.executor->weight_bytes(), plan.executor->activation_bytes()}; }
+PlanBytes bytes_of(const ReadyPlan& plan) { return {plan.weight_bytes(), plan.activation_bytes()}; }
 
 }  // namespace
 
@@ -12,13 +14,16 @@ Candidates make_candidates(Experiment::State& s, const LoadProfile& profile, con
   Candidates c;
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
   c.passed = run_passes({*s.graph, profile, nullptr, {}, mask_facts(*s.graph, *s.data)}, chosen, on_their_own);
-  const auto add = [&](const PassResult& result, const std::string& name) {
+  const auto add = [&](const PassResult& result, const std::string& name, PassConfiguration configuration) {
     if (!result.applied) return kNoPlan;
-    c.plans.push_back(s.make_plan(name, std::make_shared<Graph>(result.graph), 0, progress));
+    const GraphOfSize graphs = plan_graphs(s, std::make_shared<Graph>(result.graph), std::move(configuration));
+    c.plans.push_back(s.make_plan(name, graphs, 0, progress));
     return c.plans.size() - 1;
   };
+  PassConfiguration until;  // all passes up to one
   for (const PassOutcome& outcome : c.passed.outcomes) {
-    c.cumulative_of.push_back(add(outcome.cumulative, "up to " + std::string(outcome.pass->id)));
+    if (outcome.cumulative.applied) until.emplace(outcome.pass->id, saved_parameters(outcome));
+    c.cumulative_of.push_back(add(outcome.cumulative, "up to " + std::string(outcome.pass->id), until));
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
     progress.report("passes", static_cast<int64_t>(c.cumulative_of.size()), static_cast<int64_t>(chosen.size()));
   }
@@ -26,7 +31,10 @@ Candidates make_candidates(Experiment::State& s, const LoadProfile& profile, con
     // Upon nothing, a pass is alone.
     const bool first = c.cumulative_of[i] == 0;
     const PassOutcome& outcome = c.passed.outcomes[i];
-    c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan : first ? 0 : add(outcome.alone, std::string(outcome.pass->id)));
+    const std::string id(outcome.pass->id);
+    c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan
+                         : first                        ? 0
+                                                        : add(outcome.alone, id, {{id, saved_parameters(outcome.options, outcome.alone)}}));
   }
   return c;
 }

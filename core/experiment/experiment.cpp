@@ -8,6 +8,18 @@
 #include "core/machine/memory.h"
 
 namespace stormcell {
+namespace {
+
+/// For the largest pictures, as many sizes as are held at once.
+std::vector<std::shared_ptr<const Graph>> largest_graphs(const Experiment::State& s) {
+  const std::vector<SizeCount>& sizes = s.data->sizes();
+  std::vector<std::shared_ptr<const Graph>> graphs{s.graph};
+  for (size_t i = 1; i < std::min(sizes.size(), BySize<CompiledPlan>::kMost); ++i)
+    graphs.push_back(s.graph_for(sizes[sizes.size() - 1 - i].size));
+  return graphs;
+}
+
+}  // namespace
 
 Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Experiment::~Experiment() = default;
@@ -54,7 +66,8 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   if (options.threads < 0 || options.threads > kMostThreads)
     bad_input("--threads", std::to_string(options.threads) + " threads", "use 1 to 1024");
   s.device = std::make_unique<cpu::CpuDevice>(threads);
-  s.graph = s.model->forward;
+  if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
+  s.graph = s.model->forward_for(s.picture);
   s.weights = s.model->weights;
   s.dtype = s.model->dtype;
   if (asked && *asked != s.model->dtype) {
@@ -68,7 +81,8 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.tolerance = exact ? 1e-4 : 2e-2;
   s.store = std::make_unique<WeightStore>(*s.device, s.weights);
   s.memory = std::make_shared<SharedMemory>(*s.device);
-  check_memory(*s.device, *s.store, s.graph, {bounds_of(*s.graph, *s.data, 0), options.record_scores}, available_memory(), options.model);
+  check_memory(*s.device, *s.store, largest_graphs(s), {bounds_of(*s.graph, *s.data, 0), options.record_scores}, available_memory(),
+               options.model);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }

@@ -53,7 +53,4 @@ class Experiment {
 /// Changes whenever the files do that model and data are read from: names, sizes, times. Nothing is opened.
 std::string files_revision(const ExperimentOptions& options);
 
-/// Architecture and static cell flow of a model, without reading weights.
-ModelStructure inspect_model(const std::string& model);
-
 }  // namespace stormcell

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/experiment.h"
+#include "core/formats/file_text.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
 #include "core/graph/hoist.h"
@@ -18,11 +19,11 @@ namespace {
 // What costs are stated for: eight sequences of 128 cells, as far as the model takes them.
 constexpr int64_t kSequencesOfCase = 8, kLengthOfCase = 128;
 
-Bindings typical_case(const Model& model) {
+Bindings typical_case(const Model& model, const Graph& graph) {
   const int64_t length = model.max_length > 0 ? std::min(model.max_length, kLengthOfCase) : kLengthOfCase;
-  Bindings bindings(model.forward->symbols.size(), 1);
+  Bindings bindings(graph.symbols.size(), 1);
   bind_cells(
-      *model.forward, kSequencesOfCase, [&](std::string_view) { return length; }, bindings);
+      graph, kSequencesOfCase, [&](std::string_view) { return length; }, bindings);
   return bindings;
 }
 
@@ -54,16 +55,35 @@ std::shared_ptr<const Model> open(const std::string& name) {
   return open_model(name, options);
 }
 
-ModelStructure structure_of(const Model& model) {
-  const Bindings bindings = typical_case(model);
+/// The graph of the size that is asked for.
+std::shared_ptr<const Graph> graph_of(const Model& model, const std::string& size) {
+  if (size.empty()) return model.forward;
+  const std::optional<PictureSize> asked = parse_picture_size(size);
+  if (!asked) bad_input("--size", in_quotes(size) + " is not HEIGHTxWIDTH in pixels", "for example 48x64");
+  return model.forward_for(*asked);
+}
+
+std::optional<PictureStructure> picture_of(const Model& model, const Graph& graph) {
+  for (const InputSpec& input : input_specs(graph)) {
+    if (input.role != InputRole::pixels) continue;
+    PictureStructure p{input.content[0], input.content[1], input.content[2]};
+    if (model.sizes) p.least = model.sizes->least, p.most = model.sizes->most;
+    return p;
+  }
+  return {};
+}
+
+ModelStructure structure_of(const Model& model, const Graph& graph) {
+  const Bindings bindings = typical_case(model, graph);
   ModelStructure s;
   s.name = model.name;
   s.family = model.family;
   s.parameters = model.parameters;
   s.weight_bytes = model.weight_bytes;
-  s.flops_per_cell = cost_of(*model.forward, {bindings, {}, {}, 1}).flops_per_cell();
-  s.routers = routers_of(*model.forward, bindings);
-  model.forward->for_each_node([&](NodeId id, int) { ++s.operators[std::string(model.forward->node(id).op->name)]; });
+  s.flops_per_cell = cost_of(graph, {bindings, {}, {}, 1}).flops_per_cell();
+  s.picture = picture_of(model, graph);
+  s.routers = routers_of(graph, bindings);
+  graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
   s.unsupported = model.unsupported;
   s.warnings = model.warnings;
   return s;
@@ -71,11 +91,10 @@ ModelStructure structure_of(const Model& model) {
 
 }  // namespace
 
-ModelStructure inspect_model(const std::string& model) { return structure_of(*open(model)); }
-
-InspectedModel inspect_with_graph(const std::string& name) {
+InspectedModel inspect_with_graph(const std::string& name, const std::string& size) {
   const auto model = open(name);
-  return {structure_of(*model), to_text(*model->forward), to_dot(*model->forward)};
+  const std::shared_ptr<const Graph> graph = graph_of(*model, size);
+  return {structure_of(*model, *graph), to_text(*graph), to_dot(*graph)};
 }
 
 }  // namespace stormcell

@@ -11,6 +11,7 @@ struct InspectedModel {
   std::string text;  ///< the graph in its text form
   std::string dot;   ///< the graph for Graphviz
 };
-InspectedModel inspect_with_graph(const std::string& model);
+/// `size`: of the pictures, "48x64"; empty: as the model states it. Error(bad_input) where the model takes none of that size.
+InspectedModel inspect_with_graph(const std::string& model, const std::string& size = {});
 
 }  // namespace stormcell

@@ -11,36 +11,75 @@
 
 namespace stormcell {
 
-int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options) {
+namespace {
+
+/// What one graph takes.
+struct Need {
+  std::set<int32_t> weights;
+  int64_t states = 0;
+  int64_t others = 0;  ///< that graphs which run one at a time share: activations, records, inputs, outputs, the oracle's values
+};
+
+Need need_of(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options) {
   const auto program = std::make_shared<const Program>(lower(std::move(graph)));
   const ExecutableLayout layout = device.layout_of(program, store, options);
-  std::set<int32_t> handles(layout.always.begin(), layout.always.end());
-  for (const auto& of_guard : layout.lazy) handles.insert(of_guard.begin(), of_guard.end());
-  int64_t bytes = layout.bytes(), largest = 0;
-  for (const int32_t handle : handles) {
+  Need need;
+  need.weights.insert(layout.always.begin(), layout.always.end());
+  for (const auto& of_guard : layout.lazy) need.weights.insert(of_guard.begin(), of_guard.end());
+  need.states = layout.memory.state_bytes;
+  const auto bytes_of = [&](int32_t operand) { return program->buffers[program->operands[operand].buffer].bytes.evaluate(options.bounds); };
+  // The oracle's values: about an arena.
+  need.others = layout.bytes() - layout.memory.state_bytes + layout.memory.arena_bytes;
+  for (const int32_t input : program->inputs) need.others += 2 * bytes_of(input);
+  for (const int32_t output : program->outputs) need.others += 2 * bytes_of(output);
+  return need;
+}
+
+}  // namespace
+
+int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options) {
+  return memory_needed(device, store, std::vector<std::shared_ptr<const Graph>>{std::move(graph)}, options);
+}
+
+int64_t memory_needed(Device& device, WeightStore& store, const std::vector<std::shared_ptr<const Graph>>& graphs,
+                      const CompileOptions& options) {
+  Need all;
+  for (const std::shared_ptr<const Graph>& graph : graphs) {
+    const Need need = need_of(device, store, graph, options);
+    all.weights.insert(need.weights.begin(), need.weights.end());
+    all.states += need.states;
+    all.others = std::max(all.others, need.others);
+  }
+  int64_t bytes = all.states + all.others, largest = 0;
+  for (const int32_t handle : all.weights) {
     if (store.loaded(handle)) continue;
     bytes += store.bytes(handle);
     largest = std::max(largest, store.source().find(store.key(handle).tensor)->bytes());
   }
-  const auto bytes_of = [&](int32_t operand) { return program->buffers[program->operands[operand].buffer].bytes.evaluate(options.bounds); };
-  for (const int32_t input : program->inputs) bytes += 2 * bytes_of(input);
-  for (const int32_t output : program->outputs) bytes += 2 * bytes_of(output);
-  // The oracle's values: about an arena.
-  return bytes + largest + layout.memory.arena_bytes;
+  return bytes + largest;
 }
 
-void check_memory(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options, int64_t available,
-                  const std::string& what) {
-  const int64_t need = memory_needed(device, store, graph, options);
+void check_memory(Device& device, WeightStore& store, const std::vector<std::shared_ptr<const Graph>>& graphs,
+                  const CompileOptions& options, int64_t available, const std::string& what) {
+  const int64_t need = memory_needed(device, store, graphs, options);
   if (need <= available) return;
   // Nothing smaller than bf16 exists in this version. The source, not the store, says what the files have.
-  const ConvertedModel smaller =
-      convert_weights(graph, std::shared_ptr<const WeightSource>(std::shared_ptr<void>(), &store.source()), DType::bf16);
-  WeightStore other(device, smaller.weights);
-  const bool fits = memory_needed(device, other, smaller.graph, options) <= available;
+  const std::shared_ptr<const WeightSource> source(std::shared_ptr<void>(), &store.source());
+  std::vector<std::shared_ptr<const Graph>> smaller;
+  std::shared_ptr<const WeightSource> weights;
+  for (const std::shared_ptr<const Graph>& graph : graphs) {
+    ConvertedModel converted = convert_weights(graph, source, DType::bf16);
+    smaller.push_back(converted.graph);
+    weights = converted.weights;
+  }
+  WeightStore other(device, weights);
+  const bool fits = memory_needed(device, other, smaller, options) <= available;
+  const bool pictures = std::any_of(graphs.front()->values.begin(), graphs.front()->values.end(),
+                                    [](const Value& v) { return v.kind == ValueKind::input && v.role == InputRole::pixels; });
   bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(available)) + " are available",
-            fits ? "use --dtype bf16, which fits"
-                 : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
+            fits       ? "use --dtype bf16, which fits"
+            : pictures ? "no --dtype of this version fits; take a smaller batch, model or pictures"
+                       : "no --dtype of this version fits; take a smaller batch or model, or shorter sequences: --length with --truncate");
 }
 
 int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options) {

@@ -1,6 +1,7 @@
 #include "core/experiment/outputs.h"
 
 #include <algorithm>
+#include <map>
 
 namespace stormcell {
 namespace {
@@ -12,46 +13,54 @@ std::string prefix_of(const Batch& batch) { return "b" + std::to_string(batch.in
 OutputWriter::OutputWriter(const std::string& path, const Experiment::State& state, const ReadyPlan& plan) : plan_(plan) {
   if (path.empty()) return;
   std::vector<TensorDeclaration> list;
-  for (int64_t b = 0; b < state.data->batch_count(); ++b) declare(state.data->batch(b), list);
+  std::map<PictureSize, CompiledPlan> of_size;
+  for (int64_t b = 0; b < state.data->batch_count(); ++b) {
+    const Batch batch = state.data->batch(b);
+    const auto known = of_size.find(batch.picture);
+    declare(known != of_size.end() ? known->second : of_size.emplace(batch.picture, plan.lowered(batch.picture)).first->second, batch,
+            list);
+  }
   writer_ = std::make_unique<SafetensorsWriter>(
       path, std::move(list), SafetensorsMetadata{{"format", "pt"}, {"version", STORMCELL_VERSION}, {"model", state.model->name}});
 }
 
-void OutputWriter::declare(const Batch& batch, std::vector<TensorDeclaration>& list) const {
-  const Graph& g = *plan_.graph;
+void OutputWriter::declare(const CompiledPlan& plan, const Batch& batch, std::vector<TensorDeclaration>& list) {
+  const Graph& g = *plan.graph;
   const Bindings bindings = bindings_of(g, batch, 0);
   for (const NamedValue& out : g.outputs) {
     std::vector<int64_t> shape;
     for (const Dim& d : g.shape(out.value)) shape.push_back(d.evaluate(bindings));
-    // Sequence and position are separate extents, as the reference has them.
-    if (!shape.empty() && batch.size() > 0 && shape[0] % batch.size() == 0) {
+    // Sequence and position are separate extents, as the reference has them; one value an item has no position.
+    const SpaceId space = g.value(out.value).type.space;
+    const bool is_of_item = space != kNone && g.space(space).kind == SpaceKind::root;
+    if (!is_of_item && !shape.empty() && batch.size() > 0 && shape[0] % batch.size() == 0) {
       shape[0] /= batch.size();
       shape.insert(shape.begin(), batch.size());
     }
     list.push_back({prefix_of(batch) + out.name, g.value(out.value).type.dtype == DType::i32 ? DType::i32 : DType::f32, std::move(shape)});
   }
   if (!batch.is_consecutive()) list.push_back({prefix_of(batch) + "items", DType::i64, {batch.size()}});
-  const Program& program = *plan_.program;
-  for (const int32_t first : plan_.records.routers.first) {
+  const Program& program = *plan.program;
+  for (const int32_t first : plan.records->routers.first) {
     const ProgramRouter& router = program.routers[first];
     const Operand& d = program.operands[router.decision];
-    const std::vector<int64_t> shape{rows_of(router, bindings), d.fan_out};
+    const std::vector<int64_t> shape{rows_of(program, router, bindings), d.fan_out};
     list.push_back({prefix_of(batch) + router.name + ".branch", DType::i32, shape});
     list.push_back({prefix_of(batch) + router.name + ".weight", DType::f32, shape});
   }
 }
 
 /// The router decides about the real cells among those of its dense space.
-bool OutputWriter::is_compacted(const ProgramRouter& router) const {
-  const SpaceId space = plan_.graph->value(plan_.program->operands[router.decision].value).type.space;
-  return plan_.graph->space(space).kind == SpaceKind::ragged && plan_.graph->space(space).base == router.dense_space;
+bool OutputWriter::is_compacted(const Program& program, const ProgramRouter& router) {
+  const SpaceId space = program.graph->value(program.operands[router.decision].value).type.space;
+  return program.graph->space(space).kind == SpaceKind::ragged && program.graph->space(space).base == router.dense_space;
 }
 
 /// Cells that are written of a router: those of its dense space, or, nested, as many as may come, since how many do is not known before it
 /// runs.
-int64_t OutputWriter::rows_of(const ProgramRouter& router, const Bindings& bindings) const {
-  const Operand& d = plan_.program->operands[router.decision];
-  return plan_.program->dims[is_compacted(router) ? router.dense_cells : d.decision_cells].evaluate(bindings);
+int64_t OutputWriter::rows_of(const Program& program, const ProgramRouter& router, const Bindings& bindings) {
+  const Operand& d = program.operands[router.decision];
+  return program.dims[is_compacted(program, router) ? router.dense_cells : d.decision_cells].evaluate(bindings);
 }
 
 void OutputWriter::add(const Batch& batch) {
@@ -65,7 +74,7 @@ void OutputWriter::add(const Batch& batch) {
   }
   if (!batch.is_consecutive()) writer_->append(prefix_of(batch) + "items", batch.items.data(), batch.items.size() * 8);
   const Program& program = *plan_.program;
-  const NamedRouters& named = plan_.records.routers;
+  const NamedRouters& named = plan_.records->routers;
   std::vector<const ExecutedDecision*> decided(named.first.size());
   for (const ExecutedDecision* d : standing_decisions(program, named, plan_.result))
     if (d->turn == 0) decided[static_cast<size_t>(named.of[static_cast<size_t>(d->router)])] = d;
@@ -73,8 +82,8 @@ void OutputWriter::add(const Batch& batch) {
   for (size_t n = 0; n < decided.size(); ++n) {
     const ProgramRouter& router = program.routers[named.first[n]];
     const Operand& shape = program.operands[router.decision];
-    const bool compacted = is_compacted(router);
-    const auto slots = static_cast<size_t>(rows_of(router, bindings) * shape.fan_out);
+    const bool compacted = is_compacted(program, router);
+    const auto slots = static_cast<size_t>(rows_of(program, router, bindings) * shape.fan_out);
     std::vector<int32_t> branch(slots, compacted ? -2 : -1);
     std::vector<float> weight(slots);
     const int64_t cells = decided[n] ? decided[n]->shape.cells : 0;

@@ -20,9 +20,9 @@ class OutputWriter {
   void finish();
 
  private:
-  bool is_compacted(const ProgramRouter& router) const;
-  int64_t rows_of(const ProgramRouter& router, const Bindings& bindings) const;
-  void declare(const Batch& batch, std::vector<TensorDeclaration>& list) const;
+  static bool is_compacted(const Program& program, const ProgramRouter& router);
+  static int64_t rows_of(const Program& program, const ProgramRouter& router, const Bindings& bindings);
+  static void declare(const CompiledPlan& plan, const Batch& batch, std::vector<TensorDeclaration>& list);
 
   const ReadyPlan& plan_;
   std::unique_ptr<SafetensorsWriter> writer_;

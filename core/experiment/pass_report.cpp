@@ -15,8 +15,8 @@ PassReport report_of(const PassOutcome& outcome) {
 
 void add_guard_counts(const ReadyPlan& plan, std::vector<PassReport>& passes) {
   for (PassReport& pass : passes)
-    for (size_t g = 0; g < plan.guard_hits.size(); ++g)
-      if (plan.program->guards[g].pass == pass.name) pass.guard_hits += plan.guard_hits[g], pass.fallbacks += plan.guard_misses[g];
+    if (const auto counts = plan.guards.find(pass.name); counts != plan.guards.end())
+      pass.guard_hits += counts->second.hits, pass.fallbacks += counts->second.misses;
 }
 
 void Gains::set(const PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,

@@ -1,29 +1,73 @@
-// A plan that is ready to run.
+// A plan that is ready to run, for whatever size the pictures of a batch have.
 #pragma once
-#include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
-#include <vector>
 
+#include "core/experiment/by_size.h"
 #include "core/experiment/record_plan.h"
 #include "core/runtime/executor.h"
 
 namespace stormcell {
 
-/// A graph compiled for the device, with the figures of its runs.
-struct ReadyPlan {
-  std::string name;  ///< "baseline", "optimized", or a pass
+/// A graph for one size of picture, and what runs it. Without an executor it is lowered only.
+struct CompiledPlan {
   std::shared_ptr<const Graph> graph;
   std::shared_ptr<const Program> program;
-  RecordPlan records;
-  std::unique_ptr<Executor> executor;
-  ExecutionResult result;                         ///< of the last batch
-  std::vector<int64_t> guard_hits, guard_misses;  ///< by guard, since the plan was made or they were cleared
+  std::shared_ptr<const RecordPlan> records;
+  std::shared_ptr<Executor> executor;
+};
 
-  void clear_guard_counts() {
-    std::fill(guard_hits.begin(), guard_hits.end(), 0);
-    std::fill(guard_misses.begin(), guard_misses.end(), 0);
-  }
+struct GuardCounts {
+  int64_t hits = 0, misses = 0;
+};
+
+/// A plan of a model, with the figures of its runs. What it inherits is compiled for the size in use, that of the batch that ran last; the
+/// plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.
+class ReadyPlan : public CompiledPlan {
+ public:
+  using Lower = std::function<CompiledPlan(PictureSize)>;  ///< graph, program and records for a size
+  using Compile = std::function<void(CompiledPlan&)>;      ///< adds the executor
+  ReadyPlan(std::string name, const WeightStore& store, Lower lower, Compile compile, PictureSize first);
+
+  ReadyPlan(const ReadyPlan&) = delete;
+  ReadyPlan& operator=(const ReadyPlan&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// What it inherits is for pictures of this size from here on. Throws Error(failed) where the plan of this size has other routers or
+  /// other steps than the first: a record names both by number.
+  void use(PictureSize size);
+  /// Of a size, without an executor.
+  CompiledPlan lowered(PictureSize size) const { return lower_(size); }
+  /// Of the first size: spaces, routers, steps with their work.
+  const RunLayout& layout() const { return layout_; }
+
+  size_t held() const { return compiled_.held(); }
+  int64_t builds() const { return compiled_.builds(); }
+  /// Arena, states and scratch of the size that takes most of those used so far: all sizes share one arena.
+  int64_t activation_bytes() const { return activation_bytes_; }
+  /// Weights that any size has needed so far; those that only fallbacks which never ran would need.
+  int64_t weight_bytes() const;
+  int64_t unloaded_weight_bytes() const;
+
+  ExecutionResult result;                     ///< of the last batch
+  std::map<std::string, GuardCounts> guards;  ///< by the pass that put them there, since the plan was made or they were cleared
+
+ private:
+  CompiledPlan build(PictureSize size);
+  void check_layout(PictureSize size, const RunLayout& other) const;
+
+  std::string name_;
+  const WeightStore& store_;
+  Lower lower_;
+  Compile compile_;
+  BySize<CompiledPlan> compiled_;
+  PictureSize size_;
+  RunLayout layout_;
+  int64_t activation_bytes_ = 0;
+  std::set<int32_t> needed_, spared_;  // weights, of the sizes that are not in use
 };
 
 }  // namespace stormcell

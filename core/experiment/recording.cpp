@@ -40,10 +40,11 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
   start.dataset = nlohmann::json{{"name", state.data->name()},
                                  {"fingerprint", state.data->fingerprint()},
                                  {"sequences", state.data->items()},
+                                 {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
                                  // Known from the beginning, so that an interrupted run, too, can be run again.
                                  {"settings", nlohmann::json::parse(settings.empty() ? state.settings_json() : settings)}}
                       .dump();
-  start.layout = plan.records.layout;
+  start.layout = plan.layout();
   start.decisions = options.decisions;
   start.inputs = options.inputs;
   if (options.inputs && state.model->tokenizer)
@@ -71,7 +72,7 @@ SessionRun::SessionRun(const std::string& path, const Experiment::State& state, 
       options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
   start_ = start_of(state, plan, kind, options_, config, settings);
   if (path.empty()) {
-    counted_ = std::make_unique<ProfileAccumulator>(plan.records.layout, nullptr, Counted::loads);
+    counted_ = std::make_unique<ProfileAccumulator>(plan.layout(), nullptr, Counted::loads);
     return;
   }
   session_ = std::make_unique<SessionWriter>(path, summary_of(state));
@@ -103,25 +104,25 @@ const ProfileAccumulator& SessionRun::profile() {
 }
 
 void SessionRun::add(const Batch& batch, uint8_t part) {
-  decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records.routers, plan_.result).size());
+  decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records->routers, plan_.result).size());
   ++records_;
   BatchRecord& record = begin_record();
   record.number = batch.index;
   record.part = part;
-  fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, stored(), record);
+  fill_record(*plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, stored(), record);
   submit();
 }
 
 void SessionRun::add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns) {
   BatchRecord& prefill = begin_record();
   prefill.number = records_++;
-  fill_record(plan_.records, *plan_.program, batch, bindings, plan_.result, stored(), prefill);
+  fill_record(*plan_.records, *plan_.program, batch, bindings, plan_.result, stored(), prefill);
   submit();
-  if (!plan_.records.has_turns()) return;
+  if (!plan_.records->has_turns()) return;
   for (const DecodedTurn& turn : turns) {
     BatchRecord& record = begin_record();
     record.number = records_++;
-    fill_turn(plan_.records, *plan_.program, batch, bindings, turn, plan_.result, stored(), record);
+    fill_turn(*plan_.records, *plan_.program, batch, bindings, turn, plan_.result, stored(), record);
     submit();
   }
 }
@@ -133,7 +134,7 @@ void SessionRun::measure_recording(const Batch& batch) {
     if (!measured_) measured_ = std::make_unique<Measured>(summary_of(state_), start_);
     BatchRecord& record = measured_->recorder.begin_batch();
     record.number = measured_->batches++;
-    fill_record(plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
+    fill_record(*plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
     measured_->recorder.submit();
   } catch (const std::exception&) {
     unmeasured_ = true;

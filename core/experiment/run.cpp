@@ -6,6 +6,7 @@
 #include "core/experiment/mirrored.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
+#include "core/experiment/plan_graphs.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/recording_cost.h"
 #include "core/experiment/routing_figures.h"
@@ -19,8 +20,7 @@ namespace stormcell {
 namespace {
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
-std::shared_ptr<const Graph> replay_config(const Experiment::State& s, const RunOptions& options, PlanConfig& config,
-                                           RunSummaryFigures& r) {
+GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
   // Other weights go other ways: what was left out for them is what these may need.
   if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
@@ -28,7 +28,9 @@ std::shared_ptr<const Graph> replay_config(const Experiment::State& s, const Run
               "make one for this model: optimize --config-out FILE");
   PipelineResult replayed =
       replay_passes({*s.graph, {}, nullptr, {}, mask_facts(*s.graph, *s.data)}, {wanted.passes.begin(), wanted.passes.end()});
+  PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {
+    if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));
     const PassReport& report = r.passes.emplace_back(report_of(outcome));
     if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
     for (const std::string& key : outcome.not_taken_over)
@@ -36,7 +38,7 @@ std::shared_ptr<const Graph> replay_config(const Experiment::State& s, const Run
                            report.reason);
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
-  return std::make_shared<Graph>(std::move(replayed.graph));
+  return plan_graphs(s, std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken));
 }
 
 class ForwardRun {
@@ -67,11 +69,11 @@ class ForwardRun {
   bool is_baseline() const { return options_.config.empty(); }
 
   void make_plan() {
-    std::shared_ptr<const Graph> graph = s_.graph;
+    GraphOfSize graphs = plan_graphs(s_, s_.graph, {});
     PlanConfig config = start_config(s_);
-    if (!is_baseline()) graph = replay_config(s_, options_, config, *result_);
+    if (!is_baseline()) graphs = replay_config(s_, options_, config, *result_);
     result_->config = to_json(config);
-    plan_ = s_.make_plan(is_baseline() ? "baseline" : "optimized", graph, 0, progress_);
+    plan_ = s_.make_plan(is_baseline() ? "baseline" : "optimized", graphs, 0, progress_);
     result_->load_seconds = s_.store->load_seconds();
   }
 
@@ -144,7 +146,7 @@ class ForwardRun {
     r.verified = s_.verify(*plan_, nullptr, progress_);
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
-    r.unloaded_weight_bytes = plan_->executor->unloaded_weight_bytes();
+    r.unloaded_weight_bytes = plan_->unloaded_weight_bytes();
   }
 
   Experiment::State& s_;

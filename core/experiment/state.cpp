@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/physical_limit.h"
 #include "core/graph/roles.h"
@@ -53,6 +54,7 @@ DatasetFigures Experiment::State::dataset_figures() const {
   d.by_length = options.bucket_by_length;
   d.cells_as_given = data->cells().as_given;
   d.cells_by_length = data->cells().by_length;
+  for (const SizeCount& s : data->sizes()) d.sizes.push_back({s.size.height, s.size.width, s.items, s.batches});
   return d;
 }
 
@@ -126,8 +128,7 @@ void Experiment::State::warn_of_noise(double spread, const OtherLoad& others, st
 
 void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings) {
   int64_t hits = 0, misses = 0;
-  for (const int64_t n : plan.guard_hits) hits += n;
-  for (const int64_t n : plan.guard_misses) misses += n;
+  for (const auto& [pass, counts] : plan.guards) hits += counts.hits, misses += counts.misses;
   if (misses <= hits) return;
   warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
                      " times, each counted once a batch: this data uses branches the plan left out, and each miss runs the slower "
@@ -143,37 +144,60 @@ std::string Experiment::State::settings_json() const {
   return stormcell::settings_json(ran);
 }
 
-std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
-                                                        const Progress& progress) {
-  auto plan = std::make_unique<ReadyPlan>();
-  plan->name = name;
-  plan->graph = g;
-  auto program = std::make_shared<Program>(lower(g));
-  plan->program = program;
-  plan->records = record_plan(*program);
-  const Bindings bounds = bounds_of(*g, *data, new_tokens);
+std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) const {
+  if (size == picture) return graph;
+  return graphs_.at(size, [this](PictureSize of) {
+    const std::shared_ptr<const Graph> stored = model->forward_for(of);
+    return dtype == model->dtype ? stored : convert_weights(stored, model->weights, dtype).graph;
+  });
+}
+
+CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
+  const auto program = std::make_shared<const Program>(lower(g));
+  const auto records = std::make_shared<RecordPlan>(record_plan(*program));
   // Of one execution on the largest batch, all branches alike.
   const GraphCost cost = cost_of(*g, {bounds, {}, {}, 1});
   std::map<NodeId, const NodeCost*> cost_of_node;
   for (const NodeCost& n : cost.nodes) cost_of_node[n.node] = &n;
   for (size_t i = 0; i < program->steps.size(); ++i)
     if (const auto at = cost_of_node.find(program->steps[i].node); at != cost_of_node.end() && at->second->times > 0) {
-      plan->records.layout.steps[i].flops = at->second->cost.flops / at->second->times;
-      plan->records.layout.steps[i].bytes = at->second->cost.bytes() / at->second->times;
+      records->layout.steps[i].flops = at->second->cost.flops / at->second->times;
+      records->layout.steps[i].bytes = at->second->cost.bytes() / at->second->times;
     }
-  const CompileOptions compile{bounds, options.record_scores, memory};
-  check_further_plan(*device, *store, program, compile, available_memory(), name, options.model);
-  plan->executor = std::make_unique<Executor>(*device, *store, program, compile, progress);
-  plan->guard_hits.assign(program->guards.size(), 0);
-  plan->guard_misses.assign(program->guards.size(), 0);
-  return plan;
+  return {std::move(g), program, records, nullptr};
+}
+
+std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
+                                                        const Progress& progress) {
+  const auto bounds = [this, new_tokens](const Graph& g) { return bounds_of(g, *data, new_tokens); };
+  const auto lower_for = [this, bounds, graphs = std::move(graphs)](PictureSize size) {
+    const std::shared_ptr<const Graph> g = graphs(size);
+    return lowered(g, bounds(*g));
+  };
+  const auto compile = [this, bounds, name, progress](CompiledPlan& plan) {
+    const CompileOptions options_of_plan{bounds(*plan.graph), options.record_scores, memory};
+    check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
+    plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
+  };
+  return std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
+}
+
+std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
+                                                        const Progress& progress) {
+  const auto one_size = [this, name, g](PictureSize size) {
+    if (size != picture) failed("plan \"" + name + "\"", "is made for pictures of " + to_text(picture) + " only, got " + to_text(size));
+    return g;
+  };
+  return make_plan(name, GraphOfSize(one_size), new_tokens, progress);
 }
 
 void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& execute, int64_t new_tokens) {
+  plan.use(batch.picture);
   plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, new_tokens), execute, plan.result);
-  for (size_t i = 0; i < plan.guard_hits.size(); ++i) {
-    plan.guard_hits[i] += plan.result.guard_hits[i];
-    plan.guard_misses[i] += plan.result.guard_misses[i];
+  for (size_t i = 0; i < plan.program->guards.size(); ++i) {
+    GuardCounts& counts = plan.guards[plan.program->guards[i].pass];
+    counts.hits += plan.result.guard_hits[i];
+    counts.misses += plan.result.guard_misses[i];
   }
 }
 
@@ -203,8 +227,8 @@ PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency
   if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
   f.batches = static_cast<int64_t>(shares.size());
   f.rounds = rounds;
-  f.peak_weight_bytes = plan.executor->weight_bytes();
-  f.peak_activation_bytes = plan.executor->activation_bytes();
+  f.peak_weight_bytes = plan.weight_bytes();
+  f.peak_activation_bytes = plan.activation_bytes();
   return f;
 }
 

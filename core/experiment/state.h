@@ -1,6 +1,7 @@
 // What an open experiment holds; shared by the façade's parts.
 #pragma once
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,12 +19,16 @@
 
 namespace stormcell {
 
+/// Of a plan: its graph for pictures of a size; of a model without pictures for 0x0.
+using GraphOfSize = std::function<std::shared_ptr<const Graph>(PictureSize)>;
+
 struct Experiment::State {
   ExperimentOptions options;
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Dataset> data;
   std::unique_ptr<cpu::CpuDevice> device;
-  std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs
+  PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
+  std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
   std::shared_ptr<const WeightSource> weights;
   std::unique_ptr<WeightStore> store;
   std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
@@ -32,6 +37,9 @@ struct Experiment::State {
   cpu::PlacementProbe placement;
   DType dtype = DType::f32;
   double tolerance = 1e-4;  ///< of the execution
+
+  /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
+  std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
   ModelFigures model_figures() const;
   DatasetFigures dataset_figures() const;
@@ -48,9 +56,12 @@ struct Experiment::State {
   /// Guards that miss more often than they hold.
   static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 
+  /// Compiled for the largest pictures at once, for others when they come. The state must outlive the plan.
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress);
+  /// Of data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
-  /// Runs one batch; the result stays in plan.result.
+  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in plan.result.
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options, int64_t new_tokens = 0);
   /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
   double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, OperatorTime>* by_operator) const;
@@ -69,6 +80,10 @@ struct Experiment::State {
   double mean_limit_milliseconds(ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress);
   /// Time by operator over the first batches, with step events on.
   std::vector<OperatorTime> operator_times(ReadyPlan& plan, const Progress& progress);
+
+ private:
+  mutable BySize<std::shared_ptr<const Graph>> graphs_;
+  CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };
 
 }  // namespace stormcell

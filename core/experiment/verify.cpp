@@ -27,13 +27,15 @@ std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const
 }
 
 /// Whose cells they are, by the batches' items.
-void name_cells(const Program& program, const Dataset& data, std::vector<Flip>& flips) {
+void name_cells(ReadyPlan& plan, const Dataset& data, std::vector<Flip>& flips) {
   Batch batch;
   for (Flip& flip : flips) {
+    if (batch.index != flip.batch || batch.items.empty()) batch = data.batch(flip.batch);
+    plan.use(batch.picture);
+    const Program& program = *plan.program;
     const auto router =
         std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.name == flip.router; });
     if (router == program.routers.end()) continue;
-    if (batch.index != flip.batch || batch.items.empty()) batch = data.batch(flip.batch);
     const int64_t cells = program.graph->space(router->dense_space).count.evaluate(bindings_of(*program.graph, batch, 0));
     const int64_t per_item = cells / std::max<int64_t>(batch.size(), 1);
     if (per_item < 1 || flip.cell < 0 || flip.cell >= cells) continue;
@@ -60,14 +62,15 @@ struct JudgedPlan {
     judge.add_replayed(reference, std::exchange(replayed.outputs, {}));
     const Observed free = run(batch, nullptr);
     // A plan that leaves padding out has decided nothing there.
-    const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, *state.graph, batch);
+    const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*plan.graph, *state.graph_for(batch.picture), batch);
     const std::vector<JudgedDecision> some =
         computed.empty() ? std::vector<JudgedDecision>() : only_computed(reference.decisions, computed);
     judge.add_free(number, reference, computed.empty() ? reference.decisions : some, replayed.decisions, &free);
   }
   /// One batch beside the baseline: as it is measured, freely. Where it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(int64_t number, const Batch& batch, Observed reference) {
-    reference.decisions = only_computed(reference.decisions, computed_cells(*plan.graph, *state.graph, batch));
+    plan.use(batch.picture);
+    reference.decisions = only_computed(reference.decisions, computed_cells(*plan.graph, *state.graph_for(batch.picture), batch));
     Observed free = run(batch, nullptr);
     if (!decided_alike(reference.decisions, free.decisions)) return judge.add(number, reference, run(batch, &reference), &free);
     for (JudgedDecision& d : free.decisions) d.free_choice = d.choice;
@@ -78,40 +81,50 @@ struct JudgedPlan {
 /// The two questions about a format (design 5.1): is it executed rightly, and what does it cost?
 class References {
  public:
-  References(const Experiment::State& s, const Progress& progress)
-      : state_(s),
-        progress_(progress),
-        running_(*s.graph, *s.model->weights),
-        stored_(*s.model->forward, *s.model->weights),
-        reach_(router_reach(*s.graph)) {}
+  References(const Experiment::State& s, const Progress& progress) : state_(s), progress_(progress) {}
 
   /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
-  Observed running(const Batch& batch) const {
-    return run(running_, *state_.graph, batch, state_.arithmetic() == Arithmetic::rounds_to_bf16);
+  Observed running(const Batch& batch) {
+    const OfSize& of = of_size(batch.picture);
+    return run(*of.running, of.reach, batch, state_.arithmetic() == Arithmetic::rounds_to_bf16);
   }
   /// By one that holds them as they are stored.
-  Observed stored(const Batch& batch) const { return run(stored_, *state_.model->forward, batch, false); }
+  Observed stored(const Batch& batch) {
+    const OfSize& of = of_size(batch.picture);
+    return run(*of.stored, of.reach, batch, false);
+  }
 
   bool converts() const { return state_.dtype != state_.model->dtype; }
   /// Of two references only then: f32 holds every number that a model may store.
   bool differ() const { return converts() && state_.dtype != DType::f32; }
 
  private:
-  Observed run(const Oracle<float>& oracle, const Graph& graph, const Batch& batch, bool round_inputs) const {
+  /// For pictures of one size: the graphs in both formats, the cells that routers reach.
+  struct OfSize {
+    std::shared_ptr<const Graph> running, stored;
+    std::map<std::string, CellRelation> reach;
+  };
+  const OfSize& of_size(PictureSize size) {
+    return of_size_.at(size, [this](PictureSize of) {
+      const std::shared_ptr<const Graph> running = state_.graph_for(of);
+      return OfSize{running, converts() ? state_.model->forward_for(of) : running, router_reach(*running)};
+    });
+  }
+  Observed run(const Graph& graph, const std::map<std::string, CellRelation>& reach, const Batch& batch, bool round_inputs) const {
     OracleOptions options;
     options.threads = state_.device->info().threads;
     options.cancel = progress_.cancel;
     options.keep_scores = true;
     options.round_inputs = round_inputs;
     const Bindings bindings = bindings_of(graph, batch, 0);
-    Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, batch), bindings, options), reach_);
+    const Oracle<float> oracle(graph, *state_.model->weights);
+    Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, batch), bindings, options), reach);
     came.real = real_cells(graph, batch);
     return came;
   }
   const Experiment::State& state_;
   const Progress& progress_;
-  Oracle<float> running_, stored_;
-  std::map<std::string, CellRelation> reach_;
+  BySize<OfSize> of_size_;
 };
 
 FormatCost cost_of(const Experiment::State& s, std::vector<OutputDifference> outputs) {
@@ -126,7 +139,7 @@ FormatCost cost_of(const Experiment::State& s, std::vector<OutputDifference> out
 
 /// Batches from 0 on until the time is up, at least one: all plans beside the same reference, and for `format` the first beside the stored
 /// weights. Returns how many.
-int64_t verify_with_oracle(const References& references, std::vector<JudgedPlan>& plans, OutputJudge& format, double until,
+int64_t verify_with_oracle(References& references, std::vector<JudgedPlan>& plans, OutputJudge& format, double until,
                            const Progress& progress) {
   const Experiment::State& s = plans[0].state;
   const int64_t batches = s.data->batch_count();
@@ -182,7 +195,7 @@ std::vector<std::string> Experiment::State::differences_from(ReadyPlan& baseline
 
 Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
   const double begin = seconds_now();
-  const References references(*this, progress);
+  References references(*this, progress);
   std::vector<JudgedPlan> plans;
   plans.emplace_back(*this, plan);
   if (baseline && baseline != &plan) plans.emplace_back(*this, *baseline);
@@ -203,7 +216,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
       v.reasons.push_back(v.format->dtype + text);
     }
   }
-  name_cells(*plan.program, *data, v.listed);
+  name_cells(plan, *data, v.listed);
   v.passed = v.reasons.empty();
   v.batches = checked;
   v.baseline_batches = more;

@@ -90,6 +90,25 @@ std::vector<int32_t> Config::ids(std::string_view key, int64_t below) const {
   return list;
 }
 
+std::vector<int64_t> Config::integers(std::string_view key, int64_t least, int64_t most) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return {};
+  std::vector<int64_t> list;
+  const auto add = [&](const nlohmann::json& number) {
+    const bool fits = number.is_number_integer() &&
+                      !(number.is_number_unsigned() && number.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) &&
+                      number.get<int64_t>() >= least && number.get<int64_t>() <= most;
+    if (!fits) refuse(key, "integers from " + std::to_string(least) + " to " + std::to_string(most));
+    list.push_back(number.get<int64_t>());
+  };
+  if (value->is_array()) {
+    for (const nlohmann::json& number : *value) add(number);
+  } else {
+    add(*value);
+  }
+  return list;
+}
+
 std::vector<std::string> Config::words(std::string_view key) const {
   const nlohmann::json* value = at(key);
   if (!value) return {};

@@ -26,6 +26,8 @@ class Config {
   std::string word(std::string_view key, std::string_view otherwise, const std::vector<std::string_view>& known) const;
   /// An integer or a list of integers; empty when absent or null.
   std::vector<int32_t> ids(std::string_view key, int64_t below) const;
+  /// An integer or a list of integers between `least` and `most`; empty when absent or null, or where the list is.
+  std::vector<int64_t> integers(std::string_view key, int64_t least, int64_t most) const;
   std::vector<std::string> words(std::string_view key) const;
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;
 

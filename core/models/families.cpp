@@ -7,13 +7,17 @@ namespace stormcell {
 
 std::unique_ptr<const Architecture> configure_switch_transformer(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_mixtral(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_patch_mixture(const Config&, const Config&, const WeightCatalog*);
 
 namespace {
 constexpr Family kFamilies[] = {
     {"switch_transformers", configure_switch_transformer},
     {"mixtral", configure_mixtral},
+    {"patch_mixture", configure_patch_mixture},
 };
 }  // namespace
+
+Graph Architecture::generate(WeightCatalog&, bool) const { failed("generate", "this family does not decode"); }
 
 std::span<const Family> families() { return kFamilies; }
 

@@ -17,11 +17,12 @@ namespace stormcell {
 class Architecture {
  public:
   virtual ~Architecture() = default;
-  /// Fills what the configuration says: vocabulary, lengths, token ids, what parts there are.
+  /// Fills what the configuration says: vocabulary, lengths, token ids, sizes of pictures, what parts there are.
   virtual void describe(Model& model) const = 0;
-  virtual Graph forward(WeightCatalog& weights) const = 0;
+  /// `picture`: the size that the graph is built for, one of those that describe() states; families without pictures pass over it.
+  virtual Graph forward(WeightCatalog& weights, PictureSize picture) const = 0;
   /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token are an output, too.
-  virtual Graph generate(WeightCatalog& weights, bool with_logits) const = 0;
+  virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
   /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
   virtual Spread spread(std::string_view weight) const = 0;
   /// True for tensors that files of this family hold and nobody reads: a second name of a tied weight, a table that is computed.

@@ -202,7 +202,7 @@ class Mixtral final : public Architecture {
     model.has_decoder = true;
     model.generates = s_.head;
   }
-  Graph forward(WeightCatalog& weights) const override { return MixtralBuilder(s_, weights).forward(); }
+  Graph forward(WeightCatalog& weights, PictureSize) const override { return MixtralBuilder(s_, weights).forward(); }
   Graph generate(WeightCatalog& weights, bool with_logits) const override { return MixtralBuilder(s_, weights).generate(with_logits); }
   Spread spread(std::string_view name) const override { return name.ends_with("norm.weight") ? Spread{1, 0} : Spread{0, s_.deviation}; }
   bool is_spare(std::string_view name) const override { return name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq"); }

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/dtype.h"
 #include "core/base/progress.h"
+#include "core/cell/picture_size.h"
 #include "core/graph/graph.h"
 #include "core/runtime/weight_source.h"
 
@@ -36,7 +38,7 @@ inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLengt
 
 struct Model {
   std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME
-  std::string family;       ///< "switch_transformers", "mixtral"
+  std::string family;       ///< "switch_transformers", "mixtral", "patch_mixture"
   std::string path;         ///< of the folder or file; empty for presets
   std::string config;       ///< canonical JSON text: keys sorted, no white space
   std::string fingerprint;  ///< SHA-256: canonical config, headers of the weight files, first and last 4 KiB of 256 sampled tensors
@@ -62,9 +64,16 @@ struct Model {
 
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null where the folder has none
   std::shared_ptr<const WeightSource> weights;
-  std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
-  std::vector<InputSpec> inputs;     ///< of the forward graph: what the data has to bring
+  std::vector<std::string> classes;   ///< names of the labels that data may give, by their numbers; empty: it knows none
+  std::vector<InputSpec> inputs;      ///< of the forward graph: what the data has to bring
+  PictureSize picture;                ///< that `forward` is built for, by config.json; 0x0: it takes no pictures
+  std::optional<PictureSizes> sizes;  ///< which others it takes; none: no others
   std::shared_ptr<const Graph> forward;
+  /// Builds the forward graph for another of `sizes`, over the same weights. Ask forward_for().
+  std::function<std::shared_ptr<const Graph>(PictureSize)> build_forward;
+  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model where it takes none
+  /// of that size.
+  std::shared_ptr<const Graph> forward_for(PictureSize size) const;
   /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
   std::function<std::shared_ptr<const Graph>()> generate;
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.

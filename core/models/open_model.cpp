@@ -46,9 +46,15 @@ void count_weights(Model& model) {
 
 void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture, std::shared_ptr<WeightCatalog> catalog) {
   architecture->describe(model);
-  model.forward = std::make_shared<const Graph>(architecture->forward(*catalog));
+  model.forward = std::make_shared<const Graph>(architecture->forward(*catalog, model.picture));
   model.inputs = input_specs(*model.forward);
+  for (InputSpec& input : model.inputs)
+    if (input.role == InputRole::pixels) input.sizes = model.sizes;
   model.weights = catalog->source();
+  if (model.sizes)
+    model.build_forward = [architecture, catalog](PictureSize size) {
+      return std::make_shared<const Graph>(architecture->forward(*catalog, size));
+    };
   if (model.generates) {
     model.generate = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog, false)); };
     model.generate_with_logits = [architecture, catalog] { return std::make_shared<const Graph>(architecture->generate(*catalog, true)); };
@@ -203,6 +209,14 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
 std::string_view to_text(WeightOrigin origin) {
   static constexpr std::array<std::string_view, 3> kNames = {"trained", "calibrated", "seeded"};
   return kNames[static_cast<size_t>(origin)];
+}
+
+std::shared_ptr<const Graph> Model::forward_for(PictureSize size) const {
+  if (size == PictureSize() || size == picture) return forward;
+  if (picture == PictureSize()) bad_input(name, "takes no pictures, so none of " + to_text(size), "name data that the model takes");
+  if (!sizes || !sizes->take(size))
+    bad_input(name, "takes no pictures of " + to_text(size), sizes ? "it takes " + to_text(*sizes) : "it takes " + to_text(picture));
+  return build_forward(size);
 }
 
 std::string resources_folder() {

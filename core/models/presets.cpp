@@ -1,4 +1,4 @@
-// preset:NAME: published architectures with seeded weights. Their routing is what the seed gives.
+// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives.
 #include "core/models/presets.h"
 
 #include <nlohmann/json.hpp>
@@ -37,18 +37,39 @@ nlohmann::json switch_base(int64_t experts) {
           {"decoder_start_token_id", 0}};
 }
 
+template <int64_t kExperts>
+nlohmann::json switch_base_of() {
+  return switch_base(kExperts);
+}
+
+/// Pictures to twice as large ones, by networks of three sizes. Small: no published model is meant.
+nlohmann::json patch_mixture() {
+  return {{"model_type", "patch_mixture"},
+          {"image_size", {64, 64}},
+          {"num_channels", 3},
+          {"patch_size", 16},
+          {"patch_stride", 12},
+          {"upscale", 2},
+          {"router_channels", 8},
+          {"hidden_act", "relu"},
+          {"branch_channels", {4, 8, 16}},
+          {"branch_blocks", {0, 1, 2}}};
+}
+
 struct Preset {
   std::string_view name;
-  int64_t experts;
+  nlohmann::json (*config)();
 };
-constexpr Preset kPresets[] = {{"switch-base-8", 8},   {"switch-base-16", 16},   {"switch-base-32", 32},
-                               {"switch-base-64", 64}, {"switch-base-128", 128}, {"switch-base-256", 256}};
+constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},     {"switch-base-16", switch_base_of<16>},
+                               {"switch-base-32", switch_base_of<32>},   {"switch-base-64", switch_base_of<64>},
+                               {"switch-base-128", switch_base_of<128>}, {"switch-base-256", switch_base_of<256>},
+                               {"patch-mixture", patch_mixture}};
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {
   std::string list;
   for (const Preset& p : kPresets) {
-    if (p.name == name) return switch_base(p.experts);
+    if (p.name == name) return p.config();
     list += (list.empty() ? "" : ", ") + std::string(p.name);
   }
   bad_input("preset:" + std::string(name), "no preset of this name", "known presets: " + list);

@@ -258,7 +258,7 @@ class SwitchTransformer final : public Architecture {
     model.generates = s_.decoder && s_.head;
     model.unsupported = s_.unsupported;
   }
-  Graph forward(WeightCatalog& weights) const override { return SwitchBuilder(s_, weights).forward(); }
+  Graph forward(WeightCatalog& weights, PictureSize) const override { return SwitchBuilder(s_, weights).forward(); }
   Graph generate(WeightCatalog& weights, bool with_logits) const override { return SwitchBuilder(s_, weights).generate(with_logits); }
 
   /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of deviation

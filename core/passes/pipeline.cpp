@@ -66,9 +66,10 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
   return result;
 }
 
-PassParameters saved_parameters(const PassOutcome& outcome) {
-  PassParameters saved = outcome.cumulative.parameters;
-  saved.insert(outcome.options.begin(), outcome.options.end());
+PassParameters saved_parameters(const PassOutcome& outcome) { return saved_parameters(outcome.options, outcome.cumulative); }
+PassParameters saved_parameters(const PassParameters& options, const PassResult& result) {
+  PassParameters saved = result.parameters;
+  saved.insert(options.begin(), options.end());
   return saved;
 }
 

@@ -39,6 +39,7 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
 
 /// What a configuration keeps of a pass: its options and what it found.
 PassParameters saved_parameters(const PassOutcome& outcome);
+PassParameters saved_parameters(const PassParameters& options, const PassResult& result);
 /// Applies what a configuration says, without a profile: the saved parameters of each pass, by id.
 PipelineResult replay_passes(const PassInput& input, const std::map<std::string, PassParameters>& configuration);
 

@@ -47,6 +47,7 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   facts->model = reader.summary().model.name;
   facts->family = reader.summary().model.family;
   facts->device = text_at(json_or_null(summary.machine), "name");
+  facts->pictures = flag_at(json_or_null(summary.dataset), "pictures");
   const RecordedInputs inputs = recorded_inputs(reader, summary.id);
   facts->inputs = inputs.texts || inputs.tokens, facts->labels = inputs.labels;
   for (const RunSummary& other : reader.runs())

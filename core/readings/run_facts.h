@@ -9,6 +9,7 @@ struct RunFacts {
   RunLine line;
   std::string model, family, device;
   bool inputs = false, labels = false;  ///< texts or token ids, and labels, are recorded
+  bool pictures = false;                ///< its data are pictures: no words could be recorded
   Latency latency_ms;                   ///< of the recorded batches, recording included; runs 0: no times are there
   int64_t guard_hits = 0, guard_misses = 0;
   std::vector<RoutingLoads::Row> routers;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <set>
 
 #include "core/base/error.h"
 
@@ -240,22 +239,23 @@ int64_t Executor::activation_bytes() const {
   const ExecutableLayout& l = executable_->layout();
   return l.memory.arena_bytes + l.memory.state_bytes + l.scratch_bytes;
 }
-int64_t Executor::weight_bytes() const {
-  int64_t bytes = 0;
-  for (const int32_t h : executable_->layout().always) bytes += weights_.bytes(h);
-  return bytes + fallback_bytes(true);
-}
-int64_t Executor::unloaded_weight_bytes() const { return fallback_bytes(false); }
-
-int64_t Executor::fallback_bytes(bool missed) const {
+std::set<int32_t> Executor::weights(bool needed) const {
+  const ExecutableLayout& layout = executable_->layout();
   // A weight of several fallbacks is needed as soon as one of them has run.
-  std::set<int32_t> needed, spared;
-  const auto& lazy = executable_->layout().lazy;
-  for (size_t g = 0; g < lazy.size(); ++g) (missed_[g] ? needed : spared).insert(lazy[g].begin(), lazy[g].end());
+  std::set<int32_t> used(layout.always.begin(), layout.always.end()), spared;
+  for (size_t g = 0; g < layout.lazy.size(); ++g) (missed_[g] ? used : spared).insert(layout.lazy[g].begin(), layout.lazy[g].end());
+  if (needed) return used;
+  std::erase_if(spared, [&](int32_t handle) { return used.contains(handle); });
+  return spared;
+}
+
+int64_t Executor::bytes_of(const std::set<int32_t>& handles) const {
   int64_t bytes = 0;
-  for (const int32_t h : missed ? needed : spared)
-    if (missed || !needed.count(h)) bytes += weights_.bytes(h);
+  for (const int32_t handle : handles) bytes += weights_.bytes(handle);
   return bytes;
 }
+
+int64_t Executor::weight_bytes() const { return bytes_of(weights(true)); }
+int64_t Executor::unloaded_weight_bytes() const { return bytes_of(weights(false)); }
 
 }  // namespace stormcell

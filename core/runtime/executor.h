@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,12 +88,14 @@ class Executor {
   int64_t weight_bytes() const;
   /// Weights that only fallbacks which never ran would need.
   int64_t unloaded_weight_bytes() const;
+  /// Handles of either: of the weights needed so far, or of those that only such fallbacks would need.
+  std::set<int32_t> weights(bool needed) const;
 
  private:
   void stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
-  int64_t fallback_bytes(bool missed) const;
+  int64_t bytes_of(const std::set<int32_t>& handles) const;
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);
 

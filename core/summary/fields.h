@@ -62,6 +62,13 @@ void fields(auto& v, Of<ModelFigures> auto& m) {
   v.true_unless_said("weights_stated", m.weights_stated);
 }
 
+void fields(auto& v, Of<PictureFigures> auto& p) {
+  v("height", p.height);
+  v("width", p.width);
+  v("items", p.items);
+  v("batches", p.batches);
+}
+
 void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("name", d.name);
   v("batches", d.batches);
@@ -72,6 +79,7 @@ void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("by_length", d.by_length);
   v("cells_as_given", d.cells_as_given);
   v("cells_by_length", d.cells_by_length);
+  v("sizes", d.sizes);
 }
 
 void fields(auto& v, Of<DeviceFigures> auto& d) {
@@ -289,6 +297,14 @@ void fields(auto& v, Of<RouterStructure> auto& r) {
   v("mixes", r.mixes);
 }
 
+void fields(auto& v, Of<PictureStructure> auto& p) {
+  v("height", p.height);
+  v("width", p.width);
+  v("channels", p.channels);
+  v.positive_or_null("least", p.least);
+  v.positive_or_null("most", p.most);
+}
+
 void fields(auto& v, Of<ModelStructure> auto& s) {
   v.schema("inspect", s.version);
   v("name", s.name);
@@ -296,6 +312,7 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("parameters", s.parameters);
   v("weight_bytes", s.weight_bytes);
   v("flops_per_cell", s.flops_per_cell);
+  v("picture", s.picture);
   v("routers", s.routers);
   v("operators", s.operators);
   v("unsupported", s.unsupported);

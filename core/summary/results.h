@@ -34,12 +34,17 @@ struct ModelFigures {
   std::string fingerprint;
   bool weights_stated = true;  ///< false: nobody said how the weights were made; they are taken as stored
 };
+/// Pictures of one size.
+struct PictureFigures {
+  int64_t height = 0, width = 0, items = 0, batches = 0;
+};
 struct DatasetFigures {
   std::string name;
   int64_t batches = 0, cells = 0, cells_without_padding = 0, sequences = 0, truncated = 0;
   bool by_length = false;  ///< batches of like length (--bucket-by-length); then `cells` is cells_by_length
   /// Counted, padding included: in batches in the data's order, in batches of like length. 0: an older run does not say.
   int64_t cells_as_given = 0, cells_by_length = 0;
+  std::vector<PictureFigures> sizes;  ///< smallest first; empty: no pictures
 };
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;
@@ -237,11 +242,17 @@ struct RouterStructure {
   std::vector<std::string> depends, mixes;
   double hoistable_bytes = 0, hoistable_flops = 0;
 };
+/// The pictures that a model takes.
+struct PictureStructure {
+  int64_t height = 0, width = 0, channels = 0;  ///< that the structure is told for
+  int64_t least = 0, most = 0;                  ///< of heights and widths that it takes, too; 0: this size alone
+};
 struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
   double flops_per_cell = 0;
+  std::optional<PictureStructure> picture;  ///< none: it takes no pictures
   std::vector<RouterStructure> routers;
   std::map<std::string, int64_t> operators;
   std::vector<std::string> unsupported, warnings;

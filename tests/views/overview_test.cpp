@@ -298,6 +298,14 @@ class OverviewTest : public QObject {
     QCOMPARE(actions.size(), static_cast<qsizetype>(three.size()));
   }
 
+  void nobody_is_asked_to_record_the_words_of_pictures() {
+    Situation s = situation(optimised());
+    s.facts.inputs = false;
+    QVERIFY(rules_of(s).contains("no-inputs"));
+    s.facts.pictures = true;
+    QVERIFY2(!rules_of(s).contains("no-inputs"), qPrintable(rules_of(s).join(' ')));
+  }
+
   void how_much_was_measured_is_said() {
     Situation s = situation(optimised());
     QVERIFY(make_page(s).footer.contains("416 executions a plan"));

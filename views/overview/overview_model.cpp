@@ -302,8 +302,12 @@ OverviewPageModel make_page(const Situation& s) {
       count_text(static_cast<qint64>(s.facts.routers.size())));
   add(tr("Decisions"), s.facts.line.decisions ? tr("every one is stored") : tr("only their sums are stored"),
       tr("`profile` and `optimize` store each decision."), s.facts.line.decisions ? tr("all") : tr("sums"));
-  add(tr("Inputs"), tr("texts or token ids"), tr("Stored with --record-inputs, and for demos."),
-      s.facts.inputs ? tr("recorded") : tr("not recorded"));
+  if (s.facts.pictures)
+    add(tr("Inputs"), tr("pictures"), tr("A session stores no pictures; a cell is named by its picture and its place in it."),
+        tr("pictures"));
+  else
+    add(tr("Inputs"), tr("texts or token ids"), tr("Stored with --record-inputs, and for demos."),
+        s.facts.inputs ? tr("recorded") : tr("not recorded"));
   return page;
 }
 

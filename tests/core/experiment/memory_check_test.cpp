@@ -50,7 +50,7 @@ std::string refusal(Device& device, DType dtype, int64_t available) {
   const auto graph = two_products(dtype);
   WeightStore store(device, std::make_shared<Zeros>(*graph));
   try {
-    check_memory(device, store, graph, CompileOptions{{4}}, available, "MODEL");
+    check_memory(device, store, {graph}, CompileOptions{{4}}, available, "MODEL");
   } catch (const Error& e) {
     return e.kind() == ErrorKind::bad_input ? e.what() : "another kind";
   }

@@ -131,6 +131,7 @@ class FieldsTest : public QObject {
     QCOMPARE(bytes_left_out<SplitFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<PlanFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<ModelFigures>(), size_t{0});
+    QCOMPARE(bytes_left_out<PictureFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<DatasetFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<DeviceFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<Flip>(), size_t{0});
@@ -147,6 +148,7 @@ class FieldsTest : public QObject {
     QCOMPARE(bytes_left_out<DecodedVerification>(), size_t{0});
     QCOMPARE(bytes_left_out<GenerateFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<RouterStructure>(), size_t{0});
+    QCOMPARE(bytes_left_out<PictureStructure>(), size_t{0});
     QCOMPARE(bytes_left_out<ModelStructure>(), size_t{0});
   }
 

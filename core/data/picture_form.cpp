@@ -1,0 +1,48 @@
+#include "core/data/picture_form.h"
+
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+
+std::string shape_of(PictureSize size, int64_t channels) {
+  return "[" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", " + std::to_string(channels) + "]";
+}
+
+}  // namespace
+
+PictureForm::PictureForm(const InputSpec& pixels)
+    : size{pixels.content.at(0), pixels.content.at(1)}, channels(pixels.content.at(2)), sizes(pixels.sizes) {}
+
+bool PictureForm::takes(PictureSize came, int64_t came_channels) const {
+  return came_channels == channels && (sizes ? sizes->take(came) : came == size);
+}
+
+std::string PictureForm::to_text() const {
+  return sizes ? "[height, width, " + std::to_string(channels) + "], " + stormcell::to_text(*sizes) : shape_of(size, channels);
+}
+
+void PictureForm::check(const std::string& where, const std::string& what, PictureSize came, int64_t came_channels) const {
+  if (takes(came, came_channels)) return;
+  const std::string text = what + " " + shape_of(came, came_channels) + ", the model takes " + to_text();
+  if (came_channels != channels) bad_input(where, text, "give pictures with " + std::to_string(channels) + " channels in the last place");
+  bad_input(where, text, sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
+}
+
+void expect_pixels(const std::string& where, const std::string& name, DType type) {
+  if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
+}
+
+std::vector<float> pixels_of(DType type, std::span<const std::byte> bytes) {
+  std::vector<float> pixels(bytes.size() / element_size(type));
+  if (type == DType::f32)
+    std::memcpy(pixels.data(), bytes.data(), bytes.size());
+  else
+    for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(std::to_integer<int>(bytes[i])) / 255.0F;
+  return pixels;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,40 @@
+// What is built for a size of picture, kept for the sizes that were asked for last.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <utility>
+
+#include "core/cell/picture_size.h"
+
+namespace stormcell {
+
+template <class T>
+class BySize {
+ public:
+  static constexpr size_t kMost = 4;
+
+  /// What `build(size)` gave, now where it is not held. The one that was not asked for the longest time goes before a fifth is built; the
+  /// others stay where they are in memory.
+  template <class Build>
+  T& at(PictureSize size, const Build& build) {
+    const auto known = std::find_if(held_.begin(), held_.end(), [&](const auto& entry) { return entry.first == size; });
+    if (known != held_.end()) {
+      held_.splice(held_.begin(), held_, known);
+      return held_.front().second;
+    }
+    if (held_.size() == kMost) held_.pop_back();
+    held_.emplace_front(size, build(size));
+    ++builds_;
+    return held_.front().second;
+  }
+  size_t held() const { return held_.size(); }
+  /// How often something was built, whether it is still held or not.
+  int64_t builds() const { return builds_; }
+
+ private:
+  std::list<std::pair<PictureSize, T>> held_;  // the last one asked for first
+  int64_t builds_ = 0;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,19 @@
+// The graphs of a plan, one for each size of picture.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/experiment/state.h"
+#include "core/passes/pipeline.h"
+
+namespace stormcell {
+
+/// By pass: what is needed to do again what it did.
+using PassConfiguration = std::map<std::string, PassParameters>;
+
+/// `first` for the largest pictures of the data (State::picture); for others the model's graph of that size, changed as `configuration`
+/// says. Calling it throws Error(failed) where a pass that changed `first` does not apply to that size. The state must outlive it.
+GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration);
+
+}  // namespace stormcell

@@ -1,0 +1,200 @@
+// Pictures of several sizes in one data set: folders, batches of one size each, and what does not fit.
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/data/dataset.h"
+#include "core/formats/safetensors_writer.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/testing/file_bytes.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+class PictureSizesTest : public QObject {
+  Q_OBJECT
+
+  static std::vector<InputSpec> inputs(std::optional<PictureSizes> sizes = PictureSizes{3, 20}) {
+    return {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {4, 4, 2}, 0, sizes}};
+  }
+  /// Every pixel is `value`.
+  static void write(const Scratch& scratch, const std::string& name, PictureSize size, float value, int64_t channels = 2) {
+    const std::vector<float> pixels(static_cast<size_t>(size.pixels() * channels), value);
+    scratch.write(
+        name, npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", " + std::to_string(channels) + ")", "<f4",
+                     pixels));
+  }
+  /// Pictures of three sizes in turns: 0, 1, 2, 0, 1, ...; each pixel the picture's number.
+  static std::string mixed_folder(const Scratch& scratch, int count) {
+    constexpr std::array<PictureSize, 3> kSizes{PictureSize{3, 7}, PictureSize{7, 3}, PictureSize{5, 5}};
+    for (int i = 0; i < count; ++i) {
+      char name[16];
+      std::snprintf(name, sizeof name, "%03d.npy", i);
+      write(scratch, std::string("pictures/") + name, kSizes[static_cast<size_t>(i % 3)], static_cast<float>(i));
+    }
+    return scratch.path("pictures");
+  }
+
+ private slots:
+  void the_size_of_an_array_is_the_data_s() {
+    const Scratch scratch;
+    const std::vector<float> pixels(2 * 6 * 9 * 2, 0.5F);
+    const std::string array = scratch.write("x.npy", npy_of("(2, 6, 9, 2)", "<f4", pixels));
+    const auto data = Dataset::open(array, nullptr, {.inputs = inputs()});
+    QCOMPARE(data->batch_count(), int64_t{1});
+    const Batch batch = data->batch(0);
+    QCOMPARE(to_text(batch.picture), std::string("6x9"));
+    QCOMPARE(batch.find_input("pixels")->shape, (std::vector<int64_t>{2, 6, 9, 2}));
+    QCOMPARE(data->sizes().size(), size_t{1});
+    QCOMPARE(data->sizes()[0].items, int64_t{2});
+    const std::vector<TensorToWrite> list{{"pixels", DType::f32, {2, 9, 6, 2}, pixels.data()}};
+    write_safetensors(scratch.path("x.safetensors"), list);
+    const auto turned = Dataset::open(scratch.path("x.safetensors"), nullptr, {.inputs = inputs()});
+    QCOMPARE(to_text(turned->batch(0).picture), std::string("9x6"));
+    // The same numbers in another shape are other data.
+    QVERIFY(turned->fingerprint() != data->fingerprint());
+    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = inputs(PictureSizes{3, 8})}), array,
+                     "the array holds pictures of [6, 9, 2], the model takes [height, width, 2], heights and widths of 3 to 8 pixels");
+    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = inputs({})}), array, "the model takes [4, 4, 2]");
+    std::vector<InputSpec> grey = inputs();
+    grey[0].content[2] = 1;
+    VERIFY_BAD_INPUT(Dataset::open(array, nullptr, {.inputs = grey}), array, "give pictures with 1 channels in the last place");
+  }
+
+  void random_pictures_have_the_size_that_is_asked_for() {
+    const auto stated = Dataset::open("random:3", nullptr, {.inputs = inputs()}),
+               asked = Dataset::open("random:3x7x5", nullptr, {.inputs = inputs()}),
+               with_channels = Dataset::open("random:3x7x5x2", nullptr, {.inputs = inputs()});
+    QCOMPARE(to_text(stated->batch(0).picture), std::string("4x4"));
+    QCOMPARE(to_text(asked->batch(0).picture), std::string("7x5"));
+    QCOMPARE(asked->fingerprint(), with_channels->fingerprint());
+    QCOMPARE(asked->batch(0).find_input("pixels")->reals.size(), size_t{3 * 7 * 5 * 2});
+    VERIFY_BAD_INPUT(Dataset::open("random:3x2x5", nullptr, {.inputs = inputs()}), "random:3x2x5", "heights and widths of 3 to 20 pixels");
+    VERIFY_BAD_INPUT(Dataset::open("random:3x7x5x3", nullptr, {.inputs = inputs()}), "random:3x7x5x3", "another size than the model takes");
+    VERIFY_BAD_INPUT(Dataset::open("random:3x5", nullptr, {.inputs = inputs()}), "random:3x5", "random:N or random:NxHxWxC");
+  }
+
+  void batches_hold_pictures_of_one_size_each() {
+    const Scratch scratch;
+    const auto data = Dataset::open(mixed_folder(scratch, 20), nullptr, {.batch = 3, .inputs = inputs()});
+    // 7, 7 and 6 pictures: three, three and two batches.
+    QCOMPARE(data->items(), int64_t{20});
+    QCOMPARE(data->batch_count(), int64_t{8});
+    std::vector<int64_t> all;
+    for (int64_t b = 0; b < data->batch_count(); ++b) {
+      const Batch batch = data->batch(b);
+      const auto* pixels = batch.find_input("pixels");
+      QCOMPARE(pixels->shape, (std::vector<int64_t>{batch.size(), batch.picture.height, batch.picture.width, 2}));
+      QVERIFY(std::is_sorted(batch.items.begin(), batch.items.end()));
+      for (size_t i = 0; i < batch.items.size(); ++i) {
+        QCOMPARE(batch.items[i] % 3, batch.items[0] % 3);
+        QCOMPARE(pixels->reals[i * static_cast<size_t>(batch.picture.pixels()) * 2], static_cast<float>(batch.items[i]));
+      }
+      all.insert(all.end(), batch.items.begin(), batch.items.end());
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<int64_t> expected(20);
+    std::iota(expected.begin(), expected.end(), 0);
+    QCOMPARE(all, expected);
+    std::vector<std::string> sizes;
+    for (const SizeCount& s : data->sizes())
+      sizes.push_back(to_text(s.size) + " " + std::to_string(s.items) + " " + std::to_string(s.batches));
+    QCOMPARE(sizes, (std::vector<std::string>{"3x7 7 3", "7x3 7 3", "5x5 6 2"}));
+    QCOMPARE(data->cells().cells, int64_t{20});
+    // Fewer batches than there are, though the data suffice for so many.
+    const auto five = Dataset::open(scratch.path("pictures"), nullptr, {.batch = 3, .batches = 5, .inputs = inputs()});
+    QCOMPARE(five->batch_count(), int64_t{5});
+    int64_t items = 0;
+    for (int64_t b = 0; b < 5; ++b) items += five->batch(b).size();
+    QCOMPARE(five->items(), items);
+    QVERIFY(five->fingerprint() != data->fingerprint());
+  }
+
+  void profiled_batches_are_of_all_sizes() {
+    // A tenth of the pictures is large, all at the end; every fourth batch, and the first quarter, see their share.
+    const Scratch scratch;
+    for (int i = 0; i < 240; ++i) {
+      char name[24];
+      std::snprintf(name, sizeof name, "p/%03d.npy", i);
+      write(scratch, name, i < 216 ? PictureSize{3, 3} : PictureSize{9, 9}, 1);
+    }
+    const auto data = Dataset::open(scratch.path("p"), nullptr, {.batch = 3, .inputs = inputs()});
+    QCOMPARE(data->batch_count(), int64_t{80});
+    int64_t every_fourth = 0, first = 0;
+    for (int64_t b = 0; b < 80; ++b) {
+      const bool large = data->batch(b).picture.height == 9;
+      every_fourth += large && b % 4 == 0;
+      first += large && b < 20;
+    }
+    QVERIFY2(every_fourth >= 1 && every_fourth <= 3, std::to_string(every_fourth).c_str());
+    QVERIFY2(first >= 1 && first <= 3, std::to_string(first).c_str());
+  }
+
+  void files_are_taken_in_the_order_of_their_names() {
+    const Scratch scratch;
+    write(scratch, "p/b.npy", {4, 4}, 2);
+    write(scratch, "p/a.npy", {4, 4}, 1);
+    write(scratch, "p/c.npy", {4, 4}, 3);
+    scratch.write("p/.hidden", "no picture");
+    const auto data = Dataset::open(scratch.path("p"), nullptr, {.batch = 2, .inputs = inputs()});
+    // Of one size: as the data has them.
+    QCOMPARE(data->batch(0).items, (std::vector<int64_t>{0, 1}));
+    QCOMPARE(data->batch(1).items, (std::vector<int64_t>{2}));
+    QCOMPARE(data->batch(0).find_input("pixels")->reals[0], 1.0F);
+    QCOMPARE(data->batch(1).find_input("pixels")->reals[0], 3.0F);
+    // Bytes become 0 to 1.
+    scratch.write("q/x.npy", npy_of("(3, 3, 2)", "|u1", std::vector<uint8_t>(18, 51)));
+    QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->batch(0).find_input("pixels")->reals[7], 0.2F);
+  }
+
+  void one_bad_file_of_a_folder_is_named() {
+    const auto refused = [](const std::function<void(const Scratch&)>& spoil, const std::string& file, const std::string& words) {
+      const Scratch scratch;
+      write(scratch, "p/a.npy", {4, 4}, 1);
+      write(scratch, "p/z.npy", {6, 4}, 1);
+      spoil(scratch);
+      const std::string where = file.empty() ? scratch.path("p") : scratch.path("p/" + file);
+      VERIFY_BAD_INPUT(Dataset::open(scratch.path("p"), nullptr, {.inputs = inputs()}), where, words);
+    };
+    refused(
+        [](const Scratch& s) {
+          write(s, "p/m.npy", {2, 4}, 1);
+        },
+        "m.npy", "is a picture of [2, 4, 2], the model takes [height, width, 2], heights and widths of 3 to 20 pixels");
+    refused([](const Scratch& s) { write(s, "p/m.npy", {4, 21}, 1); }, "m.npy", "is a picture of [4, 21, 2]");
+    refused([](const Scratch& s) { write(s, "p/m.npy", {4, 4}, 1, 3); }, "m.npy", "give pictures with 2 channels");
+    refused([](const Scratch& s) { write(s, "p/m.npy", {0, 4}, 1); }, "m.npy", "is a picture of [0, 4, 2]");
+    refused([](const Scratch& s) { s.write("p/m.npy", "no array"); }, "m.npy", "");
+    refused([](const Scratch& s) { s.write("p/m.npy", ""); }, "m.npy", "");
+    refused([](const Scratch& s) { s.write("p/m.npy", npy_of("(4, 4)", "<f4", std::vector<float>(16))); }, "m.npy", "has the shape [4, 4]");
+    refused([](const Scratch& s) { s.write("p/m.npy", npy_of("(4, 4, 2)", "<i4", std::vector<int32_t>(32))); }, "m.npy", "holds i32");
+    refused([](const Scratch& s) { s.write("p/m.npy", npy_of("(4, 4, 2)", "<f4", std::vector<float>(31))); }, "m.npy", "");
+    refused(
+        [](const Scratch& s) {
+          write(s, "p/m.npy", {4, 4}, std::numeric_limits<float>::quiet_NaN());
+        },
+        "", "m.npy holds pixels that are not finite");
+    refused([](const Scratch& s) { s.write("p/notes.md", "x"); }, "", "holds \"notes.md\", which is no picture that this version reads");
+    refused([](const Scratch& s) { write(s, "p/deeper.npy/x.npy", {4, 4}, 1); }, "", "holds \"deeper.npy\"");
+    const Scratch scratch;
+    std::filesystem::create_directory(scratch.path("empty"));
+    VERIFY_BAD_INPUT(Dataset::open(scratch.path("empty"), nullptr, {.inputs = inputs()}), scratch.path("empty"), "holds no picture");
+  }
+
+  void batches_that_could_not_be_run_are_refused() {
+    const Scratch scratch;
+    write(scratch, "p/a.npy", {16, 16}, 1);
+    VERIFY_BAD_INPUT(Dataset::open(scratch.path("p"), nullptr, {.batch = 1 << 23, .inputs = inputs()}), "--batch",
+                     "8388608 pictures of [16, 16, 2] is too large");
+    std::vector<InputSpec> labelled = inputs();
+    labelled.push_back({"which", DType::i32, InputRole::label, "patch", "picture", 4, {}, 4});
+    VERIFY_BAD_INPUT(Dataset::open("random:4", nullptr, {.inputs = labelled}), "space patch", "the model takes pictures of any size");
+  }
+};
+
+STORMCELL_TEST(PictureSizesTest)
+#include "picture_sizes_test.moc"
