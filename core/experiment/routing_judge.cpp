@@ -69,7 +69,7 @@ Flip flip_of(int64_t batch, const JudgedDecision& reference, int64_t cell, const
   return flip;
 }
 
-/// A follower that is there on one side only: its first branch there.
+/// A decision that one side alone made: its first branch there.
 Flip one_sided(int64_t batch, const JudgedDecision& d, int64_t cell, int32_t Flip::*side) {
   Flip flip = flip_of(batch, d, cell);
   const int32_t choice = *choices_of(d, d.choice, cell);
