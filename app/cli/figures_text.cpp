@@ -141,7 +141,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
       rows.push_back({"", "median over pairs: the plan beside the baseline on the same batch, one right after the other"});
     } else if (!applied) {
       rows.push_back({"speed-up", none_left_out(f) ? "no pass applied; nothing to compare"
-                                                   : "nothing was gained: every pass that applied made the plan slower and is left out"});
+                                                   : "nothing was gained: every pass that applied is left out again"});
     } else {
       rows.push_back({"speed-up", "none stated, because the result is not verified"});
     }

@@ -133,8 +133,10 @@ NpyArray open_npy(const std::string& path) {
   if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
   const auto type = parse_descr(header->descr);
   if (!type)
-    bad_input(path, "holds " + in_quotes(header->descr) + ", expected '<i4', '<i8', '<f4' or '|u1'",
-              "numpy.save(FILE, array.astype('<i4'))");
+    bad_input(
+        path, "holds " + in_quotes(header->descr) + ", expected '<i4', '<i8', '<f4' or '|u1'",
+        // Reals must not become integers.
+        header->descr.find('f') == std::string::npos ? "numpy.save(FILE, array.astype('<i4'))" : "numpy.save(FILE, array.astype('<f4'))");
   if (header->fortran_order && header->shape.size() > 1)
     bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
   array.dtype = *type;

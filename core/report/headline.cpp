@@ -17,8 +17,7 @@ std::string verdict(const ReportData& d) {
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
   if (f.verb == "optimize" && d.trusted() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-    return lost ? "Nothing was gained: the passes that applied made the plan slower and are left out."
-                : "No pass applied: there is nothing to compare.";
+    return lost ? "Nothing was gained: the passes that applied are left out again." : "No pass applied: there is nothing to compare.";
   }
   if (f.verb == "optimize" && f.optimized) {
     if (!d.trusted() || !f.speedup) return "Not verified: no speed-up can be reported.";
@@ -30,6 +29,12 @@ std::string verdict(const ReportData& d) {
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
     return milliseconds(plan->latency_ms.median) + " a batch" + (d.trusted() ? ", verified." : ".");
   return "What was recorded.";
+}
+
+std::string decoding_text(const std::optional<DecodedVerification>& proof) {
+  if (!proof) return "Nothing was compared with the oracle.";
+  return (proof->passed ? "<strong class=\"good\">Verified</strong>: " : "<strong class=\"bad\">Verification failed</strong>: ") +
+         escape(proof->passed || proof->reasons.empty() ? proof->text : proof->reasons[0]) + ".";
 }
 
 std::string lead(const ReportData& d) {
@@ -48,7 +53,7 @@ std::string lead(const ReportData& d) {
   text += ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
   if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
-  if (d.decoded) return text + "Compared with the oracle: " + (d.decoded->verified ? escape(d.decoded->verified->text) + "." : "nothing.");
+  if (d.decoded) return text + decoding_text(d.decoded->verified);
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)
     return text + "<strong class=\"bad\">Verification failed</strong>: " +

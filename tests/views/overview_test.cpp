@@ -249,8 +249,21 @@ class OverviewTest : public QObject {
     j["optimized"] = j["speedup"] = j["speedup_ci95"] = QJsonValue();
     j["passes"] = QJsonArray{left};
     const OverviewPageModel page = make_page(situation(j));
-    QVERIFY2(page.headline.startsWith("Nothing was gained: the passes that applied made the plan slower"), qPrintable(page.headline));
+    QVERIFY2(page.headline.startsWith("Nothing was gained: the passes that applied are left out"), qPrintable(page.headline));
     QVERIFY(page.tone == Tone::plain && page.waterfall[0].left_out);
+  }
+
+  void decoding_says_whether_it_was_verified() {
+    QJsonObject j{{"schema", "stormcell.generate/1"}, {"tokens", 100}, {"tokens_per_s", 50.5}};
+    QVERIFY(proof_of(situation(j)).tone == Tone::warn);
+    const QString text = "the first 16 tokens of 3 of 3 sequences equal the oracle's";
+    for (const bool passed : {true, false}) {
+      j["verified"] = QJsonObject{{"passed", passed}, {"text", text}, {"reasons", passed ? QJsonArray{} : QJsonArray{"a token differs"}}};
+      const Situation s = situation(j);
+      QCOMPARE(proof_of(s).title, passed ? QString("Verified") : QString("Verification failed"));
+      QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Wrong: a token differs") == !passed);
+      QCOMPARE(make_page(s).headline.startsWith("Not verified"), !passed);
+    }
   }
 
   void the_table_obeys_the_rules_of_models() {

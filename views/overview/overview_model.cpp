@@ -38,10 +38,13 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   if (f.verified && !f.verified->passed) {
     page.headline = tr("Not verified: the outputs differ from the reference.");
     page.tone = Tone::bad;
+  } else if (generated && generated->verified && !generated->verified->passed) {
+    page.headline = tr("Not verified: what was decoded differs from the reference.");
+    page.tone = Tone::bad;
   } else if (f.verb == "optimize" && f.is_verified() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
-    page.headline = lost ? tr("Nothing was gained: the passes that applied made the plan slower and are left out.")
-                         : tr("Nothing was gained: no pass applied.");
+    page.headline =
+        lost ? tr("Nothing was gained: the passes that applied are left out again.") : tr("Nothing was gained: no pass applied.");
   } else if (f.verb == "optimize" && !f.speedup) {
     page.headline = tr("Not verified: no speed-up can be reported.");
     page.tone = Tone::warn;
@@ -246,13 +249,21 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
 
 }  // namespace
 
+namespace {
+
+ProofText proof_of_decoding(const DecodedVerification& proof) {
+  QString text = of(proof.text) + ".";
+  for (const std::string& reason : proof.reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
+  return {proof.passed ? Tone::good : Tone::bad, proof.passed ? tr("Verified") : tr("Verification failed"), text};
+}
+
+}  // namespace
+
 ProofText proof_of(const Situation& s) {
   if (!s.summary) return {Tone::warn, tr("Nothing was verified"), tr("Recorded batches alone; no outputs were compared.")};
   const auto& proof = s.summary->figures.verified;
-  if (!proof)
-    return {Tone::warn, tr("Not compared with the reference"),
-            s.summary->figures.verb == "generate" ? tr("Decoding is not verified in this version.")
-                                                  : tr("No batch was run through the reference.")};
+  if (const auto& generated = s.summary->generated; generated && generated->verified) return proof_of_decoding(*generated->verified);
+  if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
   QString text =
       of(proof->text) + ". " +
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
