@@ -19,8 +19,8 @@ bool weights_from_scores(const Node& route) { return protocol_row(protocol_of(ro
 
 class Analysis {
  public:
-  Analysis(const Graph& graph, const std::vector<ValueId>& sources)
-      : g_(graph), sources_(sources), rows_(graph.values.size(), Row(sources.size())) {
+  Analysis(const Graph& graph, const std::vector<ValueId>& sources, RepeatStop stop)
+      : g_(graph), sources_(sources), stop_(stop), rows_(graph.values.size(), Row(sources.size())) {
     for (size_t s = 0; s < sources.size(); ++s) {
       const CellRelation self = identity_relation(g_, g_.value(sources[s]).type.space);
       row(sources[s])[s] = {self, self};
@@ -131,7 +131,8 @@ class Analysis {
       written_.pop_back();
       std::sort(written.begin(), written.end());
       written.erase(std::unique(written.begin(), written.end()), written.end());
-      for (const ValueId state : written) add(row(state), space(state), n.yields[0][0], {Mix::batch});
+      if (stop_ == RepeatStop::counts)
+        for (const ValueId state : written) add(row(state), space(state), n.yields[0][0], {Mix::batch});
       if (!written_.empty()) written_.back().insert(written_.back().end(), written.begin(), written.end());
       size_t i = 0;
       bool grown = false;
@@ -159,18 +160,19 @@ class Analysis {
 
   const Graph& g_;
   const std::vector<ValueId>& sources_;
+  RepeatStop stop_;
   IdVector<Row> rows_;
   std::vector<std::vector<ValueId>> written_;  // states, by enclosing repeat
 };
 
 }  // namespace
 
-CellFlow analyze_cell_flow(const Graph& graph) {
+CellFlow analyze_cell_flow(const Graph& graph, RepeatStop stop) {
   CellFlow flow;
   for (size_t v = 0; v < graph.values.size(); ++v)
     if (graph.values[v].kind == ValueKind::input || graph.values[v].kind == ValueKind::state)
       flow.sources_.push_back(static_cast<ValueId>(v));
-  Analysis analysis(graph, flow.sources_);
+  Analysis analysis(graph, flow.sources_, stop);
   analysis.run();
   flow.dependences_ = analysis.take();
   flow.routers_ = router_flows(graph);

@@ -45,6 +45,12 @@ struct RouterFlow {
   std::vector<Mixing> mixes;         ///< its own capacity or priority, then what mixes the cells it routed before the next router decides
 };
 
+/// Whether the stop of a repeat counts, which says how many turns it takes.
+enum class RepeatStop : uint8_t {
+  counts,   ///< reaches everything that its turns write
+  ignored,  ///< of what is read of turns that every cell it is read of asks for itself: the tokens of a sequence that has not ended
+};
+
 class CellFlow {
  public:
   /// Inputs and states, in the order of their numbers.
@@ -57,14 +63,14 @@ class CellFlow {
   const RouterFlow* router(std::string_view name) const;
 
  private:
-  friend CellFlow analyze_cell_flow(const Graph& graph);
+  friend CellFlow analyze_cell_flow(const Graph& graph, RepeatStop stop);
   std::vector<ValueId> sources_;
   std::vector<std::vector<CellDependence>> dependences_;  ///< [value][source]
   std::vector<RouterFlow> routers_;
 };
 
 /// The graph must be verified.
-CellFlow analyze_cell_flow(const Graph& graph);
+CellFlow analyze_cell_flow(const Graph& graph, RepeatStop stop = RepeatStop::counts);
 
 /// Whether the relation says that cell `a` of a value over `of` depends on cell `b` of a source over `on`. Spaces without routed ones
 /// above.
