@@ -121,10 +121,12 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"", v.text});
     rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + plural(v.dropped, "cell") + " for capacity" : "")});
     for (const std::string& reason : v.reasons) rows.push_back({"", "wrong: " + reason});
-    if (const auto& f = v.format)
+    if (const auto& f = v.format) {
       rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
-                                               " of the largest value, beside the oracle on the stored weights (--tolerance " +
+                                               " of the largest value with the routing choices of the stored weights (--tolerance " +
                                                number_text(f->tolerance, 1) + ")"});
+      if (const std::string freely = free_cost_text(*f); !freely.empty()) rows.push_back({"", freely});
+    }
     for (const OutputDifference& o : v.outputs)
       if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});
   }

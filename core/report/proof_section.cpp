@@ -16,7 +16,9 @@ std::string proof_text(const Verification& v) {
     const std::string format = escape(f->dtype);
     text += " on the weights in " + format + ", rounded by the oracle itself. What " + format +
             " costs beside the oracle on the stored weights is a figure of its own: " + rough(f->max_rel_diff) +
-            " of the largest value (allowed: " + rough(f->tolerance) + ").";
+            " of the largest value with that oracle's routing choices (allowed: " + rough(f->tolerance) + ")";
+    const std::string freely = free_cost_text(*f);
+    text += (freely.empty() ? "" : ", and " + escape(freely)) + ".";
   } else {
     text += " on the stored weights.";
   }
@@ -36,7 +38,14 @@ std::string outputs_table(const Verification& v) {
     for (const OutputDifference& o : v.outputs) table.row({"of it <code>" + escape(o.name) + "</code>", rough(o.max_rel_diff)});
   table.row({"largest difference, absolute", rough(v.max_abs_diff)});
   table.row({"running free, of the largest value", rough(v.free_max_rel_diff)});
-  if (v.format) table.row({escape(v.format->dtype) + " beside the stored format, of the largest value", rough(v.format->max_rel_diff)});
+  if (const auto& f = v.format) {
+    const std::string beside = escape(f->dtype) + " beside the stored format";
+    table.row({beside + ", of the largest value", rough(f->max_rel_diff)});
+    if (f->choices > 0) {
+      table.row({beside + ", running free", rough(f->free_max_rel_diff)});
+      table.row({beside + ", routing choices that differ", count(f->differing_choices) + " of " + count(f->choices)});
+    }
+  }
   table.row({"routing choices that differ", count(v.flips)});
   table.row({"of these explained by a near tie", count(v.explained_flips)});
   table.row({"consequences of these further on", count(v.consequences)});

@@ -135,7 +135,12 @@ void fields(auto& v, Of<FormatCost> auto& f) {
   v.list("outputs", f.outputs, [](auto& each, Of<OutputDifference> auto& o) {
     each("name", o.name);
     each.infinite_or_null("max_rel_diff", o.max_rel_diff);
+    each.infinite_or_null("free_max_rel_diff", o.free_max_rel_diff);
   });
+  v.infinite_or_null("free_max_rel_diff", f.free_max_rel_diff);
+  v("choices", f.choices);
+  v("differing_choices", f.differing_choices);
+  v.derived("differing_share", f.choices > 0 ? static_cast<double>(f.differing_choices) / static_cast<double>(f.choices) : 0.0);
 }
 
 void fields(auto& v, Of<Verification> auto& f) {

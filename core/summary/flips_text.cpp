@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/summary/results.h"
@@ -17,6 +19,13 @@ std::string flips_text(const Verification& v) {
   }
   if (v.consequences > 0) text += "; " + std::to_string(v.consequences) + " more follow" + (v.consequences == 1 ? "s" : "") + " from that";
   return text;
+}
+
+std::string free_cost_text(const FormatCost& cost) {
+  if (cost.choices == 0) return {};
+  const double percent = 100 * static_cast<double>(cost.differing_choices) / static_cast<double>(cost.choices);
+  return fmt::format("{:.2g} running freely, where {} of {} routing choices ({:.2g} %) differ from those of the stored weights",
+                     cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices), percent);
 }
 
 }  // namespace stormcell

@@ -180,8 +180,14 @@ class OverviewTest : public QObject {
                     {"explained_flips", 2},
                     {"consequences", 5},
                     {"format", QJsonObject{{"dtype", "bf16"}, {"max_rel_diff", 0.007}, {"tolerance", 0.05}, {"passed", true}}}};
+    QVERIFY(!proof_of(situation(failed)).text.contains("Running freely"));  // an older run
+    QJsonObject verified = failed["verified"].toObject(), format = verified["format"].toObject();
+    format["free_max_rel_diff"] = 0.42, format["choices"] = 5760, format["differing_choices"] = 99;
+    verified["format"] = format;
+    failed["verified"] = verified;
     const Situation s = situation(failed);
     const QString said = proof_of(s).text;
+    QVERIFY2(said.contains("Running freely it is 0.42: 99 of 5,760 routing choices differ"), qPrintable(said));
     QVERIFY2(
         said.contains("Wrong: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
         qPrintable(said));

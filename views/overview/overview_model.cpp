@@ -272,9 +272,14 @@ ProofText proof_of(const Situation& s) {
                                    : tr("%1 routing decisions differ, %2 of them explained by rounding at a near tie.")
                                          .arg(count_text(proof->flips), count_text(proof->explained_flips)));
   if (proof->consequences > 0) text += " " + tr("%1 more follow from that.").arg(count_text(proof->consequences));
-  if (const auto& format = proof->format)
-    text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value; allowed are %3.")
+  if (const auto& format = proof->format) {
+    text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value with the routing choices of the stored weights; "
+                     "allowed are %3.")
                       .arg(of(format->dtype), number_text(format->max_rel_diff), number_text(format->tolerance));
+    if (format->choices > 0)
+      text += " " + tr("Running freely it is %1: %2 of %3 routing choices differ from those of the stored weights.")
+                        .arg(number_text(format->free_max_rel_diff), count_text(format->differing_choices), count_text(format->choices));
+  }
   if (proof->dropped > 0) text += " " + tr("%1 cells were dropped by capacity, as in the reference.").arg(count_text(proof->dropped));
   return {proof->passed ? Tone::good : Tone::bad, proof->passed ? tr("Verified") : tr("Verification failed"), text};
 }

@@ -70,7 +70,7 @@ class SummaryJsonTest : public QObject {
     v.flips = 3, v.explained_flips = 1, v.consequences = 7, v.dropped = 2;
     v.outputs = {{"small", 0.5, 0.25, 0.125}, {"logits", 4, 2, 1}};
     v.routers = {{"moe", 1e-6, 3, 2e-6, 3, 1}};
-    v.format = FormatCost{"bf16", 0.01, 0.05, true, {{"small", 0, 0.01, 0}}};
+    v.format = FormatCost{"bf16", 0.01, 0.05, true, {{"small", 0, 0.01, 0.25}}, 0.25, 5760, 99};
     Flip flip;
     flip.router = "moe", flip.batch = 1, flip.execution = 2, flip.cell = 3, flip.above = "exit=1", flip.reference = 4, flip.ours = -1;
     flip.follows = true;
@@ -85,6 +85,11 @@ class SummaryJsonTest : public QObject {
     QCOMPARE(read.routers[0].score_error, 1e-6);
     QCOMPARE(read.routers[0].explained_flips, int64_t{1});
     QVERIFY(read.format && read.format->dtype == "bf16" && read.format->passed && read.format->outputs.size() == 1);
+    QVERIFY(read.format->free_max_rel_diff == 0.25 && read.format->outputs[0].free_max_rel_diff == 0.25);
+    QCOMPARE(parsed(to_json(f))["verified"]["format"]["differing_share"].get<double>(), 99 / 5760.0);
+    QCOMPARE(QString::fromStdString(free_cost_text(*read.format)),
+             QString("0.25 running freely, where 99 of 5,760 routing choices (1.7 %) differ from those of the stored weights"));
+    QCOMPARE(free_cost_text(FormatCost{}), std::string());
     QVERIFY(read.listed[0].follows && read.listed[0].above == "exit=1" && read.listed[0].ours == -1 && read.listed[0].execution == 2);
     QCOMPARE(QString::fromStdString(flips_text(read)),
              QString("3 routing choices differ, 2 of them without a near tie; 7 more follow from that"));
