@@ -237,6 +237,7 @@ void Dataset::count_sizes(const std::vector<ItemLength>& lengths) {
   for (int64_t b = 0; b < batch_count(); ++b) {
     const std::vector<int64_t> items = arrangement_.items_of(b);
     const PictureSize size = lengths[static_cast<size_t>(items.front())].picture;
+    size_of_batch_.push_back(size);
     SizeCount& count = counts[size];
     count.size = size;
     ++count.batches;
@@ -245,6 +246,7 @@ void Dataset::count_sizes(const std::vector<ItemLength>& lengths) {
   }
   for (const auto& [size, count] : counts)
     if (size != PictureSize()) sizes_.push_back(count);
+  if (sizes_.empty()) size_of_batch_.clear();
 }
 
 bool Dataset::target_follows_ids() const {

@@ -90,6 +90,10 @@ class Dataset {
   CellTotals cells() const;
   /// By size, the smallest first; empty where the model takes no pictures. A batch holds pictures of one size.
   const std::vector<SizeCount>& sizes() const { return sizes_; }
+  /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
+  PictureSize picture_size(int64_t batch) const {
+    return size_of_batch_.empty() ? PictureSize() : size_of_batch_.at(static_cast<size_t>(batch));
+  }
   int64_t truncated() const { return truncated_; }
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
@@ -140,6 +144,7 @@ class Dataset {
   std::vector<Space> filled_;  // as spaces_
   std::vector<SpaceCells> spaces_;
   std::vector<SizeCount> sizes_;
+  std::vector<PictureSize> size_of_batch_;  // empty where there are no pictures
   Arrangement arrangement_;
   int64_t given_tokens_ = 0, tokens_by_length_ = 0;
   int64_t items_ = 0, truncated_ = 0;
