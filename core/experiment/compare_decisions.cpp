@@ -41,35 +41,103 @@ double threshold_margin(const Protocol& protocol, const float* scores, const Cho
   return margin;
 }
 
-double groups_margin(const JudgedDecision& r, const float* scores, const ChoiceDifference& difference) {
-  const Protocol& p = r.protocol;
-  const int32_t per_group = r.shape.branches / p.groups;
-  const auto corrected = [&](int32_t b) {
-    const double s = 1 / (1 + std::exp(-static_cast<double>(scores[b])));
-    return std::isnan(s) ? -kNever : s + (r.bias.empty() ? 0.0 : static_cast<double>(r.bias[static_cast<size_t>(b)]));
-  };
-  std::vector<double> group(static_cast<size_t>(p.groups));
-  for (int32_t g = 0; g < p.groups; ++g) {
-    double first = -kNever, second = -kNever;
-    for (int32_t b = g * per_group; b < (g + 1) * per_group; ++b) {
-      const double s = corrected(b);
-      second = std::max(second, std::min(first, s));
-      first = std::max(first, s);
+/// Sigmoids with their correction, of branches and of groups.
+struct CorrectedScores {
+  CorrectedScores(const JudgedDecision& r, const float* scores) : per_group(r.shape.branches / r.protocol.groups) {
+    for (int32_t b = 0; b < r.shape.branches; ++b) {
+      const double s = 1 / (1 + std::exp(-static_cast<double>(scores[b])));
+      branch.push_back(std::isnan(s) ? -kNever : s + (r.bias.empty() ? 0.0 : static_cast<double>(r.bias[static_cast<size_t>(b)])));
     }
-    group[static_cast<size_t>(g)] = per_group > 1 ? first + second : first;
+    for (int32_t g = 0; g < r.protocol.groups; ++g) {
+      double first = -kNever, second = -kNever;
+      for (int32_t b = g * per_group; b < (g + 1) * per_group; ++b) {
+        second = std::max(second, std::min(first, of(b)));
+        first = std::max(first, of(b));
+      }
+      group.push_back(per_group > 1 ? first + second : first);
+    }
+    std::vector<double> sorted = group;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    const auto kept = static_cast<size_t>(std::clamp(r.protocol.groups_kept, 1, r.protocol.groups));
+    last_kept = sorted[kept - 1];
+    first_left = kept < sorted.size() ? sorted[kept] : -kNever;
   }
-  std::vector<double> sorted = group;
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  const double last_kept = sorted[static_cast<size_t>(std::clamp(p.groups_kept, 1, p.groups) - 1)];
+  double of(int32_t b) const { return branch[static_cast<size_t>(b)]; }
+  double of_group(int32_t b) const { return group[static_cast<size_t>(b / per_group)]; }
+
+  int32_t per_group;
+  std::vector<double> branch, group;
+  double last_kept, first_left;  ///< groups at the cut; no group is left: -infinity
+};
+
+double groups_margin(const JudgedDecision& r, const float* scores, const ChoiceDifference& difference) {
+  const CorrectedScores corrected(r, scores);
   double margin = 0;
   for (const int32_t l : difference.lost)
     for (const int32_t g : difference.gained) {
-      const double of_lost = group[static_cast<size_t>(l / per_group)], of_gained = group[static_cast<size_t>(g / per_group)];
       // Either branch overtakes branch, or the group of the lost one fell out. A group's score moves by twice what a branch's does.
-      const double by_branch = distance(corrected(l), corrected(g)), by_group = distance(of_lost, of_gained) / 2;
-      margin = std::max({margin, distance(last_kept, of_gained) / 2, std::min(by_branch, by_group > 0 ? by_group : by_branch)});
+      const double by_branch = distance(corrected.of(l), corrected.of(g)),
+                   by_group = distance(corrected.of_group(l), corrected.of_group(g)) / 2;
+      margin = std::max(
+          {margin, distance(corrected.last_kept, corrected.of_group(g)) / 2, std::min(by_branch, by_group > 0 ? by_group : by_branch)});
     }
   return margin;
+}
+
+/// Of the branches that a cell chose the one with the lowest score, of those that it might have chosen the one with the highest; kNoBranch:
+/// there is none.
+struct Cut {
+  int32_t kept = kNoBranch, next = kNoBranch;
+};
+template <class Score, class Allowed>
+Cut cut_of(const JudgedDecision& r, int64_t cell, Score score, Allowed allowed) {
+  const int32_t* choice = r.choice.data() + cell * r.shape.fan_out;
+  Cut cut;
+  for (int32_t b = 0; b < r.score_columns; ++b) {
+    bool chosen = false;
+    for (int32_t j = 0; j < r.shape.fan_out; ++j) chosen |= choice[j] != kNoBranch && branch_of(choice[j]) == b;
+    if (chosen && (cut.kept == kNoBranch || score(b) < score(cut.kept))) cut.kept = b;
+    if (!chosen && allowed(b) && (cut.next == kNoBranch || score(b) > score(cut.next))) cut.next = b;
+  }
+  return cut;
+}
+
+double size_of(double value) { return std::isfinite(value) ? std::fabs(value) : 0; }
+
+/// Both branches at the cut; the larger is returned.
+template <class Size>
+double add_sizes(const Cut& cut, Size size, std::vector<double>& sizes) {
+  double larger = 0;
+  for (const int32_t b : {cut.kept, cut.next}) {
+    if (b == kNoBranch) continue;
+    sizes.push_back(size(b));
+    larger = std::max(larger, sizes.back());
+  }
+  return larger;
+}
+
+double groups_size(const JudgedDecision& r, int64_t cell, std::vector<double>& sizes) {
+  const CorrectedScores corrected(r, r.scores.data() + cell * r.score_columns);
+  const Cut cut = cut_of(
+      r, cell, [&](int32_t b) { return corrected.of(b); }, [&](int32_t b) { return corrected.of_group(b) >= corrected.last_kept; });
+  const double own = add_sizes(
+      cut, [&](int32_t b) { return 1 + (r.bias.empty() ? 0 : size_of(static_cast<double>(r.bias[static_cast<size_t>(b)]))); }, sizes);
+  const double by_group = distance(corrected.last_kept, corrected.first_left) / 2,
+               by_branch =
+                   cut.kept == kNoBranch || cut.next == kNoBranch ? kNever : distance(corrected.of(cut.kept), corrected.of(cut.next));
+  return by_group < by_branch ? std::max(own, 1 + std::max(size_of(corrected.last_kept), size_of(corrected.first_left)) / 2) : own;
+}
+
+/// The score that lies nearest to the threshold; usual is what all of them are.
+double threshold_size(const JudgedDecision& r, const float* scores, std::vector<double>& sizes) {
+  const auto threshold = static_cast<double>(r.protocol.threshold);
+  double nearest = kNever;
+  for (int32_t b = 0; b < r.score_columns; ++b) {
+    const auto score = static_cast<double>(scores[b]);
+    sizes.push_back(size_of(score));
+    if (std::fabs(score - threshold) < std::fabs(nearest - threshold)) nearest = score;
+  }
+  return std::max(size_of(nearest), std::fabs(threshold));
 }
 
 /// What priority ranks: softmax at `branch`. NaN: not known.
@@ -108,6 +176,12 @@ std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& 
   for (int64_t c = 0; c < b.shape.cells; ++c)
     if (!taken[static_cast<size_t>(c)]) pairs.push_back({-1, c});
   return pairs;
+}
+
+const JudgedDecision* find_decision(const std::vector<JudgedDecision>& all, const JudgedDecision& like) {
+  for (const JudgedDecision& d : all)
+    if (d.execution == like.execution && d.router == like.router) return &d;
+  return nullptr;
 }
 
 bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other) {
@@ -185,26 +259,51 @@ double drop_margin(const JudgedDecision& r, int64_t cell, int32_t branch) {
   return is_kept_there ? own - most_dropped : least_kept - own;
 }
 
-double score_scale(const JudgedDecision& r) {
-  double scale = 0;
+double margin_size(const JudgedDecision& r, int64_t cell, std::vector<double>& sizes) {
   const MarginOf margin = protocol_row(r.protocol.kind).margin;
-  if (margin == MarginOf::largest_share) return 1;
-  if (margin == MarginOf::groups) {
-    for (const float bias : r.bias)
-      if (std::isfinite(bias)) scale = std::max(scale, std::fabs(static_cast<double>(bias)));
-    return 1 + scale;
+  const auto only = [&](double size) {
+    sizes.push_back(size);
+    return size;
+  };
+  if (margin == MarginOf::none) return 0;
+  if (margin == MarginOf::largest_share) return only(1);
+  if (r.scores.empty()) return only(size_of(static_cast<double>(r.margin[static_cast<size_t>(cell)])));
+  const float* scores = r.scores.data() + cell * r.score_columns;
+  if (margin == MarginOf::groups) return groups_size(r, cell, sizes);
+  if (margin == MarginOf::each_score) return threshold_size(r, scores, sizes);
+  if (margin == MarginOf::sum) {
+    double sum = 0;
+    for (int32_t b = 0; b < r.score_columns; ++b) sum += size_of(static_cast<double>(scores[b]));
+    return only(sum);
   }
-  for (int64_t c = 0; r.score_columns > 0 && c < r.shape.cells; ++c) {
-    double most = 0, sum = 0;
-    for (int32_t b = 0; b < r.score_columns; ++b) {
-      const double s = std::fabs(static_cast<double>(r.scores[static_cast<size_t>(c * r.score_columns + b)]));
-      if (!std::isfinite(s)) continue;
-      most = std::max(most, s);
-      sum += s;
+  const Cut cut = cut_of(
+      r, cell, [&](int32_t b) { return usable(scores[b]); }, [](int32_t) { return true; });
+  return add_sizes(
+      cut, [&](int32_t b) { return size_of(static_cast<double>(scores[b])); }, sizes);
+}
+
+ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other) {
+  ChoiceCount count;
+  for (const JudgedDecision& r : reference) {
+    const auto chosen = [&](int64_t cell) {
+      const auto from = r.choice.begin() + cell * r.shape.fan_out;
+      return std::count_if(from, from + r.shape.fan_out, [](int32_t c) { return c != kNoBranch; });
+    };
+    const JudgedDecision* o = find_decision(other, r);
+    const bool comparable = o && o->shape.fan_out == r.shape.fan_out && o->above == r.above;
+    for (int64_t c = 0; c < r.shape.cells; ++c) {
+      count.choices += chosen(c);
+      if (!comparable) count.elsewhere += chosen(c);
     }
-    scale = std::max(scale, margin == MarginOf::sum ? sum : most);
+    if (!comparable) continue;
+    for (const CellPair& pair : pair_cells(r, *o)) {
+      if (pair.a >= 0 && pair.b < 0) count.elsewhere += chosen(pair.a);
+      if (pair.a < 0 || pair.b < 0) continue;
+      const int32_t *theirs = r.choice.data() + pair.a * r.shape.fan_out, *ours = o->choice.data() + pair.b * r.shape.fan_out;
+      count.elsewhere += static_cast<int64_t>(difference_of(theirs, ours, r.shape.fan_out).lost.size());
+    }
   }
-  return scale;
+  return count;
 }
 
 int64_t wrong_drops(const JudgedDecision& d, const std::vector<int32_t>& choice, const std::vector<float>* weight) {

@@ -11,6 +11,9 @@ struct CellPair {
 };
 std::vector<CellPair> pair_cells(const JudgedDecision& a, const JudgedDecision& b);
 
+/// The same router's, of the same execution; nullptr: it was not made.
+const JudgedDecision* find_decision(const std::vector<JudgedDecision>& all, const JudgedDecision& like);
+
 /// Whether every decision of the reference was made over the same cells with the same choices, in rank and drops too.
 bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
 
@@ -35,9 +38,18 @@ int64_t sharing(const JudgedDecision& decision, int64_t cell);
 /// given in the cells' order: then no score decides.
 double drop_margin(const JudgedDecision& reference, int64_t cell, int32_t branch);
 
-/// What an error of the scores is measured by, in the unit of the margins: 1 where those are probabilities, 1 + max|bias| where they are
-/// sigmoids with a correction, whatever the raw scores; else the largest score (or sum), 0 where the scores are not known.
-double score_scale(const JudgedDecision& reference);
+/// What the error of a cell's margin is measured by, in the unit of the margins: the size of the scores that it is the distance of, so that
+/// a score which can never win or never lose (a masked branch) measures nothing. 1 where margins are probabilities; 1 + |correction| of the
+/// two branches at the cut where they are corrected sigmoids; the sum of all sizes where the sum decides; the margin itself where the
+/// scores are not known; 0 where no score decides. Adds to `sizes` those that say how large scores at the cut usually are.
+double margin_size(const JudgedDecision& reference, int64_t cell, std::vector<double>& sizes);
+
+/// How many branches the reference's cells chose, and how many of them the same cells did not choose in the other execution. Drops are
+/// left aside.
+struct ChoiceCount {
+  int64_t choices = 0, elsewhere = 0;
+};
+ChoiceCount count_choices(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
 
 /// Choices that capacity should have dropped and did not, or the reverse, by the protocol's rule from the choices alone. `weight` [cells,
 /// fan_out] ranks them where the most confident are served first; without it only how many were dropped can be judged there.

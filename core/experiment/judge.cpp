@@ -6,9 +6,9 @@
 
 namespace stormcell {
 
-Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
-                  const std::map<std::string, CellRelation>& reach) {
+Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result, const CellReach& reach) {
   Observed o;
+  o.by_item = reach.by_item;
   for (auto& [name, tensor] : result.outputs)
     o.outputs.push_back(
         {name, tensor.reals.empty() ? DType::i32 : DType::f32, tensor.dims, std::move(tensor.reals), std::move(tensor.integers)});
@@ -17,8 +17,33 @@ Observed observed(const Graph& graph, const Bindings& bindings, OracleResult<flo
 }
 
 Observed observed(const Program& program, const NamedRouters& named, const Bindings& bindings, ExecutionResult& result) {
-  return {decisions_of(program, named, bindings, result), std::move(result.outputs), {}};
+  Observed o;
+  o.decisions = decisions_of(program, named, bindings, result);
+  o.outputs = std::move(result.outputs);
+  return o;
 }
+
+namespace {
+
+/// By output, 1 for each cell that counts: without those of items that what differs may have reached.
+std::map<std::string, std::vector<int32_t>> not_reached(const Observed& reference, const Reached& reached) {
+  std::map<std::string, std::vector<int32_t>> counts = reference.real;
+  if (!reached.any) return counts;
+  for (const OutputValue& output : reference.outputs) {
+    std::vector<int32_t>& cells = counts[output.name];
+    const auto items = static_cast<size_t>(reference.items);
+    if (cells.empty()) cells.assign(items, 1);
+    if (reached.every_item || !reference.by_item.contains(output.name) || cells.size() % items != 0) {
+      cells.assign(1, 0);
+      continue;
+    }
+    for (size_t i = 0; i < cells.size(); ++i)
+      if (reached.items.contains(static_cast<int64_t>(i / (cells.size() / items)))) cells[i] = 0;
+  }
+  return counts;
+}
+
+}  // namespace
 
 std::string Judge::of_tolerance(double difference) const {
   char text[96];
@@ -26,20 +51,22 @@ std::string Judge::of_tolerance(double difference) const {
   return text;
 }
 
-void Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {
+Reached Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {
   add_replayed(reference, replayed.outputs);
-  add_free(batch, reference, reference.decisions, replayed.decisions, free);
+  return add_free(batch, reference, reference.decisions, replayed.decisions, free);
 }
 
 void Judge::add_replayed(const Observed& reference, const std::vector<OutputValue>& outputs) {
-  replayed_.add(outputs, reference.outputs, reference.real);
+  replayed_.add(outputs, reference.outputs, reference.real, reference.items);
 }
 
-void Judge::add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
-                     const std::vector<JudgedDecision>& replayed, const Observed* free) {
-  const bool alike = routing_.add(batch, expected, replayed, free ? &free->decisions : nullptr);
-  if (free) free_.add(free->outputs, reference.outputs, reference.real);
-  if (alike) free_alike_.add(free->outputs, reference.outputs, reference.real);
+Reached Judge::add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
+                        const std::vector<JudgedDecision>& replayed, const Observed* free) {
+  Reached reached = routing_.add(batch, expected, replayed, free ? &free->decisions : nullptr);
+  if (!free) return reached;
+  free_.add(free->outputs, reference.outputs, reference.real, reference.items);
+  free_alike_.add(free->outputs, reference.outputs, not_reached(reference, reached), reference.items);
+  return reached;
 }
 
 Verification Judge::verdict() const {
@@ -58,7 +85,7 @@ Verification Judge::verdict() const {
   for (const OutputDifference& output : free_alike_.differences_on_scale_of(replayed_))
     if (output.max_rel_diff > tolerance_)
       v.reasons.push_back("output " + output.name + ", running freely, differs by " + of_tolerance(output.max_rel_diff) +
-                          ", though every cell goes where the reference sends it");
+                          ", though every cell that it depends on goes where the reference sends it");
   routing_.judge(v);
   v.passed = v.reasons.empty();
   return v;

@@ -33,6 +33,18 @@ int64_t rows_together(const Graph& graph, const Bindings& bindings, SpaceId spac
   return space == kNone ? 0 : rows;
 }
 
+/// Rows of the space that lie below one cell of the root; 0: not as many below each.
+int64_t rows_of_item(const Graph& graph, const Bindings& bindings, SpaceId space) {
+  int64_t rows = 1;
+  for (; graph.space(space).kind == SpaceKind::dense; space = graph.space(space).parent)
+    rows *= graph.space(space).per_parent.evaluate(bindings);
+  return graph.space(space).kind == SpaceKind::root ? rows : 0;
+}
+bool holds_items_in_order(const Graph& graph, SpaceId space) {
+  while (space != kNone && graph.space(space).kind == SpaceKind::dense) space = graph.space(space).parent;
+  return space != kNone && graph.space(space).kind == SpaceKind::root;
+}
+
 /// Decisions of one execution under construction: by node, in the order they were made.
 class Places {
  public:
@@ -46,6 +58,7 @@ class Places {
     const SpaceId space = graph_.value(n.outputs[0]).type.space;
     d.dense_space = graph_.dense_ancestor(space);
     d.dense_name = graph_.space(d.dense_space).name;
+    d.per_item = rows_of_item(graph_, bindings, d.dense_space);
     const CellSpace& s = graph_.space(space);
     const CellSpace& dense = graph_.space(d.dense_space);
     if (s.kind != SpaceKind::routed && dense.kind == SpaceKind::dense) d.per_parent = dense.per_parent.evaluate(bindings);
@@ -116,20 +129,31 @@ class Places {
 
 }  // namespace
 
-std::map<std::string, CellRelation> router_reach(const Graph& graph) {
-  std::map<std::string, CellRelation> reach;
-  const CellFlow flow = analyze_cell_flow(graph);
+CellReach cell_reach(const Graph& graph, RepeatStop stop) {
+  CellReach reach;
+  const CellFlow flow = analyze_cell_flow(graph, stop);
+  // What is one for all cells (a count of turns, say) holds no cell's content at first.
+  std::vector<ValueId> sources = flow.sources();
+  std::erase_if(sources, [&](ValueId source) { return graph.value(source).type.space == kNone; });
+  const auto widest = [&](ValueId value) {
+    CellRelation widest;
+    for (const ValueId source : sources) widest = join(graph, widest, flow.relation(value, source).full);
+    return widest;
+  };
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
     if (graph.value(node.outputs.empty() ? 0 : node.outputs[0]).kind != ValueKind::decision || node.inputs.empty()) return;
-    CellRelation& widest = reach[node.name];
-    for (const ValueId source : flow.sources()) widest = join(graph, widest, flow.relation(node.inputs[0], source).full);
+    CellRelation& of = reach.routers[node.name];
+    of = join(graph, of, widest(node.inputs[0]));
   });
+  for (const NamedValue& output : graph.outputs)
+    if (holds_items_in_order(graph, graph.value(output.value).type.space) && widest(output.value).reach != CellRelation::Reach::batch)
+      reach.by_item.insert(output.name);
   return reach;
 }
 
 std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
-                                         const std::map<std::string, CellRelation>& reach) {
+                                         const CellReach& reach) {
   std::vector<JudgedDecision> all;
   Places places(graph);
   for (OracleDecision& o : result.decisions) {
@@ -144,7 +168,8 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
     d.bias = std::move(o.bias);
     d.score_columns = o.score_columns;
     places.fill(o.node, bindings, o.ancestor, d);
-    if (const auto at = reach.find(o.router); at != reach.end()) d.together = rows_together(graph, bindings, d.dense_space, at->second);
+    if (const auto at = reach.routers.find(o.router); at != reach.routers.end())
+      d.together = rows_together(graph, bindings, d.dense_space, at->second);
     places.add(o.node, all, std::move(d));
   }
   return all;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct JudgedDecision {
   std::vector<float> margin;         ///< [cells] of the free choice
   std::vector<float> scores, bias;   ///< of a reference: [cells, score_columns] and [branches]; empty where they are not known
   int32_t score_columns = 0;
+  int64_t per_item = 0;    ///< rows of the dense space that belong to one item of the batch; 0: not as many of each
   int64_t per_parent = 0;  ///< rows of the dense space that have one parent, which capacity is counted over; 0: all cells have one
   /// The cells' identity within the batch: the routers between the dense space and these cells, outermost first, and [cells, 1 +
   /// above.size()] the row in the dense space and the branch at each of them.
@@ -41,13 +43,17 @@ struct JudgedDecision {
   int32_t row(int64_t cell) const { return place[static_cast<size_t>(cell) * depth()]; }
 };
 
-/// By router: within what its cells depend on each other (core/graph/cell_flow.h), running freely.
-std::map<std::string, CellRelation> router_reach(const Graph& graph);
+/// How cells of one item reach others, running freely (core/graph/cell_flow.h).
+struct CellReach {
+  std::map<std::string, CellRelation> routers;  ///< by router: within what its cells depend on each other
+  std::set<std::string> by_item;                ///< outputs, item after item, whose cells depend on cells of their own item alone
+};
+CellReach cell_reach(const Graph& graph, RepeatStop stop = RepeatStop::counts);
 
 /// Decisions of an oracle's run with their scores, and those that stand of a device's execution. Throws Error(failed) where records
 /// contradict each other: a nested decision without the one above it, or over other cells than that sent.
 std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
-                                         const std::map<std::string, CellRelation>& reach = {});
+                                         const CellReach& reach = {});
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
                                          const ExecutionResult& result);
 

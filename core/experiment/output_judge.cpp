@@ -19,13 +19,13 @@ double difference(float ours, float reference) {
 }  // namespace
 
 void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
-                      const std::map<std::string, std::vector<int32_t>>& real) {
+                      const std::map<std::string, std::vector<int32_t>>& real, int64_t items) {
   for (const OutputValue& r : reference) {
     auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.name == r.name; });
     if (sum == sums_.end()) sum = sums_.insert(sum, Sum{r.name});
     const auto o = std::find_if(ours.begin(), ours.end(), [&](const OutputValue& v) { return v.name == r.name; });
     if (o == ours.end() || o->reals.size() != r.reals.size() || o->integers.size() != r.integers.size()) {
-      sum->most = kInfinite;
+      sum->error.add_difference(kInfinite, 0);
       continue;
     }
     const auto mask = real.find(r.name);
@@ -33,11 +33,19 @@ void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<Ou
     const size_t width = mask == real.end() || mask->second.empty() ? elements : elements / mask->second.size();
     const auto counts = [&](size_t i) { return mask == real.end() || mask->second.empty() || mask->second[i / width] != 0; };
     for (size_t i = 0; i < r.integers.size(); ++i)
-      if (counts(i) && o->integers[i] != r.integers[i]) sum->most = kInfinite;
-    for (size_t i = 0; i < r.reals.size(); ++i) {
-      if (!counts(i)) continue;
-      sum->most = std::max(sum->most, difference(o->reals[i], r.reals[i]));
-      if (std::isfinite(r.reals[i])) sum->scale = std::max(sum->scale, std::fabs(static_cast<double>(r.reals[i])));
+      if (counts(i) && o->integers[i] != r.integers[i]) sum->error.add_difference(kInfinite, 0);
+    // Of an output that does not have as much of each item the batch is one.
+    const bool by_item = items > 0 && elements % static_cast<size_t>(items) == 0;
+    const size_t of_item = by_item ? elements / static_cast<size_t>(items) : elements;
+    for (size_t begin = 0; begin < r.reals.size(); begin += of_item) {
+      double most = 0, size = 0;
+      for (size_t i = begin; i < begin + of_item; ++i) {
+        if (!counts(i)) continue;
+        most = std::max(most, difference(o->reals[i], r.reals[i]));
+        if (std::isfinite(r.reals[i])) size = std::max(size, std::fabs(static_cast<double>(r.reals[i])));
+      }
+      sum->error.add_size(size);
+      sum->error.add_difference(most, size);
     }
   }
 }
@@ -48,8 +56,8 @@ std::vector<OutputDifference> OutputJudge::differences_on_scale_of(const OutputJ
   std::vector<OutputDifference> list;
   for (const Sum& s : sums_) {
     const auto o = std::find_if(other.sums_.begin(), other.sums_.end(), [&](const Sum& sum) { return sum.name == s.name; });
-    const double scale = o == other.sums_.end() ? s.scale : o->scale;
-    list.push_back({s.name, s.most, scale > 0 ? s.most / scale : s.most, 0});
+    const double usual = (o == other.sums_.end() ? s : *o).error.usual_size();
+    list.push_back({s.name, s.error.largest_difference(), s.error.largest(usual), 0});
   }
   return list;
 }

@@ -1,9 +1,11 @@
-// Outputs of a plan beside the reference's, each on its own scale: a small one is not hidden by large logits.
+// Outputs of a plan beside the reference's, each on its own scale: a small one is not hidden by large logits, nor an error in one item by
+// the large values of another.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/experiment/relative_error.h"
 #include "core/runtime/executor.h"
 #include "core/summary/results.h"
 
@@ -11,19 +13,20 @@ namespace stormcell {
 
 class OutputJudge {
  public:
-  /// One batch. `real`: by output, 1 for each cell that counts; all cells of an output that it does not name count.
+  /// One batch of so many items. `real`: by output, 1 for each cell that counts; all cells of an output that it does not name count.
   void add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
-           const std::map<std::string, std::vector<int32_t>>& real = {});
-  /// In the reference's order: max|ours - reference| over all batches, and that divided by max|reference|. Infinite where an output is
-  /// missing, has another size, or holds another integer in a cell that counts.
+           const std::map<std::string, std::vector<int32_t>>& real = {}, int64_t items = 1);
+  /// In the reference's order: max|ours - reference| over all items, and the largest of the same divided by max|reference| of the item, or
+  /// by the usual one where that is larger (RelativeError). Infinite where an output is missing, has another size, or holds another integer
+  /// in a cell that counts.
   std::vector<OutputDifference> differences() const;
-  /// The same, divided by the largest value that another judge of the same outputs has seen.
+  /// The same with what is usual in another judge of the same outputs.
   std::vector<OutputDifference> differences_on_scale_of(const OutputJudge& other) const;
 
  private:
   struct Sum {
     std::string name;
-    double most = 0, scale = 0;
+    RelativeError error{};
   };
   std::vector<Sum> sums_;
 };

@@ -1,5 +1,7 @@
 #include "core/experiment/profile_split.h"
 
+#include <set>
+
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -16,6 +18,14 @@ ProfileSplit split_batches(int64_t count, const std::string& rule) {
 
 SplitFigures figures_of(const ProfileSplit& split) {
   return {split.rule, static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same};
+}
+
+std::vector<int64_t> one_of_each_size(const Dataset& data, const std::vector<int64_t>& batches) {
+  std::vector<int64_t> first;
+  std::set<PictureSize> met;
+  for (const int64_t b : batches)
+    if (met.insert(data.picture_size(b)).second) first.push_back(b);
+  return first;
 }
 
 }  // namespace stormcell

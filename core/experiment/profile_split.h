@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/data/dataset.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -18,5 +19,8 @@ struct ProfileSplit {
 /// shows. The others are measured. Error(bad_input) naming --profile-split for another rule; `count` is at least 1.
 ProfileSplit split_batches(int64_t count, const std::string& rule);
 SplitFigures figures_of(const ProfileSplit& split);
+
+/// Of these batches the first one of each size of picture, in their order; of data without pictures the first one.
+std::vector<int64_t> one_of_each_size(const Dataset& data, const std::vector<int64_t>& batches);
 
 }  // namespace stormcell

@@ -12,11 +12,6 @@ namespace {
 constexpr size_t kListedFlips = 100;
 // With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit of the format.
 constexpr int64_t kEnoughCells = 16;
-const JudgedDecision* find(const std::vector<JudgedDecision>& all, const JudgedDecision& like) {
-  for (const JudgedDecision& d : all)
-    if (d.execution == like.execution && d.router == like.router) return &d;
-  return nullptr;
-}
 
 /// Whether anything was decided: a plan may leave out a router inside a branch that its guards keep empty.
 bool decides(const JudgedDecision& d) { return d.shape.cells > 0; }
@@ -106,8 +101,8 @@ RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
   return routers_.back();
 }
 
-void RoutingJudge::add(Flip flip, Router::Found& found) {
-  found.margins.push_back(flip.margin);
+void RoutingJudge::add(Flip flip, double size, Router::Found& found) {
+  found.margins_and_sizes.emplace_back(flip.margin, size);
   if (found.listed.size() < kListedFlips) found.listed.push_back(std::move(flip));
 }
 
@@ -119,18 +114,18 @@ void RoutingJudge::add_consequence(Flip flip) {
 
 void RoutingJudge::wrong(const std::string& router, const std::string& what) { wrong_.try_emplace(router, what); }
 
-bool RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
-                       const std::vector<JudgedDecision>* free) {
+Reached RoutingJudge::add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
+                          const std::vector<JudgedDecision>* free) {
   std::vector<Otherwise> judged;
   for (const JudgedDecision& r : reference) {
     for (const int32_t choice : r.choice) dropped_ += is_dropped(choice);
-    const JudgedDecision* p = find(replayed, r);
+    const JudgedDecision* p = find_decision(replayed, r);
     if (!p && decides(r)) wrong(r.router, "did not decide where the reference did");
     judged.push_back(p ? compare_replayed(batch, r, *p) : Otherwise(static_cast<size_t>(r.shape.cells)));
   }
   for (const JudgedDecision& p : replayed)
-    if (!find(reference, p) && decides(p)) wrong(p.router, "decided where the reference did not");
-  return free && compare_free(batch, reference, *free, judged);
+    if (!find_decision(reference, p) && decides(p)) wrong(p.router, "decided where the reference did not");
+  return free ? compare_free(batch, reference, *free, judged) : Reached();
 }
 
 RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const JudgedDecision& r, const JudgedDecision& p) {
@@ -140,24 +135,24 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     return otherwise;
   }
   Router& sum = router(r.router);
-  double scale = score_scale(r);
-  const bool scale_of_margins = scale == 0;  // the scores are not known
+  std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {
     compare_weights(r, c, p, c, sum.weight_error, sum.weight_scale);
     const ChoiceDifference difference = difference_of(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
     const auto cell = static_cast<size_t>(c);
     const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
-    if (scale_of_margins && std::isfinite(theirs)) scale = std::max(scale, theirs);
+    sizes.clear();
+    const double size = margin_size(r, c, sizes);
+    for (const double s : sizes) sum.scores.add_size(s);
     if (!difference.none()) {
       otherwise.chosen[cell] = true;
-      add(flip_of(batch, r, c, difference), sum.flips);
+      add(flip_of(batch, r, c, difference), size, sum.flips);
     } else if (std::isfinite(theirs) || std::isfinite(ours)) {
       // A flipped cell measures nothing: it would explain itself.
-      sum.score_error = std::max(sum.score_error, std::fabs(theirs - ours));
+      sum.scores.add_difference(std::fabs(theirs - ours), size);
       ++sum.measured;
     }
   }
-  sum.score_scale = std::max(sum.score_scale, scale);
   if (!p.protocol.mixes_batch()) sum.wrong_drops += wrong_drops(p, p.free_choice, nullptr);
 
   // Where no cell chose otherwise that shares the places, the same cells get them.
@@ -168,40 +163,72 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
     const int32_t branch = dropped_otherwise(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
     if (branch == kNoBranch || chosen_otherwise.contains(sharing(r, c))) continue;
     otherwise.dropped[static_cast<size_t>(c)] = true;
-    add(dropped_flip(batch, r, c, branch), sum.drops);
+    add(dropped_flip(batch, r, c, branch), 0, sum.drops);
   }
   return otherwise;
 }
 
+void RoutingJudge::Disturbed::add(const JudgedDecision& r, int32_t row) {
+  Cells& of = cells[r.dense_space];
+  of.rows.insert(row);
+  if (r.per_item > 0)
+    of.items.insert(row / r.per_item);
+  else
+    of.every_item = true;
+}
+
 bool RoutingJudge::Disturbed::reaches(const JudgedDecision& r, int32_t row) const {
-  for (const auto& [space, disturbed] : rows) {
-    if (space != r.dense_space || r.together == 0) return true;  // how cells of other spaces reach it is not looked at
+  if (r.together == 0) return !none();
+  for (const auto& [space, disturbed] : cells) {
+    if (space != r.dense_space) {
+      // Cells that depend on each other lie in one item, in whatever spaces.
+      if (disturbed.every_item || r.per_item == 0 || disturbed.items.contains(row / r.per_item)) return true;
+      continue;
+    }
     const auto first = static_cast<int32_t>(row / r.together * r.together);
-    const auto at = disturbed.lower_bound(first);
-    if (at != disturbed.end() && *at < first + r.together) return true;
+    const auto at = disturbed.rows.lower_bound(first);
+    if (at != disturbed.rows.end() && *at < first + r.together) return true;
   }
   return false;
 }
 
-bool RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                                const std::vector<Otherwise>& judged) {
-  Disturbed disturbed;
+void RoutingJudge::Disturbed::add_to(Reached& reached) const {
+  for (const auto& [space, disturbed] : cells) {
+    reached.any = true;
+    reached.every_item |= disturbed.every_item;
+    reached.items.insert(disturbed.items.begin(), disturbed.items.end());
+  }
+}
+
+Reached RoutingJudge::compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                                   const std::vector<Otherwise>& judged) {
+  Disturbed disturbed, one_side_alone;
   for (size_t i = 0; i < reference.size(); ++i) {
     const JudgedDecision& r = reference[i];
-    if (const JudgedDecision* f = find(free, r)) {
+    if (const JudgedDecision* f = find_decision(free, r)) {
       compare_free(batch, r, *f, judged[i], disturbed);
       continue;
     }
     // A repeat that ends earlier, because its cells left.
-    if (disturbed.rows.empty() && decides(r)) wrong(r.router, "did not decide where the reference did");
-    for (int64_t c = 0; c < r.shape.cells; ++c) add_consequence(one_sided(batch, r, c, &Flip::reference));
+    if (disturbed.none() && decides(r)) wrong(r.router, "did not decide where the reference did");
+    for (int64_t c = 0; c < r.shape.cells; ++c) {
+      one_side_alone.add(r, r.row(c));
+      add_consequence(one_sided(batch, r, c, &Flip::reference));
+    }
   }
   for (const JudgedDecision& f : free) {
-    if (find(reference, f)) continue;
-    if (disturbed.rows.empty() && decides(f)) wrong(f.router, "decided where the reference did not");
-    for (int64_t c = 0; c < f.shape.cells; ++c) add_consequence(one_sided(batch, f, c, &Flip::ours));
+    if (find_decision(reference, f)) continue;
+    if (disturbed.none() && decides(f)) wrong(f.router, "decided where the reference did not");
+    for (int64_t c = 0; c < f.shape.cells; ++c) {
+      one_side_alone.add(f, f.row(c));
+      add_consequence(one_sided(batch, f, c, &Flip::ours));
+    }
   }
-  return disturbed.rows.empty();
+  Reached reached;
+  reached.ran = true;
+  disturbed.add_to(reached);
+  one_side_alone.add_to(reached);
+  return reached;
 }
 
 void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const JudgedDecision& f, const Otherwise& judged,
@@ -227,7 +254,7 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
       const JudgedDecision& side = pair.b < 0 ? r : f;
       const int64_t cell = pair.b < 0 ? pair.a : pair.b;
       if (!before.reaches(r, side.row(cell))) wrong(r.router, "decided over other cells than the reference");
-      disturbed.add(r.dense_space, side.row(cell));
+      disturbed.add(r, side.row(cell));
       add_consequence(one_sided(batch, side, cell, pair.b < 0 ? &Flip::reference : &Flip::ours));
       continue;
     }
@@ -235,21 +262,22 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
     const int32_t *theirs = choices_of(r, r.choice, pair.a), *ours = choices_of(f, f.choice, pair.b);
     const ChoiceDifference difference = difference_of(theirs, ours, r.shape.fan_out);
     if (!difference.none()) {
-      disturbed.add(r.dense_space, r.row(pair.a));
+      disturbed.add(r, r.row(pair.a));
       if (judged.chosen[static_cast<size_t>(pair.a)]) continue;  // already
       Flip flip = flip_of(batch, r, pair.a, difference);
       if (other_inputs) {
         add_consequence(std::move(flip));
       } else {
-        add(std::move(flip), sum.flips);
+        std::vector<double> sizes;
+        add(std::move(flip), margin_size(r, pair.a, sizes), sum.flips);
       }
     } else if (const int32_t branch = dropped_otherwise(theirs, ours, r.shape.fan_out); branch != kNoBranch) {
-      disturbed.add(r.dense_space, r.row(pair.a));
+      disturbed.add(r, r.row(pair.a));
       Flip flip = dropped_flip(batch, r, pair.a, branch);
       if (places_move.contains(sharing(r, pair.a))) {
         add_consequence(std::move(flip));
       } else if (!judged.dropped[static_cast<size_t>(pair.a)]) {
-        add(std::move(flip), sum.drops);
+        add(std::move(flip), 0, sum.drops);
       }
     } else if (!other_inputs) {
       compare_weights(r, pair.a, f, pair.b, sum.weight_error, sum.weight_scale);
@@ -258,37 +286,40 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
 }
 
 double RoutingJudge::score_error(const Router& r) const {
-  return r.measured < kEnoughCells ? std::max(r.score_error, rounding_unit(arithmetic_) * r.score_scale) : r.score_error;
+  return r.measured < kEnoughCells ? std::max(r.scores.largest(), rounding_unit(arithmetic_)) : r.scores.largest();
 }
 
 void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const {
-  const double error = score_error(r);
-  RouterDifference d{r.name, error, r.score_scale, r.weight_error, 0, 0};
-  // Confidence, which ranks drops, is computed from scores: it rounds even where those agree.
-  const auto settle = [&](const Router::Found& found, double limit) {
+  const double share = score_error(r), usual = r.scores.usual_size(), error = share * usual;
+  RouterDifference d{r.name, error, usual, r.weight_error, 0, 0};
+  // `error_at`: of a margin, by the size of the scores there.
+  const auto settle = [&](const Router::Found& found, const auto& error_at) {
     std::pair<int64_t, double> bad{0, 0};  // how many are not explained, the largest margin of them
-    for (const double margin : found.margins)
-      if (!(margin < limit)) ++bad.first, bad.second = std::max(bad.second, margin);
-    for (Flip flip : found.listed) {
-      flip.score_error = error;
-      flip.explained = flip.margin < limit;
+    for (const auto& [margin, size] : found.margins_and_sizes)
+      if (!(margin < kMarginFactor * error_at(size))) ++bad.first, bad.second = std::max(bad.second, margin);
+    for (size_t i = 0; i < found.listed.size(); ++i) {
+      Flip flip = found.listed[i];
+      flip.score_error = error_at(found.margins_and_sizes[i].second);
+      flip.explained = flip.margin < kMarginFactor * flip.score_error;
       (flip.explained ? explained : unexplained).push_back(std::move(flip));
     }
-    d.flips += static_cast<int64_t>(found.margins.size());
-    d.explained_flips += static_cast<int64_t>(found.margins.size()) - bad.first;
+    const auto all = static_cast<int64_t>(found.margins_and_sizes.size());
+    d.flips += all;
+    d.explained_flips += all - bad.first;
     return bad;
   };
-  if (const auto [bad, farthest] = settle(r.flips, kMarginFactor * error); bad > 0)
+  if (const auto [bad, farthest] = settle(r.flips, [&](double size) { return share * RelativeError::scale(size, usual); }); bad > 0)
     v.reasons.push_back(plural(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " without a near tie (margin up to " + rough(farthest) + ", score error " + rough(error) + ")");
-  if (const auto [bad, farthest] = settle(r.drops, kMarginFactor * std::max(error, rounding_unit(Arithmetic::f32))); bad > 0)
+  // Confidence, which ranks drops, is computed from scores: it rounds even where those agree.
+  if (const auto [bad, farthest] = settle(r.drops, [&](double) { return std::max(error, rounding_unit(Arithmetic::f32)); }); bad > 0)
     v.reasons.push_back(plural(bad, "drop") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " from the reference's, though the same cells chose the same branches");
   // A margin is the distance of two scores, so it moves by twice what each of them does.
   const double tolerance = score_tolerance(arithmetic_);
-  if (error / 2 > tolerance * r.score_scale)
-    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(error / 2 / r.score_scale) +
-                        " of the largest score, the tolerance is " + rough(tolerance));
+  if (share / 2 > tolerance)
+    v.reasons.push_back("the scores of router " + r.name + " differ by " + rough(share / 2) + " of their size, the tolerance is " +
+                        rough(tolerance));
   if (r.weight_error > std::max(tolerance * r.weight_scale, kMarginFactor * error))
     v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) + ", more than its scores explain");
   if (r.wrong_drops > 0)

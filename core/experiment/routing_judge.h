@@ -7,9 +7,11 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/experiment/compare_decisions.h"
+#include "core/experiment/relative_error.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -19,32 +21,40 @@ enum class Arithmetic : uint8_t {
   f32,
   rounds_to_bf16,  ///< inputs of products are rounded to bf16
 };
-/// How far scores, on the scale of the largest, may lie from the reference's.
+/// How far scores may lie from the reference's, as a share of their size (margin_size()).
 double score_tolerance(Arithmetic arithmetic);
 /// What rounding does at least to a value of 1 that products give.
 double rounding_unit(Arithmetic arithmetic);
 inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie (design 5.2)
+
+/// Where the free execution of a batch may differ from the reference's because choices do.
+struct Reached {
+  bool ran = false;         ///< freely
+  bool any = false;         ///< a cell decided otherwise, or was dropped or kept otherwise
+  bool every_item = false;  ///< nobody knows whose cells those are
+  std::set<int64_t> items;  ///< of the batch, whose cells those are: what depends on other items alone is not reached
+};
 
 class RoutingJudge {
  public:
   explicit RoutingJudge(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
 
   /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr: it was not run).
-  /// Returns whether the plan ran freely and every cell went where the reference sent it.
-  bool add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
-           const std::vector<JudgedDecision>* free);
+  Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
+              const std::vector<JudgedDecision>* free);
   /// Fills what is about routing, and adds what is wrong to the reasons.
   void judge(Verification& verification) const;
 
  private:
   struct Router {
     std::string name;
-    double score_error = 0, score_scale = 0, weight_error = 0, weight_scale = 0;
+    RelativeError scores{Median::upper};  ///< of margins
+    double weight_error = 0, weight_scale = 0;
     int64_t measured = 0;  ///< cells whose margins were compared
     int64_t wrong_drops = 0;
-    /// Differences of one kind: their margins, and the first of them.
+    /// Differences of one kind: their margins with what an error there is measured by, and the first of them.
     struct Found {
-      std::vector<double> margins;
+      std::vector<std::pair<double, double>> margins_and_sizes;
       std::vector<Flip> listed;
     };
     Found flips, drops;
@@ -55,25 +65,32 @@ class RoutingJudge {
     std::vector<bool> chosen, dropped;
   };
 
-  /// Cells that decided otherwise in one batch so far: rows by the reference's dense space.
+  /// Cells that decided otherwise in one batch so far: by the reference's dense space their rows, and whose they are.
   struct Disturbed {
-    std::map<SpaceId, std::set<int32_t>> rows;
-    void add(SpaceId space, int32_t row) { rows[space].insert(row); }
+    struct Cells {
+      std::set<int32_t> rows;
+      std::set<int64_t> items;
+      bool every_item = false;
+    };
+    std::map<SpaceId, Cells> cells;
+    void add(const JudgedDecision& reference, int32_t row);
+    bool none() const { return cells.empty(); }
     /// Whether a cell of this router, in `row`, may have got other inputs than the reference's.
     bool reaches(const JudgedDecision& reference, int32_t row) const;
+    void add_to(Reached& reached) const;
   };
 
   Otherwise compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
-  /// Returns whether nothing differs.
-  bool compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
-                    const std::vector<Otherwise>& judged);
+  Reached compare_free(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& free,
+                       const std::vector<Otherwise>& judged);
   /// Adds to `disturbed` what differs here.
   void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
                     Disturbed& disturbed);
-  static void add(Flip flip, Router::Found& found);
+  static void add(Flip flip, double size, Router::Found& found);
   void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
   Router& router(const std::string& name);
+  /// As a share of the scores' size.
   double score_error(const Router& router) const;
   void judge(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
 

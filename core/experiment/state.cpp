@@ -152,6 +152,10 @@ std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) cons
   });
 }
 
+const CellReach& Experiment::State::reach_for(PictureSize size) const {
+  return reach_.at(size, [this](PictureSize of) { return cell_reach(*graph_for(of)); });
+}
+
 CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
   const auto program = std::make_shared<const Program>(lower(g));
   const auto records = std::make_shared<RecordPlan>(record_plan(*program));

@@ -41,6 +41,9 @@ struct Experiment::State {
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
+  /// How cells of one item reach others in it; held as graphs are.
+  const CellReach& reach_for(PictureSize size) const;
+
   ModelFigures model_figures() const;
   DatasetFigures dataset_figures() const;
   DeviceFigures device_figures() const;
@@ -83,6 +86,7 @@ struct Experiment::State {
 
  private:
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
+  mutable BySize<CellReach> reach_;
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };
 

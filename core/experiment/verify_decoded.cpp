@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "core/base/error.h"
@@ -31,15 +33,32 @@ std::vector<int32_t> take_tokens(Observed& o) {
 
 std::string plural(int64_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
 
+/// The logits that one token was chosen by.
+std::span<const float> logits_at(const Observed& o, size_t place, size_t places) {
+  const std::vector<float>& all = output(o, kLogits).reals;
+  const size_t width = all.size() / places;
+  return {all.data() + place * width, width};
+}
+double logit(std::span<const float> logits, int32_t token) {
+  const bool is_one = token >= 0 && static_cast<size_t>(token) < logits.size();
+  return is_one ? static_cast<double>(logits[static_cast<size_t>(token)]) : -INFINITY;
+}
+/// The lowest of equals; `but` is passed over.
+int32_t best_of(std::span<const float> logits, int32_t but = -1) {
+  int32_t best = -1;
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (static_cast<int32_t>(i) != but && (best < 0 || logits[i] > logits[static_cast<size_t>(best)])) best = static_cast<int32_t>(i);
+  return best;
+}
+double size_of(double logit) { return std::isfinite(logit) ? std::fabs(logit) : 0; }
+
 }  // namespace
 
 void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours) {
-  const std::vector<int32_t> expected = take_tokens(reference);
-  const std::vector<int32_t> of_replay = take_tokens(replayed), of_free = take_tokens(free);
+  const Tokens expected = take_tokens(reference), of_replay = take_tokens(replayed), of_free = take_tokens(free);
   const auto sequences = static_cast<int64_t>(expected.size()) / tokens_;
-  const auto at = [&](int64_t sequence, int64_t place) { return static_cast<size_t>(sequence * tokens_ + place); };
   int64_t first = tokens_;  // place of the first token that differs
-  for (const auto* list : {&of_replay, &of_free, &ours})
+  for (const Tokens* list : {&of_replay, &of_free, &ours})
     for (int64_t s = 0; s < sequences; ++s)
       for (int64_t t = 0; t < first; ++t)
         if ((*list)[at(s, t)] != expected[at(s, t)]) first = t;
@@ -52,32 +71,104 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
     for (int64_t t = 0; t < turns; ++t) compared_ += counts[at(s, t)] = expected[at(s, t)] >= 0;
   for (Observed* o : {&reference, &replayed, &free})
     std::erase_if(o->decisions, [&](const JudgedDecision& d) { return d.execution >= turns; });
-  const bool alike = decided_alike(reference.decisions, free.decisions);
+  reference.items = sequences;
+  const Reached reached = judge_.add(batch.index, reference, replayed, &free);
+  const bool apart = !reached.every_item && reference.by_item.contains(std::string(kLogits));
 
-  const std::vector<float>& logits = output(reference, kLogits).reals;
-  const size_t width = expected.empty() ? 0 : logits.size() / expected.size();
-  for (size_t i = 0; i < logits.size(); ++i)
-    if (counts[i / width] != 0 && std::isfinite(logits[i])) scale_ = std::max(scale_, std::fabs(static_cast<double>(logits[i])));
-  const auto logit = [&](int64_t sequence, int32_t token) {
-    const bool is_one = token >= 0 && static_cast<size_t>(token) < width;
-    return is_one ? static_cast<double>(logits[at(sequence, first) * width + static_cast<size_t>(token)]) : -INFINITY;
-  };
+  measure(expected, of_replay, reference, replayed);
+  compare_with_own(batch, of_replay, replayed);
+  compare_with_own(batch, of_free, free);
+  compare_written(batch, ours, {{&of_free, &free}, {&expected, &reference}});
   for (int64_t s = 0; s < sequences; ++s) {
-    const auto item = batch.items[static_cast<size_t>(s)];
     ++sequences_;
     equal_ += std::equal(ours.begin() + s * tokens_, ours.begin() + (s + 1) * tokens_, expected.begin() + s * tokens_);
     if (first == tokens_) continue;
-    const int32_t theirs = expected[at(s, first)];
-    const auto compare = [&](const std::vector<int32_t>& list, bool follows, bool written) {
-      const int32_t got = list[at(s, first)];
-      if (got != theirs) differing_.push_back({item, first, theirs, got, logit(s, theirs) - logit(s, got), follows, written});
+    const std::span<const float> logits = logits_at(reference, at(s, first), expected.size());
+    const bool follows = reached.any && (!apart || reached.items.contains(s));
+    const auto compare = [&](const Tokens& list, bool may_follow, bool written) {
+      const int32_t theirs = expected[at(s, first)], got = list[at(s, first)];
+      if (got == theirs) return;
+      const double best = logit(logits, theirs);
+      differing_.push_back(
+          {batch.items[static_cast<size_t>(s)], first, theirs, got, best - logit(logits, got), size_of(best), may_follow, written, false});
     };
     compare(of_replay, false, false);
-    compare(of_free, !alike, false);
-    compare(ours, !alike, true);
+    compare(of_free, follows, false);
+    compare(ours, follows, true);
   }
-  judge_.add(batch.index, reference, replayed, &free);
   ++batches_;
+}
+
+void DecodedJudge::measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed) {
+  const std::vector<int32_t>& counts = reference.real.at(std::string(kLogits));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const std::span<const float> theirs = logits_at(reference, i, expected.size()), ours = logits_at(replayed, i, expected.size());
+    const int32_t next = best_of(theirs, expected[i]);
+    const double best = logit(theirs, expected[i]), margin = best - logit(theirs, next);
+    if (!std::isfinite(margin)) continue;
+    logits_.add_size(size_of(best));
+    // A token that differs measures nothing: it would explain itself.
+    if (of_replay[i] == expected[i])
+      logits_.add_difference(std::fabs(logit(ours, expected[i]) - logit(ours, next) - margin), size_of(best));
+  }
+}
+
+void DecodedJudge::compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution) {
+  for (int64_t s = 0; s < batch.size(); ++s)
+    for (int64_t t = 0; t < tokens_ && tokens[at(s, t)] >= 0; ++t) {
+      const std::span<const float> logits = logits_at(execution, at(s, t), tokens.size());
+      const int32_t best = best_of(logits), got = tokens[at(s, t)];
+      const double of_best = logit(logits, best);
+      if (got != best)
+        differing_.push_back(
+            {batch.items[static_cast<size_t>(s)], t, best, got, of_best - logit(logits, got), size_of(of_best), false, false, true});
+    }
+}
+
+void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
+                                   const std::vector<std::pair<const Tokens*, const Observed*>>& executions) {
+  for (int64_t s = 0; s < batch.size(); ++s) {
+    auto alike = executions;  // up to here
+    for (int64_t t = 0; t < tokens_ && !alike.empty(); ++t) {
+      const int32_t got = ours[at(s, t)];
+      std::optional<Differing> nearest;
+      bool is_one = false;
+      for (const auto& [tokens, execution] : alike) {
+        const int32_t theirs = (*tokens)[at(s, t)];
+        is_one |= theirs == got;
+        // Behind the end of its text there are no logits that say anything.
+        const double best = theirs < 0 ? 0 : logit(logits_at(*execution, at(s, t), ours.size()), theirs),
+                     margin = theirs < 0 ? INFINITY : best - logit(logits_at(*execution, at(s, t), ours.size()), got);
+        if (!nearest || margin < nearest->margin)
+          nearest = {batch.items[static_cast<size_t>(s)], t, theirs, got, margin, size_of(best), false, true, true};
+      }
+      if (!is_one) differing_.push_back(*nearest);
+      std::erase_if(alike, [&](const auto& execution) { return (*execution.first)[at(s, t)] != got; });
+    }
+  }
+}
+
+bool DecodedJudge::is_near(const Differing& d, double share) const { return !(d.margin > kMarginFactor * share * logits_.scale(d.size)); }
+
+void DecodedJudge::judge_tokens(bool own, DecodedVerification& v) const {
+  const double share = std::max(logits_.largest(), rounding_unit(arithmetic_));
+  const Differing* worst = nullptr;
+  int64_t unexplained = 0;
+  for (const Differing& d : differing_) {
+    if (d.own != own) continue;
+    const bool near = is_near(d, share);
+    v.near_ties += !own && d.written && near;
+    v.follows += !own && d.written && !near && d.follows;
+    if (near || d.follows) continue;
+    ++unexplained;
+    if (!worst || d.margin > worst->margin) worst = &d;
+  }
+  if (!worst) return;
+  const std::string of = own ? fmt::format("its own logits say {}, and those", worst->best)
+                             : fmt::format("the oracle decodes {}, and their logits", worst->best);
+  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {} differ by {:.2g}: no near tie{}", worst->place, worst->item,
+                                  worst->got, of, worst->margin, unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
 
 DecodedVerification DecodedJudge::verdict() const {
@@ -88,21 +179,8 @@ DecodedVerification DecodedJudge::verdict() const {
   v.max_rel_diff = judged.max_rel_diff;
   v.flips = judged.flips, v.explained_flips = judged.explained_flips;
   v.batches = batches_, v.sequences = sequences_, v.equal = equal_, v.tokens = tokens_, v.compared = compared_;
-  const double error = std::max(judged.max_abs_diff, rounding_unit(arithmetic_) * scale_);
-  const Differing* worst = nullptr;
-  int64_t unexplained = 0;
-  for (const Differing& d : differing_) {
-    const bool near = !(d.margin > kMarginFactor * error);
-    v.near_ties += d.written && near;
-    v.follows += d.written && !near && d.follows;
-    if (near || d.follows) continue;
-    ++unexplained;
-    if (!worst || d.margin > worst->margin) worst = &d;
-  }
-  if (worst)
-    v.reasons.push_back(fmt::format("{} of sequence {} is {} where the oracle decodes {}, and their logits differ by {:.2g}: no near tie{}",
-                                    "token " + std::to_string(worst->place), worst->item, worst->got, worst->reference, worst->margin,
-                                    unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
+  judge_tokens(false, v);
+  judge_tokens(true, v);
   v.passed = v.reasons.empty();
   v.text = fmt::format(
       "the first {} of {} of {} equal the oracle's; the logits of {} compared, largest difference {:.2g} of the largest "
@@ -122,7 +200,8 @@ DecodedVerification verify_decoded(Experiment::State& s, const std::vector<std::
   if (s.dtype != s.model->dtype) graph = convert_weights(graph, s.model->weights, s.dtype).graph;
   // The oracle rounds stored weights by itself.
   const Oracle<float> oracle(*graph, *s.model->weights);
-  const std::map<std::string, CellRelation> reach = router_reach(*graph);
+  // A turn that a sequence is read of runs for that sequence, whatever the others do.
+  const CellReach reach = cell_reach(*graph, RepeatStop::ignored);
   const std::unique_ptr<ReadyPlan> plan = s.make_plan("decoding, with its logits", graph, tokens, progress);
   DecodedJudge judge(s.tolerance, s.arithmetic(), tokens);
   const double begin = seconds_now();

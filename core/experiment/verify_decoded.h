@@ -2,9 +2,11 @@
 //
 // Tokens cannot be replayed as decisions are: where one differs, another text follows. So a batch is compared up to its first token that
 // differs, in any of its executions, and that token has to be explained: its logit lies as near to the reference's as rounding reaches, or
-// a routing choice before it differs that is explained itself.
+// a routing choice before it differs that is explained itself and reaches its sequence. Behind it, too, each token has to be the one that
+// the logits of its own execution say.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/experiment/judge.h"
@@ -19,25 +21,37 @@ class DecodedJudge {
       : tolerance_(tolerance), arithmetic_(arithmetic), tokens_(tokens), judge_(tolerance, arithmetic) {}
 
   /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the plan with the
-  /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is judged,
-  /// -1 behind its end.
+  /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is
+  /// judged, -1 behind its end.
   void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
   DecodedVerification verdict() const;
 
  private:
+  /// A token that is not the best one of some logits.
   struct Differing {
     int64_t item = 0, place = 0;
-    int32_t reference = 0, got = 0;
-    double margin = 0;     ///< between the reference's logits of the two
-    bool follows = false;  ///< behind a routing choice that differs
-    bool written = false;  ///< in the run that is judged; else in an execution beside it
+    int32_t best = 0, got = 0;
+    double margin = 0, size = 0;  ///< between the logits of the two; what its error is measured by
+    bool follows = false;         ///< behind a routing choice that differs
+    bool written = false;         ///< in the run that is judged; else in an execution beside it
+    bool own = false;             ///< the logits are those of the execution itself, not the reference's
   };
+  using Tokens = std::vector<int32_t>;  ///< [sequences, tokens]
+  size_t at(int64_t sequence, int64_t place) const { return static_cast<size_t>(sequence * tokens_ + place); }
+  void measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed);
+  /// Each token beside the logits that it was chosen by.
+  void compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution);
+  /// What was written, beside the logits of an execution that chose the same tokens before, as long as there is one.
+  void compare_written(const Batch& batch, const Tokens& ours, const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
+  bool is_near(const Differing& differing, double share) const;
+  /// Says the worst of those that nothing explains.
+  void judge_tokens(bool own, DecodedVerification& verification) const;
 
   double tolerance_;
   Arithmetic arithmetic_;
   int64_t tokens_;
   Judge judge_;
-  double scale_ = 0;  ///< the largest logit that was compared
+  RelativeError logits_;  ///< of the distance of the best two
   std::vector<Differing> differing_;
   int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0;
 };

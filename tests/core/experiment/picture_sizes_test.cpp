@@ -8,6 +8,7 @@
 #include "core/experiment/candidates.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"
+#include "core/experiment/profile_split.h"
 #include "core/experiment/state.h"
 #include "core/formats/safetensors.h"
 #include "core/models/model.h"
@@ -282,6 +283,56 @@ class PictureSizesTest : public QObject {
     QCOMPARE(replayed->optimized->peak_activation_bytes, result->optimized->peak_activation_bytes);
   }
 
+  void every_size_is_compared_however_little_time_there_is() {
+    const Pictures pictures;
+    ExperimentOptions options = options_for(pictures.all());
+    options.verify_seconds = 0;
+    RunOptions run;
+    run.measure_seconds = 0;
+    const auto result = Experiment::open(options)->run(run);
+    QCOMPARE(result->verified->batches, int64_t{6});
+    QVERIFY2(QString::fromStdString(result->verified->text).contains("at least one of each of the 6 sizes"),
+             result->verified->text.c_str());
+
+    Experiment::State s;
+    open_state(s, pictures.all());
+    std::vector<int64_t> all, some;
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) all.push_back(b);
+    std::set<PictureSize> sizes;
+    for (const int64_t b : one_of_each_size(*s.data, all)) {
+      QCOMPARE(s.data->picture_size(b), s.data->batch(b).picture);
+      QVERIFY(sizes.insert(s.data->picture_size(b)).second);
+    }
+    QCOMPARE(sizes.size(), kSizes.size());
+    QCOMPARE(one_of_each_size(*s.data, {7}), std::vector<int64_t>{7});
+  }
+
+  void a_plan_that_is_wrong_at_one_size_is_found() {
+    const Pictures pictures;
+    Experiment::State s;
+    open_state(s, pictures.all());
+    s.options.verify_seconds = 0;
+    // The size of the last batch that a comparison of the first ones would come to.
+    const PictureSize wrong_size = s.data->batch(0).picture == kSizes[0] ? kSizes[1] : kSizes[0];
+    const GraphOfSize right = plan_graphs(s, s.graph, {});
+    const auto plan = s.make_plan("wrong at one size", GraphOfSize([&](PictureSize size) {
+                                    const std::shared_ptr<const Graph> graph = right(size);
+                                    if (size != wrong_size) return graph;
+                                    auto wrong = std::make_shared<Graph>(*graph);
+                                    for (NamedValue& output : wrong->outputs)
+                                      for (const Node& n : wrong->nodes)
+                                        if (!n.outputs.empty() && n.outputs[0] == output.value && n.inputs.size() > 1 &&
+                                            wrong->value(n.inputs[0]).type == wrong->value(output.value).type) {
+                                          output.value = n.inputs[0];
+                                          return std::shared_ptr<const Graph>(wrong);
+                                        }
+                                    return std::shared_ptr<const Graph>();
+                                  }),
+                                  0, {});
+    const Verification v = s.verify(*plan, nullptr, {});
+    QVERIFY2(!v.passed, v.text.c_str());
+  }
+
   void bf16_is_judged_twice_at_every_size() {
     const Pictures pictures;
     ExperimentOptions options = options_for(pictures.all());
@@ -292,6 +343,7 @@ class PictureSizesTest : public QObject {
     QVERIFY2(result->verified->passed && result->verified->batches == 12,
              (result->verified->reasons.empty() ? result->verified->text : result->verified->reasons[0]).c_str());
     QVERIFY(result->verified->format && result->verified->format->max_rel_diff > 0);
+    QVERIFY(result->verified->format->choices > 0 && result->verified->format->free_max_rel_diff > 0);
   }
 
   void graphs_held_together_need_the_memory_of_the_largest() {

@@ -1,6 +1,7 @@
 // Decisions made by hand: what is right passes, what is wrong does not, whatever it hides behind.
 #include "core/experiment/routing_judge.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/testing/testing.h"
@@ -377,6 +378,118 @@ class RoutingJudgeTest : public QObject {
     f_inner.place[0] = 2;  // a cell that was not sent there
     const Verification v = judged({outer, inner}, {replayed(outer), replayed(inner)}, {outer, f_inner});
     QVERIFY2(said(v).contains("router exit.1 decided over other cells"), qPrintable(said(v)));
+  }
+
+  // A score that can never win, or never lose, is no measure of the others. All cells have the same scores.
+  void a_masked_branch_is_no_measure_of_the_other_scores_data() {
+    using Ints = std::vector<int32_t>;
+    using Reals = std::vector<float>;
+    QTest::addColumn<Protocol>("protocol");
+    QTest::addColumn<Ints>("choice");
+    QTest::addColumn<Reals>("scores");
+    QTest::addColumn<Reals>("bias");
+    QTest::addColumn<float>("margin");
+    QTest::addColumn<int>("from");  // the flip, over the margin or more
+    QTest::addColumn<int>("to");
+    Protocol groups, threshold, switches = capacity(0);
+    groups.kind = ProtocolKind::sigmoid_groups;
+    groups.k = 1;
+    threshold.kind = ProtocolKind::threshold;
+    threshold.threshold = 0.5f;
+    QTest::newRow("top-k, below all") << top(2) << Ints{1, 2} << Reals{0.2f, 1.5f, 1, -1e9f} << Reals{} << 0.8f << 2 << 0;
+    QTest::newRow("top-k, minus infinity") << top(2) << Ints{1, 2} << Reals{0.2f, 1.5f, 1, -INFINITY} << Reals{} << 0.8f << 2 << 0;
+    QTest::newRow("top-k, above all") << top(2) << Ints{3, 1} << Reals{0.2f, 1.5f, 1, 1e9f} << Reals{} << 0.5f << 1 << 2;
+    QTest::newRow("switch, below all") << switches << Ints{1} << Reals{0.2f, 1.5f, 1, -1e9f} << Reals{} << 0.5f << 1 << 2;
+    QTest::newRow("groups, below all") << groups << Ints{0} << Reals{2, 1, 0} << Reals{0, 0, -1e9f} << 0.14974f << 0 << 1;
+    QTest::newRow("threshold, below") << threshold << Ints{0, kNoBranch, kNoBranch} << Reals{0.9f, 0.2f, -1e9f} << Reals{} << 0.3f << 0
+                                      << 1;
+    QTest::newRow("threshold, above") << threshold << Ints{2, 0, kNoBranch} << Reals{0.9f, 0.2f, 1e9f} << Reals{} << 0.3f << 0 << 1;
+  }
+  void a_masked_branch_is_no_measure_of_the_other_scores() {
+    QFETCH(const Protocol, protocol);
+    QFETCH(const std::vector<int32_t>, choice);
+    QFETCH(const std::vector<float>, scores);
+    QFETCH(const std::vector<float>, bias);
+    QFETCH(const float, margin);
+    QFETCH(const int, from);
+    QFETCH(const int, to);
+    const auto cells_of = [&](int64_t cells) {
+      std::vector<int32_t> choices;
+      std::vector<float> all;
+      for (int64_t c = 0; c < cells; ++c) {
+        choices.insert(choices.end(), choice.begin(), choice.end());
+        all.insert(all.end(), scores.begin(), scores.end());
+      }
+      JudgedDecision r = decision("moe", protocol, static_cast<int32_t>(scores.size()), choices);
+      r.score_columns = static_cast<int32_t>(scores.size());
+      r.scores = all, r.bias = bias;
+      r.margin.assign(r.margin.size(), margin);
+      return r;
+    };
+    const JudgedDecision r = cells_of(50);
+    JudgedDecision wrong = replayed(r);
+    QVERIFY2(judged({r}, {wrong}, {r}).reasons.empty(), qPrintable(said(judged({r}, {wrong}, {r}))));
+    for (float& m : wrong.margin) m *= 1.02f;
+    QVERIFY2(said(judged({r}, {wrong}, {r})).contains("the scores of router moe differ"), qPrintable(said(judged({r}, {wrong}, {r}))));
+    // Few cells, of which nothing is measured but what rounding is taken to be: a flip over the whole margin.
+    const JudgedDecision few = cells_of(3);
+    JudgedDecision flipped = replayed(few);
+    std::replace(flipped.free_choice.begin(), flipped.free_choice.begin() + static_cast<int64_t>(choice.size()), from, to);
+    JudgedDecision free = few;
+    free.choice = flipped.free_choice;
+    QCOMPARE(judged({few}, {flipped}, {free}).flips, int64_t{1});
+    QCOMPARE(judged({few}, {flipped}, {free}).explained_flips, int64_t{0});
+  }
+
+  void cells_whose_branch_is_forced_do_not_explain_the_others() {
+    // Of every third cell branch 1 is forced by a score of 1e9, where f32 knows steps of 64.
+    JudgedDecision r = decision("moe", top(1), 3, std::vector<int32_t>(40, 1));
+    r.score_columns = 3;
+    for (size_t c = 0; c < 40; ++c) {
+      const bool forced = c % 3 == 0;
+      r.scores.insert(r.scores.end(), {0.5f, forced ? 1e9f : 1, 0});
+      r.margin[c] = forced ? 1e9f : 0.5f;
+    }
+    JudgedDecision p = replayed(r), f = r;
+    for (size_t c = 0; c < 40; c += 3) p.margin[c] += 64;
+    QVERIFY2(judged({r}, {p}, {f}).reasons.empty(), qPrintable(said(judged({r}, {p}, {f}))));
+    p.free_choice[7] = f.choice[7] = 0;
+    QCOMPARE(judged({r}, {p}, {f}).flips - judged({r}, {p}, {f}).explained_flips, int64_t{1});
+    // Beside a baseline, whose scores nobody recorded.
+    r.scores.clear();
+    QCOMPARE(judged({r}, {p}, {f}).flips - judged({r}, {p}, {f}).explained_flips, int64_t{1});
+    JudgedDecision wrong = replayed(r);
+    for (size_t c = 0; c < 40; ++c)
+      if (c % 3 != 0) wrong.margin[c] *= 1.02f;
+    QVERIFY2(said(judged({r}, {wrong}, {r})).contains("the scores of router moe differ"), qPrintable(said(judged({r}, {wrong}, {r}))));
+  }
+
+  void a_flip_reaches_cells_of_its_own_item_in_other_spaces() {
+    // Two items of five cells in one space, of one cell in another. Cell 1 flips at a near tie, so the first item's cell may follow.
+    JudgedDecision first = decision("encoder", top(1), 2, alternating(10)), p_first = replayed(first);
+    JudgedDecision second = decision("decoder", top(1), 2, {0, 0});
+    first.dense_space = 1, second.dense_space = 2;
+    first.per_item = 5, second.per_item = 1, first.together = 5, second.together = 1;
+    JudgedDecision f_first = first;
+    flip(first, p_first, 1, 0);
+    f_first.choice[1] = 0;
+    const auto judge_with = [&](size_t cell) {
+      JudgedDecision f_second = second;
+      f_second.choice[cell] = 1;
+      return judged({first, second}, {p_first, replayed(second)}, {f_first, f_second});
+    };
+    QVERIFY2(judge_with(0).reasons.empty(), qPrintable(said(judge_with(0))));
+    QCOMPARE(judge_with(1).flips - judge_with(1).explained_flips, int64_t{1});
+  }
+
+  void choices_that_differ_are_counted_by_branch() {
+    const JudgedDecision r = decision("moe", top(2), 4, {0, 1, 1, 2, 2, 3}), alone = decision("other", top(1), 2, {0, 1, kNoBranch});
+    JudgedDecision o = r;
+    o.choice = {1, 0, 1, 3, 0, 1};  // the same two, one other, two others
+    const ChoiceCount count = count_choices({r, alone}, {o});
+    QCOMPARE(count.choices, int64_t{8});
+    QCOMPARE(count.elsewhere, int64_t{5});
+    QCOMPARE(count_choices({r}, {r}).elsewhere, int64_t{0});
   }
 
   void equal_scores_that_are_broken_the_other_way_are_found() {

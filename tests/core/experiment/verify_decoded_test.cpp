@@ -71,6 +71,22 @@ Batch two_sequences() {
   batch.items = {10, 11};
   return batch;
 }
+/// One router over the first tokens of both sequences; the first of them lies at a near tie.
+JudgedDecision turn(std::vector<int32_t> choice) {
+  JudgedDecision d;
+  d.router = "moe";
+  d.shape = {2, 1, 2};
+  d.weight = {0.5f, 0.5f};
+  d.margin = {1e-6f, 1};
+  d.score_columns = 2;
+  d.scores = {1, 1 - 1e-6f, 1, 0};
+  d.free_choice = choice;
+  d.choice = std::move(choice);
+  d.place = {0, 1};
+  d.per_item = d.together = 1;
+  return d;
+}
+
 const std::vector<float> kClear = {9, 1, 0, 1, 8, 0, 0, 1, 7, 6, 1, 0};  // tokens 0 1 | 2 0
 
 }  // namespace
@@ -155,6 +171,71 @@ class VerifyDecodedTest : public QObject {
     far.add(two_sequences(), by_hand(expected, kClear), by_hand(expected, kClear), by_hand(expected, kClear), ours);
     QVERIFY2(said(far.verdict()).contains("token 0 of sequence 10 is 1 where the oracle decodes 0, and their logits differ by 8"),
              qPrintable(said(far.verdict())));
+  }
+
+  void behind_a_near_tie_each_token_is_still_what_its_own_logits_say() {
+    std::vector<float> close = kClear;
+    close[1] = 9 - 1e-6f;
+    const std::vector<int32_t> expected = {0, 1, 2, 0}, ours = {1, 2, 2, 1};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), by_hand(expected, close), by_hand(expected, close), by_hand(expected, close), ours);
+    const QString text = said(judge.verdict());
+    QVERIFY2(text.contains("token 1 of sequence 11 is 1 where its own logits say 0, and those differ by 5"), qPrintable(text));
+    // The same of an execution beside it: its logits say one thing, its token is another.
+    DecodedJudge beside(1e-4, Arithmetic::f32, 2);
+    beside.add(two_sequences(), by_hand(expected, close), by_hand(expected, close), by_hand({1, 1, 2, 1}, close), expected);
+    QVERIFY2(said(beside.verdict()).contains("token 1 of sequence 11 is 1 where its own logits say 0"), qPrintable(said(beside.verdict())));
+  }
+
+  void a_flip_excuses_the_sequences_that_it_reaches_and_no_other_data() {
+    QTest::addColumn<bool>("reached");
+    QTest::newRow("its own") << true;
+    QTest::newRow("the other") << false;
+  }
+  void a_flip_excuses_the_sequences_that_it_reaches_and_no_other() {
+    QFETCH(const bool, reached);
+    const std::vector<int32_t> expected = {0, 1, 2, 0},
+                               other = reached ? std::vector<int32_t>{1, 2, 2, 0} : std::vector<int32_t>{0, 1, 0, 1};
+    std::vector<float> logits = kClear;  // that say the other tokens
+    for (size_t place = reached ? 0 : 2; place < (reached ? 2U : 4U); ++place) {
+      std::fill_n(logits.begin() + static_cast<int64_t>(3 * place), 3, 0.0f);
+      logits[3 * place + static_cast<size_t>(other[place])] = 9;
+    }
+    Observed reference = by_hand(expected, kClear), replayed = by_hand(expected, kClear), free = by_hand(other, logits);
+    reference.by_item = {std::string(kLogits)};
+    reference.decisions = {turn({0, 0})}, replayed.decisions = {turn({0, 0})}, free.decisions = {turn({1, 0})};
+    replayed.decisions[0].free_choice = {1, 0};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), reference, replayed, free, other);
+    const DecodedVerification v = judge.verdict();
+    QCOMPARE(v.explained_flips, int64_t{1});
+    QCOMPARE(v.passed, reached);
+    if (!reached) QVERIFY2(said(v).contains("token 0 of sequence 11 is 0 where the oracle decodes 2"), qPrintable(said(v)));
+    if (reached) QCOMPARE(v.follows, int64_t{1});
+  }
+
+  void sequences_of_a_decoding_graph_do_not_reach_each_other_data() {
+    QTest::addColumn<QString>("fixture");
+    for (const char* fixture : {kMixtral, kSwitch}) QTest::newRow(fixture) << fixture;
+  }
+  void sequences_of_a_decoding_graph_do_not_reach_each_other() {
+    QFETCH(const QString, fixture);
+    const auto model = open_model(source_folder() + "/tests/reference/" + fixture.toStdString());
+    const auto graph = model->generate_with_logits();
+    const CellReach reach = cell_reach(*graph, RepeatStop::ignored);
+    QVERIFY(reach.by_item.contains(std::string(kLogits)));
+    for (const auto& [router, relation] : reach.routers) QVERIFY2(relation.reach == CellRelation::Reach::cells, router.c_str());
+    QVERIFY(!cell_reach(*graph).by_item.contains(std::string(kLogits)));
+  }
+
+  void masked_tokens_make_no_near_ties() {
+    // A logit of -1e9 bans its token; the others are as far apart as ever.
+    std::vector<float> banned = kClear;
+    for (const size_t i : {2, 5, 6, 11}) banned[i] = -1e9f;
+    const std::vector<int32_t> expected = {0, 1, 2, 0};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), by_hand(expected, banned), by_hand(expected, banned), by_hand(expected, banned), {1, 1, 2, 0});
+    QVERIFY2(said(judge.verdict()).contains("token 0 of sequence 10 is 1 where the oracle decodes 0"), qPrintable(said(judge.verdict())));
   }
 
   void a_sequence_that_ends_where_the_reference_goes_on_is_no_near_tie() {

@@ -28,7 +28,10 @@ Observed by_oracle(const RandomCase& c, const Graph& graph, const WeightSource& 
   OracleOptions options;
   options.keep_scores = true;
   options.round_inputs = round_inputs;
-  return observed(graph, c.bindings, Oracle<float>(graph, weights).run(oracle_inputs(c), c.bindings, options));
+  Observed o = observed(graph, c.bindings, Oracle<float>(graph, weights).run(oracle_inputs(c), c.bindings, options), cell_reach(graph));
+  const auto root = std::find_if(graph.spaces.begin(), graph.spaces.end(), [](const CellSpace& s) { return s.kind == SpaceKind::root; });
+  if (root != graph.spaces.end()) o.items = root->count.evaluate(c.bindings);
+  return o;
 }
 
 /// A graph on a device.
@@ -229,7 +232,7 @@ class VerifyTest : public QObject {
   void how_far_a_flip_reaches_is_known_of_every_router() {
     // In the exit chain every image goes its own way.
     const RandomCase c = exit_chain_toy();
-    const auto reach = router_reach(c.graph);
+    const CellReach reach = cell_reach(c.graph);
     const auto decisions = decisions_of(c.graph, c.bindings, Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings), reach);
     QVERIFY(!decisions.empty());
     for (const JudgedDecision& d : decisions) QCOMPARE(d.together, int64_t{1});
@@ -277,6 +280,52 @@ class VerifyTest : public QObject {
     wrong.add(0, reference, replayed, &free);
     QVERIFY2(said(wrong.verdict()).contains("output small, running freely, differs by 0.01"), qPrintable(said(wrong.verdict())));
     QVERIFY(!said(wrong.verdict()).contains("output logits"));
+  }
+
+  void outputs_of_items_that_no_flip_reaches_are_held_to_the_tolerance() {
+    const RandomCase c = mixture(best(2), "weighted");  // four items of eight tokens
+    cpu::CpuDevice device(2);
+    const Observed reference = by_oracle(c, c.graph, *c.weights, false);
+    QCOMPARE(reference.items, int64_t{4});
+    QCOMPARE(reference.by_item, (std::set<std::string>{"small", "logits"}));
+    Plan plan(device, c, std::make_shared<Graph>(c.graph), c.weights);
+    const Observed replayed = plan.run(&reference), free = plan.run(nullptr);
+    // A token of the second item goes elsewhere; the outputs of the fourth, or of the second, are wrong.
+    const auto judged_with = [&](size_t wrong_item, bool by_item) {
+      Observed told = reference, other = free;
+      if (!by_item) told.by_item.clear();
+      int32_t* choice = other.decisions[0].choice.data() + 9 * 2;
+      const std::set<int32_t> chosen{choice[0], choice[1]};
+      choice[1] = 0;
+      while (chosen.contains(choice[1])) ++choice[1];
+      std::vector<float>& y = other.outputs[0].reals;
+      for (size_t i = wrong_item * y.size() / 4; i < (wrong_item + 1) * y.size() / 4; ++i) y[i] *= 1.01f;
+      Judge judge(1e-4, Arithmetic::f32);
+      const Reached reached = judge.add(0, told, replayed, &other);
+      return std::pair(said(judge.verdict()), reached);
+    };
+    const auto [far, reached] = judged_with(3, true);
+    QVERIFY2(far.contains("output small, running freely, differs by 0.0"), qPrintable(far));
+    QCOMPARE(reached.items, std::set<int64_t>{1});
+    QVERIFY(!judged_with(1, true).first.contains("running freely"));
+    // Where items may mix nothing can be said of a batch with a flip.
+    QVERIFY(!judged_with(3, false).first.contains("running freely"));
+  }
+
+  void a_branch_that_is_masked_does_not_switch_the_router_s_check_off() {
+    RandomCase c = mixture(best(2), "weighted");
+    auto masked = std::make_shared<Tampered>(c.weights);
+    // The first expert is forced, or out of the question, by scores of about 1e9.
+    masked->change("router.weight", [](std::vector<float>& w, const std::vector<int64_t>& shape) {
+      for (int64_t i = 0; i < shape[1]; ++i) w[static_cast<size_t>(i)] *= 1e9f;
+    });
+    c.weights = masked;
+    QVERIFY2(judged(c, c.weights).passed, qPrintable(said(judged(c, c.weights))));
+    auto ours = std::make_shared<Tampered>(masked);
+    ours->change("router.weight", [](std::vector<float>& w, const std::vector<int64_t>& shape) {
+      for (size_t i = static_cast<size_t>(shape[1]); i < w.size(); ++i) w[i] *= 1.02f;
+    });
+    QVERIFY2(said(judged(c, ours)).contains("the scores of router moe differ"), qPrintable(said(judged(c, ours))));
   }
 
   void large_scores_do_not_excuse_probabilities_that_differ() {
