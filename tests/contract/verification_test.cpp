@@ -1,4 +1,6 @@
 // What the program says of its own results: right ones pass in every format, what a format costs is a figure of its own, with a limit.
+#include <cmath>
+
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -55,6 +57,19 @@ class VerificationTest : public QObject {
     }
   }
 
+  void what_a_format_costs_is_said_with_replayed_choices_and_running_freely() {
+    const Arguments arguments = converted(mixtral_model(), "bf16");
+    const Ended ended = run_program(arguments);
+    QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
+    const Json j = ended.json(), format = j["verified"]["format"];
+    int64_t choices = 0;
+    for (const Json& router : j["routing"]) choices += router["cells"].get<int64_t>() * router["fan_out"].get<int64_t>();
+    QVERIFY2(format["choices"] == choices, format.dump().c_str());
+    const auto share = format["differing_choices"].get<double>() / static_cast<double>(choices);
+    QVERIFY2(std::fabs(format["differing_share"].get<double>() - share) < 1e-12, format.dump().c_str());
+    QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["outputs"][0]["free_max_rel_diff"].is_number(), format.dump().c_str());
+  }
+
   void more_than_the_tolerance_fails_and_states_no_speed_up() {
     Arguments arguments = converted(mixtral_model(), "bf16", {"--tolerance", "0.0001"});
     arguments[0] = "optimize";
@@ -86,7 +101,8 @@ class VerificationTest : public QObject {
         short_run("run", switch_model(), "random:24x9", {"--batch", "3", "--verify-seconds", "0", "--dtype", "bf16"});
     const Ended ended = run_program(arguments);
     QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
-    for (const char* words : {"1 of 8 batches against the oracle", "routing choice", "bf16 costs"})
+    for (const char* words : {"1 of 8 batches against the oracle", "routing choice", "bf16 costs",
+                              "of the largest value with the routing choices of the stored weights", "running freely, where "})
       QVERIFY2(ended.out.find(words) != std::string::npos, (std::string(words) + told(arguments, ended)).c_str());
   }
 };
