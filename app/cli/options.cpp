@@ -137,7 +137,8 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   app.add_flag("--allow-nonfinite", o.allow_nonfinite, "warn instead of stopping where weights are NaN or infinite");
   app.add_flag("--record-inputs", o.record_inputs, "keep texts and token ids in the session");
   app.add_flag("--record-scores", o.record_scores, "keep the routers' scores in the session");
-  add_number(app, "--verify-seconds", o.verify_seconds, "time for the comparison with the oracle; at least one batch is compared");
+  add_number(app, "--verify-seconds", o.verify_seconds,
+             "time for the comparison with the oracle; at least one batch, of pictures one of each size, is compared");
   app.add_option_function<std::string>(
          "--tolerance",
          [&o](const std::string& text) {

@@ -24,8 +24,9 @@ std::string flips_text(const Verification& v) {
 std::string free_cost_text(const FormatCost& cost) {
   if (cost.choices == 0) return {};
   const double percent = 100 * static_cast<double>(cost.differing_choices) / static_cast<double>(cost.choices);
-  return fmt::format("{:.2g} running freely, where {} of {} routing choices ({:.2g} %) differ from those of the stored weights",
-                     cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices), percent);
+  return fmt::format("{:.2g} running freely, where {} of {} routing choices ({} %) differ from those of the stored weights",
+                     cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices),
+                     percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent));
 }
 
 }  // namespace stormcell

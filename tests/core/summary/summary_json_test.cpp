@@ -89,6 +89,7 @@ class SummaryJsonTest : public QObject {
     QCOMPARE(parsed(to_json(f))["verified"]["format"]["differing_share"].get<double>(), 99 / 5760.0);
     QCOMPARE(QString::fromStdString(free_cost_text(*read.format)),
              QString("0.25 running freely, where 99 of 5,760 routing choices (1.7 %) differ from those of the stored weights"));
+    QVERIFY(free_cost_text({"bf16", 0, 0, true, {}, 1, 4, 4}).find("4 of 4 routing choices (100 %)") != std::string::npos);
     QCOMPARE(free_cost_text(FormatCost{}), std::string());
     QVERIFY(read.listed[0].follows && read.listed[0].above == "exit=1" && read.listed[0].ours == -1 && read.listed[0].execution == 2);
     QCOMPARE(QString::fromStdString(flips_text(read)),
