@@ -92,8 +92,9 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
     contents.dataset = text_at(dataset, "name"), contents.dataset_fingerprint = text_at(dataset, "fingerprint");
     contents.machine = text_at(machine, "name"), contents.isa = text_at(machine, "isa");
     contents.threads = static_cast<int>(whole_at(machine, "threads"));
-    contents.sequences = reader.recorded_sequences(line.id);
     contents.sizes = sizes_in(dataset);
+    // Of pictures some may be left out between others.
+    contents.sequences = contents.sizes.empty() ? reader.sequences(line.id) : reader.recorded_sequences(line.id);
     look_into(reader, contents, layout.routers.size());
     if (line.id == run) look_at_routers(reader, layout, contents);
     data->runs.push_back(std::move(contents));

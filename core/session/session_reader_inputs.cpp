@@ -34,7 +34,6 @@ int64_t SessionReader::recorded_sequences(int64_t run) const {
   Statement listed(state_->db, "SELECT count(DISTINCT item) FROM batch_item WHERE run = ?");
   listed.bind(1, run);
   const int64_t in_lists = listed.step() ? state_->count_of(listed, 0) : 0;
-  if (in_lists == 0) return sequences(run);
   // Beside batches of listed items, those whose items follow each other; of decoding steps the first has them all.
   Statement rest(state_->db,
                  "SELECT coalesce(sum(most), 0) FROM (SELECT max(sequences) AS most FROM batch WHERE run = ? AND first_sequence >= 0 GROUP "
