@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 
@@ -28,19 +29,8 @@ std::string parameters_text(int64_t parameters) {
   return parameters >= 1000000 ? number_text(value / 1e6) + " million parameters" : count_text(parameters) + " parameters";
 }
 
-/// "24 pictures of 64x64", "24 pictures of 3 sizes from 16x40 to 36x28".
-std::string pictures_text(const DatasetFigures& d) {
-  const auto size = [](const PictureFigures& p) { return std::to_string(p.height) + "x" + std::to_string(p.width); };
-  const std::string last = size(d.sizes.back());
-  return plural(d.sequences, "picture") + " of " +
-         (d.sizes.size() == 1 ? last
-                              : plural(static_cast<int64_t>(d.sizes.size()), "size") + " from " + size(d.sizes.front()) + " to " + last);
-}
-
 std::string data_text(const DatasetFigures& d) {
-  if (!d.sizes.empty()) return plural(d.batches, "batch") + " of " + pictures_text(d);
-  return plural(d.batches, "batch") + " of " + plural(d.sequences, "sequence") + ", " + plural(d.cells, "cell") + " (" +
-         count_text(d.cells_without_padding) + " without padding)" + (d.by_length ? ", in batches of like length" : "") +
+  return plural(d.batches, "batch") + " of " + items_text(d) + (d.by_length ? ", in batches of like length" : "") +
          (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "");
 }
 
@@ -80,7 +70,7 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
-  add_row(rows, "real cells a second", f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
+  add_row(rows, rate_text(f.dataset), f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
   add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
     // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
     return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);
@@ -95,18 +85,18 @@ std::string plans_text(const RunSummaryFigures& f) {
   return text;
 }
 
-void add_flips(Rows& rows, const std::vector<Flip>& flips) {
+void add_flips(Rows& rows, const std::vector<Flip>& flips, const std::string& item) {
   constexpr size_t kShown = 10;
   for (size_t i = 0; i < std::min(kShown, flips.size()); ++i) {
     const Flip& f = flips[i];
     const auto branch = [](int32_t b) { return b < 0 ? std::string("no branch") : "branch " + std::to_string(b); };
-    rows.push_back(
-        {"", "  " + f.router + ", batch " + count_text(f.batch) +
-                 (f.item < 0 ? ", cell " + count_text(f.cell) : ", cell " + count_text(f.position) + " of sequence " + count_text(f.item)) +
-                 ": " + branch(f.reference) + " became " + branch(f.ours) +
-                 (f.follows ? ", a consequence"
-                            : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
-                                  (f.explained ? ", a near tie" : ", no near tie"))});
+    rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) +
+                            (f.item < 0 ? ", cell " + count_text(f.cell)
+                                        : ", cell " + count_text(f.position) + " of " + item + " " + count_text(f.item)) +
+                            ": " + branch(f.reference) + " became " + branch(f.ours) +
+                            (f.follows ? ", a consequence"
+                                       : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
+                                             (f.explained ? ", a near tie" : ", no near tie"))});
   }
 }
 
@@ -130,7 +120,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     for (const OutputDifference& o : v.outputs)
       if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});
   }
-  if (verbose && f.verified) add_flips(rows, f.verified->listed);
+  if (verbose && f.verified) add_flips(rows, f.verified->listed, are_pictures(f.dataset) ? "picture" : "sequence");
   if (f.verb == "optimize") {
     const bool applied = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.applied; });
     if (f.speedup && f.verified && f.verified->passed) {
@@ -276,7 +266,8 @@ std::string to_text(const SessionRuns& list) {
                     !run.passes.empty() ? joined(run.passes)
                     : run.figures       ? ""
                                         : "recording"});
-    std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " + plural(run.sequences, "sequence");
+    std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +
+                     (run.sizes.empty() ? plural(run.sequences, "sequence") : run.items);
     if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + plural(run.threads, "thread") : "");
     about.push_back({number, on});
     about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
@@ -294,7 +285,17 @@ std::string to_text(const ModelStructure& s, bool verbose) {
         "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + count_text(p.channels) + " channels";
     if (p.least > 0) text += "; other heights and widths of " + count_text(p.least) + " to " + std::to_string(p.most) + " too";
     text += "\n";
+    for (const GridStructure& g : s.grids)
+      text += "each is cut into " + count_text(g.rows) + " rows of " + count_text(g.columns) + " cells (" + g.cell_space + "), " +
+              count_text(g.patch_height) + " x " + count_text(g.patch_width) + " pixels, " + count_text(g.stride) + " apart\n";
   }
+  Rows inputs;
+  for (const InputStructure& i : s.inputs) {
+    std::string content;
+    for (const int64_t extent : i.content) content += ", " + std::to_string(extent);
+    inputs.push_back({i.name, i.role == i.name ? "" : "the " + i.role, "[" + i.cell_space + content + "]"});
+  }
+  if (!inputs.empty()) text += "\nthe data bring\n" + table_text(inputs, {});
   if (!s.routers.empty()) {
     Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
     for (const RouterStructure& r : s.routers) {

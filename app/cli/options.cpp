@@ -94,9 +94,11 @@ void add_measure_option(CLI::App& app, double& seconds) {
 void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   add_argument(app, "MODEL", o.model, "a folder, a .safetensors file, preset:NAME or demo:NAME");
   add_text(app, "--data", o.data,
-           ".txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], demo:NAME, or - for lines on standard input", "DATA");
+           ".txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], of pictures random:N[xHxW], demo:NAME, or - for lines on "
+           "standard input",
+           "DATA");
   app.get_option("--data")->required();
-  add_whole_number(app, "--batch", o.batch, 1, "sequences in a batch (8)");
+  add_whole_number(app, "--batch", o.batch, 1, "sequences in a batch (8), or pictures (1)");
   add_whole_number(app, "--batches", o.batches, 1, "at most this many batches (all)");
   app.add_flag("--bucket-by-length", o.bucket_by_length, "puts sequences of like length into one batch: less padding, another order");
   add_whole_number(app, "--length", o.length, 1,

@@ -18,13 +18,13 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   auto* form = new QFormLayout(this);
   model_ = path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
   model_->setText(model);
-  data_ = path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, random:64x128 or demo:switch-names"), false, false);
+  data_ = path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, a folder of pictures, random:64x128 or demo:switch-names"), false, false);
   session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
   session_->setText(QDir::homePath() + "/model.storm");
   batch_ = new QSpinBox(this);
-  batch_->setRange(1, 65536);
-  batch_->setValue(8);
-  batch_->setToolTip(tr("Sequences in a batch"));
+  batch_->setRange(0, 65536);
+  batch_->setSpecialValueText(tr("8 sequences, or 1 picture"));
+  batch_->setToolTip(tr("Sequences or pictures in a batch"));
   batches_ = new QSpinBox(this);
   batches_->setRange(0, 1 << 30);
   batches_->setSpecialValueText(tr("all"));
@@ -35,7 +35,7 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   inputs_->setChecked(true);
   by_length_ = new QCheckBox(tr("Batches of sequences of like length"), this);
   by_length_->setToolTip(tr("Less padding is computed; the sequences run in another order"));
-  form->addRow(tr("Sequences in a batch"), batch_);
+  form->addRow(tr("Items in a batch"), batch_);
   form->addRow(QString(), by_length_);
   form->addRow(tr("Batches"), batches_);
   form->addRow(tr("Label"), label_);

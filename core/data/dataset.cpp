@@ -1,9 +1,6 @@
 #include "core/data/dataset.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
-#include <map>
 #include <utility>
 
 #include "core/base/error.h"
@@ -22,44 +19,17 @@ void check_options(const DataOptions& options) {
               "choose a smaller length");
 }
 
-// 64-bit FNV-1a over words instead of bytes: no more than a label of what was fed.
-class Fingerprint {
- public:
-  void add(int64_t value) {
-    hash_ = (hash_ ^ static_cast<uint64_t>(value)) * 0x100000001b3u;
-    hash_ ^= hash_ >> 29;
-  }
-  void add(const std::vector<int32_t>& values) {
-    add(static_cast<int64_t>(values.size()));
-    for (const int32_t value : values) add(int64_t{value});
-  }
-  /// Nothing of what is not there: data without it keep the fingerprint that they had before it could be read.
-  template <class T>
-  void add_also(const std::vector<T>& values) {
-    for (const T value : values) add(int64_t{std::bit_cast<int32_t>(value)});
-  }
-  std::string text() const {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[hash_ >> shift & 15];
-    return text;
-  }
-
- private:
-  uint64_t hash_ = 0xcbf29ce484222325u;
-};
-
-/// Of items of one batch, whose pictures have one size.
-ItemLength longer(const ItemLength& a, const ItemLength& b) {
-  return {std::max(a.ids, b.ids), std::max(a.target, b.target), std::max(a.picture, b.picture)};
-}
-
-int64_t count_ones(const std::vector<int32_t>& mask) { return std::count(mask.begin(), mask.end(), 1); }
-
-void look_at(const std::vector<int32_t>& mask, Padding& padding) {
-  const auto ones = count_ones(mask);
-  padding.some_in_each = padding.some_in_each && ones > 0;
-  padding.last = padding.last && std::all_of(mask.begin(), mask.begin() + ones, [](int32_t m) { return m == 1; });
+/// What is asked of sequences of tokens means nothing to pictures, and would be missed if it were passed over.
+void refuse_options_of_tokens(const DataOptions& o) {
+  const auto refuse = [](bool given, const char* option, const char* advice = "leave it out") {
+    if (given) bad_input(option, "has no meaning for pictures, which the model takes", advice);
+  };
+  refuse(o.length > 0, "--length");
+  refuse(o.truncate, "--truncate");
+  refuse(o.bucket_by_length, "--bucket-by-length", "leave it out: batches hold pictures of one size already");
+  refuse(o.field != DataOptions().field, "--field");
+  refuse(!o.target_field.empty(), "--target-field");
+  refuse(!o.label_field.empty(), "--label-field", "leave it out: labels of pictures are a tensor labels in .safetensors");
 }
 
 // Appends a row to a padded matrix.
@@ -86,6 +56,7 @@ int64_t Dataset::cells_of(const Space& space, const ItemLength& lengths) {
 std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
                                              const DataOptions& options) {
   check_options(options);
+  if (stormcell::asks_for(options.inputs, InputRole::pixels)) refuse_options_of_tokens(options);
   std::shared_ptr<Dataset> dataset(new Dataset);
   dataset->name_ = spec;
   dataset->options_ = options;
@@ -107,7 +78,11 @@ Dataset::~Dataset() = default;
 
 int64_t Dataset::batch_count() const { return arrangement_.batches(); }
 int64_t Dataset::max_items() const { return std::min(items_, options_.batch); }
-std::vector<std::string> Dataset::warnings() const { return source_->warnings(); }
+std::vector<std::string> Dataset::warnings() const {
+  std::vector<std::string> all = source_->warnings();
+  all.insert(all.end(), warnings_.begin(), warnings_.end());
+  return all;
+}
 bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
 
@@ -134,119 +109,6 @@ CellTotals Dataset::cells() const {
 
 bool Dataset::asks_for(Content content) const {
   return std::any_of(filled_.begin(), filled_.end(), [&](const Space& s) { return s.content == content; });
-}
-
-void Dataset::check_batch_size(int64_t items, int64_t length) const {
-  constexpr int64_t kMaxCells = int64_t{1} << 31;  // more could not be run, and fewer overflow nothing here
-  if (items * length > kMaxCells)
-    bad_input(source_->where(), "a batch of " + std::to_string(items) + " sequences of " + std::to_string(length) + " tokens is too large",
-              "choose a smaller --batch");
-}
-
-/// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's matrix, padding included.
-ItemLength Dataset::padded(const ItemLength& longest) const {
-  const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
-  return {ids, target_follows_ids() ? ids : longest.target, longest.picture};
-}
-
-// Reads everything once, in the data's order: checks it, finds the sizes, counts the cells.
-void Dataset::scan() {
-  for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
-  std::vector<ItemLength> all_lengths;
-  const bool sizes_are_free =
-      std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
-  Fingerprint fingerprint;
-  fingerprint.add(options_.batch);
-  arrangement_ = Arrangement::as_given(items_, options_.batch);
-  for (int64_t b = 0; b < batch_count(); ++b) {
-    const std::vector<int64_t> items = arrangement_.items_of(b);
-    ItemLength longest;
-    for (const int64_t i : items) {
-      const Prepared prepared = prepare(i);
-      const Sequence& s = prepared.sequence;
-      check_ids(s.ids, "input", i);
-      check_ids(s.decoder_ids, "decoder input", i);
-      check_ids(s.target_ids, "target", i);
-      check_labels(s, i);
-      check_pixels(s, i);
-      all_lengths.push_back(prepared.lengths());
-      longest = longer(longest, all_lengths.back());
-      check_batch_size(static_cast<int64_t>(items.size()), std::max(padded(longest).ids, longest.target));
-      truncated_ += prepared.cut;
-      for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
-      fingerprint.add_also(s.label_ids);
-      fingerprint.add_also(s.pixels);
-      if (sizes_are_free) fingerprint.add(s.picture.height), fingerprint.add(s.picture.width);
-      for (size_t k = 0; k < filled_.size(); ++k) {
-        if (!spaces_[k].holds_tokens) continue;
-        const std::vector<int32_t>& mask = prepared.mask(filled_[k].content);
-        spaces_[k].real += count_ones(mask);
-        look_at(mask, spaces_[k].padding);
-      }
-    }
-    fingerprint.add(int64_t{padded(longest).ids});
-  }
-  arrange(all_lengths);
-  if (!arrangement_.is_as_given())
-    for (int64_t b = 0; b < batch_count(); ++b)
-      for (const int64_t item : arrangement_.items_of(b)) fingerprint.add(item);
-  fingerprint_ = fingerprint.text();
-}
-
-/// Takes the arrangement that was asked for, and counts the cells of both.
-void Dataset::arrange(const std::vector<ItemLength>& lengths) {
-  Arrangement as_given = Arrangement::by_size(lengths, options_.batch), by_length = Arrangement::by_length(lengths, options_.batch);
-  // Pictures of several sizes fill more batches than their number asks for.
-  if (options_.batches >= 0) as_given.keep(options_.batches), by_length.keep(options_.batches);
-  arrangement_ = options_.bucket_by_length ? by_length : as_given;
-  count_sizes(lengths);
-  const auto padded_batch = [&](const Arrangement& arrangement, int64_t batch) {
-    ItemLength longest;
-    for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[static_cast<size_t>(item)]);
-    return padded(longest);
-  };
-  const auto tokens = [&](const Arrangement& arrangement) {
-    int64_t sum = 0;
-    for (int64_t b = 0; b < arrangement.batches(); ++b) {
-      const ItemLength padded = padded_batch(arrangement, b);
-      const auto items = static_cast<int64_t>(arrangement.items_of(b).size());
-      check_batch_size(items, std::max(padded.ids, padded.target));
-      for (const Space& space : filled_)
-        if (space.content != Content::fixed) sum += items * cells_of(space, padded);
-    }
-    return sum;
-  };
-  given_tokens_ = tokens(as_given);
-  tokens_by_length_ = tokens(by_length);
-  for (int64_t b = 0; b < batch_count(); ++b) {
-    const ItemLength padded = padded_batch(arrangement_, b);
-    const auto items = static_cast<int64_t>(arrangement_.items_of(b).size());
-    for (size_t k = 0; k < filled_.size(); ++k) {
-      const int64_t cells = cells_of(filled_[k], padded);
-      spaces_[k].cells += items * cells;
-      if (!spaces_[k].holds_tokens) spaces_[k].real += items * cells;
-      spaces_[k].most_per_item = std::max(spaces_[k].most_per_item, cells);
-    }
-  }
-}
-
-/// Items in batches, and which sizes they have.
-void Dataset::count_sizes(const std::vector<ItemLength>& lengths) {
-  std::map<PictureSize, SizeCount> counts;
-  items_ = 0;
-  for (int64_t b = 0; b < batch_count(); ++b) {
-    const std::vector<int64_t> items = arrangement_.items_of(b);
-    const PictureSize size = lengths[static_cast<size_t>(items.front())].picture;
-    size_of_batch_.push_back(size);
-    SizeCount& count = counts[size];
-    count.size = size;
-    ++count.batches;
-    count.items += static_cast<int64_t>(items.size());
-    items_ += static_cast<int64_t>(items.size());
-  }
-  for (const auto& [size, count] : counts)
-    if (size != PictureSize()) sizes_.push_back(count);
-  if (sizes_.empty()) size_of_batch_.clear();
 }
 
 bool Dataset::target_follows_ids() const {
@@ -288,21 +150,40 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   return input;
 }
 
+PictureSize Dataset::picture_size(int64_t batch) const { return padded_batch(arrangement_, batch).picture; }
+
+Batch Dataset::outline(int64_t index) const {
+  if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);
+  Batch batch;
+  batch.index = index;
+  batch.items = arrangement_.items_of(index);
+  const ItemLength lengths = padded_batch(arrangement_, index);
+  batch.picture = lengths.picture;
+  for (const Space& space : filled_)
+    batch.spaces.push_back({space.name, space.parent, space.content != Content::fixed, static_cast<int32_t>(cells_of(space, lengths)), {}});
+  return batch;
+}
+
+int64_t Dataset::real_cells(int64_t index) const {
+  const std::vector<int64_t> items = arrangement_.items_of(index);
+  int64_t tokens = 0;
+  for (const int64_t item : items) tokens += real_[static_cast<size_t>(item)];
+  return tokens > 0 ? tokens : static_cast<int64_t>(items.size());
+}
+
 Batch Dataset::batch(int64_t index) const {
   if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);
   const SequenceSource::Contents contents = source_->contents();
   Batch batch;
   batch.index = index;
   batch.items = arrangement_.items_of(index);
-  ItemLength longest;
   std::vector<Prepared> rows;
   rows.reserve(batch.items.size());
   for (const int64_t i : batch.items) {
-    rows.push_back(prepare(i));
+    rows.push_back(prepare(source_->sequence(i), i));
     batch.truncated += rows.back().cut;
-    longest = longer(longest, rows.back().lengths());
   }
-  const ItemLength lengths = padded(longest);
+  const ItemLength lengths = padded_batch(arrangement_, index);
   batch.picture = lengths.picture;
   for (const Space& space : filled_) batch.spaces.push_back(space_of(space, rows, lengths));
   for (const InputSpec& spec : options_.inputs) batch.inputs.push_back(input_of(spec, rows, lengths));

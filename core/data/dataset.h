@@ -65,8 +65,8 @@ class Dataset {
  public:
   /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input); of pictures
   /// FILE.npy, FILE.safetensors, a folder, random:N[xHxW[xC]].
-  /// Everything is checked here (ids, lengths, text): batch() of an open dataset does not fail. `tokenizer` may be null where the
-  /// data is token ids.
+  /// Everything is checked here (ids, lengths, text, pixels of f32): batch() of an open dataset does not fail. `tokenizer` may be null
+  /// where the data is token ids.
   static std::shared_ptr<const Dataset> open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
                                              const DataOptions& options);
   ~Dataset();
@@ -76,8 +76,14 @@ class Dataset {
   int64_t batch_count() const;
   /// In all batches together.
   int64_t items() const { return items_; }
+  /// One past the largest number of an item in a batch: beyond items() where --batches leaves out pictures of some sizes.
+  int64_t end_item() const { return static_cast<int64_t>(lengths_.size()); }
   /// Throws std::out_of_range for an index that is no batch's.
   Batch batch(int64_t index) const;
+  /// The batch without its values: its items, the size of its pictures, how many cells of each space an item has. Reads no data.
+  Batch outline(int64_t index) const;
+  /// Of batch `index`, as Batch::real_cells(). Reads no data.
+  int64_t real_cells(int64_t index) const;
 
   /// Over all batches, for planning.
   int64_t max_items() const;
@@ -91,15 +97,13 @@ class Dataset {
   /// By size, the smallest first; empty where the model takes no pictures. A batch holds pictures of one size.
   const std::vector<SizeCount>& sizes() const { return sizes_; }
   /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
-  PictureSize picture_size(int64_t batch) const {
-    return size_of_batch_.empty() ? PictureSize() : size_of_batch_.at(static_cast<size_t>(batch));
-  }
+  PictureSize picture_size(int64_t batch) const;
   int64_t truncated() const { return truncated_; }
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
   bool has_targets() const;
   bool has_labels() const;
-  /// 16 hexadecimal digits: equal for equal ids in equal batches.
+  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
@@ -122,14 +126,17 @@ class Dataset {
   void check_source() const;
   std::vector<int32_t> label_of(const Sequence& item, int64_t index) const;
   void check_labels(const Sequence& item, int64_t index) const;
-  void check_pixels(const Sequence& item, int64_t index) const;
+  void check_pixels(const Sequence& item) const;
   void check_batch_of(const std::vector<int64_t>& picture) const;
   void scan();
-  Prepared prepare(int64_t item) const;
+  Prepared prepare(Sequence item, int64_t index) const;
   static int64_t cells_of(const Space& space, const ItemLength& lengths);
   ItemLength padded(const ItemLength& longest) const;
-  void arrange(const std::vector<ItemLength>& lengths);
-  void count_sizes(const std::vector<ItemLength>& lengths);
+  void arrange();
+  void count_sizes();
+  void look_at_range(const Sequence& item, int64_t index);
+  void warn_of_range();
+  ItemLength padded_batch(const Arrangement& arrangement, int64_t batch) const;
   BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t item) const;
@@ -144,7 +151,13 @@ class Dataset {
   std::vector<Space> filled_;  // as spaces_
   std::vector<SpaceCells> spaces_;
   std::vector<SizeCount> sizes_;
-  std::vector<PictureSize> size_of_batch_;  // empty where there are no pictures
+  std::vector<ItemLength> lengths_;  // by item, of those that --batches asks for
+  std::vector<int32_t> real_;        // by item: real tokens
+  std::vector<std::string> warnings_;
+  struct {
+    int64_t pictures = 0, first = 0;
+    float darkest = 0, brightest = 0;
+  } out_of_range_;  // pixels that are not from 0 to 1, and the first such picture
   Arrangement arrangement_;
   int64_t given_tokens_ = 0, tokens_by_length_ = 0;
   int64_t items_ = 0, truncated_ = 0;

@@ -44,6 +44,8 @@ Loader loader_for(DType type) {
 }
 }  // namespace
 
+bool IntegerMatrix::may_hold(DType type) { return loader_for(type) != nullptr; }
+
 IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape,
                              std::span<const std::byte> bytes)
     : where_(where), name_(name), bytes_(bytes), load_(loader_for(type)), element_(element_size(type)) {
@@ -81,17 +83,6 @@ std::vector<int32_t> IntegerMatrix::mask_row(int64_t index) const {
                     std::to_string(values[i]),
                 "a mask is 1 where there is data and 0 in the padding");
   return values;
-}
-
-std::optional<IntegerMatrix> find_labels(const std::string& path, const SafetensorsFile& file, int64_t items) {
-  const StoredTensor* labels = file.find("labels");
-  if (!labels) return {};
-  if (labels->shape.empty() || labels->shape.size() > 2 || labels->shape[0] != items)
-    bad_input(path, "labels has the shape " + shape_text(labels->shape) + ", the items are " + std::to_string(items),
-              "give labels [items], or [items, cells of an item]");
-  std::vector<int64_t> shape = labels->shape;
-  shape.resize(2, 1);
-  return IntegerMatrix(path, "labels", labels->dtype, shape, labels->bytes);
 }
 
 }  // namespace stormcell

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,13 +10,13 @@
 
 namespace stormcell {
 
-class SafetensorsFile;
-
 class IntegerMatrix {
  public:
   /// Throws Error(bad_input) where it is no matrix of integers, or empty.
   IntegerMatrix(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape,
                 std::span<const std::byte> bytes);
+  /// True for formats of integers.
+  static bool may_hold(DType type);
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
   /// Throws Error(bad_input) where a value does not fit into 32 bits; mask_row() where one is neither 0 nor 1.
@@ -31,8 +30,5 @@ class IntegerMatrix {
   size_t element_;
   int64_t rows_ = 0, columns_ = 0;
 };
-
-/// The tensor `labels` [items] or [items, cells of an item] where the file has it; Error(bad_input) where it does not fit.
-std::optional<IntegerMatrix> find_labels(const std::string& path, const SafetensorsFile& file, int64_t items);
 
 }  // namespace stormcell

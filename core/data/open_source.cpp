@@ -25,7 +25,7 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
   bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
             "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of FILE.npy [height, width, channels], "
-            "or random:N");
+            "random:N or random:NxHxW");
 }
 }  // namespace
 

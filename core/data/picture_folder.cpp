@@ -20,14 +20,20 @@ struct PictureFile {
   PictureSize size;
   int64_t channels = 0;
   std::function<std::vector<float>()> pixels;  ///< [height, width, channels]
+  /// outline_of(), of the folder and the file's name.
+  std::function<Sequence(const std::string& where, const std::string& place)> outline;
 };
 
 PictureFile open_npy_picture(const std::string& path) {
   const NpyArray array = open_npy(path);
-  constexpr const char* kForm = "give u8 from 0 to 255, or f32, as [height, width, channels]";
+  constexpr const char* kForm = "give u8 from 0 to 255, or f32 from 0 to 1, as [height, width, channels]";
   if (array.dtype != DType::u8 && array.dtype != DType::f32) bad_input(path, "the array holds " + std::string(to_text(array.dtype)), kForm);
   if (array.shape.size() != 3) bad_input(path, "the array has the shape " + shape_text(array.shape), kForm);
-  return {{array.shape[0], array.shape[1]}, array.shape[2], [array] { return pixels_of(array.dtype, array.bytes); }};
+  const PictureSize size{array.shape[0], array.shape[1]};
+  return {size, array.shape[2], [array] { return pixels_of(array.dtype, array.bytes); },
+          [array, size](const std::string& where, const std::string& place) {
+            return outline_of(where, place, size, array.dtype, array.bytes);
+          }};
 }
 
 struct PictureFormat {
@@ -76,16 +82,21 @@ class PictureFolder : public SequenceSource {
   Contents contents() const override { return {.ids = false, .pixels = true}; }
   const std::string& where() const override { return folder_; }
   std::string place(int64_t index) const override { return names_[static_cast<size_t>(index)]; }
-  // Files are opened one by one: the pictures of a large folder would be too many to hold open.
   Sequence sequence(int64_t index) const override {
-    const auto i = static_cast<size_t>(index);
-    const PictureFile file = open(i);
-    if (file.size != sizes_[i]) bad_input(path_of(i), "has changed while it was in use", "start again");
+    const PictureFile file = opened(index);
     return {.pixels = file.pixels(), .picture = file.size};
   }
+  Sequence outline(int64_t index) const override { return opened(index).outline(folder_, place(index)); }
 
  private:
   std::string path_of(size_t i) const { return (fs::path(folder_) / names_[i]).string(); }
+  // Files are opened one by one: the pictures of a large folder would be too many to hold open.
+  PictureFile opened(int64_t index) const {
+    const auto i = static_cast<size_t>(index);
+    PictureFile file = open(i);
+    if (file.size != sizes_[i]) bad_input(path_of(i), "has changed while it was in use", "start again");
+    return file;
+  }
   PictureFile open(size_t i) const {
     const std::string path = path_of(i);
     PictureFile file = format_of(path)->open(path);

@@ -1,6 +1,8 @@
 #include "core/data/picture_form.h"
 
+#include <bit>
 #include <cstring>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
@@ -10,6 +12,27 @@ namespace {
 
 std::string shape_of(PictureSize size, int64_t channels) {
   return "[" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", " + std::to_string(channels) + "]";
+}
+
+struct Extremes {
+  float least = 0, most = 0;
+  bool finite = true;
+};
+
+Extremes extremes_of(std::span<const std::byte> bytes) {
+  constexpr uint32_t kExponent = 0x7f800000;  // all ones: infinite, or no number
+  Extremes e{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), true};
+  uint32_t broken = 0;
+  for (size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data() + i, sizeof bits);  // need not be aligned
+    broken |= static_cast<uint32_t>((bits & kExponent) == kExponent);
+    const auto pixel = std::bit_cast<float>(bits);
+    e.least = pixel < e.least ? pixel : e.least;
+    e.most = pixel > e.most ? pixel : e.most;
+  }
+  e.finite = broken == 0;
+  return e;
 }
 
 }  // namespace
@@ -34,6 +57,18 @@ void PictureForm::check(const std::string& where, const std::string& what, Pictu
 
 void expect_pixels(const std::string& where, const std::string& name, DType type) {
   if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
+}
+
+Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, std::span<const std::byte> bytes) {
+  Sequence item{.picture = size};
+  const size_t element = element_size(type);
+  visit_sampled(static_cast<int64_t>(bytes.size() / element),
+                [&](int64_t i) { item.pixels.push_back(pixels_of(type, bytes.subspan(static_cast<size_t>(i) * element, element))[0]); });
+  if (type != DType::f32) return item;
+  const Extremes e = extremes_of(bytes);
+  if (!e.finite) bad_input(where, place + " holds pixels that are not finite", "give numbers");
+  item.darkest = e.least, item.brightest = e.most;
+  return item;
 }
 
 std::vector<float> pixels_of(DType type, std::span<const std::byte> bytes) {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/data/integer_matrix.h"
+#include "core/data/item_labels.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/data/tensor_names.h"
@@ -12,6 +12,8 @@
 
 namespace stormcell {
 namespace {
+
+std::string picture_place(int64_t index) { return "picture " + std::to_string(index); }
 
 class PixelArray {
  public:
@@ -27,11 +29,16 @@ class PixelArray {
     picture_bytes_ = static_cast<size_t>(shape[1] * shape[2] * shape[3]) * element_size(type);
   }
   int64_t items() const { return items_; }
-  Sequence picture(int64_t index) const {
-    return {.pixels = pixels_of(type_, bytes_.subspan(static_cast<size_t>(index) * picture_bytes_, picture_bytes_)), .picture = size_};
+  Sequence picture(int64_t index) const { return {.pixels = pixels_of(type_, bytes_of(index)), .picture = size_}; }
+  Sequence outline(const std::string& where, int64_t index) const {
+    return outline_of(where, picture_place(index), size_, type_, bytes_of(index));
   }
 
  private:
+  std::span<const std::byte> bytes_of(int64_t index) const {
+    return bytes_.subspan(static_cast<size_t>(index) * picture_bytes_, picture_bytes_);
+  }
+
   std::span<const std::byte> bytes_;
   DType type_;
   int64_t items_ = 0;
@@ -46,8 +53,9 @@ class NpyPictures : public SequenceSource {
   int64_t size() const override { return pixels_.items(); }
   Contents contents() const override { return {.ids = false, .pixels = true}; }
   const std::string& where() const override { return path_; }
-  std::string place(int64_t index) const override { return "picture " + std::to_string(index); }
+  std::string place(int64_t index) const override { return picture_place(index); }
   Sequence sequence(int64_t index) const override { return pixels_.picture(index); }
+  Sequence outline(int64_t index) const override { return pixels_.outline(path_, index); }
 
  private:
   std::string path_;
@@ -59,30 +67,40 @@ class TensorPictures : public SequenceSource {
  public:
   TensorPictures(const std::string& path, const DataOptions& options, const PictureForm& form)
       : path_(path), file_(SafetensorsFile::open(path)) {
-    const StoredTensor* pixels = file_->find("pixels");
-    if (!pixels) bad_input(path, "has no tensor pixels", kPixelsForm);
     static constexpr std::string_view kKnown[] = {"pixels", "labels"};
     warnings_ = check_tensor_names(path, *file_, kKnown);
+    const StoredTensor* pixels = file_->find("pixels");
+    if (!pixels)
+      bad_input(path, "has no tensor pixels" + held_instead(*file_),
+                "call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1, [items, height, width, channels]");
     pixels_.emplace(path, "pixels", pixels->dtype, pixels->shape, pixels->bytes, form);
-    if (asks_for(options.inputs, InputRole::label)) labels_ = find_labels(path, *file_, pixels_->items());
+    labels_ = ItemLabels(path, *file_, options, pixels_->items());
+    const StoredTensor* labels = file_->find("labels");
+    if (labels && !labels_.name_items() && !labels_.are_taken())
+      warnings_.push_back(path + ": nothing reads labels " + shape_text(labels->shape) +
+                          ": the model takes no labels of a picture's parts; labels [items] count loads by label");
   }
   int64_t size() const override { return pixels_->items(); }
-  Contents contents() const override { return {.ids = false, .pixels = true, .label_ids = labels_.has_value()}; }
-  const std::string& where() const override { return path_; }
-  std::string place(int64_t index) const override { return "picture " + std::to_string(index); }
-  Sequence sequence(int64_t index) const override {
-    Sequence item = pixels_->picture(index);
-    if (labels_) item.label_ids = labels_->row(index);
-    return item;
+  Contents contents() const override {
+    return {.label = labels_.name_items(), .ids = false, .pixels = true, .label_ids = labels_.are_taken()};
   }
+  const std::string& where() const override { return path_; }
+  std::string place(int64_t index) const override { return picture_place(index); }
+  Sequence sequence(int64_t index) const override { return labelled(index, pixels_->picture(index)); }
+  Sequence outline(int64_t index) const override { return labelled(index, pixels_->outline(path_, index)); }
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
+  Sequence labelled(int64_t index, Sequence item) const {
+    labels_.put(index, item);
+    return item;
+  }
+
   std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
   std::vector<std::string> warnings_;
   std::optional<PixelArray> pixels_;
-  std::optional<IntegerMatrix> labels_;
+  ItemLabels labels_;
 };
 }  // namespace
 

@@ -1,7 +1,6 @@
 // What data has to be like for a model, and an item as it is fed.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
@@ -117,8 +116,8 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   return true;
 }
 
-Dataset::Prepared Dataset::prepare(int64_t item) const {
-  Prepared prepared{source_->sequence(item)};
+Dataset::Prepared Dataset::prepare(Sequence sequence, int64_t item) const {
+  Prepared prepared{std::move(sequence)};
   Sequence& s = prepared.sequence;
   const SequenceSource::Contents contents = source_->contents();
   const int64_t limit = options_.length > 0 ? options_.length : options_.max_length;
@@ -178,11 +177,17 @@ void Dataset::check_labels(const Sequence& item, int64_t index) const {
   }
 }
 
-void Dataset::check_pixels(const Sequence& item, int64_t index) const {
+void Dataset::check_pixels(const Sequence& item) const {
   for (const InputSpec& spec : options_.inputs)
     if (spec.role == InputRole::pixels && spec.sizes) check_batch_of({item.picture.height, item.picture.width, spec.content[2]});
-  if (std::all_of(item.pixels.begin(), item.pixels.end(), [](float p) { return std::isfinite(p); })) return;
-  bad_input(source_->where(), source_->place(index) + " holds pixels that are not finite", "give numbers");
+}
+
+/// Resizing overshoots edges a little; pixels far from 0 to 1 were made for another model, or not divided by 255.
+void Dataset::look_at_range(const Sequence& item, int64_t index) {
+  constexpr float kDarkest = -0.5F, kBrightest = 1.5F;
+  if (item.darkest >= kDarkest && item.brightest <= kBrightest) return;
+  if (out_of_range_.pictures++ == 0)
+    out_of_range_.first = index, out_of_range_.darkest = item.darkest, out_of_range_.brightest = item.brightest;
 }
 
 }  // namespace stormcell

@@ -84,23 +84,41 @@ class RandomPictures : public SequenceSource {
   const std::string& where() const override { return spec_; }
   std::string place(int64_t index) const override { return "picture " + std::to_string(index); }
   Sequence sequence(int64_t index) const override {
-    const uint64_t stream = mixed(seed_ ^ mixed(static_cast<uint64_t>(index)));
+    const Noise noise(seed_, index);
     Sequence item{.picture = size_};
-    item.pixels.reserve(static_cast<size_t>(size_.pixels() * channels_));
-    const uint64_t squares = mixed(~stream);
+    item.pixels.reserve(static_cast<size_t>(pixels()));
     for (int64_t y = 0; y < size_.height; ++y)
       for (int64_t x = 0; x < size_.width; ++x)
-        for (int64_t c = 0; c < channels_; ++c) {
-          const int64_t square = (y / kSquare * (size_.width / kSquare + 1) + x / kSquare) * channels_ + c;
-          item.pixels.push_back((part(stream + item.pixels.size()) + part(squares + static_cast<uint64_t>(square))) / 2);
-        }
+        for (int64_t c = 0; c < channels_; ++c)
+          item.pixels.push_back(noise.pixel(static_cast<int64_t>(item.pixels.size()), square(y, x, c)));
+    return item;
+  }
+  Sequence outline(int64_t index) const override {
+    const Noise noise(seed_, index);
+    Sequence item{.picture = size_};
+    visit_sampled(pixels(), [&](int64_t at) {
+      const int64_t place = at / channels_;
+      item.pixels.push_back(noise.pixel(at, square(place / size_.width, place % size_.width, at % channels_)));
+    });
     return item;
   }
 
  private:
+  /// Where the random numbers of a picture stand: those of its pixels, and those of its squares.
+  struct Noise {
+    Noise(uint64_t seed, int64_t index) : of_pixels(mixed(seed ^ mixed(static_cast<uint64_t>(index)))), of_squares(mixed(~of_pixels)) {}
+    float pixel(int64_t at, int64_t square) const {
+      return (part(of_pixels + static_cast<uint64_t>(at)) + part(of_squares + static_cast<uint64_t>(square))) / 2;
+    }
+    /// From 0 up to 1.
+    static float part(uint64_t place) { return static_cast<float>(mixed(place) >> 40) * 0x1p-24F; }
+    uint64_t of_pixels, of_squares;
+  };
   static constexpr int64_t kSquare = 16;
-  /// From 0 up to 1.
-  static float part(uint64_t place) { return static_cast<float>(mixed(place) >> 40) * 0x1p-24F; }
+  int64_t square(int64_t y, int64_t x, int64_t channel) const {
+    return (y / kSquare * (size_.width / kSquare + 1) + x / kSquare) * channels_ + channel;
+  }
+  int64_t pixels() const { return size_.pixels() * channels_; }
 
   std::string spec_;
   int64_t items_;
@@ -128,7 +146,7 @@ std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& sp
   constexpr int64_t kMaxItems = 100'000'000;
   const std::vector<int64_t> sizes = sizes_in(spec);
   if (sizes.empty() || sizes.size() == 2)
-    bad_input(spec, "is not random:N or random:NxHxWxC", "for example random:64, or random:64x48x80: 64 pictures of 48 x 80 pixels");
+    bad_input(spec, "is not random:N or random:NxHxW[xC]", "for example random:64, or random:64x48x80: 64 pictures of 48 x 80 pixels");
   if (sizes[0] > kMaxItems) bad_input(spec, "is too large", "at most 100000000 pictures");
   const PictureSize size = sizes.size() > 1 ? PictureSize{sizes[1], sizes[2]} : form.size;
   const int64_t channels = sizes.size() > 3 ? sizes[3] : form.channels;

@@ -16,9 +16,10 @@ struct Sequence {
   std::vector<int32_t> mask, decoder_mask;  ///< empty: all ones
   std::string text, target, label;
   std::vector<int32_t> target_ids;
-  std::vector<int32_t> label_ids;  ///< one, or one a cell; empty: `label` says it, or nothing
-  std::vector<float> pixels;       ///< [height, width, channels]
-  PictureSize picture = {};        ///< height and width of the pixels
+  std::vector<int32_t> label_ids;    ///< one, or one a cell; empty: `label` says it, or nothing
+  std::vector<float> pixels;         ///< [height, width, channels]
+  PictureSize picture = {};          ///< height and width of the pixels
+  float darkest = 0, brightest = 1;  ///< of an outline: the smallest and the largest pixel
 };
 
 class SequenceSource {
@@ -34,6 +35,9 @@ class SequenceSource {
   virtual int64_t size() const = 0;
   /// May be called by several threads at once.
   virtual Sequence sequence(int64_t index) const = 0;
+  /// What is looked at when the data are opened: as sequence(), but of pixels only some (visit_sampled()). Error(bad_input) where the item
+  /// cannot be fed; sequence() relies on it.
+  virtual Sequence outline(int64_t index) const { return sequence(index); }
   virtual Contents contents() const = 0;
   /// What is to be said of the data that is no error, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }

@@ -47,6 +47,14 @@ std::string listed(const auto& names) {
   return text;
 }
 
+/// "a, b, c, d, e and 3 more".
+std::string first_of(std::vector<std::string_view> names) {
+  constexpr size_t kShown = 5;
+  const size_t more = names.size() > kShown ? names.size() - kShown : 0;
+  names.resize(names.size() - more);
+  return listed(names) + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
 }  // namespace
 
 std::vector<std::string> check_tensor_names(const std::string& path, const SafetensorsFile& file, std::span<const std::string_view> known) {
@@ -60,11 +68,13 @@ std::vector<std::string> check_tensor_names(const std::string& path, const Safet
     unread.push_back(tensor.name);
   }
   if (unread.empty()) return {};
-  constexpr size_t kShown = 5;
-  const size_t more = unread.size() > kShown ? unread.size() - kShown : 0;
-  unread.resize(unread.size() - more);
-  return {path + ": nothing reads " + listed(unread) + (more > 0 ? " and " + std::to_string(more) + " more" : "") + "; data may have " +
-          listed(known)};
+  return {path + ": nothing reads " + first_of(std::move(unread)) + "; data may have " + listed(known)};
+}
+
+std::string held_instead(const SafetensorsFile& file) {
+  std::vector<std::string_view> names;
+  for (const StoredTensor& tensor : file.tensors()) names.push_back(tensor.name);
+  return names.empty() ? std::string() : "; it holds " + first_of(std::move(names));
 }
 
 }  // namespace stormcell

@@ -13,4 +13,7 @@ class SafetensorsFile;
 /// known one: data without their mask would be computed as if all were real.
 std::vector<std::string> check_tensor_names(const std::string& path, const SafetensorsFile& file, std::span<const std::string_view> known);
 
+/// Behind "has no tensor x": "; it holds y and z". Empty where the file holds nothing.
+std::string held_instead(const SafetensorsFile& file);
+
 }  // namespace stormcell

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/data/integer_matrix.h"
+#include "core/data/item_labels.h"
 #include "core/data/sequence_source.h"
 #include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
@@ -28,13 +28,13 @@ class NpySource : public SequenceSource {
 class TensorSource : public SequenceSource {
  public:
   TensorSource(const std::string& path, const DataOptions& options) : path_(path), file_(SafetensorsFile::open(path)) {
+    static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask", "labels"};
+    warnings_ = check_tensor_names(path, *file_, kKnown);
     ids_ = matrix("input_ids");
     if (!ids_)
       bad_input(
-          path, "has no tensor input_ids",
+          path, "has no tensor input_ids" + held_instead(*file_),
           "data needs input_ids [sequences, length]; attention_mask, decoder_input_ids, decoder_attention_mask and labels may be there");
-    static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask", "labels"};
-    warnings_ = check_tensor_names(path, *file_, kKnown);
     mask_ = matrix("attention_mask");
     decoder_ids_ = matrix("decoder_input_ids");
     decoder_mask_ = matrix("decoder_attention_mask");
@@ -44,16 +44,11 @@ class TensorSource : public SequenceSource {
     if (decoder_ids_ && decoder_ids_->rows() != ids_->rows())
       bad_input(path, "decoder_input_ids has " + std::to_string(decoder_ids_->rows()) + " rows, input_ids " + std::to_string(ids_->rows()),
                 "give both one row a sequence");
-    // Two extents are labels of cells, or, in data for training, what the decoder should give: only a model that asks takes those.
-    const StoredTensor* labels = file_->find("labels");
-    is_label_ = labels && labels->shape.size() == 1;
-    asks_ = asks_for(options.inputs, InputRole::label);
-    if (is_label_ || asks_) labels_ = find_labels(path, *file_, ids_->rows());
-    classes_ = options.classes;
+    labels_ = ItemLabels(path, *file_, options, ids_->rows());
   }
   int64_t size() const override { return ids_->rows(); }
   Contents contents() const override {
-    return {.label = is_label_, .decoder_ids = decoder_ids_.has_value(), .label_ids = asks_ && labels_.has_value()};
+    return {.label = labels_.name_items(), .decoder_ids = decoder_ids_.has_value(), .label_ids = labels_.are_taken()};
   }
   const std::string& where() const override { return path_; }
   std::vector<std::string> warnings() const override { return warnings_; }
@@ -63,19 +58,11 @@ class TensorSource : public SequenceSource {
     if (mask_) sequence.mask = mask_->mask_row(index);
     if (decoder_ids_) sequence.decoder_ids = decoder_ids_->row(index);
     if (decoder_mask_) sequence.decoder_mask = decoder_mask_->mask_row(index);
-    if (!labels_) return sequence;
-    const std::vector<int32_t> labels = labels_->row(index);
-    if (is_label_) sequence.label = label_text(labels[0]);
-    if (asks_) sequence.label_ids = labels;
+    labels_.put(index, sequence);
     return sequence;
   }
 
  private:
-  /// The class of this number, or the number.
-  std::string label_text(int32_t label) const {
-    const bool known = label >= 0 && static_cast<size_t>(label) < classes_.size();
-    return known ? classes_[static_cast<size_t>(label)] : std::to_string(label);
-  }
   std::optional<IntegerMatrix> matrix(const std::string& name) const {
     const StoredTensor* tensor = file_->find(name);
     if (!tensor) return {};
@@ -91,10 +78,9 @@ class TensorSource : public SequenceSource {
 
   std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
-  std::optional<IntegerMatrix> ids_, mask_, decoder_ids_, decoder_mask_, labels_;
-  std::vector<std::string> classes_, warnings_;
-  bool is_label_ = false;  ///< `labels` has one number a sequence
-  bool asks_ = false;      ///< the model takes labels
+  std::optional<IntegerMatrix> ids_, mask_, decoder_ids_, decoder_mask_;
+  ItemLabels labels_;
+  std::vector<std::string> warnings_;
 };
 }  // namespace
 

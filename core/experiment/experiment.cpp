@@ -42,8 +42,10 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.model = open_model(options.model, model);
 
   progress.report("opening the data", 0, 0);
+  const bool pictures = asks_for(s.model->inputs, InputRole::pixels);
+  if (options.batch == 0) s.options.batch = pictures ? 1 : 8;
   DataOptions data;
-  data.batch = options.batch;
+  data.batch = s.options.batch;
   data.batches = options.batches;
   data.bucket_by_length = options.bucket_by_length;
   data.length = options.length;

@@ -58,7 +58,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   std::vector<double> milliseconds;
   int64_t exact = 0, judged = 0;
   SessionRun recording(session, s, *plan, "generate", true);
-  r.ids.resize(static_cast<size_t>(s.data->items()));
+  r.ids.resize(static_cast<size_t>(s.data->end_item()));
   if (s.model->tokenizer) r.texts.resize(r.ids.size());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("generating", b, s.data->batch_count());

@@ -10,6 +10,8 @@
 #include "core/graph/hoist.h"
 #include "core/graph/input_specs.h"
 #include "core/graph/operator.h"
+#include "core/graph/patch_grid.h"
+#include "core/graph/roles.h"
 #include "core/graph/text.h"
 #include "core/models/model.h"
 
@@ -73,6 +75,25 @@ std::optional<PictureStructure> picture_of(const Model& model, const Graph& grap
   return {};
 }
 
+std::vector<InputStructure> inputs_of(const Graph& graph) {
+  std::vector<InputStructure> list;
+  for (const InputSpec& input : input_specs(graph))
+    list.push_back({input.name, std::string(to_text(input.role)), input.space, input.content});
+  return list;
+}
+
+std::vector<GridStructure> grids_of(const Graph& graph) {
+  std::vector<GridStructure> list;
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& node = graph.node(id);
+    if (!has_role(node, Role::unfold)) return;
+    const PatchGrid grid = grid_of_unfold(graph, node);
+    const SpaceId space = graph.dense_ancestor(graph.value(node.outputs[0]).type.space);
+    list.push_back({graph.space(space).name, grid.rows(), grid.columns(), grid.patch_height, grid.patch_width, grid.stride});
+  });
+  return list;
+}
+
 ModelStructure structure_of(const Model& model, const Graph& graph) {
   const Bindings bindings = typical_case(model, graph);
   ModelStructure s;
@@ -81,7 +102,9 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.parameters = model.parameters;
   s.weight_bytes = model.weight_bytes;
   s.flops_per_cell = cost_of(graph, {bindings, {}, {}, 1}).flops_per_cell();
+  s.inputs = inputs_of(graph);
   s.picture = picture_of(model, graph);
+  s.grids = grids_of(graph);
   s.routers = routers_of(graph, bindings);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
   s.unsupported = model.unsupported;

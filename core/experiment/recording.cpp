@@ -37,10 +37,14 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
                                  {"peak_gflops", device.peak_gflops},
                                  {"read_gbps", device.read_gbps}}
                       .dump();
+  nlohmann::json sizes = nlohmann::json::array();
+  for (const SizeCount& s : state.data->sizes())
+    sizes.push_back({{"height", s.size.height}, {"width", s.size.width}, {"items", s.items}, {"batches", s.batches}});
   start.dataset = nlohmann::json{{"name", state.data->name()},
                                  {"fingerprint", state.data->fingerprint()},
                                  {"sequences", state.data->items()},
                                  {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
+                                 {"sizes", sizes},
                                  // Known from the beginning, so that an interrupted run, too, can be run again.
                                  {"settings", nlohmann::json::parse(settings.empty() ? state.settings_json() : settings)}}
                       .dump();

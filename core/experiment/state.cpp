@@ -55,6 +55,8 @@ DatasetFigures Experiment::State::dataset_figures() const {
   d.cells_as_given = data->cells().as_given;
   d.cells_by_length = data->cells().by_length;
   for (const SizeCount& s : data->sizes()) d.sizes.push_back({s.size.height, s.size.width, s.items, s.batches});
+  const bool of_tokens = std::any_of(data->spaces().begin(), data->spaces().end(), [](const SpaceCells& s) { return s.holds_tokens; });
+  d.unit = of_tokens ? "token" : d.sizes.empty() ? "item" : "picture";
   return d;
 }
 
@@ -81,6 +83,8 @@ std::vector<std::string> Experiment::State::warnings() const {
   if (const int threads = device->info().threads, cores = available_cores(); threads > cores)
     list.push_back("--threads " + std::to_string(threads) + " is more than the " + std::to_string(cores) +
                    " cores this process may use: they take turns, and every step waits for the last");
+  if (options.record_inputs && !data->sizes().empty())
+    list.emplace_back("--record-inputs has no effect on pictures: a session stores none");
   if (options.tolerance && dtype == model->dtype)
     list.emplace_back(
         "--tolerance has no effect: it limits what a conversion by --dtype may change, and the weights run as they are stored");
@@ -227,7 +231,7 @@ PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency
   f.latency_ms = latency;
   double cells = 0;
   const std::map<int64_t, double> shares = shares_of(batches);
-  for (const auto& [b, share] : shares) cells += share * static_cast<double>(data->batch(b).real_cells());
+  for (const auto& [b, share] : shares) cells += share * static_cast<double>(data->real_cells(b));
   if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
   f.batches = static_cast<int64_t>(shares.size());
   f.rounds = rounds;

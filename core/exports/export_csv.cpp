@@ -31,17 +31,23 @@ std::string cell_text(float value) {
 }
 std::string cell_text(int32_t value) { return std::to_string(value); }
 
+/// `tail` ends the row as it stands.
 template <class... T>
-void put_row(TextOutput& out, const T&... cells) {
+void put_row_with(const std::string& tail, TextOutput& out, const T&... cells) {
   std::string line;
   ((line += (line.empty() ? "" : ","), line += cell_text(cells)), ...);
-  out.write(line + "\n");
+  out.write(line + tail + "\n");
+}
+template <class... T>
+void put_row(TextOutput& out, const T&... cells) {
+  put_row_with({}, out, cells...);
 }
 
 struct Source {
   const SessionReader& session;
   RunSummary run;
   RunLayout layout;
+  bool grids = false;  ///< cells of some space lie in grids
 };
 
 // Windows of the coarsest level: every batch of a short run, at most 256 windows of a long one.
@@ -91,24 +97,38 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
 struct CellPlaced {
   CellId id;
   bool real = true;
+  std::string in_grid;  ///< ",row,column"; ",," of cells in sequences; empty where no cells of the run lie in grids
 };
-CellPlaced place_of(const StoredDecision& d, int64_t cell, const BatchSpace& space) {
+CellPlaced place_of(const Source& from, const StoredDecision& d, int64_t cell, const BatchSpace& space) {
   const int64_t row = d.ancestor.empty() ? cell : d.ancestor[static_cast<size_t>(cell)];
-  return {row < space.cells.cells() ? space.cells.id(row) : CellId{},
-          space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0)};
+  CellPlaced placed{row < space.cells.cells() ? space.cells.id(row) : CellId{},
+                    space.mask.empty() || (row < static_cast<int64_t>(space.mask.size()) && space.mask[static_cast<size_t>(row)] != 0),
+                    from.grids ? ",," : ""};
+  if (space.cells.columns > 0) {
+    const GridPlace place = space.cells.place(placed.id.position);
+    placed.in_grid = "," + std::to_string(place.row) + "," + std::to_string(place.column);
+  }
+  return placed;
 }
+
+/// The first batch tells: batches differ in the size of their grids alone.
+bool has_grids(const SessionReader& session, const RunSummary& run) {
+  const std::vector<BatchSpace> spaces = session.spaces(run.id, 0);
+  return std::any_of(spaces.begin(), spaces.end(), [](const BatchSpace& s) { return s.cells.columns > 0; });
+}
+std::string head_of(const Source& from, const std::string& columns) { return columns + (from.grids ? ",grid_row,grid_column" : "") + "\n"; }
 
 // A choice that a capacity dropped names the branch that it was dropped from.
 void put_decision(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
   const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
   for (int64_t c = 0; c < d.cells; ++c) {
-    const auto [id, real] = place_of(d, c, space);
+    const auto [id, real, in_grid] = place_of(from, d, c, space);
     for (int32_t k = 0; k < d.fan_out; ++k) {
       const auto slot = static_cast<size_t>(c * d.fan_out + k);
       const int32_t choice = d.choice[slot];
       if (choice == kNoBranch) continue;
-      put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, is_kept(choice) ? choice : ~choice,
-              int64_t{is_dropped(choice)}, slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
+      put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, is_kept(choice) ? choice : ~choice,
+                   int64_t{is_dropped(choice)}, slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
     }
   }
 }
@@ -131,7 +151,7 @@ void for_each_decision(const Source& from, const Progress& progress, Visit visit
 void write_decisions(const Source& from, TextOutput& out, const Progress& progress) {
   if (!from.session.has_decisions(from.run.id))
     bad_input(from.session.path(), "run #" + std::to_string(from.run.id) + " holds no decisions", "record them with profile");
-  out.write("batch,router,sequence,position,step,real,choice,branch,dropped,weight\n");
+  out.write(head_of(from, "batch,router,sequence,position,step,real,choice,branch,dropped,weight"));
   for_each_decision(from, progress, [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
     put_decision(from, router, batch, d, space, out);
   });
@@ -140,15 +160,15 @@ void write_decisions(const Source& from, TextOutput& out, const Progress& progre
 void put_scores(const Source& from, int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space, TextOutput& out) {
   const std::string& name = from.layout.routers[static_cast<size_t>(router)].name;
   for (int64_t c = 0; c < d.cells && !d.scores.empty(); ++c) {
-    const auto [id, real] = place_of(d, c, space);
+    const auto [id, real, in_grid] = place_of(from, d, c, space);
     for (int32_t b = 0; b < d.score_columns; ++b)
-      put_row(out, batch, name, id.sequence, id.position, id.step, int64_t{real}, b,
-              cell_text(d.scores[static_cast<size_t>(c * d.score_columns + b)]));
+      put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, b,
+                   cell_text(d.scores[static_cast<size_t>(c * d.score_columns + b)]));
   }
 }
 
 void write_scores(const Source& from, TextOutput& out, const Progress& progress) {
-  out.write("batch,router,sequence,position,step,real,branch,score\n");
+  out.write(head_of(from, "batch,router,sequence,position,step,real,branch,score"));
   bool scored = false;
   for_each_decision(from, progress, [&](int32_t router, int64_t batch, const StoredDecision& d, const BatchSpace& space) {
     scored |= !d.scores.empty();
@@ -217,7 +237,7 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
   const RunSummary run = find_exported_run(session, path.run, any_run, "holds no batch yet");
-  const Source source{session, run, session.layout(run.id)};
+  const Source source{session, run, session.layout(run.id), has_grids(session, run)};
   TextOutput out(options.output);
   out.write("# " + origin_of(session, run).line() + "; " + std::string(table->about.what) + "\n");
   table->write(source, out, progress);

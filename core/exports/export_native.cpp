@@ -59,6 +59,7 @@ class TraceWriter {
         if (const BatchSpace* s = find(spaces, stack)) {
           cells_ += s->cells.cells();
           padding_ = padding_ || !s->mask.empty();
+          grid_ = grid_ || s->cells.columns > 0;
           forward_ = forward_ || s->cells.phase == Phase::forward;
         }
     }
@@ -96,6 +97,7 @@ class TraceWriter {
     for (const char* name : {"cell.request", "cell.position", "cell.phase", "cell.stack", "cell.batch"})
       list.push_back({name, DType::i32, {cells_}});
     if (padding_) list.push_back({"cell.real", DType::i32, {cells_}});
+    if (grid_) list.push_back({"cell.columns", DType::i32, {cells_}});
     return list;
   }
 
@@ -137,7 +139,7 @@ class TraceWriter {
   }
 
   void write_cells(int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
-    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear();
+    request_.clear(), position_.clear(), phase_.clear(), stack_.clear(), batch_.clear(), real_.clear(), columns_.clear();
     for (size_t s = 0; s < stacks_.size(); ++s) {
       const BatchSpace* space = find(spaces, stacks_[s]);
       if (!space) continue;
@@ -148,6 +150,7 @@ class TraceWriter {
         phase_.push_back(id.phase == Phase::decode);
         stack_.push_back(static_cast<int32_t>(s));
         batch_.push_back(static_cast<int32_t>(batch));
+        columns_.push_back(space->cells.columns);
         real_.push_back(space->mask.empty() || space->mask[static_cast<size_t>(row)] != 0);
       }
     }
@@ -160,6 +163,7 @@ class TraceWriter {
     append("cell.stack", stack_);
     append("cell.batch", batch_);
     if (padding_) append("cell.real", real_);
+    if (grid_) append("cell.columns", columns_);
   }
 
   void write_layer(size_t r, int64_t batch, const std::vector<BatchSpace>& spaces, SafetensorsWriter& out) {
@@ -223,9 +227,9 @@ class TraceWriter {
     bool weights = false, dropped = false, residency = false, bytes = false, scores = false;
   };
   std::vector<Parts> parts_;
-  bool padding_ = false, forward_ = false;
+  bool padding_ = false, grid_ = false, forward_ = false;
   int64_t cells_ = 0;
-  std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, indices_, dropped_;
+  std::vector<int32_t> request_, position_, phase_, stack_, batch_, real_, columns_, indices_, dropped_;
   std::vector<float> weights_, scores_;
   std::vector<uint8_t> residency_;
   std::vector<int64_t> bytes_;

@@ -1,5 +1,6 @@
 #include "core/models/config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,17 @@ const nlohmann::json* Config::at(std::string_view key) const {
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 bool Config::has(std::string_view key) const { return at(key) != nullptr; }
+
+std::vector<std::string> Config::unknown(std::span<const std::string_view> known) const {
+  constexpr std::string_view kOfAll[] = {"model_type", "architectures",        "torch_dtype",
+                                         "dtype",      "transformers_version", "stormcell_weights"};
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object_.items()) {
+    const bool is_known = std::find(known.begin(), known.end(), key) != known.end() || std::ranges::find(kOfAll, key) != std::end(kOfAll);
+    if (!is_known && !key.starts_with("_")) keys.push_back(in_quotes(key));
+  }
+  return keys;
+}
 
 void Config::refuse(std::string_view key, std::string_view expected) const {
   const nlohmann::json* value = at(key);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ class Config {
   /// An integer or a list of integers between `least` and `most`; empty when absent or null, or where the list is.
   std::vector<int64_t> integers(std::string_view key, int64_t least, int64_t most) const;
   std::vector<std::string> words(std::string_view key) const;
+  /// The keys that are not among `known`, nor such as every config.json may have ("architectures", "torch_dtype", "_..."), each in quotes.
+  std::vector<std::string> unknown(std::span<const std::string_view> known) const;
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;
 
  private:

@@ -20,7 +20,20 @@ namespace {
 
 constexpr int64_t kMostSide = 8192, kMostPatch = 256, kMostChannels = 1024, kMostBranches = 64, kKernel = 3;
 
+constexpr std::string_view kKeys[] = {"image_size",      "num_channels",    "patch_size",    "patch_stride", "upscale",
+                                      "router_channels", "branch_channels", "branch_blocks", "hidden_act"};
+
+/// Keys that nothing reads. The configuration is this program's own: what it does not know was meant for one of these.
+std::vector<std::string> warnings_of(const Config& config) {
+  std::string strangers, known;
+  for (const std::string& key : config.unknown(kKeys)) strangers += (strangers.empty() ? "" : ", ") + key;
+  if (strangers.empty()) return {};
+  for (const std::string_view key : kKeys) known += (known.empty() ? "" : ", ") + std::string(key);
+  return {config.where() + ": nothing reads " + strangers + "; the keys of patch_mixture are " + known};
+}
+
 struct Settings {
+  std::vector<std::string> warnings;
   PictureSize picture;
   int64_t channels, patch, stride, upscale, router_channels;
   std::vector<int64_t> branch_channels, branch_blocks;
@@ -42,6 +55,7 @@ PictureSize read_picture(const Config& config, const Settings& s) {
 
 Settings read_settings(const Config& config) {
   Settings s;
+  s.warnings = warnings_of(config);
   s.channels = config.integer("num_channels", 3, 1, 64);
   s.patch = config.integer("patch_size", 32, 1, kMostPatch);
   s.stride = config.integer("patch_stride", s.patch, 1, s.patch);
@@ -130,6 +144,7 @@ class PatchMixture final : public Architecture {
   void describe(Model& model) const override {
     model.picture = s_.picture;
     model.sizes = s_.sizes();
+    model.warnings.insert(model.warnings.end(), s_.warnings.begin(), s_.warnings.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return PatchMixtureBuilder(s_, weights).forward(picture); }
 

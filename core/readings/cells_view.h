@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct CellsOverview {
   bool decisions = false;                        ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
   bool weights = false;
+  /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with its prompts.
+  std::map<std::string, std::set<std::string>> phases;
+  bool has_phase(const std::string& space, const std::string& phase) const {
+    const auto at = phases.find(space);
+    return at != phases.end() && at->second.contains(phase);
+  }
 };
 /// Batches [first, end); end < 0: to the run's end. `run` 0: the newest.
 std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file, int64_t run, int64_t first_batch = 0,

@@ -9,6 +9,7 @@
 #include "core/formats/json_file.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
+#include "core/summary/items_text.h"
 
 namespace stormcell {
 namespace {
@@ -49,7 +50,23 @@ void look_at_routers(const SessionReader& reader, const RunLayout& layout, RunCo
     for (const LabelLoads& l : reader.label_loads(run.line.id, 0)) run.labels.push_back(l.label);
 }
 
+std::vector<PictureFigures> sizes_in(const nlohmann::json& dataset) {
+  std::vector<PictureFigures> sizes;
+  const auto list = dataset.find("sizes");
+  if (list == dataset.end() || !list->is_array()) return sizes;
+  for (const nlohmann::json& s : *list)
+    if (s.is_object()) sizes.push_back({whole_at(s, "height"), whole_at(s, "width"), whole_at(s, "items"), whole_at(s, "batches")});
+  return sizes;
+}
+
 }  // namespace
+
+std::string RunContents::items_text() const {
+  if (sizes.empty()) return std::to_string(sequences) + (sequences == 1 ? " sequence" : " sequences");
+  int64_t all = 0;
+  for (const PictureFigures& s : sizes) all += s.items;
+  return (sequences < all ? std::to_string(sequences) + " of " : "") + pictures_text(sizes);
+}
 
 std::shared_ptr<const SessionData> read_session_data(const std::string& file, int64_t run, const Progress& progress) {
   may_block("read_session_data");
@@ -75,7 +92,9 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
     contents.dataset = text_at(dataset, "name"), contents.dataset_fingerprint = text_at(dataset, "fingerprint");
     contents.machine = text_at(machine, "name"), contents.isa = text_at(machine, "isa");
     contents.threads = static_cast<int>(whole_at(machine, "threads"));
-    contents.sequences = reader.sequences(line.id);
+    contents.sizes = sizes_in(dataset);
+    // Of pictures some may be left out between others.
+    contents.sequences = contents.sizes.empty() ? reader.sequences(line.id) : reader.recorded_sequences(line.id);
     look_into(reader, contents, layout.routers.size());
     if (line.id == run) look_at_routers(reader, layout, contents);
     data->runs.push_back(std::move(contents));

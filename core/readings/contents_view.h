@@ -8,6 +8,7 @@
 
 #include "core/base/progress.h"
 #include "core/readings/session_view.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
 
@@ -19,7 +20,9 @@ struct RunContents {
   RunLine line;
   std::array<bool, kKeptKinds> kept{};
   bool has(Kept what) const { return kept[static_cast<size_t>(what)]; }
-  int64_t sequences = 0;
+  int64_t sequences = 0;              ///< that are recorded
+  std::vector<PictureFigures> sizes;  ///< of the data's pictures; empty: they are none, or an older run does not say
+  std::string items_text() const;     ///< "3 sequences", "24 pictures of 64x64", "10 of 24 pictures of 64x64"
   std::string dataset, dataset_fingerprint;
   std::string machine, isa;
   int threads = 0;

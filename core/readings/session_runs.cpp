@@ -56,6 +56,7 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
   for (const RunContents& run : data->runs) {
     SessionRunLine& line = list.runs.emplace_back();
     line.id = run.line.id, line.batches = run.line.batches, line.sequences = run.sequences;
+    line.items = run.items_text(), line.sizes = run.sizes;
     line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
     line.data = run.dataset, line.machine = run.machine, line.threads = run.threads;
     for (size_t k = 0; k < kKeptKinds; ++k)
@@ -96,6 +97,9 @@ std::string to_json(const SessionRuns& list) {
     line["verified"] = given(run.verified);
     line["latency_ms"] = {{"baseline", given(run.baseline_ms)}, {"optimized", given(run.optimized_ms)}};
     line["sequences"] = run.sequences;
+    line["sizes"] = Json::array();
+    for (const PictureFigures& s : run.sizes)
+      line["sizes"].push_back({{"height", s.height}, {"width", s.width}, {"items", s.items}, {"batches", s.batches}});
     line["data"] = text(run.data);
     line["machine"] = text(run.machine);
     line["threads"] = count(run.threads);

@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
 
 struct SessionRunLine {
   int64_t id = 0, batches = 0, sequences = 0;
+  std::string items;                  ///< in words: "3 sequences", "24 pictures of 64x64"
+  std::vector<PictureFigures> sizes;  ///< of pictures; empty: none
   std::string kind, name, status, started;
   std::string data, machine;  ///< empty: nobody said
   int threads = 0;

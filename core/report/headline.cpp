@@ -2,6 +2,7 @@
 
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 
@@ -48,7 +49,9 @@ std::string lead(const ReportData& d) {
             ")";
   if (!f.dataset.name.empty()) text += " on <strong>" + escape(f.dataset.name) + "</strong>";
   text += ": " + count(f.dataset.batches > 0 ? f.dataset.batches : d.run.batches) + " batches";
-  if (f.dataset.cells > 0)
+  if (are_pictures(f.dataset))
+    text += " of " + pictures_text(f.dataset.sizes);
+  else if (f.dataset.cells > 0)
     text += ", " + count(f.dataset.cells) + " cells (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
@@ -118,7 +121,7 @@ std::string headline(const ReportData& d) {
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   if (plan || f.optimized) {
     Table table("Latency and throughput, measured", {"plan", "mean", "median", "95th percentile", "fastest", "executions measured",
-                                                     "real cells a second", "share of the limit"});
+                                                     rate_text(f.dataset), "share of the limit"});
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),

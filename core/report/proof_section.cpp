@@ -2,6 +2,7 @@
 
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/items_text.h"
 
 namespace stormcell::report {
 
@@ -53,11 +54,11 @@ std::string outputs_table(const Verification& v) {
   return table.html();
 }
 
-std::string flips_table(const Verification& v) {
+std::string flips_table(const Verification& v, const std::string& item) {
   if (v.listed.empty()) return {};
   const auto branch = [](int32_t b) { return b < 0 ? std::string("–") : std::to_string(b); };
   Table flips("Routing choices that differ, " + count(static_cast<int64_t>(v.listed.size())) + " of them",
-              {"router", "batch", "sequence", "cell", "oracle", "ours", "margin", "score error", "why"});
+              {"router", "batch", item, "cell", "oracle", "ours", "margin", "score error", "why"});
   for (const Flip& f : v.listed)
     flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)), count(f.batch),
                f.item < 0 ? std::string("–") : count(f.item), count(f.item < 0 ? f.cell : f.position), branch(f.reference), branch(f.ours),
@@ -109,7 +110,7 @@ std::string proof_section(const ReportData& d) {
   if (!v) return {};
   return section(
       "proof", "What was verified",
-      proof_text(*v) + outputs_table(*v) + flips_table(*v) +
+      proof_text(*v) + outputs_table(*v) + flips_table(*v, are_pictures(d.figures.dataset) ? "picture" : "sequence") +
           paragraph(d.measured() + " Every router is asked on the oracle's inputs, with the oracle's decisions replayed. A choice may "
                                    "differ only where its own margin there is below 8 times the measured score error of its router.",
                     "note"));

@@ -137,22 +137,22 @@ std::string random_id() {
 
 }  // namespace
 
-FileState look_at(const std::string& path) {
+FileState look_at(const std::string& path, std::string_view advice) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return FileState::missing;
     bad_input(path, std::strerror(errno), advice_on_errno(errno));
   }
-  if (S_ISDIR(status.st_mode)) bad_input(path, "is a folder, not a session", kNameSession);
-  if (!S_ISREG(status.st_mode)) bad_input(path, "is not a regular file, so it cannot be a session", kNameSession);
+  if (S_ISDIR(status.st_mode)) bad_input(path, "is a folder, not a session", advice);
+  if (!S_ISREG(status.st_mode)) bad_input(path, "is not a regular file, so it cannot be a session", advice);
   if (::access(path.c_str(), R_OK) != 0) bad_input(path, std::strerror(errno), advice_on_errno(errno));
   return status.st_size == 0 ? FileState::empty : FileState::something;
 }
 
-void check_session(sqlite::Database& db) {
-  if (db.number("PRAGMA application_id") != kApplicationId) bad_input(db.path(), "an SQLite file, but not a session", kNameSession);
+void check_session(sqlite::Database& db, std::string_view advice) {
+  if (db.number("PRAGMA application_id") != kApplicationId) bad_input(db.path(), "an SQLite file, but not a session", advice);
   const int64_t version = db.number("PRAGMA user_version");
-  if (version < 1) bad_input(db.path(), "an SQLite file, but not a session", kNameSession);
+  if (version < 1) bad_input(db.path(), "an SQLite file, but not a session", advice);
   if (version > kSchemaVersion)
     bad_input(db.path(),
               "a session of schema " + std::to_string(version) + ", this program knows schemas up to " + std::to_string(kSchemaVersion),
@@ -171,7 +171,7 @@ void migrate(sqlite::Database& db) {
   db.execute("BEGIN IMMEDIATE");
   try {
     const int64_t version = db.number("PRAGMA user_version");
-    if (version > 0 || db.number("SELECT count(*) FROM sqlite_schema") > 0) check_session(db);
+    if (version > 0 || db.number("SELECT count(*) FROM sqlite_schema") > 0) check_session(db, kChooseAnother);
     for (int64_t v = version; v < kSchemaVersion; ++v) db.execute(kMigrations[static_cast<size_t>(v)]);
     if (version == 0) {
       db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());

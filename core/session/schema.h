@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/session/advice.h"
 #include "core/session/sqlite.h"
 
 namespace stormcell {
@@ -20,9 +21,10 @@ inline constexpr int64_t router_key(int64_t run, int64_t router) { return run * 
 enum class FileState : uint8_t { missing, empty, something };
 /// Throws Error(bad_input) for a folder and the like. Does not open the file: closing it would drop the locks that SQLite holds
 /// on it elsewhere in this process (POSIX locks belong to process and file).
-FileState look_at(const std::string& path);
+/// `advice`: what to do where it can be no session.
+FileState look_at(const std::string& path, std::string_view advice = kNameSession);
 /// Throws Error(bad_input) for a database that is no session, or one of a newer version.
-void check_session(sqlite::Database& db);
+void check_session(sqlite::Database& db, std::string_view advice = kNameSession);
 
 /// Gives an older session that may not be changed the tables of this version, in the connection alone. Nothing to do for a current one.
 void adapt_to_read(sqlite::Database& db);

@@ -75,6 +75,8 @@ class SessionReader {
   std::vector<SequenceInput> inputs(int64_t run, int64_t first, int64_t count) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;
+  /// How many of them are in a batch: fewer than sequences() where items were left out, or the run was interrupted.
+  int64_t recorded_sequences(int64_t run) const;
   /// Numbers of the batches that hold any of the sequences [first, first + count), ascending, at most `most` of them: one batch in a
   /// forward pass, one a step in decoding.
   std::vector<int64_t> batches_with(int64_t run, int64_t first, int64_t count, int64_t most) const;

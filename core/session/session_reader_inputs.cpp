@@ -30,6 +30,18 @@ int64_t SessionReader::sequences(int64_t run) const {
   return std::max(consecutive, listed.step() && !listed.null(0) ? state_->count_of(listed, 0) + 1 : 0);
 }
 
+int64_t SessionReader::recorded_sequences(int64_t run) const {
+  Statement listed(state_->db, "SELECT count(DISTINCT item) FROM batch_item WHERE run = ?");
+  listed.bind(1, run);
+  const int64_t in_lists = listed.step() ? state_->count_of(listed, 0) : 0;
+  // Beside batches of listed items, those whose items follow each other; of decoding steps the first has them all.
+  Statement rest(state_->db,
+                 "SELECT coalesce(sum(most), 0) FROM (SELECT max(sequences) AS most FROM batch WHERE run = ? AND first_sequence >= 0 GROUP "
+                 "BY first_sequence)");
+  rest.bind(1, run);
+  return in_lists + (rest.step() ? state_->count_of(rest, 0) : 0);
+}
+
 std::vector<int64_t> SessionReader::batches_with(int64_t run, int64_t first, int64_t count, int64_t most) const {
   std::vector<int64_t> out;
   // Batches of listed items have no first sequence: -1.

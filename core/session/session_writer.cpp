@@ -20,18 +20,28 @@ constexpr auto kCloseRetry = std::chrono::seconds(2);
 
 std::string short_print(const std::string& fingerprint) { return fingerprint.empty() ? "none" : fingerprint.substr(0, 12); }
 
+/// Of a file that is there; 0: an SQLite file, but no session yet.
+int64_t version_to_write_to(sqlite::Database& db) {
+  try {
+    return db.number("PRAGMA user_version");
+  } catch (const Error&) {
+    if ((sqlite3_errcode(db.handle()) & 0xff) == SQLITE_NOTADB) bad_input(db.path(), "not a session", kChooseAnother);
+    throw;
+  }
+}
+
 }  // namespace
 
 void SessionWriterState::open(const ModelSummary& summary) {
-  const FileState state = look_at(path);
+  const FileState state = look_at(path, kChooseAnother);
   sqlite::check_place_to_write(path);
   db = sqlite::Database(path, sqlite::OpenMode::create);
   // SQLite opens a file that may not be written without a word, and its BEGIN IMMEDIATE then only reads.
   if (sqlite3_db_readonly(db.handle(), "main") == 1) bad_input(path, "no permission to write", kCheckPermissions);
   if (state != FileState::something) {
     db.execute("PRAGMA page_size=8192");
-  } else if (db.number("PRAGMA user_version") > 0) {
-    check_session(db);
+  } else if (version_to_write_to(db) > 0) {
+    check_session(db, kChooseAnother);
     find_model(summary);  // refused before anything of the file changes
   }
   migrate(db);
@@ -92,7 +102,7 @@ void SessionWriterState::prepare() {
 
 SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model) : state_(std::make_shared<SessionWriterState>()) {
   state_->path = path;
-  const bool existed = look_at(path) != FileState::missing;
+  const bool existed = look_at(path, kChooseAnother) != FileState::missing;
   state_->made = !existed;
   try {
     state_->open(model);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -56,6 +57,17 @@ int last_errno(sqlite3* db) {
     journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error);
   return error;
 }
+
+constexpr std::string_view kWritablePlace =
+    "choose a folder that is there and may be written: a log is kept beside a session while it is recorded";
+
+/// No file can be made there, though its folder says so, as that of /proc: another place is needed. Where the disk gave out nothing is
+/// thrown.
+void refuse_place(const std::string& path, int error) {
+  constexpr int kNoPlace[] = {ENOENT, ENOTDIR, EACCES, EPERM, EINVAL, ENAMETOOLONG, ELOOP};
+  if (std::find(std::begin(kNoPlace), std::end(kNoPlace), error) != std::end(kNoPlace))
+    bad_input(path, "cannot be made: " + std::string(std::strerror(error)), kWritablePlace);
+}
 }  // namespace
 
 void fail(sqlite3* db, int code, const std::string& path) {
@@ -95,6 +107,7 @@ Database::Database(const std::string& path, OpenMode mode) : path_(path) {
   if (const int code = sqlite3_open_v2(name.c_str(), &db_, flags(mode), nullptr)) {
     sqlite3* db = std::exchange(db_, nullptr);
     try {
+      if (mode == OpenMode::create && (code & 0xff) == SQLITE_CANTOPEN) refuse_place(path, last_errno(db));
       fail(db, code, path);
     } catch (...) {
       sqlite3_close(db);
@@ -110,9 +123,7 @@ Database::Database(const std::string& path, OpenMode mode) : path_(path) {
 void check_place_to_write(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const auto refuse = [&](const std::string& what) {
-    bad_input(path, what, "choose a folder that is there and may be written: a log is kept beside a session while it is recorded");
-  };
+  const auto refuse = [&](const std::string& what) { bad_input(path, what, kWritablePlace); };
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) refuse("its folder: " + std::string(std::strerror(errno)));
   if (!S_ISDIR(status.st_mode)) refuse("its folder is a file");

@@ -80,6 +80,7 @@ void fields(auto& v, Of<DatasetFigures> auto& d) {
   v("cells_as_given", d.cells_as_given);
   v("cells_by_length", d.cells_by_length);
   v("sizes", d.sizes);
+  v("unit", d.unit);
 }
 
 void fields(auto& v, Of<DeviceFigures> auto& d) {
@@ -310,6 +311,22 @@ void fields(auto& v, Of<PictureStructure> auto& p) {
   v.positive_or_null("most", p.most);
 }
 
+void fields(auto& v, Of<GridStructure> auto& g) {
+  v("cell_space", g.cell_space);
+  v("rows", g.rows);
+  v("columns", g.columns);
+  v("patch_height", g.patch_height);
+  v("patch_width", g.patch_width);
+  v("stride", g.stride);
+}
+
+void fields(auto& v, Of<InputStructure> auto& i) {
+  v("name", i.name);
+  v("role", i.role);
+  v("cell_space", i.cell_space);
+  v("content", i.content);
+}
+
 void fields(auto& v, Of<ModelStructure> auto& s) {
   v.schema("inspect", s.version);
   v("name", s.name);
@@ -317,7 +334,9 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("parameters", s.parameters);
   v("weight_bytes", s.weight_bytes);
   v("flops_per_cell", s.flops_per_cell);
+  v("inputs", s.inputs);
   v("picture", s.picture);
+  v("grids", s.grids);
   v("routers", s.routers);
   v("operators", s.operators);
   v("unsupported", s.unsupported);

@@ -45,6 +45,7 @@ struct DatasetFigures {
   /// Counted, padding included: in batches in the data's order, in batches of like length. 0: an older run does not say.
   int64_t cells_as_given = 0, cells_by_length = 0;
   std::vector<PictureFigures> sizes;  ///< smallest first; empty: no pictures
+  std::string unit;                   ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
 };
 struct DeviceFigures {
   std::string name, backend, core_placement, isa;
@@ -252,12 +253,25 @@ struct PictureStructure {
   int64_t height = 0, width = 0, channels = 0;  ///< that the structure is told for
   int64_t least = 0, most = 0;                  ///< of heights and widths that it takes, too; 0: this size alone
 };
+/// Patches that a picture of that size is cut into.
+struct GridStructure {
+  std::string cell_space;
+  int64_t rows = 0, columns = 0;
+  int64_t patch_height = 0, patch_width = 0, stride = 0;  ///< in pixels
+};
+/// What the data have to bring.
+struct InputStructure {
+  std::string name, role, cell_space;
+  std::vector<int64_t> content;  ///< of one cell; empty: one number
+};
 struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
   double flops_per_cell = 0;
+  std::vector<InputStructure> inputs;
   std::optional<PictureStructure> picture;  ///< none: it takes no pictures
+  std::vector<GridStructure> grids;
   std::vector<RouterStructure> routers;
   std::map<std::string, int64_t> operators;
   std::vector<std::string> unsupported, warnings;

@@ -13,7 +13,8 @@ namespace stormcell {
 /// A field more here is a row more in kSettings below.
 struct ExperimentOptions {
   std::string model, data;
-  int64_t batch = 8, batches = -1, length = 0;
+  int64_t batch = 0;  ///< 0: 8 sequences, or one picture
+  int64_t batches = -1, length = 0;
   bool bucket_by_length = false, truncate = false, allow_nonfinite = false;
   std::string field = "text", target_field, label_field;
   uint64_t seed = 0;

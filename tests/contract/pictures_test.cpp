@@ -2,7 +2,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <sstream>
 
+#include "core/formats/safetensors.h"
+#include "core/formats/safetensors_writer.h"
 #include "tests/contract/models.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
@@ -52,6 +56,14 @@ class PicturesTest : public QObject {
     const Ended text = run_program({"inspect", kModel});
     QVERIFY2(text.out.find("pictures of 64 x 64 pixels, 3 channels; other heights and widths of 16 to 8192 too") != std::string::npos,
              text.out.c_str());
+    // 48 x 80 in patches of 16 x 16, 12 apart.
+    QVERIFY(other["grids"] ==
+            (Json::parse(R"([{"cell_space":"patch","rows":4,"columns":7,"patch_height":16,"patch_width":16,"stride":12}])")));
+    QVERIFY(other["inputs"] == Json::parse(R"([{"name":"pixels","role":"pixels","cell_space":"picture","content":[48,80,3]}])"));
+    const Ended sized = run_program({"inspect", kModel, "--size", "48x80"});
+    QVERIFY2(sized.out.find("each is cut into 4 rows of 7 cells (patch), 16 x 16 pixels, 12 apart") != std::string::npos,
+             sized.out.c_str());
+    QVERIFY2(sized.out.find("[picture, 48, 80, 3]") != std::string::npos, sized.out.c_str());
     VERIFY_REFUSED((Arguments{"inspect", kModel, "--size", "8x64"}), kModel, "it takes heights and widths of 16 to 8192 pixels");
     VERIFY_REFUSED((Arguments{"inspect", kModel, "--size", "64"}), "--size", "48x64");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--size", "64x64"}), switch_model(), "takes no pictures");
@@ -82,6 +94,33 @@ class PicturesTest : public QObject {
       VERIFY_DONE(run_program(read), read);
   }
 
+  void exports_keep_the_grid_of_patches() {
+    const Scratch scratch;
+    const std::string session = scratch.path("x.storm"), trace = scratch.path("t.safetensors"), back = scratch.path("y.storm");
+    const Arguments profile = quick("profile", "random:2x40x64", {"-o", session});
+    VERIFY_DONE(run_program(profile), profile);
+    const Arguments native = {"export", session, "--format", "native", "-o", trace};
+    VERIFY_DONE(run_program(native), native);
+    const Arguments import = {"import", trace, "-o", back};
+    VERIFY_DONE(run_program(import), import);
+    // Patches of 16 x 16, 12 apart: 3 rows of 5.
+    for (const std::string& of : {session, back}) {
+      const Arguments csv = {"export", of, "--format", "csv", "--what", "decisions"};
+      const Ended ended = run_program(csv);
+      VERIFY_DONE(ended, csv);
+      std::vector<std::string> lines;
+      std::istringstream text(ended.out);
+      for (std::string line; std::getline(text, line);) lines.push_back(line);
+      QCOMPARE(lines.size(), size_t{2 + 2 * 15});
+      QVERIFY2(lines[1].ends_with(",dropped,weight,grid_row,grid_column"), lines[1].c_str());
+      QVERIFY2(lines[2].ends_with(",0,0") && lines[8].ends_with(",1,1") && lines[16].ends_with(",2,4"), lines[16].c_str());
+    }
+    const auto file = SafetensorsFile::open(trace);
+    const StoredTensor* columns = file->find("cell.columns");
+    QVERIFY(columns && columns->elements() == 30);
+    for (int64_t c = 0; c < 30; ++c) QCOMPARE(reinterpret_cast<const int32_t*>(columns->bytes.data())[c], 5);
+  }
+
   void random_pictures_have_any_size_that_fits() {
     for (const auto& [data, height] : {std::pair{"random:4", 64}, {"random:4x20x70", 20}}) {
       const Arguments run = quick("run", data);
@@ -92,6 +131,88 @@ class PicturesTest : public QObject {
     }
     VERIFY_REFUSED(quick("run", "random:4x20x8"), "random:4x20x8", "heights and widths of 16 to 8192 pixels");
     VERIFY_REFUSED(quick("run", "random:4x20x70x1"), "random:4x20x70x1", "another size than the model takes");
+  }
+
+  void pictures_are_counted_and_called_pictures() {
+    const Scratch scratch;
+    const std::string data = folder_of_pictures(scratch), session = scratch.path("x.storm");
+    // One picture a batch where nobody asks for more.
+    const Arguments run = short_run("run", kModel, data, {"-o", session, "--json", scratch.path("run.json")});
+    const Ended ended = run_program(run);
+    VERIFY_DONE(ended, run);
+    const Json j = Json::parse(Scratch::read(scratch.path("run.json")));
+    QVERIFY(j["dataset"]["batches"] == 15);
+    QVERIFY(j["dataset"]["cells"] == 15 && j["dataset"]["unit"] == "picture");
+    const std::string sizes = "15 pictures: 3 of 16x40, 3 of 21x37, 3 of 26x34, 3 of 31x31, 3 of 36x28";
+    QVERIFY2(ended.out.find("15 batches of " + sizes) != std::string::npos, ended.out.c_str());
+    QVERIFY2(ended.out.find("pictures a second") != std::string::npos && ended.out.find("cells a second") == std::string::npos,
+             ended.out.c_str());
+    // What --batches leaves out is said, and counted nowhere.
+    const Arguments some = short_run("run", kModel, data, {"-o", session, "--batch", "2", "--batches", "3"});
+    const Ended three = run_program(some);
+    VERIFY_DONE(three, some);
+    QVERIFY2(three.err.find("--batches 3 leaves out") != std::string::npos, three.err.c_str());
+    const Ended listed = run_program({"inspect", session});
+    QVERIFY2(listed.out.find(", " + sizes) != std::string::npos, listed.out.c_str());
+    QVERIFY2(listed.out.find("sequence") == std::string::npos, listed.out.c_str());
+    const Json runs = run_program({"inspect", session, "--json", "-"}).json()["runs"];
+    QVERIFY(runs[0]["sequences"] == 15 && runs[0]["sizes"].size() == 5);
+    int64_t kept = 0;
+    for (const Json& size : runs[1]["sizes"]) kept += size["items"].get<int64_t>();
+    QCOMPARE(runs[1]["sequences"].get<int64_t>(), kept);
+    QVERIFY(kept < 6);
+    const std::string page = scratch.path("r.html");
+    const Arguments report = {"report", session + "#1", "-o", page};
+    VERIFY_DONE(run_program(report), report);
+    const std::string html = Scratch::read(page);
+    QVERIFY(html.find(sizes) != std::string::npos && html.find("pictures a second") != std::string::npos);
+    const std::string help = run_program({"--help"}).out, of_run = run_program({"run", "--help"}).out;
+    QVERIFY2(help.find("random:N[xHxW]") != std::string::npos, help.c_str());
+    QVERIFY2(of_run.find("random:N[xHxW]") != std::string::npos, of_run.c_str());
+  }
+
+  void labels_of_pictures_are_counted_by_branch() {
+    const Scratch scratch;
+    std::vector<float> pixels(size_t{4 * 20 * 20 * 3});
+    for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i * 7 % 31) / 31;
+    const std::vector<int64_t> labels{3, 1, 3, 3};
+    const std::string file = scratch.path("x.safetensors"), session = scratch.path("x.storm");
+    write_safetensors(file, std::vector<TensorToWrite>{{"pixels", DType::f32, {4, 20, 20, 3}, pixels.data()},
+                                                       {"labels", DType::i64, {4}, labels.data()}});
+    const Arguments profile = quick("profile", file, {"-o", session});
+    const Ended ended = run_program(profile);
+    VERIFY_DONE(ended, profile);
+    QVERIFY2(ended.err.empty() || ended.err.find("pixels") == std::string::npos, ended.err.c_str());
+    const Arguments csv = {"export", session, "--format", "csv", "--what", "labels"};
+    const Ended table = run_program(csv);
+    VERIFY_DONE(table, csv);
+    // 20 x 20 is cut into 2 x 2 patches.
+    std::map<std::string, int64_t> cells;
+    std::istringstream text(table.out);
+    std::string line;
+    std::getline(text, line), std::getline(text, line);
+    while (std::getline(text, line)) cells[line.substr(7, 1)] += std::stoll(line.substr(line.rfind(',') + 1));
+    QVERIFY2((cells == std::map<std::string, int64_t>{{"1", 4}, {"3", 12}}), table.out.c_str());
+    write_safetensors(file, std::vector<TensorToWrite>{{"pixels", DType::f32, {4, 20, 20, 3}, pixels.data()},
+                                                       {"labels", DType::i64, {3}, labels.data()}});
+    VERIFY_REFUSED(quick("run", file), file, "labels has the shape [3], the items are 4");
+    for (float& p : pixels) p *= 255;
+    write_safetensors(file, std::vector<TensorToWrite>{{"pixels", DType::f32, {4, 20, 20, 3}, pixels.data()}});
+    const Arguments bright = quick("run", file);
+    const Ended warned = run_program(bright);
+    VERIFY_DONE(warned, bright);
+    QVERIFY2(warned.err.find("stormcell: warning: " + file + ": 4 of 4 pictures hold pixels far from 0 to 1") != std::string::npos,
+             warned.err.c_str());
+  }
+
+  void what_means_nothing_to_pictures_is_refused() {
+    for (const Arguments& option : {Arguments{"--length", "7"}, Arguments{"--truncate"}, Arguments{"--bucket-by-length"},
+                                    Arguments{"--field", "x"}, Arguments{"--label-field", "x"}})
+      VERIFY_REFUSED(quick("run", "random:2", option), option[0], "has no meaning for pictures");
+    const Arguments inputs = quick("run", "random:2", {"--record-inputs"});
+    const Ended ended = run_program(inputs);
+    VERIFY_DONE(ended, inputs);
+    QVERIFY2(ended.err.find("--record-inputs has no effect on pictures") != std::string::npos, ended.err.c_str());
   }
 
   void what_does_not_fit_is_one_line_that_names_the_file() {

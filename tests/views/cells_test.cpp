@@ -5,6 +5,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <cmath>
 
 #include "core/session/session_reader.h"
@@ -412,6 +413,79 @@ class CellsTest : public QObject {
     run_load(view, context_of(session), selection);
     QCOMPARE(view.findChild<CellsPicture*>()->scroll().sequence, int64_t{1});
     QVERIFY(view.note().contains("dimmed"));
+  }
+
+  void a_phase_that_no_cell_on_show_has_dims_none() {
+    // As decoding with an encoder is recorded: its cells are all of the prompt, the decoder's are all written.
+    SessionWriter writer(at("decoded.storm"), some_model());
+    auto run = writer.begin_run(some_run("decoded", cells_layout()));
+    for (int64_t number = 0; number < 3; ++number) {
+      BatchRecord batch;
+      batch.number = number;
+      const int32_t space = number == 0 ? 0 : 1, cells = number == 0 ? 4 : 1, position = static_cast<int32_t>(number);
+      batch.add_space(space, {0, 1, cells, number == 0 ? 0 : position - 1, number == 0 ? Phase::prefill : Phase::decode});
+      const std::vector<int32_t> choice = number == 0 ? std::vector<int32_t>{1, 1, 1, 1} : std::vector<int32_t>{1, 2};
+      for (const int32_t router : number == 0 ? std::vector<int32_t>{0, 1} : std::vector<int32_t>{2}) {
+        DecisionRecord d;
+        d.router = router;
+        d.choice = choice;
+        batch.add_decision(d);
+      }
+      run->batch(batch);
+    }
+    run->finish(RunStatus::finished);
+    const auto overview = read_cells_overview(at("decoded.storm"), 1);
+    QVERIFY(overview->has_phase("token", "prefill") && !overview->has_phase("token", "decode"));
+    QVERIFY(overview->has_phase("decoder_token", "decode") && !overview->has_phase("decoder_token", "prefill"));
+    CellsView view;
+    view.resize(900, 400);
+    // Nobody chose a router: one whose cells are written tokens is shown.
+    Selection selection;
+    selection.phase = "decode";
+    run_load(view, context_of(at("decoded.storm")), selection);
+    QVERIFY2(view.has_content(), qPrintable(view.message()));
+    const auto shows = [&](const QString& router) {
+      const auto boxes = view.findChildren<QComboBox*>();
+      return std::any_of(boxes.begin(), boxes.end(), [&](const QComboBox* box) { return box->currentText() == router; });
+    };
+    QVERIFY(shows("decoder.block.1.layer.2.mlp"));
+    QVERIFY2(view.note().contains("dimmed") && !view.note().contains("none is dimmed"), qPrintable(view.note()));
+    selection.router = kFirst;
+    run_load(view, context_of(at("decoded.storm")), selection);
+    QVERIFY2(view.note().contains("No cell here is of phase decode: none is dimmed"), qPrintable(view.note()));
+    QVERIFY(!view.note().contains("Other cells"));
+  }
+
+  void cells_of_a_grid_lie_as_in_their_picture() {
+    CellsMetrics m;
+    m.width = 300, m.gutter = 100, m.stripes = 8;
+    std::vector<double> widths;
+    std::vector<QPoint> places;
+    for (int row = 0; row < 3; ++row)
+      for (int column = 0; column < 5; ++column) widths.push_back(10 + column * 4), places.emplace_back(column, row);
+    const LineLayout layout = lay_out_grid(widths, places, m, false);
+    for (size_t i = 0; i < places.size(); ++i) {
+      QCOMPARE(layout.chips[i], QRectF(m.gutter + places[i].x() * 27, places[i].y() * m.pitch(), 26, m.chip));
+      QCOMPARE(layout.at(layout.chips[i].center()), static_cast<int>(i));
+    }
+    QCOMPARE(layout.neighbour(7, 1), 12);
+    QVERIFY(layout.height >= 3 * m.pitch());
+    // More columns than there is room for: narrower, still one row a row.
+    places.clear();
+    for (int column = 0; column < 60; ++column) places.emplace_back(column, 0);
+    const LineLayout narrow = lay_out_grid(std::vector<double>(60, 20), places, m, false);
+    QVERIFY(narrow.chips.back().top() == 0 && narrow.chips.back().width() >= 3);
+    // The view lays out a picture's patches so.
+    CellsFixture f;
+    f.inputs = false, f.columns = 5;
+    const std::string session = make_cells_session(at("grid.storm"), f);
+    CellsView view;
+    view.resize(900, 600);
+    run_load(view, context_of(session));
+    const auto* picture = view.findChild<CellsPicture*>();
+    const QRectF first = picture->chip_rect(0, {0, 0}), right = picture->chip_rect(0, {0, 1}), below = picture->chip_rect(0, {0, 5});
+    QVERIFY(!first.isEmpty() && right.top() == first.top() && right.left() > first.right());
+    if (!below.isEmpty()) QVERIFY(below.left() == first.left() && below.top() > first.bottom());
   }
 
   void whatever_the_height_all_sequences_can_be_scrolled_to() {

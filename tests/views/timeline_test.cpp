@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/golden.h"
@@ -183,6 +184,17 @@ class TimelineTest : public QObject {
     run_load(untouched, context_of(session));
     run_load(untouched, context_of(session));
     QCOMPARE(untouched.window().end_ns, whole.window().end_ns);
+  }
+
+  void operators_of_a_network_of_pictures_differ_in_colour() {
+    // By the hash of their names alone these were all orange.
+    const std::vector<std::string> ops{"unfold", "conv2d", "pool", "activation", "add", "pixel_shuffle", "fold", "route"};
+    std::set<int> colours;
+    for (const std::string& op : ops) {
+      QVERIFY(category_of(op) >= 0 && category_of(op) < 8);
+      colours.insert(category_of(op));
+    }
+    QCOMPARE(colours.size(), ops.size());
   }
 
   void pictures_are_the_stored_ones() {

@@ -45,6 +45,24 @@ LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& w
   return layout;
 }
 
+LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& m, bool note_below) {
+  constexpr double kLeast = 3;
+  LineLayout layout;
+  double width = kLeast;
+  int columns = 1, rows = 0;
+  for (size_t i = 0; i < places.size(); ++i) {
+    width = std::max(width, widths[i]);
+    columns = std::max(columns, places[i].x() + 1), rows = std::max(rows, places[i].y() + 1);
+  }
+  width = std::clamp((m.width - m.gutter - (columns - 1)) / columns, kLeast, width);
+  for (const QPoint& place : places) {
+    layout.chips.emplace_back(m.gutter + place.x() * (width + 1), place.y() * m.pitch(), width, m.chip);
+    layout.row.push_back(place.y());
+  }
+  layout.height = std::max(2 * m.line, rows * m.pitch() + (note_below ? m.line : 0)) + m.block_gap;
+  return layout;
+}
+
 CellScroll scrolled(CellScroll from, double by, int64_t first, int64_t end, const std::function<double(int64_t)>& height) {
   if (first >= end) return {first, 0};
   from.offset += by;

@@ -1,5 +1,6 @@
 // Where chips lie: in rows like words of a text, sequence below sequence, scrolled by pixels through any number of sequences. Pure.
 #pragma once
+#include <QPoint>
 #include <QPointF>
 #include <QRectF>
 #include <cstdint>
@@ -31,6 +32,9 @@ struct LineLayout {
 };
 /// `words`: a gap stands before the chip, unless it begins a row. No chip is wider than the column.
 LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& words, const CellsMetrics& metrics, bool note_below);
+/// Cells of a grid as they lie there (x: column, y: row), all equally wide; narrower than their texts where the grid has more columns than
+/// there is room for.
+LineLayout lay_out_grid(const std::vector<double>& widths, const std::vector<QPoint>& places, const CellsMetrics& metrics, bool note_below);
 
 /// What is at the top: a sequence, and how many pixels of it are above.
 struct CellScroll {

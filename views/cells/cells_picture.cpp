@@ -113,7 +113,15 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
     widths.push_back(chip.text.isEmpty() ? m.chip : *width);
     words.push_back(chip.word);
   }
-  LineLayout made = lay_out(widths, words, m, !shown.left_out.isEmpty() || shown.chips.empty());
+  const bool note_below = !shown.left_out.isEmpty() || shown.chips.empty();
+  const CellLine& read = columns_[column].page->lines[line];
+  std::vector<QPoint> places;
+  for (const Chip& chip : shown.chips)
+    if (read.columns > 0) {
+      const int32_t position = read.position[static_cast<size_t>(chip.cell)];
+      places.emplace_back(position % read.columns, position / read.columns);
+    }
+  LineLayout made = places.empty() ? lay_out(widths, words, m, note_below) : lay_out_grid(widths, places, m, note_below);
   return layouts_.emplace(key, std::move(made)).first->second;
 }
 

@@ -13,11 +13,19 @@
 namespace stormcell::views {
 namespace {
 
-/// The router whose decision colours: the chosen one, or the first.
-const RouterLine* router_of(const CellsOverview& overview, const QString& wanted) {
+/// The router whose decision colours: the chosen one; else the first whose cells are of the chosen phase, or the first.
+const RouterLine* router_of(const CellsOverview& overview, const Selection& selection) {
   for (const RouterLine& r : overview.routers)
-    if (QString::fromStdString(r.name) == wanted) return &r;
+    if (QString::fromStdString(r.name) == selection.router) return &r;
+  for (const RouterLine& r : overview.routers)
+    if (!selection.phase.isEmpty() && overview.has_phase(r.space, selection.phase.toStdString())) return &r;
   return overview.routers.empty() ? nullptr : &overview.routers.front();
+}
+
+/// The chosen phase, where the router's cells are of it: else all of them would step back.
+QString phase_to_show(const CellsOverview& overview, const Selection& selection) {
+  const RouterLine* router = router_of(overview, selection);
+  return router && overview.has_phase(router->space, selection.phase.toStdString()) ? selection.phase : QString();
 }
 
 /// Sequences around `top`: most of them below, some above, so that a turn of the wheel back needs no reading.
@@ -112,21 +120,21 @@ void CellsView::connect_all() {
 }
 
 CellOptions CellsView::options() const {
-  const RouterLine* router = data_.overview ? router_of(*data_.overview, selection_.router) : nullptr;
+  const RouterLine* router = data_.overview ? router_of(*data_.overview, selection_) : nullptr;
   const QString name = router ? QString::fromStdString(router->name) : QString();
   return {static_cast<CellColor>(color_->currentIndex()),
           name,
           name == selection_.router ? selection_.branch : -1,
           padding_->isChecked(),
           selection_.label,
-          selection_.phase};
+          data_.overview ? phase_to_show(*data_.overview, selection_) : selection_.phase};
 }
 
 int64_t CellsView::sequences_on_show() const { return std::clamp(std::max(height(), picture_->height()) / 38, 20, 128); }
 
 bool CellsView::page_covers(const Data& data, const Selection& selection, int64_t top) const {
   if (!data.page || !data.overview) return false;
-  const RouterLine* router = router_of(*data.overview, selection.router);
+  const RouterLine* router = router_of(*data.overview, selection);
   if (!router || router->space != data.page->space || top < data.page->first_sequence) return false;
   const int64_t end = std::min(data.overview->end_sequence, top + sequences_on_show());
   return data.read_at == top || data.page->end_sequence() >= end;
@@ -136,7 +144,7 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
                                 QString& trouble) {
   const Source &main = known.context.main, &other = known.context.other;
   if (!known.overview) known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
-  const RouterLine* router = router_of(*known.overview, selection.router);
+  const RouterLine* router = router_of(*known.overview, selection);
   if (!router || !known.overview->decisions) return known;
   top = std::clamp(top, known.overview->first_sequence, std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
   if (!known.page) {
@@ -186,7 +194,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   const bool dictionary =
       selection.branch < 0 || (known.overview && !known.overview->tokens) ||
       (known.dictionary && known.dictionary->branch == selection.branch && known.dictionary->router == selection.router.toStdString());
-  const RouterLine* router = known.overview ? router_of(*known.overview, selection.router) : nullptr;
+  const RouterLine* router = known.overview ? router_of(*known.overview, selection) : nullptr;
   const bool other_router = router && router->name != selection.router.toStdString();
   if (!seek && known.overview && (!readable || (known.page && trail && (dictionary || other_router)))) return nullptr;
   return [this, known, selection, seek, top = top_, sequences = sequences_on_show()](const Progress& progress) mutable -> Deliver {
@@ -227,7 +235,9 @@ QStringList CellsView::remarks() const {
   if (data_.overview && data_.overview->scattered) said << tr("The chosen batches hold sequences from all over the run: all are shown.");
   // Pictures have no tokens, so running them again would bring none.
   if (data_.overview && !data_.overview->tokens) said << tr("This run has no token ids, so cells show their places.");
-  if (!selection_.label.isEmpty() || !selection_.phase.isEmpty()) said << tr("Other cells are dimmed.");
+  const CellOptions now = options();
+  if (!now.label.isEmpty() || !now.phase.isEmpty()) said << tr("Other cells are dimmed.");
+  if (now.phase != selection_.phase) said << tr("No cell here is of phase %1: none is dimmed for it.").arg(selection_.phase);
   if (data_.dictionary && selection_.branch >= 0 && !chosen(selection_, kNarrowing).empty())
     said << tr("The dictionary counts the whole run.");
   const auto left_out = [](const CellLine& line) { return std::find(line.seen.begin(), line.seen.end(), 0) != line.seen.end(); };

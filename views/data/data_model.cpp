@@ -58,8 +58,9 @@ QString model_part(const SessionData& d, const Theme& theme) {
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
+  const QString sequences = run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(count_text(run.sequences));
   about.row({tr("size"), tr("%1 in %2")
-                             .arg(run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(count_text(run.sequences)),
+                             .arg(run.sizes.empty() ? sequences : QString::fromStdString(run.items_text()),
                                   run.line.batches == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(run.line.batches)))});
   if (!run.labels.empty()) {
     QStringList labels;
@@ -147,7 +148,7 @@ Table make_table(const SessionData& data) {
                    {tr("kind"), tr("the verb that made it")},
                    {tr("status"), tr("finished, running, interrupted or failed")},
                    {tr("batches"), tr("that were recorded")},
-                   {tr("sequences"), tr("that were recorded")},
+                   {tr("sequences"), tr("or pictures, that were recorded")},
                    {tr("data"), tr("what it ran on, as it was named")},
                    {tr("record"), tr("a kind of record")},
                    {tr("there"), tr("whether the run's first batch has it: what is recorded is recorded for all of a run")},

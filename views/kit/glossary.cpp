@@ -14,7 +14,7 @@ std::vector<Term> make_terms() {
   const QString counted = tr("counted while the run was recorded"), measured = tr("measured");
   return {
       {tr("baseline"), tr("the model as it is, without any pass: what optimised plans are compared with"), {}, {}},
-      {tr("batch"), tr("sequences that are run together"), {}, {}},
+      {tr("batch"), tr("sequences or pictures that are run together"), {}, {}},
       {tr("branch"), tr("one of the sub-networks that a router chooses among: an expert, an exit, a path; numbered from 0"), {}, {}},
       {tr("cell"), tr("the smallest piece of data that is routed: a token, an image patch, a sequence"), {}, {}},
       {tr("co-activation"), tr("two branches that one cell got from the same router"), tr("cells that took both branches"), counted},
@@ -50,7 +50,7 @@ std::vector<Term> make_terms() {
       {tr("router"), tr("decides for each cell which branches it goes to"), {}, {}},
       {tr("run"), tr("one execution of a model over data, recorded in a session"), {}, {}},
       {tr("score"), tr("what a router computes for each cell and branch; the largest are chosen"), {}, measured},
-      {tr("sequence"), tr("one item of the data: a line of text, a request; numbered from 0 in its run"), {}, {}},
+      {tr("sequence"), tr("one item of the data: a line of text, a request, a picture; numbered from 0 in its run"), {}, {}},
       {tr("session"), tr("a file with runs of one model and what they recorded"), {}, {}},
       {tr("share"), tr("the part of a router's cells that one branch got"), tr("load of the branch / load of all branches of its router"),
        counted},

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "views/kit/figure_text.h"
@@ -74,7 +75,10 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
   if (!data.name.empty()) parts << tr("data: %1").arg(of(data.name));
   const qint64 batches = data.batches > 0 ? data.batches : line.batches;
   parts << (batches == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(batches)));
-  if (data.cells > 0) parts << tr("%1 cells, %2 without padding").arg(count_text(data.cells), count_text(data.cells_without_padding));
+  if (are_pictures(data))
+    parts << of(pictures_text(data.sizes));
+  else if (data.cells > 0)
+    parts << tr("%1 cells, %2 without padding").arg(count_text(data.cells), count_text(data.cells_without_padding));
   page.lead = parts.join(kDot);
 }
 
@@ -154,9 +158,10 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   for (const PlanFigure& figure : plan_figures()) {
     const std::optional<double> none, before = only ? figure.value(*only) : none, after = both ? figure.value(*f.optimized) : none;
     if (!before && !after) continue;
-    FigureRow row{tr(figure.name),
+    const FigureName named = name_of(figure, f.dataset);
+    FigureRow row{named.name,
                   tr(figure.note),
-                  tr(figure.tip),
+                  named.tip,
                   before ? figure.text(*before) : QString(),
                   after ? figure.text(*after) : QString(),
                   {},

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "views/kit/figure_text.h"
 #include "views/overview/overview_model.h"
@@ -12,6 +13,8 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 std::optional<double> if_any(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
+
+constexpr const char* kCellRate = "cells/s";
 
 constexpr PlanFigure kFigures[] = {
     {QT_TRANSLATE_NOOP("Overview", "Latency, mean"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
@@ -25,7 +28,7 @@ constexpr PlanFigure kFigures[] = {
      [](const PlanFigures& p) { return if_any(p.latency_ms.p95); }, duration_text, "ms", false},
     {QT_TRANSLATE_NOOP("Overview", "Cells a second"), QT_TRANSLATE_NOOP("Overview", "more is better"),
      QT_TRANSLATE_NOOP("Overview", "Cells of all batches without padding / time of all batches. Measured."),
-     [](const PlanFigures& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, "cells/s"},
+     [](const PlanFigures& p) { return if_any(p.cells_per_s); }, [](double v) { return number_text(v); }, kCellRate},
     {QT_TRANSLATE_NOOP("Overview", "Share of the limit"), QT_TRANSLATE_NOOP("Overview", "of what the machine can do"),
      QT_TRANSLATE_NOOP("Overview",
                        "Sum over operators of max(bytes / read bandwidth, FLOP / peak), divided by the measured time. Both "
@@ -42,6 +45,12 @@ constexpr PlanFigure kFigures[] = {
 }  // namespace
 
 std::span<const PlanFigure> plan_figures() { return kFigures; }
+
+FigureName name_of(const PlanFigure& figure, const DatasetFigures& data) {
+  if (qstrcmp(figure.unit, kCellRate) == 0 && are_pictures(data))
+    return {tr("Pictures a second"), tr("Pictures of all batches / time of all batches. Measured."), tr("pictures/s")};
+  return {tr(figure.name), tr(figure.tip), figure.unit};
+}
 
 Table make_overview_table(const Situation& s) {
   Table t;
@@ -74,8 +83,10 @@ Table make_overview_table(const Situation& s) {
     const auto add_plan = [&](const QString& name, const std::optional<PlanFigures>& plan) {
       if (!plan) return;
       for (const PlanFigure& figure : plan_figures())
-        if (const auto v = figure.value(*plan))
-          add(name, tr(figure.name), *v, figure.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, tr(figure.tip));
+        if (const auto v = figure.value(*plan)) {
+          const FigureName named = name_of(figure, f.dataset);
+          add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, named.tip);
+        }
     };
     if (const std::string text = measured_text(f); !text.empty())
       add(tr("result"), tr("batches"), QString::fromStdString(text), {}, counted);

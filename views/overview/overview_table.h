@@ -15,6 +15,11 @@ struct PlanFigure {
   bool is_compared = true;  ///< false: shown for both plans and never divided
 };
 std::span<const PlanFigure> plan_figures();
+/// What the figure is called for these data: rates count pictures where the items are pictures.
+struct FigureName {
+  QString name, tip, unit;
+};
+FigureName name_of(const PlanFigure& figure, const DatasetFigures& data);
 
 Table make_overview_table(const Situation& situation);
 

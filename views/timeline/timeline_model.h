@@ -84,4 +84,7 @@ Table make_table(const std::vector<OpStatistics>& statistics);
 /// "1.25 ms"
 QString duration(double ns);
 
+/// The colour of an operator, for Theme::category(): the same in every session.
+int category_of(const std::string& op);
+
 }  // namespace stormcell::views

@@ -20,13 +20,6 @@ constexpr int64_t kMostEvents = 10'000'000;
 
 ImU32 color(const QColor& c, double alpha = 1) { return IM_COL32(c.red(), c.green(), c.blue(), static_cast<int>(255 * alpha)); }
 
-/// The same operator has the same colour in every session.
-int category_of(const std::string& op) {
-  uint32_t hash = 2166136261u;
-  for (const char c : op) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return static_cast<int>(hash % 8);
-}
-
 }  // namespace
 
 TimelineView::TimelineView(QWidget* parent) : View(parent) {

@@ -1,7 +1,7 @@
 // The native trace: safetensors with layer.{i}.indices i32 [cells, k] and cell.request, cell.position, cell.phase i32 [cells].
 // May be there: layer.{i}.weights f32, layer.{i}.dropped i32 (the branch that dropped the choice, else -1), layer.{i}.residency u8,
-// layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch i32 [cells]. An index of -1 is no branch or dropped,
-// -2 says that the cell did not meet the router.
+// layer.{i}.bytes_read i64, all [cells, k]; cell.stack, cell.real, cell.batch, cell.columns i32 [cells]. An index of -1 is no branch or
+// dropped, -2 says that the cell did not meet the router.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -101,6 +101,7 @@ class NativeTrace {
     stack_ = tensor("cell.stack", DType::i32, {cells_}, false);
     real_ = tensor("cell.real", DType::i32, {cells_}, false);
     batch_ = tensor("cell.batch", DType::i32, {cells_}, false);
+    columns_ = tensor("cell.columns", DType::i32, {cells_}, false);
     int32_t stacks = 1;
     for (int64_t c = 0; c < cells_; ++c) {
       if (c % 65536 == 0) progress_.report("looking at cells", c, cells_);
@@ -113,6 +114,7 @@ class NativeTrace {
       check("cell.position", element<int32_t>(position_, c), INT32_MAX - 1);
       check("cell.phase", element<int32_t>(phase_, c), 1);
       check("cell.stack", stack_of(c), kMostStacks - 1);
+      check("cell.columns", columns_of(c), INT32_MAX);
       stacks = std::max(stacks, stack_of(c) + 1);
     }
     header_.stacks.clear();
@@ -124,6 +126,8 @@ class NativeTrace {
     forward_ = about("phase.0") == "forward";
   }
   int32_t stack_of(int64_t c) const { return stack_ ? element<int32_t>(stack_, c) : 0; }
+  /// Of the grid that the cell lies in; 0: in a sequence.
+  int32_t columns_of(int64_t c) const { return columns_ ? element<int32_t>(columns_, c) : 0; }
 
   void open_layers() {
     header_.model = about("model");
@@ -198,10 +202,10 @@ class NativeTrace {
   Segment table_from(int64_t begin, int64_t end, int64_t most) const {
     const auto request = element<int32_t>(request_, begin), position = element<int32_t>(position_, begin),
                phase = element<int32_t>(phase_, begin);
-    const int32_t stack = stack_of(begin);
+    const int32_t stack = stack_of(begin), columns = columns_of(begin);
     const auto is = [&](int64_t c, int64_t r, int64_t p) {
       return element<int32_t>(request_, c) == r && element<int32_t>(position_, c) == p && element<int32_t>(phase_, c) == phase &&
-             stack_of(c) == stack;
+             stack_of(c) == stack && columns_of(c) == columns;
     };
     int64_t per = 1;
     while (begin + per < end && per < most && is(begin + per, request, position + per)) ++per;
@@ -216,7 +220,9 @@ class NativeTrace {
       ++sequences;
     }
     const Phase kind = phase == 1 ? Phase::decode : forward_ ? Phase::forward : Phase::prefill;
-    return {begin, per * sequences, {stack, {request, static_cast<int32_t>(sequences), static_cast<int32_t>(per), position, kind}, {}}};
+    return {begin,
+            per * sequences,
+            {stack, {request, static_cast<int32_t>(sequences), static_cast<int32_t>(per), position, kind, columns}, {}}};
   }
 
   int64_t end_of_batch(int64_t begin) const {
@@ -342,7 +348,8 @@ class NativeTrace {
   const Progress& progress_;
   const std::string path_;
   std::shared_ptr<const SafetensorsFile> file_;
-  const StoredTensor *request_ = nullptr, *position_ = nullptr, *phase_ = nullptr, *stack_ = nullptr, *real_ = nullptr, *batch_ = nullptr;
+  const StoredTensor *request_ = nullptr, *position_ = nullptr, *phase_ = nullptr, *stack_ = nullptr, *real_ = nullptr, *columns_ = nullptr,
+                     *batch_ = nullptr;
   int64_t cells_ = 0;
   bool forward_ = false, batched_ = false;
   TraceHeader header_;

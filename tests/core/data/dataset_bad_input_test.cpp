@@ -62,7 +62,8 @@ class DatasetBadInputTest : public QObject {
       write_safetensors(path, tensors);
       VERIFY_BAD_INPUT(open_data(path, nullptr, {.inputs = decoder_inputs()}), path, words);
     };
-    refuse({{"ids", DType::i64, {1, 2}, values.data()}}, "has no tensor input_ids");
+    refuse({{"ids", DType::i64, {1, 2}, values.data()}}, "has no tensor input_ids; it holds ids");
+    refuse({{"input_id", DType::i64, {1, 2}, values.data()}}, "has a tensor input_id and no input_ids");
     refuse({{"input_ids", DType::f32, {1, 2}, values.data()}}, "input_ids holds f32, expected integers");
     refuse({{"input_ids", DType::i64, {2}, values.data()}}, "expected [sequences, length]");
     refuse({{"input_ids", DType::i64, {2, 3}, values.data()}}, "sequence 1, position 2: 5000000000 is out of range");

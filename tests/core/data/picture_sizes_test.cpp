@@ -28,13 +28,13 @@ class PictureSizesTest : public QObject {
         name, npy_of("(" + std::to_string(size.height) + ", " + std::to_string(size.width) + ", " + std::to_string(channels) + ")", "<f4",
                      pixels));
   }
-  /// Pictures of three sizes in turns: 0, 1, 2, 0, 1, ...; each pixel the picture's number.
+  /// Pictures of three sizes in turns: 0, 1, 2, 0, 1, ...; each pixel a hundredth of the picture's number.
   static std::string mixed_folder(const Scratch& scratch, int count) {
     constexpr std::array<PictureSize, 3> kSizes{PictureSize{3, 7}, PictureSize{7, 3}, PictureSize{5, 5}};
     for (int i = 0; i < count; ++i) {
       char name[16];
       std::snprintf(name, sizeof name, "%03d.npy", i);
-      write(scratch, std::string("pictures/") + name, kSizes[static_cast<size_t>(i % 3)], static_cast<float>(i));
+      write(scratch, std::string("pictures/") + name, kSizes[static_cast<size_t>(i % 3)], static_cast<float>(i) / 100);
     }
     return scratch.path("pictures");
   }
@@ -75,7 +75,7 @@ class PictureSizesTest : public QObject {
     QCOMPARE(asked->batch(0).find_input("pixels")->reals.size(), size_t{3 * 7 * 5 * 2});
     VERIFY_BAD_INPUT(Dataset::open("random:3x2x5", nullptr, {.inputs = inputs()}), "random:3x2x5", "heights and widths of 3 to 20 pixels");
     VERIFY_BAD_INPUT(Dataset::open("random:3x7x5x3", nullptr, {.inputs = inputs()}), "random:3x7x5x3", "another size than the model takes");
-    VERIFY_BAD_INPUT(Dataset::open("random:3x5", nullptr, {.inputs = inputs()}), "random:3x5", "random:N or random:NxHxWxC");
+    VERIFY_BAD_INPUT(Dataset::open("random:3x5", nullptr, {.inputs = inputs()}), "random:3x5", "random:N or random:NxHxW[xC]");
   }
 
   void batches_hold_pictures_of_one_size_each() {
@@ -92,7 +92,7 @@ class PictureSizesTest : public QObject {
       QVERIFY(std::is_sorted(batch.items.begin(), batch.items.end()));
       for (size_t i = 0; i < batch.items.size(); ++i) {
         QCOMPARE(batch.items[i] % 3, batch.items[0] % 3);
-        QCOMPARE(pixels->reals[i * static_cast<size_t>(batch.picture.pixels()) * 2], static_cast<float>(batch.items[i]));
+        QCOMPARE(pixels->reals[i * static_cast<size_t>(batch.picture.pixels()) * 2], static_cast<float>(batch.items[i]) / 100);
       }
       all.insert(all.end(), batch.items.begin(), batch.items.end());
     }
@@ -112,6 +112,87 @@ class PictureSizesTest : public QObject {
     for (int64_t b = 0; b < 5; ++b) items += five->batch(b).size();
     QCOMPARE(five->items(), items);
     QVERIFY(five->fingerprint() != data->fingerprint());
+    // Of the first 15 pictures some are in no batch then, and the others keep their numbers.
+    QVERIFY(items < 15);
+    QCOMPARE(five->end_item(), int64_t{15});
+    const std::string said =
+        "--batches 5 leaves out " + std::to_string(15 - items) + " of the first 15 pictures: a batch holds pictures of one size";
+    QVERIFY2(five->warnings().size() == 1 && five->warnings()[0].find(said) == 0, said.c_str());
+    QVERIFY(data->warnings().empty());
+  }
+
+  void what_a_batch_holds_is_known_without_reading_it() {
+    const Scratch scratch;
+    const auto data = Dataset::open(mixed_folder(scratch, 11), nullptr, {.batch = 2, .inputs = inputs()});
+    std::vector<Batch> batches;
+    for (int64_t b = 0; b < data->batch_count(); ++b) batches.push_back(data->batch(b));
+    std::filesystem::remove_all(scratch.path("pictures"));
+    for (const Batch& batch : batches) {
+      const Batch outline = data->outline(batch.index);
+      QCOMPARE(outline.items, batch.items);
+      QVERIFY(outline.picture == batch.picture && outline.inputs.empty());
+      QCOMPARE(outline.spaces.size(), batch.spaces.size());
+      for (size_t s = 0; s < outline.spaces.size(); ++s) {
+        QCOMPARE(outline.spaces[s].name, batch.spaces[s].name);
+        QCOMPARE(outline.spaces[s].per_item, batch.spaces[s].per_item);
+      }
+      QCOMPARE(data->real_cells(batch.index), batch.real_cells());
+    }
+    const int64_t first = batches[0].items[0];
+    VERIFY_BAD_INPUT(data->batch(0), scratch.path("pictures/0" + std::string(first < 10 ? "0" : "") + std::to_string(first) + ".npy"), "");
+  }
+
+  void opening_looks_at_some_pixels_of_a_picture() {
+    const Scratch scratch;
+    const auto opened = [&](size_t changed) {
+      std::vector<uint8_t> pixels(20 * 20 * 2, 100);
+      pixels[changed] = 101;
+      return Dataset::open(scratch.write("x.npy", npy_of("(1, 20, 20, 2)", "|u1", pixels)), nullptr, {.inputs = inputs()});
+    };
+    // Runs of 32 at 0, 109, ..., 768.
+    QVERIFY(opened(0)->fingerprint() != opened(31)->fingerprint());
+    QVERIFY(opened(0)->fingerprint() != opened(799)->fingerprint());
+    QCOMPARE(opened(32)->fingerprint(), opened(108)->fingerprint());
+    QCOMPARE(opened(32)->batch(0).find_input("pixels")->reals[32], 101 / 255.0F);
+    // The same pixels as reals are the same data.
+    std::vector<float> reals(20 * 20 * 2, 100 / 255.0F);
+    reals[0] = 101 / 255.0F;
+    const std::string file = scratch.write("y.npy", npy_of("(1, 20, 20, 2)", "<f4", reals));
+    QCOMPARE(Dataset::open(file, nullptr, {.inputs = inputs()})->fingerprint(), opened(0)->fingerprint());
+    // Reals are read for what is not finite, wherever it stands.
+    reals[108] = std::numeric_limits<float>::infinity();
+    scratch.write("y.npy", npy_of("(1, 20, 20, 2)", "<f4", reals));
+    VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = inputs()}), file, "picture 0 holds pixels that are not finite");
+  }
+
+  void random_pictures_are_sampled_as_they_are_made() {
+    const auto data = Dataset::open("random:2x19x17", nullptr, {.seed = 5, .inputs = inputs()});
+    const Scratch scratch;
+    const std::vector<float>& reals = data->batch(0).find_input("pixels")->reals;
+    const std::string file = scratch.write("x.npy", npy_of("(2, 19, 17, 2)", "<f4", reals));
+    QCOMPARE(Dataset::open(file, nullptr, {.inputs = inputs()})->fingerprint(), data->fingerprint());
+  }
+
+  void pixels_far_from_0_to_1_are_warned_of() {
+    const Scratch scratch;
+    const auto warnings = [&](std::initializer_list<float> values) {
+      std::vector<float> pixels;
+      for (const float v : values)
+        pixels.insert(pixels.end(),
+                      {0.5F, 0.25F, 0.5F, 0.25F, 0.5F, v, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F, 0.5F});
+      const std::string shape = "(" + std::to_string(values.size()) + ", 3, 3, 2)";
+      return Dataset::open(scratch.write("x.npy", npy_of(shape, "<f4", pixels)), nullptr, {.inputs = inputs()})->warnings();
+    };
+    QCOMPARE(warnings({0.5F, 1, 0, 1.1F, -0.1F}), std::vector<std::string>());
+    QCOMPARE(
+        warnings({0.5F, 255, 0, -2}),
+        (std::vector<std::string>{scratch.path("x.npy") + ": 2 of 4 pictures hold pixels far from 0 to 1, which models of pictures take; "
+                                                          "the first is picture 1, from 0.25 to 255; give f32 divided by 255, or u8"}));
+    scratch.write("q/x.npy", npy_of("(3, 3, 2)", "|u1", std::vector<uint8_t>(18, 255)));
+    QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->warnings(), std::vector<std::string>());
+    write(scratch, "q/y.npy", {4, 4}, 17);
+    QVERIFY(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->warnings().at(0).find("the first is y.npy, from 17 to 17") !=
+            std::string::npos);
   }
 
   void profiled_batches_are_of_all_sizes() {
@@ -183,6 +264,32 @@ class PictureSizesTest : public QObject {
     const Scratch scratch;
     std::filesystem::create_directory(scratch.path("empty"));
     VERIFY_BAD_INPUT(Dataset::open(scratch.path("empty"), nullptr, {.inputs = inputs()}), scratch.path("empty"), "holds no picture");
+  }
+
+  void options_of_sequences_are_refused() {
+    const auto refused = [](const std::function<void(DataOptions&)>& set, const char* option) {
+      DataOptions options{.inputs = inputs()};
+      set(options);
+      VERIFY_BAD_INPUT(Dataset::open("random:3", nullptr, options), option, "has no meaning for pictures, which the model takes");
+    };
+    refused([](DataOptions& o) { o.length = 7; }, "--length");
+    refused([](DataOptions& o) { o.truncate = true; }, "--truncate");
+    refused([](DataOptions& o) { o.bucket_by_length = true; }, "--bucket-by-length");
+    refused([](DataOptions& o) { o.field = "x"; }, "--field");
+    refused([](DataOptions& o) { o.target_field = "x"; }, "--target-field");
+    refused([](DataOptions& o) { o.label_field = "x"; }, "--label-field");
+  }
+
+  void tensors_of_other_names_are_named() {
+    const Scratch scratch;
+    const std::vector<float> pixels(2 * 6 * 9 * 2, 0.5F);
+    const std::string file = scratch.path("x.safetensors");
+    const auto refused = [&](const char* name, const char* words) {
+      write_safetensors(file, std::vector<TensorToWrite>{{name, DType::f32, {2, 6, 9, 2}, pixels.data()}});
+      VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = inputs()}), file, words);
+    };
+    refused("pixel", "has a tensor pixel and no pixels (call it by its name");
+    refused("images", "has no tensor pixels; it holds images (call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1");
   }
 
   void batches_that_could_not_be_run_are_refused() {

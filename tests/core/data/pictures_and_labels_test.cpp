@@ -68,6 +68,33 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(data->batch(0).integers("which"), (Ids{2, 2, 2, 0, 0, 0, 3, 3, 3}));
   }
 
+  void labels_name_the_pictures_of_a_model_that_takes_none() {
+    const Scratch scratch;
+    const std::vector<InputSpec> inputs{patch_inputs()[0]};
+    const auto plain = Dataset::open(tensors(scratch, {}, {}), nullptr, {.batch = 2, .inputs = inputs});
+    QVERIFY(!plain->has_labels());
+    const auto numbered = Dataset::open(tensors(scratch, {2, 0, 3}, {3}), nullptr, {.batch = 2, .inputs = inputs});
+    QVERIFY(numbered->has_labels() && numbered->warnings() == plain->warnings());
+    QCOMPARE(numbered->batch(0).labels, (std::vector<std::string>{"2", "0"}));
+    QCOMPARE(numbered->batch(1).labels, std::vector<std::string>{"3"});
+    QCOMPARE(numbered->fingerprint(), plain->fingerprint());
+    const auto named = Dataset::open(tensors(scratch, {1, 0, 3}, {3}), nullptr, {.classes = {"cat", "dog"}, .inputs = inputs});
+    QCOMPARE(named->batch(0).labels, (std::vector<std::string>{"dog", "cat", "3"}));
+    const std::string wrong = tensors(scratch, {0, 1}, {2});
+    VERIFY_BAD_INPUT(Dataset::open(wrong, nullptr, {.inputs = inputs}), wrong, "labels has the shape [2], the items are 3");
+    // Labels of parts of a picture have no use then, which is said.
+    const auto of_patches = Dataset::open(tensors(scratch, {0, 1, 2, 3, 2, 1, 1, 1, 1}, {3, 3}), nullptr, {.inputs = inputs});
+    QVERIFY(!of_patches->has_labels());
+    QCOMPARE(of_patches->warnings().size(), plain->warnings().size() + 1);
+    const std::string said = of_patches->warnings().front();
+    QVERIFY2(said.find("nothing reads labels [3, 3]") != std::string::npos, said.c_str());
+    const std::vector<float> reals{0, 1, 2};
+    const std::vector<TensorToWrite> list{{"pixels", DType::f32, {3, 2, 3, 1}, pixels_.data()}, {"labels", DType::f32, {3}, reals.data()}};
+    write_safetensors(scratch.path("reals.safetensors"), list);
+    VERIFY_BAD_INPUT(Dataset::open(scratch.path("reals.safetensors"), nullptr, {.inputs = inputs}), scratch.path("reals.safetensors"),
+                     "labels holds f32, expected integers (save labels as int32 or int64)");
+  }
+
   void bytes_are_pixels_from_0_to_1() {
     const Scratch scratch;
     const std::vector<InputSpec> inputs{patch_inputs()[0]};
@@ -95,7 +122,7 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(values.size(), size_t{30});
     QCOMPARE(Dataset::open("random:5x2x3x1", nullptr, {.batch = 2, .seed = 3, .inputs = inputs})->fingerprint(), data->fingerprint());
     VERIFY_BAD_INPUT(Dataset::open("random:5x2x2x1", nullptr, {.inputs = inputs}), "random:5x2x2x1", "another size than the model takes");
-    VERIFY_BAD_INPUT(Dataset::open("random:5x2", nullptr, {.inputs = inputs}), "random:5x2", "random:N or random:NxHxWxC");
+    VERIFY_BAD_INPUT(Dataset::open("random:5x2", nullptr, {.inputs = inputs}), "random:5x2", "random:N or random:NxHxW[xC]");
   }
 
   void labels_of_text_are_numbers_or_classes_of_the_model() {
@@ -151,8 +178,7 @@ class PicturesAndLabelsTest : public QObject {
     const auto refuse = [](std::vector<InputSpec> inputs, const char* where, const char* words) {
       VERIFY_BAD_INPUT(Dataset::open("random:2x3", nullptr, {.vocabulary = 9, .inputs = inputs}), where, words);
     };
-    refuse({{"x", DType::f32, InputRole::none, "token", "sequence", 0, {}, 0}}, "input x",
-           "of the role none cannot be filled from data");
+    refuse({{"x", DType::f32, InputRole::none, "token", "sequence", 0, {}, 0}}, "input x", "of the role none cannot be filled from data");
     refuse({{"x", DType::f32, InputRole::ids, "token", "sequence", 0, {}, 0}}, "input x", "of the role ids is not one number a cell");
     refuse({{"x", DType::i32, InputRole::positions, "token", "sequence", 0, {}, 0}}, "space token",
            "has a number of cells that no input gives");

@@ -222,6 +222,21 @@ class PatchMixtureTest : public QObject {
     }
   }
 
+  void keys_that_nothing_reads_are_named() {
+    const auto preset = open_model("preset:patch-mixture");
+    const Scratch scratch;
+    Json config = preset_config("patch-mixture");
+    config["patch_strid"] = 12, config["norm"] = "layer";
+    config["architectures"] = {"PatchMixture"}, config["_name_or_path"] = "x";
+    const std::string folder = write_model(scratch, config, *preset);
+    const auto model = open_model(folder);
+    QCOMPARE(model->warnings.size(), size_t{1});
+    QVERIFY2(
+        model->warnings[0].starts_with(folder + "/config.json: nothing reads \"norm\", \"patch_strid\"; the keys of patch_mixture are "),
+        model->warnings[0].c_str());
+    QVERIFY2(model->warnings[0].find("patch_stride") != std::string::npos, model->warnings[0].c_str());
+  }
+
   void bad_configurations_are_one_line() {
     const auto preset = open_model("preset:patch-mixture");
     const Scratch scratch;

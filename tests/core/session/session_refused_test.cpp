@@ -67,8 +67,18 @@ class SessionRefusedTest : public QObject {
     const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
     QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
     QVERIFY2(written.message.find(complaint.toStdString()) != std::string::npos, written.message.c_str());
+    // Who writes needs another file, not one to read.
+    if (form != "newer") QVERIFY2(written.message.find("(choose another file for -o") != std::string::npos, written.message.c_str());
     if (form != "folder") QVERIFY(read_all(path) == before);
     QVERIFY(!has_wal(path));
+  }
+
+  void a_place_where_no_file_can_be_made_is_bad_input() {
+    const std::string path = "/proc/stormcell.storm";  // its folder lets the superuser write, and makes no file
+    const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
+    QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
+    QVERIFY2(written.message.find(path + ": ") == 0 && written.message.find("(choose a folder that is there") != std::string::npos,
+             written.message.c_str());
   }
 
   void tables_that_do_not_fit_each_other_are_refused_data() {

@@ -1,0 +1,20 @@
+// What a run's data consist of, in words: sequences of tokens, or pictures with their sizes.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// True where the items are pictures: then `cells` and `cells_per_s` count these, and not what their routers decide about.
+inline bool are_pictures(const DatasetFigures& data) { return !data.sizes.empty(); }
+/// "24 pictures of 64x64"; "7 pictures: 4 of 16x40, 3 of 20x20"; of more than six sizes their range and the most frequent one.
+std::string pictures_text(const std::vector<PictureFigures>& sizes);
+/// "24 pictures of 64x64"; "3 sequences, 60 cells (41 without padding)".
+std::string items_text(const DatasetFigures& data);
+/// What PlanFigures::cells_per_s counts: "pictures a second", "real cells a second".
+std::string rate_text(const DatasetFigures& data);
+
+}  // namespace stormcell
