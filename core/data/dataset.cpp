@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/prepared.h"
 #include "core/formats/tokenizer.h"
@@ -14,11 +15,11 @@ namespace stormcell {
 namespace {
 void check_options(const DataOptions& options) {
   constexpr int64_t kMaxBatch = 1 << 24, kMaxLength = 1 << 24;
-  if (options.batch < 1 || options.batch > kMaxBatch) bad_input("--batch", std::to_string(options.batch) + " sequences", "1 to 16777216");
-  if (options.batches < -1 || options.batches == 0) bad_input("--batches", std::to_string(options.batches) + " batches", "at least 1");
-  if (options.length < 0 || options.length > kMaxLength) bad_input("--length", std::to_string(options.length) + " tokens", "1 to 16777216");
+  if (options.batch < 1 || options.batch > kMaxBatch) bad_input("--batch", counted(options.batch, "sequence"), "1 to 16777216");
+  if (options.batches < -1 || options.batches == 0) bad_input("--batches", counted(options.batches, "batch"), "at least 1");
+  if (options.length < 0 || options.length > kMaxLength) bad_input("--length", counted(options.length, "token"), "1 to 16777216");
   if (options.max_length > 0 && options.length > options.max_length)
-    bad_input("--length", std::to_string(options.length) + " tokens, the model takes at most " + std::to_string(options.max_length),
+    bad_input("--length", counted(options.length, "token") + ", the model takes at most " + std::to_string(options.max_length),
               "choose a smaller length");
 }
 
@@ -139,7 +140,7 @@ bool Dataset::asks_for(Content content) const {
 void Dataset::check_batch_size(int64_t items, int64_t length) const {
   constexpr int64_t kMaxCells = int64_t{1} << 31;  // more could not be run, and fewer overflow nothing here
   if (items * length > kMaxCells)
-    bad_input(source_->where(), "a batch of " + std::to_string(items) + " sequences of " + std::to_string(length) + " tokens is too large",
+    bad_input(source_->where(), "a batch of " + counted(items, "sequence") + " of " + counted(length, "token") + " is too large",
               "choose a smaller --batch");
 }
 
@@ -153,6 +154,7 @@ ItemLength Dataset::padded(const ItemLength& longest) const {
 void Dataset::scan() {
   for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
   std::vector<ItemLength> all_lengths;
+  std::vector<int64_t> real_cells;
   const bool sizes_are_free =
       std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
   Fingerprint fingerprint;
@@ -177,16 +179,19 @@ void Dataset::scan() {
       fingerprint.add_also(s.label_ids);
       fingerprint.add_also(s.pixels);
       if (sizes_are_free) fingerprint.add(s.picture.height), fingerprint.add(s.picture.width);
+      real_cells.push_back(0);
       for (size_t k = 0; k < filled_.size(); ++k) {
         if (!spaces_[k].holds_tokens) continue;
         const std::vector<int32_t>& mask = prepared.mask(filled_[k].content);
         spaces_[k].real += count_ones(mask);
+        real_cells.back() += count_ones(mask);
         look_at(mask, spaces_[k].padding);
       }
     }
     fingerprint.add(int64_t{padded(longest).ids});
   }
   arrange(all_lengths);
+  check_real_cells(real_cells);
   if (!arrangement_.is_as_given())
     for (int64_t b = 0; b < batch_count(); ++b)
       for (const int64_t item : arrangement_.items_of(b)) fingerprint.add(item);
