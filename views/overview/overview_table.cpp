@@ -66,7 +66,7 @@ Table make_overview_table(const Situation& s) {
     add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured, {},
         proof.text);
     if (f.verified) {
-      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured, {},
+      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("times the largest value"), measured, {},
           tr("tolerance %1").arg(number_text(f.verified->tolerance)));
       add(tr("result"), tr("flips"), static_cast<qlonglong>(f.verified->flips), tr("decisions"), counted, {},
           tr("%1 explained").arg(count_text(f.verified->explained_flips)));
@@ -90,7 +90,7 @@ Table make_overview_table(const Situation& s) {
         add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)
         add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
-            tr("of %1 times, each guard once a batch").arg(count_text(p.guard_hits + p.fallbacks)));
+            tr("of %1, each guard once a batch").arg(counted_text(p.guard_hits + p.fallbacks, "time")));
     }
   } else if (s.facts.latency_ms.runs > 0) {
     add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));
