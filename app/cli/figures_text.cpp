@@ -115,13 +115,13 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   } else {
     const Verification& v = *f.verified;
     rows.push_back({"verified", std::string(v.passed ? "yes" : "NO") + "; largest difference " + number_text(v.max_rel_diff, 2) +
-                                    " times the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
+                                    " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
     rows.push_back({"", v.text});
     rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + counted(v.dropped, "cell") + " for capacity" : "")});
     for (const std::string& reason : v.reasons) rows.push_back({"", "wrong: " + reason});
     if (const auto& f = v.format)
       rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
-                                               " times the largest value, beside the oracle on the stored weights (--tolerance " +
+                                               " of the largest value, beside the oracle on the stored weights (--tolerance " +
                                                number_text(f->tolerance, 1) + ")"});
     for (const OutputDifference& o : v.outputs)
       if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});

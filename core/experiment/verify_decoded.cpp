@@ -106,7 +106,7 @@ DecodedVerification DecodedJudge::verdict() const {
   v.passed = v.reasons.empty();
   v.text = fmt::format(
       "the first {} of {} of {} equal the oracle's; the logits of {} compared, largest difference {:.2g} of the largest "
-      "(tolerance {:.1g}); {}",
+      "one (tolerance {:.1g}); {}",
       plural(tokens_, "token", "tokens"), equal_, plural(sequences_, "sequence", "sequences"), plural(compared_, "token", "tokens"),
       v.max_rel_diff, tolerance_, flips_text(judged));
   if (v.near_ties > 0) v.text += fmt::format("; {} a near tie", plural(v.near_ties, "token differs,", "tokens differ, each"));

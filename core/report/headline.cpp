@@ -56,11 +56,11 @@ std::string lead(const ReportData& d) {
   if (!f.verified->passed)
     return text + "<strong class=\"bad\">Verification failed</strong>: " +
            (f.verified->reasons.empty() ? "the largest difference is " + rough(f.verified->max_rel_diff) +
-                                              " times the largest value, the tolerance " + rough(f.verified->tolerance)
+                                              " of the largest value, the tolerance " + rough(f.verified->tolerance)
                                         : escape(f.verified->reasons[0])) +
            ". No speed-up is reported.";
   text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
-          rough(f.verified->max_rel_diff) + " times the largest value (tolerance " + rough(f.verified->tolerance) + ").";
+          rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
   if (const std::string measured = measured_text(f); f.verb == "optimize" && !measured.empty()) {
     text += " " + std::string(1, static_cast<char>(std::toupper(measured[0]))) + measured.substr(1) + ".";
   }

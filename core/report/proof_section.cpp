@@ -17,7 +17,7 @@ std::string proof_text(const Verification& v) {
     const std::string format = escape(f->dtype);
     text += " on the weights in " + format + ", rounded by the oracle itself. What " + format +
             " costs beside the oracle on the stored weights is a figure of its own: " + rough(f->max_rel_diff) +
-            " times the largest value (allowed: " + rough(f->tolerance) + ").";
+            " of the largest value (allowed: " + rough(f->tolerance) + ").";
   } else {
     text += " on the stored weights.";
   }
@@ -31,13 +31,13 @@ std::string outputs_table(const Verification& v) {
   table.row({"passed", v.passed ? "yes" : "no"});
   table.row({"batches compared with the oracle", count(v.batches)});
   table.row({"batches compared with the baseline", count(v.baseline_batches)});
-  table.row({"tolerance, in largest values", rough(v.tolerance)});
-  table.row({"largest difference, in largest values", rough(v.max_rel_diff)});
+  table.row({"tolerance, of the largest value", rough(v.tolerance)});
+  table.row({"largest difference, of the largest value", rough(v.max_rel_diff)});
   if (v.outputs.size() > 1)
     for (const OutputDifference& o : v.outputs) table.row({"of it <code>" + escape(o.name) + "</code>", rough(o.max_rel_diff)});
   table.row({"largest difference, absolute", rough(v.max_abs_diff)});
-  table.row({"running free, in largest values", rough(v.free_max_rel_diff)});
-  if (v.format) table.row({escape(v.format->dtype) + " beside the stored format, in largest values", rough(v.format->max_rel_diff)});
+  table.row({"running free, of the largest value", rough(v.free_max_rel_diff)});
+  if (v.format) table.row({escape(v.format->dtype) + " beside the stored format, of the largest value", rough(v.format->max_rel_diff)});
   table.row({"routing choices that differ", count(v.flips)});
   table.row({"of these explained by a near tie", count(v.explained_flips)});
   table.row({"consequences of these further on", count(v.consequences)});

@@ -192,7 +192,7 @@ class OverviewTest : public QObject {
     const OverviewPageModel page = make_page(situation(optimised()));
     QVERIFY(page.headline.startsWith(QString::fromUtf8("1.25×")));
     QVERIFY(page.tone == Tone::good && page.proof.tone == Tone::good);
-    QVERIFY(page.proof.text.contains("3 routing choices differ, all of them near ties"));
+    QVERIFY(page.proof.text.contains("3 routing decisions differ, 3 of them"));
     QCOMPARE(page.figures.size(), size_t{7});
     QCOMPARE(page.figures[0].change, change_text(1.1 * 2.34, 1.1 * 1.87));
     // Medians and percentiles are shown and never divided.

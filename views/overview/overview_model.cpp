@@ -265,15 +265,17 @@ ProofText proof_of(const Situation& s) {
   const auto& proof = s.summary->figures.verified;
   if (const auto& generated = s.summary->generated; generated && generated->verified) return proof_of_decoding(*generated->verified);
   if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
-  QString text = of(proof->text) + ". " +
-                 tr("Largest difference %1 times the largest value, tolerance %2.")
-                     .arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
+  QString text =
+      of(proof->text) + ". " +
+      tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
   for (const std::string& reason : proof->reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
-  QString flips = of(flips_text(*proof));
-  flips[0] = flips[0].toUpper();
-  text += " " + flips + ".";
+  text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
+                                   : tr("%1, %2 of them explained by rounding at a near tie.")
+                                         .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
+                                              count_text(proof->explained_flips)));
+  if (proof->consequences > 0) text += " " + tr("%1 from that.").arg(counted_text(proof->consequences, "more follows", "more follow"));
   if (const auto& format = proof->format)
-    text += " " + tr("Converting to %1 changes the outputs by %2 times their largest value; allowed are %3.")
+    text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value; allowed are %3.")
                       .arg(of(format->dtype), number_text(format->max_rel_diff), number_text(format->tolerance));
   if (proof->dropped > 0)
     text += " " + tr("%1 dropped by capacity, as in the reference.").arg(counted_text(proof->dropped, "cell was", "cells were"));

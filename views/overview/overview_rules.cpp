@@ -65,7 +65,7 @@ constexpr StepRule kRules[] = {
      [](const Situation& s) { return has_result(s) && s.summary->figures.verified && !s.summary->figures.verified->passed; },
      [](const Situation& s) {
        const Verification& proof = *s.summary->figures.verified;
-       const QString why = proof.reasons.empty() ? tr("the outputs differ by %1 times the largest value, the tolerance is %2")
+       const QString why = proof.reasons.empty() ? tr("the outputs differ by %1 of the largest value, the tolerance is %2")
                                                        .arg(number_text(proof.max_rel_diff), number_text(proof.tolerance))
                                                  : of(proof.reasons[0]);
        return tr("Do not use this configuration: %1. The table says which passes applied.").arg(why);

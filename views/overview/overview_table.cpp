@@ -66,7 +66,7 @@ Table make_overview_table(const Situation& s) {
     add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured, {},
         proof.text);
     if (f.verified) {
-      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("times the largest value"), measured, {},
+      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured, {},
           tr("tolerance %1").arg(number_text(f.verified->tolerance)));
       add(tr("result"), tr("flips"), static_cast<qlonglong>(f.verified->flips), tr("decisions"), counted, {},
           tr("%1 explained").arg(count_text(f.verified->explained_flips)));
