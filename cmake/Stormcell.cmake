@@ -36,7 +36,7 @@ function(stormcell_test name dirs labels)
     list(APPEND sources ${more})
   endforeach()
   if(NOT sources)
-    return()
+    message(FATAL_ERROR "test_${name} has no sources in ${dirs}")  # a program without tests would pass
   endif()
   # What drives widgets gets an application with a window system, everything else one without.
   if("${ARGN}" MATCHES "stormcell_(views|window)")

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/counted.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/weights_text.h"
 
 namespace stormcell::cli {
 namespace {
@@ -19,29 +21,25 @@ std::string ratio_text(const std::optional<double>& value, const std::optional<s
   return ratio_text(*value) + (ci ? " [" + number_text((*ci)[0], 3) + ", " + number_text((*ci)[1], 3) + "]" : "");
 }
 std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
-std::string plural(int64_t count, const std::string& word) {
-  return count_text(count) + " " + word + (count == 1 ? "" : word.ends_with("ch") ? "es" : "s");
-}
 
 std::string parameters_text(int64_t parameters) {
   const auto value = static_cast<double>(parameters);
   if (parameters >= 1000000000) return number_text(value / 1e9) + " billion parameters";
-  return parameters >= 1000000 ? number_text(value / 1e6) + " million parameters" : count_text(parameters) + " parameters";
+  return parameters >= 1000000 ? number_text(value / 1e6) + " million parameters" : counted(parameters, "parameter");
 }
 
 std::string data_text(const DatasetFigures& d) {
-  return plural(d.batches, "batch") + " of " + items_text(d) + (d.by_length ? ", in batches of like length" : "") +
-         (d.truncated > 0 ? ", " + plural(d.truncated, "sequence") + " truncated" : "");
+  return counted(d.batches, "batch") + " of " + items_text(d) + (d.by_length ? ", in batches of like length" : "") +
+         (d.truncated > 0 ? ", " + counted(d.truncated, "sequence") + " truncated" : "");
 }
 
 std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const DeviceFigures& device) {
   Rows rows;
   rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + bytes_text(m.weight_bytes) + ", " +
-                               plural(m.routers, "router") + " with " + plural(m.branches, "branch") + ", " +
-                               (m.weights_stated ? m.weights + " weights" : "weights as stored")});
+                               counted(m.routers, "router") + " with " + counted(m.branches, "branch") + ", " + weights_text(m)});
   rows.push_back({"data", d.name + ": " + data_text(d)});
   std::string machine =
-      device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + plural(device.threads, "thread");
+      device.name + " (" + device.backend + (device.isa.empty() ? "" : ", " + device.isa) + "), " + counted(device.threads, "thread");
   if (!device.core_placement.empty()) machine += " on " + device.core_placement + ", not pinned";
   if (device.peak_gflops > 0)
     machine += "; measured limits " + number_text(device.peak_gflops) + " GFLOP/s, " + number_text(device.read_gbps) + " GB/s";
@@ -109,7 +107,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"verified", std::string(v.passed ? "yes" : "NO") + "; largest difference " + number_text(v.max_rel_diff, 2) +
                                     " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
     rows.push_back({"", v.text});
-    rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + plural(v.dropped, "cell") + " for capacity" : "")});
+    rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + counted(v.dropped, "cell") + " for capacity" : "")});
     for (const std::string& reason : v.reasons) rows.push_back({"", "wrong: " + reason});
     if (const auto& f = v.format) {
       rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
@@ -195,7 +193,7 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
                     : o.limit_milliseconds > 0 ? number_text(o.limit_milliseconds)
                                                : "-",
                     o.batches > 0 ? number_text(static_cast<double>(o.steps) / static_cast<double>(o.batches)) : "-"});
-  return "\n" + table_text(rows, {1, 2, 3}) + "means of " + plural(operators.front().batches, "recorded batch") +
+  return "\n" + table_text(rows, {1, 2, 3}) + "means of " + counted(operators.front().batches, "recorded batch") +
          "; the limit counts memory, which data in a cache do not need\n";
 }
 
@@ -208,7 +206,7 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
     text += operators_text("baseline operators", f.baseline_operators) + operators_text("optimised operators", f.optimized_operators);
   Rows rows;
   if (f.verb == "profile") {
-    rows.push_back({"recorded", plural(f.decisions, "decision") + " in " + plural(f.windows, "window")});
+    rows.push_back({"recorded", counted(f.decisions, "decision") + " in " + counted(f.windows, "window")});
     rows.push_back({"cost of recording", overhead_text(f)});
     if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
@@ -221,12 +219,12 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   constexpr size_t kShown = 8;
   std::string text = subject_text(f.model, f.dataset, f.device) + "\n";
   Rows rows;
-  rows.push_back({"generated", plural(f.tokens, "token") + " for " + plural(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
+  rows.push_back({"generated", counted(f.tokens, "token") + " for " + counted(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
                                    " ended by themselves, " + count_text(f.stopped_length) + " at the limit"});
   rows.push_back({"tokens a second", number_text(f.tokens_per_s) + " (every batch once)"});
   rows.push_back({"latency of a batch", "median " + milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
                                             milliseconds_text(f.latency_ms.p95) + ", fastest " + milliseconds_text(f.latency_ms.min) +
-                                            ", " + plural(f.latency_ms.runs, "batch")});
+                                            ", " + counted(f.latency_ms.runs, "batch")});
   rows.push_back(
       {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
   rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
@@ -247,7 +245,7 @@ std::string to_text(const SessionRuns& list) {
                      std::to_string(list.schema) + (list.checked ? "; all of it was read: no damage" : "") + "\n";
   text += "model  " + list.model + (list.family.empty() ? "" : ", " + list.family) +
           (list.parameters > 0 ? ", " + parameters_text(list.parameters) + ", " + bytes_text(list.weight_bytes) : "") +
-          (list.weights.empty() ? "" : ", " + list.weights + " weights") +
+          (list.weights.empty() ? "" : ", " + weights_text(list.weights, list.weights_stated)) +
           (list.fingerprint.empty() ? "" : ", fingerprint " + list.fingerprint.substr(0, 12)) + "\n\n";
   Rows rows = {{"run", "kind", "", "batches", "began", "baseline", "optimised", "speed-up", "verified", "passes"}}, about;
   const auto given = [](const std::optional<double>& ms) { return ms ? milliseconds_text(*ms) : std::string("-"); };
@@ -267,8 +265,8 @@ std::string to_text(const SessionRuns& list) {
                     : run.figures       ? ""
                                         : "recording"});
     std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +
-                     (run.sizes.empty() ? plural(run.sequences, "sequence") : run.items);
-    if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + plural(run.threads, "thread") : "");
+                     (run.sizes.empty() ? counted(run.sequences, "sequence") : run.items);
+    if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + counted(run.threads, "thread") : "");
     about.push_back({number, on});
     about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
   }
@@ -281,8 +279,7 @@ std::string to_text(const ModelStructure& s, bool verbose) {
                      number_text(s.flops_per_cell / 1e6) + " MFLOP a cell\n";
   if (s.picture) {
     const PictureStructure& p = *s.picture;
-    text +=
-        "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + count_text(p.channels) + " channels";
+    text += "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + counted(p.channels, "channel");
     if (p.least > 0) text += "; other heights and widths of " + count_text(p.least) + " to " + std::to_string(p.most) + " too";
     text += "\n";
     for (const GridStructure& g : s.grids)

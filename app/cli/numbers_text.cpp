@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/counted.h"
 #include "core/base/numbers.h"
 
 namespace stormcell::cli {
@@ -37,11 +38,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, const 
   return text;
 }
 
-std::string count_text(int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-  return value < 0 ? "-" + digits : digits;
-}
+std::string count_text(int64_t value) { return with_commas(value); }
 
 std::string number_text(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return std::isnan(value) ? "NaN" : value == 0 ? "0" : value > 0 ? "inf" : "-inf";

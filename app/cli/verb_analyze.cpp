@@ -6,6 +6,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "core/base/counted.h"
 #include "core/comparison/analyze.h"
 #include "core/exports/text_output.h"
 
@@ -34,9 +35,9 @@ std::string loads_text(const std::vector<int64_t>& load) {
 }
 
 std::string to_text(const AnalyzeFigures& f) {
-  std::vector<std::vector<std::string>> about = {{"model", f.model + ": " + count_text(f.layers) + " routers of " + count_text(f.branches) +
-                                                               " branches, " + count_text(f.k) + " a cell"},
-                                                 {"run", f.session + "#" + std::to_string(f.run) + ", " + joined(f.phases)}};
+  std::vector<std::vector<std::string>> about = {
+      {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") + ", " + count_text(f.k) + " a cell"},
+      {"run", f.session + "#" + std::to_string(f.run) + ", " + joined(f.phases)}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
                                         loads = {{"router", "choices of each branch"}};
@@ -65,8 +66,8 @@ class AnalyzeVerb : public Verb {
     if (json.is_standard_output()) console.take_standard_output();
     const AnalyzeFigures figures = analyze_session(session_, console.progress());
     if (figures.status != "finished")
-      console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status + ": these are its first " +
-                      count_text(figures.batches) + " batches");
+      console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status + ": what it recorded until then is " +
+                      counted(figures.batches, "batch"));
     json.write(to_json(figures));
     json.finish();
     console.print(to_text(figures));

@@ -8,6 +8,7 @@
 #include "app/cli/child_process.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/scratch_folder.h"
 #include "core/experiment/jobs.h"
@@ -75,7 +76,7 @@ class BatchVerb : public Verb {
     console.print(summary(results));
     console.cancel().check();
     const auto bad = std::count_if(results.begin(), results.end(), [](const JobResult& r) { return r.exit != 0; });
-    if (bad > 0) failed(jobs_, std::to_string(bad) + " of " + std::to_string(results.size()) + " jobs failed");
+    if (bad > 0) failed(jobs_, std::to_string(bad) + " of " + counted(static_cast<int64_t>(results.size()), "job") + " failed");
     return 0;
   }
 

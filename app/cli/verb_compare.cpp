@@ -4,6 +4,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/comparison/compare.h"
 #include "core/exports/text_output.h"
@@ -41,8 +42,10 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
   }
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";
   if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4}) + "\n";
-  text += count_text(equal) + " figures are equal";
-  if (left_out > 0) text += ", " + count_text(left_out) + " are details or stand in one run only: --verbose and --json show all";
+  text += counted(equal, "figure is equal", "figures are equal");
+  if (left_out > 0)
+    text += ", " + counted(left_out, "is a detail or stands in one run only", "are details or stand in one run only") +
+            ": --verbose and --json show all";
   text += "\n";
   if (comparison.routing.empty()) return text;
   std::vector<std::vector<std::string>> distances = {{"routing of", "total variation", "Jensen-Shannon"}};

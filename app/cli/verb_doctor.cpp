@@ -4,6 +4,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "core/base/counted.h"
 #include "core/exports/text_output.h"
 #include "core/machine/doctor.h"
 
@@ -20,8 +21,7 @@ std::string report_text(const DoctorReport& r) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"stormcell", r.version});
   rows.push_back({"processor", r.processor});
-  rows.push_back({"cores", count_text(r.cores) + (r.cores == 1 ? " core, " : " cores, ") + count_text(r.logical_processors) +
-                               " hardware threads, all used" +
+  rows.push_back({"cores", counted(r.cores, "core") + ", " + counted(r.logical_processors, "hardware thread") + ", all used" +
                                (r.cpu_limit > 0 ? "; the control group gives " + number_text(r.cpu_limit) : "")});
   if (r.l3_bytes > 0) rows.push_back({"caches", "L2 " + bytes_text(r.l2_bytes) + ", L3 " + bytes_text(r.l3_bytes)});
   rows.push_back({"features", joined(r.features)});

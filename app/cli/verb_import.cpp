@@ -5,6 +5,7 @@
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/exports/text_output.h"
 #include "core/imports/import.h"
@@ -14,10 +15,10 @@ namespace {
 
 std::string to_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
-  rows.push_back({"model", (f.model.name.empty() ? "" : f.model.name + ": ") + count_text(f.model.layers) + " layers of " +
-                               count_text(f.model.branches) + " branches, " + count_text(f.model.k) + " a cell"});
-  rows.push_back({"read", count_text(f.rows_read) + " choices in " + number_text(f.seconds) + " s (" + f.format + ")"});
-  if (f.rows_skipped > 0) rows.push_back({"skipped", count_text(f.rows_skipped) + " rows of layers without branches"});
+  rows.push_back({"model", (f.model.name.empty() ? "" : f.model.name + ": ") + counted(f.model.layers, "layer") + " of " +
+                               counted(f.model.branches, "branch") + ", " + count_text(f.model.k) + " a cell"});
+  rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
+  if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   std::string lacks;
   for (const std::string& fact : f.lacks) lacks += (lacks.empty() ? "" : ", ") + fact;
   if (!lacks.empty()) rows.push_back({"the trace lacks", lacks});

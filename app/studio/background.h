@@ -17,6 +17,7 @@ enum class Job : uint8_t {
   open_other,    ///< the session to compare with
   read_choices,  ///< what can be selected
   look_again,    ///< whether the session's file has grown
+  look_over,     ///< whether it is damaged
   open_path,     ///< whatever a path names, or the sample
   write_file,
   run_again,

@@ -5,6 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/readings/named_run.h"
+#include "core/readings/session_runs.h"
+#include "views/kit/figure_text.h"
 
 namespace stormcell::studio {
 
@@ -90,6 +92,7 @@ void Document::open(const QString& session, const std::optional<views::Selection
           emit context_changed();
           emit selection_changed();
           poll_.start();
+          look_over();
         };
       },
       [this](const QString& message) { emit failed(message); });
@@ -97,6 +100,7 @@ void Document::open(const QString& session, const std::optional<views::Selection
 
 void Document::close() {
   background_.cancel(Job::open_session);
+  background_.cancel(Job::look_over);
   poll_.stop();
   session_.reset();
   context_ = {};
@@ -105,6 +109,20 @@ void Document::close() {
   emit opened();
   emit context_changed();
   emit selection_changed();
+}
+
+// Views read a part of the file each: what is wrong elsewhere is said here, once.
+void Document::look_over() {
+  background_.start(
+      Job::look_over,
+      [this, file = session_->file](const Progress& progress) -> views::View::Deliver {
+        const std::optional<std::string> damage = damage_of_session(file, progress);
+        return [this, file, damage] {
+          if (session_ && session_->file == file) emit looked_over(QString::fromStdString(damage.value_or(std::string())));
+        };
+      },
+      // Whoever reads it next says why it cannot be read.
+      [this](const QString&) { emit looked_over({}); });
 }
 
 void Document::take_session(SessionOverview session, const std::string& revision, int64_t run) {
@@ -203,7 +221,7 @@ void Document::poll() {
               if (overview.runs[i].status != before.runs[i].status)
                 what = tr("run %1: %2").arg(title_of(overview.runs[i]), QString::fromStdString(overview.runs[i].status));
               else if (overview.runs[i].batches != before.runs[i].batches)
-                what = tr("run %1: %2 batches").arg(title_of(overview.runs[i])).arg(overview.runs[i].batches);
+                what = tr("run %1: %2").arg(title_of(overview.runs[i]), views::counted_text(overview.runs[i].batches, "batch"));
             }
           }
           const views::Context shown = context_;

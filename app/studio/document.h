@@ -43,10 +43,13 @@ class Document : public QObject {
   void selection_changed();
   void choices_changed();
   void failed(const QString& message);
+  /// Some time after opened(): all of the session was read, or is too large for that; what is damaged, empty: nothing that is known.
+  void looked_over(const QString& damage);
 
  private:
   friend class SelectCommand;
   void read_choices();
+  void look_over();
   void take_selection(const views::Selection& selection);
   views::Source source_of(const SessionOverview& session, const RunLine& run, const std::string& revision) const;
   void take_session(SessionOverview session, const std::string& revision, int64_t run);

@@ -62,12 +62,18 @@ const views::ViewEntry& entry_of(const QString& id) {
 /// Opens what is asked for, and refuses a selection of what is not there.
 void open(Document& document, Background& background, const ExportRequest& request) {
   Patience patience(request.patience, request.session);
-  bool chosen = false;
+  bool chosen = false, looked_over = false;
   QObject here;  // whose connections end with this function
   QObject::connect(&document, &Document::failed, &here, patience.failed());
   QObject::connect(&document, &Document::choices_changed, &here, [&chosen] { chosen = true; });
+  QObject::connect(&document, &Document::looked_over, &here, [&](const QString& damage) {
+    looked_over = true;
+    if (!damage.isEmpty()) patience.failed()(damage);
+  });
   document.open(request.session);
   patience.until([&] { return !document.empty(); });
+  patience.until([&] { return looked_over; });
+  patience.check();
   if (!request.other.isEmpty()) {
     document.compare_with(request.other);
     patience.until([&] { return !document.context().other.empty(); });

@@ -17,6 +17,7 @@
 #include "app/studio/notice_bar.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "views/kit/figure_text.h"
 #include "views/kit/theme.h"
 #include "views/optimisations/optimisations_model.h"
 #include "views/registry.h"
@@ -105,8 +106,7 @@ void MainWindow::update_runs() {
   run_list_->clear();
   if (document_.empty()) return;
   for (const RunLine& run : document_.session().runs) {
-    QString text = title_of(run) + "\n" +
-                   (run.batches == 1 ? tr("1 batch, %1") : tr("%1 batches, %2").arg(run.batches)).arg(QString::fromStdString(run.status));
+    QString text = title_of(run) + "\n" + views::counted_text(run.batches, "batch") + ", " + QString::fromStdString(run.status);
     if (const QString result = result_of(run); !result.isEmpty()) text += "\n" + result;
     const views::Source& other = document_.context().other;
     if (other.run == run.id && other.file == document_.session().file) text += "\n" + tr("compared with");

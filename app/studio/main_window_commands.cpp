@@ -18,6 +18,7 @@
 #include "core/exports/export_formats.h"
 #include "core/machine/doctor.h"
 #include "core/readings/session_contents.h"
+#include "views/kit/figure_text.h"
 #include "views/optimisations/optimisations_model.h"
 
 namespace stormcell::studio {
@@ -155,7 +156,9 @@ void MainWindow::take_import(const ImportResult& result) {
   if (result.session.isEmpty()) return say(tr("Import stopped before anything was read"));
   if (result.figures) {
     for (const std::string& warning : result.figures->warnings) say(QString::fromStdString(warning));
-    say(tr("Imported %1 rows of %2 layers into %3").arg(result.figures->rows_read).arg(result.figures->model.layers).arg(result.session));
+    say(tr("Imported %1 of %2 into %3")
+            .arg(views::counted_text(result.figures->rows_read, "row"), views::counted_text(result.figures->model.layers, "layer"),
+                 result.session));
   } else {
     say(tr("Import stopped; what was read is in %1").arg(result.session));
   }
@@ -243,7 +246,7 @@ void MainWindow::show_about() {
           QString html = "<h2>Stormcell " + escaped(report.version) + "</h2><table cellpadding='3'>";
           const auto row = [&](const QString& a, const QString& b) { html += "<tr><td>" + a + "</td><td>" + b + "</td></tr>"; };
           row(tr("processor"), escaped(report.processor));
-          row(tr("cores"), tr("%1 cores, %2 threads").arg(report.cores).arg(report.logical_processors));
+          row(tr("cores"), views::counted_text(report.cores, "core") + ", " + views::counted_text(report.logical_processors, "thread"));
           row(tr("kernels in use"), escaped(report.isa));
           row(tr("memory"), tr("%1 of %2 GiB free")
                                 .arg(static_cast<double>(report.available_bytes) / 1073741824.0, 0, 'f', 1)

@@ -16,6 +16,7 @@
 #include "app/studio/notice_bar.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "views/kit/figure_text.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -178,6 +179,9 @@ void MainWindow::connect_document() {
     after_opening_ = nullptr;
     complain(message);
   });
+  connect(&document_, &Document::looked_over, this, [this](const QString& damage) {
+    if (!damage.isEmpty()) complain(damage);
+  });
 }
 
 void MainWindow::take_opened() {
@@ -189,7 +193,7 @@ void MainWindow::take_opened() {
     const size_t runs = document_.session().runs.size();
     say(tr("Opened %1: %2, %3")
             .arg(recent_.constFirst(), QString::fromStdString(document_.session().model),
-                 runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)));
+                 views::counted_text(static_cast<qint64>(runs), "run")));
     if (view_list_->currentRow() < 0) view_list_->setCurrentRow(0);
   } else {
     runs_.release_model();

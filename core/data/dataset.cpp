@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/prepared.h"
 #include "core/formats/tokenizer.h"
@@ -11,11 +12,11 @@ namespace stormcell {
 namespace {
 void check_options(const DataOptions& options) {
   constexpr int64_t kMaxBatch = 1 << 24, kMaxLength = 1 << 24;
-  if (options.batch < 1 || options.batch > kMaxBatch) bad_input("--batch", std::to_string(options.batch) + " sequences", "1 to 16777216");
-  if (options.batches < -1 || options.batches == 0) bad_input("--batches", std::to_string(options.batches) + " batches", "at least 1");
-  if (options.length < 0 || options.length > kMaxLength) bad_input("--length", std::to_string(options.length) + " tokens", "1 to 16777216");
+  if (options.batch < 1 || options.batch > kMaxBatch) bad_input("--batch", counted(options.batch, "sequence"), "1 to 16777216");
+  if (options.batches < -1 || options.batches == 0) bad_input("--batches", counted(options.batches, "batch"), "at least 1");
+  if (options.length < 0 || options.length > kMaxLength) bad_input("--length", counted(options.length, "token"), "1 to 16777216");
   if (options.max_length > 0 && options.length > options.max_length)
-    bad_input("--length", std::to_string(options.length) + " tokens, the model takes at most " + std::to_string(options.max_length),
+    bad_input("--length", counted(options.length, "token") + ", the model takes at most " + std::to_string(options.max_length),
               "choose a smaller length");
 }
 

@@ -128,6 +128,7 @@ class Dataset {
   void check_labels(const Sequence& item, int64_t index) const;
   void check_pixels(const Sequence& item) const;
   void check_batch_of(const std::vector<int64_t>& picture) const;
+  void check_real_cells() const;
   void scan();
   Prepared prepare(Sequence item, int64_t index) const;
   static int64_t cells_of(const Space& space, const ItemLength& lengths);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/prepared.h"
 #include "core/formats/file_text.h"
@@ -61,7 +62,7 @@ void Dataset::read_spaces() {
       bad_input("space " + space.name, "has a number of cells that no input gives",
                 "a space of any length needs an input of the role ids or target");
     if (space.content != Content::fixed && space.cells_per_item != 0)
-      bad_input("space " + space.name, "has " + std::to_string(space.cells_per_item) + " cells an item, token ids have any number",
+      bad_input("space " + space.name, "has " + counted(space.cells_per_item, "cell") + " an item, token ids have any number",
                 "count its cells by a symbol");
     if (space.content != Content::fixed && space.has_label)
       bad_input("space " + space.name, "asks for a label of every token",
@@ -74,7 +75,7 @@ void Dataset::check_batch_of(const std::vector<int64_t>& picture) const {
   double values = static_cast<double>(options_.batch);
   for (const int64_t extent : picture) values *= static_cast<double>(extent);
   if (values > static_cast<double>(kMostValues))
-    bad_input("--batch", "a batch of " + std::to_string(options_.batch) + " pictures of " + sizes_text(picture) + " is too large",
+    bad_input("--batch", "a batch of " + counted(options_.batch, "picture") + " of " + sizes_text(picture) + " is too large",
               "choose a smaller --batch");
 }
 
@@ -106,7 +107,7 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   if (!options_.truncate) {
     const bool by_model = options_.max_length > 0 && limit == options_.max_length;
     bad_input(source_->where(),
-              source_->place(item) + ": the " + which + " has " + std::to_string(ids.size()) + " tokens, " +
+              source_->place(item) + ": the " + which + " has " + counted(static_cast<int64_t>(ids.size()), "token") + ", " +
                   (by_model ? "the model takes" : "--length allows") + " at most " + std::to_string(limit),
               "--truncate cuts it");
   }
@@ -167,7 +168,7 @@ void Dataset::check_labels(const Sequence& item, int64_t index) const {
     if (spec.role != InputRole::label) continue;
     if (labels.size() != 1 && static_cast<int64_t>(labels.size()) != spec.cells_per_item)
       bad_input(source_->where(),
-                source_->place(index) + " has " + std::to_string(labels.size()) + " labels, the model takes 1 or " +
+                source_->place(index) + " has " + counted(static_cast<int64_t>(labels.size()), "label") + ", the model takes 1 or " +
                     std::to_string(spec.cells_per_item),
                 "give labels [items] or [items, cells of " + spec.space + "]");
     for (const int32_t label : labels)
@@ -188,6 +189,20 @@ void Dataset::look_at_range(const Sequence& item, int64_t index) {
   if (item.darkest >= kDarkest && item.brightest <= kBrightest) return;
   if (out_of_range_.pictures++ == 0)
     out_of_range_.first = index, out_of_range_.darkest = item.darkest, out_of_range_.brightest = item.brightest;
+}
+
+/// A batch of padding alone has nothing to compute, and no rate.
+void Dataset::check_real_cells() const {
+  if (std::none_of(spaces_.begin(), spaces_.end(), [](const SpaceCells& s) { return s.holds_tokens; })) return;
+  for (int64_t b = 0; b < batch_count(); ++b) {
+    const std::vector<int64_t> items = arrangement_.items_of(b);
+    if (std::any_of(items.begin(), items.end(), [&](int64_t i) { return real_[static_cast<size_t>(i)] > 0; })) continue;
+    bad_input(source_->where(),
+              "batch " + std::to_string(b) + ", " + source_->place(items.front()) +
+                  (items.size() > 1 ? " and " + counted(static_cast<int64_t>(items.size()) - 1, "other") : std::string()) +
+                  ": the mask leaves no real cell",
+              "a mask is 1 where there is data; leave such items out, or choose a larger --batch");
+  }
 }
 
 }  // namespace stormcell

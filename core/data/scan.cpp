@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/prepared.h"
 
@@ -55,7 +56,7 @@ void look_at(const std::vector<int32_t>& mask, Padding& padding) {
 void Dataset::check_batch_size(int64_t items, int64_t length) const {
   constexpr int64_t kMaxCells = int64_t{1} << 31;  // more could not be run, and fewer overflow nothing here
   if (items * length > kMaxCells)
-    bad_input(source_->where(), "a batch of " + std::to_string(items) + " sequences of " + std::to_string(length) + " tokens is too large",
+    bad_input(source_->where(), "a batch of " + counted(items, "sequence") + " of " + counted(length, "token") + " is too large",
               "choose a smaller --batch");
 }
 
@@ -106,6 +107,7 @@ void Dataset::scan() {
     fingerprint.add(int64_t{padded(longest).ids});
   }
   arrange();
+  check_real_cells();
   warn_of_range();
   if (!arrangement_.is_as_given())
     for (int64_t b = 0; b < batch_count(); ++b)

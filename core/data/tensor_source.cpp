@@ -1,6 +1,7 @@
 // Token ids in arrays: .npy [N, T], and .safetensors with input_ids and its companions.
 #include <optional>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/data/item_labels.h"
 #include "core/data/sequence_source.h"
@@ -42,7 +43,7 @@ class TensorSource : public SequenceSource {
     same_shape("attention_mask", mask_, "input_ids", ids_);
     same_shape("decoder_attention_mask", decoder_mask_, "decoder_input_ids", decoder_ids_);
     if (decoder_ids_ && decoder_ids_->rows() != ids_->rows())
-      bad_input(path, "decoder_input_ids has " + std::to_string(decoder_ids_->rows()) + " rows, input_ids " + std::to_string(ids_->rows()),
+      bad_input(path, "decoder_input_ids has " + counted(decoder_ids_->rows(), "row") + ", input_ids " + std::to_string(ids_->rows()),
                 "give both one row a sequence");
     labels_ = ItemLabels(path, *file_, options, ids_->rows());
   }

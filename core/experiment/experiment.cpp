@@ -1,6 +1,7 @@
 #include "core/experiment/experiment.h"
 
 #include "core/base/blocking.h"
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
@@ -65,8 +66,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.data = Dataset::open(options.data, s.model->tokenizer, data);
 
   const int cores = available_cores(), threads = options.threads > 0 ? options.threads : cores;
-  if (options.threads < 0 || options.threads > kMostThreads)
-    bad_input("--threads", std::to_string(options.threads) + " threads", "use 1 to 1024");
+  if (options.threads < 0 || options.threads > kMostThreads) bad_input("--threads", counted(options.threads, "thread"), "use 1 to 1024");
   s.device = std::make_unique<cpu::CpuDevice>(threads);
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
   s.graph = s.model->forward_for(s.picture);

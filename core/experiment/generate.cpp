@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
@@ -47,9 +48,8 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   const int64_t longest = (s.model->has_encoder ? 0 : s.data->max_length()) + most;
   if (s.model->max_length > 0 && longest > s.model->max_length)
     bad_input("--max-new-tokens",
-              std::to_string(most) + " tokens" +
-                  (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
-                  " are more than the model's " + std::to_string(s.model->max_length) + " positions",
+              counted(most, "token") + (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
+                  (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
               "choose fewer, or a smaller --length with --truncate");
   check_memory(*s.device, *s.store, {graph}, {bounds_of(*graph, *s.data, most), s.options.record_scores}, available_memory(),
                s.options.model);

@@ -18,7 +18,8 @@ ModelSummary summary_of(const Experiment::State& state) {
   model.family = state.model->family;
   model.json = nlohmann::json{{"parameters", state.model->parameters},
                               {"weight_bytes", state.model->weight_bytes},
-                              {"weights", std::string(to_text(state.model->origin))}}
+                              {"weights", std::string(to_text(state.model->origin))},
+                              {"weights_stated", state.model->origin_stated}}
                    .dump();
   return model;
 }

@@ -86,7 +86,6 @@ std::string rough(double value) {
   std::snprintf(text, sizeof text, "%.2g", value);
   return text;
 }
-std::string plural(int64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -309,11 +308,11 @@ void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& un
     return bad;
   };
   if (const auto [bad, farthest] = settle(r.flips, [&](double size) { return share * RelativeError::scale(size, usual); }); bad > 0)
-    v.reasons.push_back(plural(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
+    v.reasons.push_back(counted(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " without a near tie (margin up to " + rough(farthest) + ", score error " + rough(error) + ")");
   // Confidence, which ranks drops, is computed from scores: it rounds even where those agree.
   if (const auto [bad, farthest] = settle(r.drops, [&](double) { return std::max(error, rounding_unit(Arithmetic::f32)); }); bad > 0)
-    v.reasons.push_back(plural(bad, "drop") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
+    v.reasons.push_back(counted(bad, "drop") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " from the reference's, though the same cells chose the same branches");
   // A margin is the distance of two scores, so it moves by twice what each of them does.
   const double tolerance = score_tolerance(arithmetic_);
@@ -323,7 +322,7 @@ void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& un
   if (r.weight_error > std::max(tolerance * r.weight_scale, kMarginFactor * error))
     v.reasons.push_back("the weights of router " + r.name + " differ by " + rough(r.weight_error) + ", more than its scores explain");
   if (r.wrong_drops > 0)
-    v.reasons.push_back(plural(r.wrong_drops, "drop") + " of router " + r.name + " do" + (r.wrong_drops == 1 ? "es" : "") +
+    v.reasons.push_back(counted(r.wrong_drops, "drop") + " of router " + r.name + " do" + (r.wrong_drops == 1 ? "es" : "") +
                         " not follow its capacity");
   v.flips += d.flips;
   v.explained_flips += d.explained_flips;

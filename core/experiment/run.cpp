@@ -19,6 +19,16 @@
 namespace stormcell {
 namespace {
 
+/// Replays the passes; what the file says wrongly of one is said with the file's name.
+PipelineResult replay_named(const Experiment::State& s, const PlanConfig& wanted, const std::string& file) {
+  try {
+    return replay_passes({*s.graph, {}, nullptr, {}, mask_facts(*s.graph, *s.data)}, {wanted.passes.begin(), wanted.passes.end()});
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::bad_input) throw;
+    bad_input(file, e.what());
+  }
+}
+
 /// Applies the passes of a configuration and says which of them could not be taken over.
 GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
@@ -26,8 +36,8 @@ GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options,
   if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
     bad_input(options.config_name, "was found for another model, " + wanted.model + ", and not for " + s.model->name,
               "make one for this model: optimize --config-out FILE");
-  PipelineResult replayed =
-      replay_passes({*s.graph, {}, nullptr, {}, mask_facts(*s.graph, *s.data)}, {wanted.passes.begin(), wanted.passes.end()});
+  for (std::string& sentence : differences(wanted, config)) r.warnings.push_back(std::move(sentence));
+  PipelineResult replayed = replay_named(s, wanted, options.config_name);
   PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {
     if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));

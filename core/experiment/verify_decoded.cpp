@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/observe.h"
@@ -31,7 +32,6 @@ std::vector<int32_t> take_tokens(Observed& o) {
   return tokens;
 }
 
-std::string plural(int64_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
 
 /// The logits that one token was chosen by.
 std::span<const float> logits_at(const Observed& o, size_t place, size_t places) {
@@ -184,11 +184,11 @@ DecodedVerification DecodedJudge::verdict() const {
   v.passed = v.reasons.empty();
   v.text = fmt::format(
       "the first {} of {} of {} equal the oracle's; the logits of {} compared, largest difference {:.2g} of the largest "
-      "(tolerance {:.1g}); {}",
-      plural(tokens_, "token", "tokens"), equal_, plural(sequences_, "sequence", "sequences"), plural(compared_, "token", "tokens"),
+      "one (tolerance {:.1g}); {}",
+      counted(tokens_, "token", "tokens"), equal_, counted(sequences_, "sequence", "sequences"), counted(compared_, "token", "tokens"),
       v.max_rel_diff, tolerance_, flips_text(judged));
-  if (v.near_ties > 0) v.text += fmt::format("; {} a near tie", plural(v.near_ties, "token differs,", "tokens differ, each"));
-  if (v.follows > 0) v.text += fmt::format("; {} from a routing choice", plural(v.follows, "token follows", "tokens follow"));
+  if (v.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(v.near_ties, "token differs,", "tokens differ, each"));
+  if (v.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(v.follows, "token follows", "tokens follow"));
   return v;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/mapped_file.h"
@@ -148,8 +149,8 @@ NpyArray open_npy(const std::string& path) {
   const size_t stored = bytes.size() - data_begin;
   if (stored != expected)
     bad_input(path,
-              "its shape takes " + std::to_string(expected) + " bytes, " + std::to_string(stored) + " are there" +
-                  (stored < expected ? " (it may be truncated)" : ""),
+              "its shape takes " + counted(static_cast<int64_t>(expected), "byte") + ", " +
+                  counted(static_cast<int64_t>(stored), "is", "are") + " there" + (stored < expected ? " (it may be truncated)" : ""),
               kSaveAgain);
   array.bytes = bytes.subspan(data_begin);
   return array;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/mapped_file.h"
@@ -33,7 +34,8 @@ std::shared_ptr<const SafetensorsFile> SafetensorsFile::open(const std::string& 
   auto mapped = MappedFile::open(path);
   const std::span<const std::byte> bytes = mapped->bytes();
   if (bytes.empty()) bad_input(path, "is empty", "get the file again");
-  if (bytes.size() < sizeof(uint64_t)) bad_input(path, "is truncated: " + std::to_string(bytes.size()) + " bytes", "get the file again");
+  if (bytes.size() < sizeof(uint64_t))
+    bad_input(path, "is truncated: " + counted(static_cast<int64_t>(bytes.size()), "byte"), "get the file again");
   uint64_t header_size = 0;
   std::memcpy(&header_size, bytes.data(), sizeof header_size);
   if (header_size > kMaxSafetensorsHeader)

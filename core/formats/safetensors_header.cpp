@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
@@ -70,7 +71,7 @@ class EntryParser {
     const int64_t expected = bytes_of(entry), stored = entry.end - entry.begin;
     if (expected != stored)
       refuse("the shape " + shape_text(entry.shape) + " of " + std::string(safetensors_dtype_name(entry.dtype)) + " takes " +
-             std::to_string(expected) + " bytes, its data_offsets hold " + std::to_string(stored));
+             counted(static_cast<int64_t>(expected), "byte") + ", its data_offsets hold " + std::to_string(stored));
     return entry;
   }
 
@@ -150,11 +151,14 @@ void check_coverage(const std::vector<SafetensorsEntry>& entries, int64_t data_b
     if (entry->begin < at) bad_input(where, "tensor " + in_quotes(entry->name) + ": its data overlaps that of another tensor", kGetAgain);
     if (entry->begin > at)
       bad_input(where,
-                "tensor " + in_quotes(entry->name) + ": there is a hole of " + std::to_string(entry->begin - at) + " bytes before its data",
+                "tensor " + in_quotes(entry->name) + ": there is a hole of " + counted(static_cast<int64_t>(entry->begin - at), "byte") +
+                    " before its data",
                 kGetAgain);
     at = entry->end;
   }
-  if (at != data_bytes) bad_input(where, std::to_string(data_bytes - at) + " bytes at its end belong to no tensor", kGetAgain);
+  if (at != data_bytes)
+    bad_input(where, counted(static_cast<int64_t>(data_bytes - at), "byte at its end belongs", "bytes at its end belong") + " to no tensor",
+              kGetAgain);
 }
 }  // namespace
 

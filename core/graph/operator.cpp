@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -29,14 +30,13 @@ std::string type_text(const Graph& graph, const TensorType& type) {
 }
 
 const TensorType& input_type(const Graph& graph, const Node& node, size_t index) {
-  if (index >= node.inputs.size())
-    operator_error(node, "at least " + std::to_string(index + 1) + " inputs", std::to_string(node.inputs.size()));
+  if (index >= node.inputs.size()) operator_error(node, "at least " + counted(index + 1, "input"), std::to_string(node.inputs.size()));
   return graph.value(node.inputs[index]).type;
 }
 
 void expect_inputs(const Node& node, size_t least, size_t most) {
   if (node.inputs.size() < least || node.inputs.size() > most)
-    operator_error(node, std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) + " inputs",
+    operator_error(node, (most == least ? counted(least, "input") : std::to_string(least) + " to " + counted(most, "input")),
                    std::to_string(node.inputs.size()));
 }
 

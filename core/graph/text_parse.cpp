@@ -1,6 +1,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
@@ -299,7 +300,8 @@ class Parser {
     }
     const std::string who = std::string(n.op->name) + " " + quoted(n.name) + ": ";
     if (results.size() != n.outputs.size())
-      at.complain(who + "expected " + std::to_string(results.size()) + " outputs, got " + std::to_string(n.outputs.size()));
+      at.complain(who + "expected " + counted(static_cast<int64_t>(results.size()), "output") + ", got " +
+                  std::to_string(n.outputs.size()));
     for (size_t i = 0; i < results.size(); ++i) {
       const Value& v = g_.value(n.outputs[i]);
       const Result& r = results[i];

@@ -1,5 +1,6 @@
 #include "core/graph/verify.h"
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/id_vector.h"
 #include "core/graph/roles.h"
@@ -144,7 +145,7 @@ class Verifier {
       for (const ValueId v : node.inputs) use(v, where);
       const size_t bodies = body_count(*node.op);
       if (node.bodies.size() != bodies || node.yields.size() != bodies)
-        fail(where, "expected " + std::to_string(bodies) + " bodies, got " + std::to_string(node.bodies.size()));
+        fail(where, "expected " + counted(static_cast<int64_t>(bodies), "body") + ", got " + std::to_string(node.bodies.size()));
       for (size_t b = 0; b < node.bodies.size(); ++b) {
         const IdVector<bool> outside = defined_;
         this->block(node.bodies[b]);
@@ -153,7 +154,7 @@ class Verifier {
       }
       const std::vector<Result> results = infer_outputs(graph_, node);
       if (results.size() != node.outputs.size())
-        fail(where, "expected " + std::to_string(results.size()) + " outputs, got " + std::to_string(node.outputs.size()));
+        fail(where, "expected " + counted(static_cast<int64_t>(results.size()), "output") + ", got " + std::to_string(node.outputs.size()));
       for (size_t i = 0; i < results.size(); ++i) {
         const ValueId v = node.outputs[i];
         if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));

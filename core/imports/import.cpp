@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
@@ -118,8 +119,7 @@ class Target {
  private:
   static std::string told(const TraceHeader& header) {
     const TracedShape shape = shape_of(header);
-    return (header.model.empty() ? "" : header.model + ", ") + std::to_string(shape.layers) + " layers of " +
-           std::to_string(shape.branches) + " branches";
+    return (header.model.empty() ? "" : header.model + ", ") + counted(shape.layers, "layer") + " of " + counted(shape.branches, "branch");
   }
   const ImportOptions& options_;
   std::unique_ptr<SessionWriter> session_;
@@ -136,7 +136,7 @@ class TraceRun : public TraceSink {
 
   void begin(const TraceHeader& header) override {
     if (const int64_t here = shape_of(header).branches, there = source_.model.branches; there > 0 && here != there)
-      bad_input(source_.path(), "has " + std::to_string(here) + " experts a layer, " + options_.model_config + " " + std::to_string(there),
+      bad_input(source_.path(), "has " + counted(here, "expert") + " a layer, " + options_.model_config + " " + std::to_string(there),
                 "name the config.json of the model that was traced");
     SessionWriter& session = target_.open(header, source_.path());
     figures_.model = shape_of(header);
@@ -247,8 +247,7 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   }
   target.keep();
   if (all.rows_masked > 0)
-    all.warnings.push_back(std::to_string(all.rows_masked) + " of " + std::to_string(all.rows_read + all.rows_masked) +
-                           " rows name no branch");
+    all.warnings.push_back(with_commas(all.rows_masked) + " of " + counted(all.rows_read + all.rows_masked, "row") + " name no branch");
   all.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return all;
 }

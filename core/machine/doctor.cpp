@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/thread_team.h"
 #include "core/cpu/kernels/isa.h"
@@ -65,8 +66,8 @@ std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active
   for (const char* f : {"avx512_vnni", "avx512_fp16", "amx_bf16", "amx_int8"})
     if (has(f)) reasons.push_back(std::string(f) + ": no kernels for it in this version");
   if (processor.logical_processors > processor.cores)
-    reasons.push_back("the second hardware thread of " + std::to_string(processor.logical_processors - processor.cores) +
-                      " cores: used, though it seldom helps; --threads " + std::to_string(processor.cores) + " leaves them out");
+    reasons.push_back("the second hardware thread of " + counted(processor.logical_processors - processor.cores, "core") +
+                      ": used, though it seldom helps; --threads " + std::to_string(processor.cores) + " leaves them out");
   return reasons;
 }
 

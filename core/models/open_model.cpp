@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "core/base/checkout.h"
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
@@ -110,7 +111,9 @@ void warn_of_strangers(Model& model, const Architecture& architecture, const Wei
   if (strangers.empty()) return;
   const auto last = last_numbers(model);
   for (const std::string& name : strangers) refuse_surplus(last, name, config_path);
-  std::string text = std::to_string(strangers.size()) + " tensors that this family does not know are not used: ";
+  std::string text = counted(static_cast<int64_t>(strangers.size()), "tensor that this family does not know is not used",
+                             "tensors that this family does not know are not used") +
+                     ": ";
   for (size_t i = 0; i < std::min<size_t>(3, strangers.size()); ++i) text += (i ? ", " : "") + in_quotes(strangers[i]);
   model.warnings.push_back(text + (strangers.size() > 3 ? ", ..." : ""));
 }

@@ -12,6 +12,8 @@
 namespace stormcell {
 namespace {
 
+constexpr const char* kMakeAgain = "make the configuration again: optimize --config-out FILE";
+
 std::vector<int32_t> parse_list(std::string_view text, const std::string& where) {
   std::vector<int32_t> list;
   const char *at = text.data(), *end = at + text.size();
@@ -19,10 +21,25 @@ std::vector<int32_t> parse_list(std::string_view text, const std::string& where)
     int32_t branch = -1;
     const auto [stop, error] = std::from_chars(at, end, branch);
     if (error != std::errc() || branch < 0 || (stop < end && *stop != ','))
-      bad_input(where, "expected branches as \"1,4,5\", got \"" + std::string(text) + "\"");
+      bad_input(where, "expected branches as \"1,4,5\", got \"" + std::string(text) + "\"", kMakeAgain);
     list.push_back(branch);
     at = stop < end ? stop + 1 : end;
   }
+  return list;
+}
+
+/// Branches as a configuration names them. A router that the model does not have is refused later, with a reason.
+std::vector<int32_t> branches_of(const Graph& graph, const std::string& router, const std::string& text) {
+  const std::string where = "pass dead-path, router " + router;
+  const std::vector<int32_t> list = parse_list(text, where);
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (!is_route(n) || n.name != router) return;
+    const int32_t branches = graph.value(n.outputs[0]).branches;
+    for (const int32_t b : list)
+      if (b >= branches)
+        bad_input(where, "there is no branch " + std::to_string(b) + ", its branches are 0 to " + std::to_string(branches - 1), kMakeAgain);
+  });
   return list;
 }
 
@@ -48,7 +65,7 @@ std::string branch_list(const std::vector<int32_t>& branches) {
 DeadBranches dead_branches(const PassInput& input) {
   DeadBranches dead;
   if (input.parameters) {
-    for (const auto& [router, branches] : *input.parameters) dead[router] = parse_list(branches, "configuration: dead-path of " + router);
+    for (const auto& [router, branches] : *input.parameters) dead[router] = branches_of(input.graph, router, branches);
     return dead;
   }
   const double most_share = input.option(kDeadShare);

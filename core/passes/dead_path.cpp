@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/base/counted.h"
 #include "core/base/numbers.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
@@ -285,7 +286,7 @@ class DeadPath {
     if (!guarded_.empty()) {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
-      text = count_text(branches, "branch", "branches") + " of " + count_text(guarded_.size(), "router", "routers") +
+      text = counted(branches, "branch") + " of " + counted(static_cast<int64_t>(guarded_.size()), "router") +
              (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") +
              to_text(Bytes(bytes)) + " of weights are loaded only if a guard misses";
     } else if (refusals_.empty()) {

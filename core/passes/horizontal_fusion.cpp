@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
@@ -309,7 +310,7 @@ PassResult horizontal_fusion(const PassInput& input) {
         BranchFusion fusion(rewriter, own);
         std::string why = fusion.obstacle();
         if (why.empty() && fusion.branches() < least)
-          why = "it has " + count_text(fusion.branches(), "branch", "branches") + " left, fewer than " + std::to_string(least);
+          why = "it has " + counted(static_cast<int64_t>(fusion.branches()), "branch") + " left, fewer than " + std::to_string(least);
         if (why.empty() && !fusion.fuse()) why = "nodes between its scatters and gathers depend on it";
         if (!why.empty()) {
           refusals.emplace_back(router, why);
@@ -325,10 +326,11 @@ PassResult horizontal_fusion(const PassInput& input) {
   result.applied = !fused.empty();
   result.graph = result.applied ? rewriter.finish() : input.graph;
   if (result.applied) {
-    result.reason = with_refusals(count_text(fused.size(), "router", "routers") + ": " + count_text(products, "product", "products") +
-                                      " became " + std::to_string(grouped) + " grouped; " + count_text(scatters, "scatter", "scatters") +
-                                      " removed" + (has_guards(input.graph) ? " (fallbacks included)" : ""),
-                                  refusals);
+    result.reason =
+        with_refusals(counted(static_cast<int64_t>(fused.size()), "router") + ": " + counted(static_cast<int64_t>(products), "product") +
+                          " became " + std::to_string(grouped) + " grouped; " + counted(static_cast<int64_t>(scatters), "scatter") +
+                          " removed" + (has_guards(input.graph) ? " (fallbacks included)" : ""),
+                      refusals);
   } else {
     result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
   }

@@ -86,7 +86,7 @@ PipelineResult replay_passes(const PassInput& input, const std::map<std::string,
     for (const auto& [key, text] : at->second) (find_option(pass, key) ? options : found)[key] = text;
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = &pass;
-    outcome.options = checked_options(pass, options, "configuration:");
+    outcome.options = checked_options(pass, options, "option");
     outcome.cumulative = pass.run({result.graph, input.profile, &found, outcome.options, input.masks});
     for (const auto& [key, text] : found) {
       const auto again = outcome.cumulative.parameters.find(key);

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
-
-std::string count_text(size_t n, std::string_view one, std::string_view many) {
-  return std::to_string(n) + " " + std::string(n == 1 ? one : many);
-}
 
 std::string with_refusals(std::string done, const Refusals& refusals) {
   // By reason, in the order in which they came.
@@ -21,12 +18,12 @@ std::string with_refusals(std::string done, const Refusals& refusals) {
   constexpr size_t kShown = 4;
   for (size_t i = 0; i < std::min(reasons.size(), kShown); ++i) {
     const auto& [why, routers] = reasons[i];
-    done += (done.empty() ? "not " : "; not ") + routers[0];
+    done += (done.empty() ? "not applied to " : "; not applied to ") + routers[0];
     if (routers.size() == 2) done += " and " + routers[1];
-    if (routers.size() > 2) done += " and " + count_text(routers.size() - 1, "other", "others");
+    if (routers.size() > 2) done += " and " + counted(static_cast<int64_t>(routers.size()) - 1, "other");
     done += ": " + why;
   }
-  if (reasons.size() > kShown) done += "; and " + count_text(reasons.size() - kShown, "more reason", "more reasons");
+  if (reasons.size() > kShown) done += "; and " + counted(static_cast<int64_t>(reasons.size() - kShown), "more reason");
   return done;
 }
 

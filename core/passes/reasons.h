@@ -8,13 +8,10 @@
 
 namespace stormcell {
 
-/// "1 branch", "3 branches".
-std::string count_text(size_t n, std::string_view one, std::string_view many);
-
 /// Pairs of a router and the reason why the pass refused it.
 using Refusals = std::vector<std::pair<std::string, std::string>>;
-/// "DONE; not ROUTER and 2 others: why; and 1 more reason", or what was refused alone. Routers refused for one reason stand together, named
-/// where they are two.
+/// "DONE; not applied to ROUTER and 2 others: why; and 1 more reason", or what was refused alone. Routers refused for one reason
+/// stand together, named where they are two.
 std::string with_refusals(std::string done, const Refusals& refusals);
 
 /// True if the graph has guards.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/base/id_vector.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
@@ -213,7 +214,7 @@ PassResult vertical_fusion(const PassInput& input) {
   }
   std::string parts;
   const auto add = [&](size_t n, std::string_view one, std::string_view many) {
-    if (n > 0) parts += (parts.empty() ? "" : ", ") + count_text(n, one, many);
+    if (n > 0) parts += (parts.empty() ? "" : ", ") + counted(static_cast<int64_t>(n), one, many);
   };
   const auto& c = fusion.counts;
   add(c.norms, "norm", "norms");
@@ -222,7 +223,7 @@ PassResult vertical_fusion(const PassInput& input) {
   add(c.gates, "gate", "gates");
   add(c.residuals, "residual", "residuals");
   if (!parts.empty()) parts += " folded into products";
-  if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + count_text(c.joined, "residual", "residuals") + " folded into gathers";
+  if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + counted(static_cast<int64_t>(c.joined), "residual") + " folded into gathers";
   result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "");
   return result;
 }

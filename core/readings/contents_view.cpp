@@ -81,6 +81,9 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
   const nlohmann::json model = json_or_null(s.model.json);
   data->model = s.model.name, data->family = s.model.family, data->fingerprint = s.model.fingerprint;
   data->weights = text_at(model, "weights");
+  // Earlier programs said it with a run's figures alone, and called trained what nobody had told of.
+  const bool says = value_at(model, "weights_stated").is_boolean();
+  data->weights_stated = says ? flag_at(model, "weights_stated") : data->weights != "trained";
   data->parameters = whole_at(model, "parameters"), data->weight_bytes = whole_at(model, "weight_bytes");
   for (const RunLine& line : overview.runs) {
     progress.report("reading runs", static_cast<int64_t>(data->runs.size()), static_cast<int64_t>(overview.runs.size()));
@@ -96,6 +99,7 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
     // Of pictures some may be left out between others.
     contents.sequences = contents.sizes.empty() ? reader.sequences(line.id) : reader.recorded_sequences(line.id);
     look_into(reader, contents, layout.routers.size());
+    if (!says && line.result) data->weights_stated = line.result->figures.model.weights_stated;
     if (line.id == run) look_at_routers(reader, layout, contents);
     data->runs.push_back(std::move(contents));
   }

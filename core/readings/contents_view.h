@@ -39,6 +39,7 @@ struct SessionData {
   int schema = 0;
   int64_t bytes = 0;
   std::string model, family, fingerprint, weights;  ///< weights: "trained", "seeded", ...; empty: not known
+  bool weights_stated = true;                       ///< false: nobody said how they were made
   int64_t parameters = 0, weight_bytes = 0;         ///< 0: not known
   std::vector<RunContents> runs;                    ///< oldest first
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/base/blocking.h"
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/models/model.h"
 #include "core/readings/session_lookup.h"
@@ -27,17 +28,17 @@ SessionContents session_contents(const std::string& file) {
     texts += inputs.texts, tokens += inputs.tokens, labels += inputs.labels;
   }
   contents.private_texts = texts > 0 || tokens > 0;
-  contents.holds.push_back(std::to_string(runs.size()) + " runs with " + std::to_string(batches) +
-                           " batches: timings, loads by router and branch; in " + std::to_string(decisions) +
+  contents.holds.push_back(counted(static_cast<int64_t>(runs.size()), "run") + " with " + counted(batches, "batch") +
+                           ": timings, loads by router and branch; in " + std::to_string(decisions) +
                            " of them every single routing decision.");
   contents.holds.emplace_back(
       "The settings of each run with the paths of model and data, and the machine's processor, threads and measured ceilings.");
-  if (texts) contents.holds.push_back("The texts of the data, of " + std::to_string(texts) + " runs.");
+  if (texts) contents.holds.push_back("The texts of the data, of " + counted(texts, "run") + ".");
   if (tokens)
     contents.holds.push_back(
-        "The token ids of the data, of " + std::to_string(tokens) + " runs" +
+        "The token ids of the data, of " + counted(tokens, "run") +
         (reader.has_pieces() ? ", with the pieces of text that they stand for." : ": with the tokenizer they are the texts."));
-  if (labels) contents.holds.push_back("The labels of the data, of " + std::to_string(labels) + " runs.");
+  if (labels) contents.holds.push_back("The labels of the data, of " + counted(labels, "run") + ".");
   return contents;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
@@ -13,7 +14,7 @@ namespace stormcell {
 std::string device_of(const RunSummary& run) {
   const nlohmann::json machine = json_or_null(run.machine);
   std::string device = text_at(machine, "name");
-  if (const int64_t threads = whole_at(machine, "threads"); threads > 0) device += ", " + std::to_string(threads) + " threads";
+  if (const int64_t threads = whole_at(machine, "threads"); threads > 0) device += ", " + counted(threads, "thread");
   return device.empty() ? "unknown" : device;
 }
 

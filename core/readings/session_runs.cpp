@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/base/blocking.h"
+#include "core/base/error.h"
 #include "core/readings/contents_view.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
@@ -14,6 +16,7 @@ namespace stormcell {
 
 bool is_session_file(const std::string& path) {
   std::error_code error;
+  if (path.ends_with(".storm") && !std::filesystem::is_directory(path, error)) return true;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
   char magic[16] = {};
@@ -47,12 +50,23 @@ void set_figures(const Summary& summary, SessionRunLine& line) {
 
 }  // namespace
 
+std::optional<std::string> damage_of_session(const std::string& file, const Progress& progress) {
+  may_block("damage_of_session");
+  try {
+    if (!SessionReader(file).check_if_small(progress)) return {};
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::bad_input) throw;
+    return e.what();
+  }
+  return std::string();
+}
+
 SessionRuns list_session_runs(const std::string& file, bool check, const Progress& progress) {
   if (check) SessionReader(file).check(progress);
   const auto data = read_session_data(file, 0, progress);
-  SessionRuns list{file,          data->model,  data->family, data->fingerprint, data->weights,      data->created,
-                   data->program, data->schema, data->bytes,  data->parameters,  data->weight_bytes, {},
-                   check};
+  SessionRuns list{file,          data->model,         data->family, data->fingerprint, data->weights,      data->created,
+                   data->program, data->schema,        data->bytes,  data->parameters,  data->weight_bytes, {},
+                   check,         data->weights_stated};
   for (const RunContents& run : data->runs) {
     SessionRunLine& line = list.runs.emplace_back();
     line.id = run.line.id, line.batches = run.line.batches, line.sequences = run.sequences;
@@ -83,6 +97,7 @@ std::string to_json(const SessionRuns& list) {
   json["session"] = list.file;
   json["fingerprint"] = text(list.fingerprint);
   json["weights"] = text(list.weights);
+  json["weights_stated"] = list.weights_stated;
   json["created"] = text(list.created);
   json["program"] = text(list.program);
   json["schema_of_session"] = list.schema;

@@ -32,9 +32,13 @@ struct SessionRuns {
   int64_t bytes = 0, parameters = 0, weight_bytes = 0;  ///< 0: not known
   std::vector<SessionRunLine> runs;                     ///< oldest first
   bool checked = false;                                 ///< all of the file was read
+  bool weights_stated = true;                           ///< false: nobody said how they were made
 };
-/// The file begins as a session does.
+/// The file begins as a session does, or is called as one (.storm): then what is wrong with it is said of a session.
 bool is_session_file(const std::string& path);
+/// What a look at all of the file finds that nobody asked for: the sentence that `--check` would end with; empty: no damage. Nothing where
+/// it was not looked at, because it is larger than a moment's reading (64 MiB) or a run is being recorded into it.
+std::optional<std::string> damage_of_session(const std::string& file, const Progress& progress = {});
 /// `check`: reads all of the file, however large; Error(bad_input) where it is damaged. Else a few kilobytes for each run.
 SessionRuns list_session_runs(const std::string& file, bool check = false, const Progress& progress = {});
 /// stormcell.inspect/1 with `session` and `runs`; what only a model has is null or empty.

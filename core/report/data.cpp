@@ -76,6 +76,7 @@ ReportData read_report_data(const std::string& session) {
   const SessionReader reader(path.file);
   ReportData data;
   data.run = pick_run(reader, path.run);
+  data.checked = reader.check_if_small();  // a page that others read must not show figures of a damaged file
   data.origin = origin_of(reader, data.run);
   if (const auto summary = parse_summary(data.run.summary)) {
     data.has_summary = true;

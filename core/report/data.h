@@ -31,6 +31,7 @@ struct GuardLine {
 struct ReportData {
   ExportOrigin origin;
   RunSummary run;
+  bool checked = false;  ///< all of the session was read, and nothing of it is damaged
   bool has_summary = false;
   RunSummaryFigures figures;               ///< of the summary; empty values where the run has none
   std::optional<GenerateFigures> decoded;  ///< of generate

@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/weights_text.h"
 
 namespace stormcell::report {
 namespace {
@@ -42,17 +44,13 @@ std::string lead(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   std::string text = "<strong>" + escape(f.model.name) + "</strong>";
   if (!f.model.family.empty())
-    text += " (" + escape(f.model.family) +
-            (f.model.weights.empty()  ? ""
-             : f.model.weights_stated ? ", " + escape(f.model.weights) + " weights"
-                                      : ", weights as stored") +
-            ")";
+    text += " (" + escape(f.model.family) + (f.model.weights.empty() ? "" : ", " + escape(weights_text(f.model))) + ")";
   if (!f.dataset.name.empty()) text += " on <strong>" + escape(f.dataset.name) + "</strong>";
-  text += ": " + count(f.dataset.batches > 0 ? f.dataset.batches : d.run.batches) + " batches";
+  text += ": " + counted(f.dataset.batches > 0 ? f.dataset.batches : d.run.batches, "batch");
   if (are_pictures(f.dataset))
     text += " of " + pictures_text(f.dataset.sizes);
   else if (f.dataset.cells > 0)
-    text += ", " + count(f.dataset.cells) + " cells (" + count(f.dataset.cells_without_padding) + " without padding)";
+    text += ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
   if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
@@ -97,8 +95,8 @@ std::string headline(const ReportData& d) {
     const GenerateFigures& g = *d.decoded;
     tiles += tile("Tokens a second", number(g.tokens_per_s), "every batch once");
     tiles += tile("Generated", count(g.tokens),
-                  "tokens for " + count(g.sequences) + " sequences; " + count(g.stopped_eos) + " ended by themselves, " +
-                      count(g.stopped_length) + " at the limit");
+                  noun_for(g.tokens, "token") + " for " + counted(g.sequences, "sequence") + "; " + count(g.stopped_eos) +
+                      " ended by themselves, " + count(g.stopped_length) + " at the limit");
     tiles += tile("A batch", milliseconds(g.latency_ms.median),
                   "median of " + count(g.latency_ms.runs) + "; 95th percentile " + milliseconds(g.latency_ms.p95) + ", fastest " +
                       milliseconds(g.latency_ms.min));
@@ -107,8 +105,8 @@ std::string headline(const ReportData& d) {
   const auto plan_tile = [&](const char* term, const PlanFigures& p) {
     // Summaries of older versions have no mean.
     if (p.latency_ms.mean <= 0)
-      return tile(term, milliseconds(p.latency_ms.median), "median of " + count(p.latency_ms.runs) + " executions");
-    return tile(term, milliseconds(p.latency_ms.mean), "mean of " + count(p.latency_ms.runs) + " executions");
+      return tile(term, milliseconds(p.latency_ms.median), "median of " + counted(p.latency_ms.runs, "execution"));
+    return tile(term, milliseconds(p.latency_ms.mean), "mean of " + counted(p.latency_ms.runs, "execution"));
   };
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/items_text.h"
@@ -87,7 +88,7 @@ std::string guards_section(const ReportData& d) {
                            "the right answer. " +
                            std::string("They missed ") + count(misses) + " of " + count(hits + misses) +
                            " times, each counted once a batch over all batches.") +
-                     table.html() + paragraph(d.measured() + " Counted, " + count(d.run.batches) + " batches.", "note"));
+                     table.html() + paragraph(d.measured() + " Counted, " + counted(d.run.batches, "batch") + ".", "note"));
 }
 
 namespace {

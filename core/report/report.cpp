@@ -31,7 +31,10 @@ void write_report(const std::string& session, const std::string& output) {
   for (const auto part : {passes_section, loads_section, labels_section, transitions_section, memory_section, operators_section,
                           guards_section, proof_section, settings_section})
     body += part(data);
-  out.write(body + left_out(body) + "</main>\n<footer>" + paragraph(escape(data.origin.line())) + "</footer>\n</body>\n</html>\n");
+  const char* checked = data.checked ? "All of the session was read for this page: nothing of it is damaged."
+                                     : "The session was not looked at for damage: stormcell inspect --check does.";
+  out.write(body + left_out(body) + "</main>\n<footer>" + paragraph(escape(data.origin.line())) + paragraph(checked) +
+            "</footer>\n</body>\n</html>\n");
   out.finish();
 }
 

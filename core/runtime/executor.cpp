@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -48,9 +49,9 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
       const auto at = inputs.reals.find(name);
       if (at != inputs.reals.end()) data = at->second.data(), came = at->second.size() * 4;
     }
-    if (!data && bytes > 0) bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got none");
+    if (!data && bytes > 0) bad_input("input " + name, "expected " + counted(bytes / 4, "value") + ", got none");
     if (static_cast<int64_t>(came) != bytes)
-      bad_input("input " + name, "expected " + std::to_string(bytes / 4) + " values, got " + std::to_string(came / 4));
+      bad_input("input " + name, "expected " + counted(bytes / 4, "value") + ", got " + std::to_string(came / 4));
     for (const LabelInput& label : labels_)
       if (label.input == o.value) check_labels(*program_->graph, label, {static_cast<const int32_t*>(data), came / 4});
     submission_.inputs[i] = memory_->address(SharedPart::inputs) + input_offset_[i];
@@ -69,7 +70,7 @@ void Executor::stage_replayed(size_t router, const Bindings& bindings, const Exe
   const auto& turns = (*options.replayed)[router];
   const int64_t most = program_->dims[r.executions].evaluate(bindings);
   if (static_cast<int64_t>(turns.size()) > most)
-    wrong("expected at most " + std::to_string(most) + " executions, got " + std::to_string(turns.size()));
+    wrong("expected at most " + counted(most, "execution") + ", got " + std::to_string(turns.size()));
   const int64_t rows = program_->dims[program_->replayed_rows(r)].evaluate(bindings);
   staged.assign(static_cast<size_t>(rows * d.fan_out * most), kNotRecorded);
   for (size_t t = 0; t < turns.size(); ++t) {
@@ -130,9 +131,16 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.events.clear();
   stage_inputs(inputs, bindings);
   stage_all_replayed(bindings, options);
-
   const StatusArea came(status_.data(), *program_);
-  const ExecutionStatus& status = *came.status;
+  execute(*came.status, result);
+  read_status(came, result);
+  check_replayed(came, options);
+  if (copy_results(came, bindings, options, result)) stream_->synchronize();
+  if (options.record) read_records(result);
+}
+
+/// Again from where a guard missed whose fallback needs weights that are not there yet, until the end is reached.
+void Executor::execute(const ExecutionStatus& status, ExecutionResult& result) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     executable_->submit(*stream_, submission_);
@@ -144,25 +152,34 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
     ++result.late_loads;
   }
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
 
+void Executor::read_status(const StatusArea& came, ExecutionResult& result) {
   result.guard_hits.assign(came.hits.begin(), came.hits.end());
   result.guard_misses.assign(came.misses.begin(), came.misses.end());
   for (size_t g = 0; g < missed_.size(); ++g)
     if (result.guard_misses[g] > 0) missed_[g] = true;
   result.not_replayed.assign(came.not_replayed.begin(), came.not_replayed.end());
   result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
+}
+
+void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& options) const {
   for (size_t r = 0; options.replayed && r < std::min(program_->routers.size(), options.replayed->size()); ++r)
     if (const size_t held = (*options.replayed)[r].size(); held > 0 && static_cast<size_t>(came.executions[r]) > held)
       bad_input(options.replayed_from,
-                "choices of router " + program_->routers[r].name + ": expected those of " + std::to_string(came.executions[r]) +
-                    " executions, got " + std::to_string(held),
+                "choices of router " + program_->routers[r].name + ": expected those of " + counted(came.executions[r], "execution") +
+                    ", got " + std::to_string(held),
                 "record them again with profile");
-  bool more = false;
-  if (options.events && status.events > 0) {
-    result.events.resize(static_cast<size_t>(status.events));
+}
+
+/// False where nothing was asked for; what was is there when the stream is done.
+bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
+  bool copies = options.record || options.outputs;
+  if (const int64_t events = came.status->events; options.events && events > 0) {
+    result.events.resize(static_cast<size_t>(events));
     stream_->copy_to_host(result.events.data(), executable_->status() + came.without_events,
-                          status.events * static_cast<int64_t>(sizeof(DeviceEvent)));
-    more = true;
+                          events * static_cast<int64_t>(sizeof(DeviceEvent)));
+    copies = true;
   }
   if (options.record) {
     records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
@@ -170,14 +187,9 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
     for (size_t r = 0; r < submission_.replayed.size(); ++r)
       if (submission_.replayed[r])
         stream_->copy_to_host(staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
-    more = true;
   }
-  if (options.outputs) {
-    read_outputs(bindings, result);
-    more = true;
-  }
-  if (more) stream_->synchronize();
-  if (options.record) read_records(result);
+  if (options.outputs) read_outputs(bindings, result);
+  return copies;
 }
 
 void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {

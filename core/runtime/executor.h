@@ -96,6 +96,10 @@ class Executor {
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
   int64_t bytes_of(const std::set<int32_t>& handles) const;
+  void execute(const ExecutionStatus& status, ExecutionResult& result);
+  void read_status(const StatusArea& came, ExecutionResult& result);
+  void check_replayed(const StatusArea& came, const ExecuteOptions& options) const;
+  bool copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
   void read_records(ExecutionResult& result);
   void read_outputs(const Bindings& bindings, ExecutionResult& result);
 

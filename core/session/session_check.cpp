@@ -2,11 +2,16 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <set>
 
-#include "core/session/session_reader_state.h"
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/session/check_run.h"
 
 namespace stormcell {
 namespace {
+
+using sqlite::Statement;
 
 /// SQLite asks it every few thousand steps: a check of gigabytes can be stopped.
 class Stoppable {
@@ -23,58 +28,104 @@ class Stoppable {
   sqlite3* db_;
 };
 
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+/// The table whose pages do not fit each other, as well as it can be told.
+std::string broken_table(sqlite::Database& db) {
+  std::vector<std::string> tables;
+  Statement list(db, "SELECT name FROM main.sqlite_schema WHERE type = 'table' ORDER BY name");
+  while (list.step()) tables.emplace_back(list.text(0));
+  for (const std::string& table : tables) {
+    Statement find(db, ("PRAGMA main.integrity_check(\"" + table + "\")").c_str());
+    if (find.step() && find.text(0) != "ok") return "table " + table + " cannot be read whole";
+  }
+  return "its pages do not fit each other";
+}
 
-}  // namespace
-
-SessionReader::Checked SessionReader::check(const Progress& progress) const {
-  State& s = *state_;
-  Checked seen;
-  seen.pages = s.db.number("PRAGMA page_count");
+void check_pages(const SessionReader::State& s, const Progress& progress) {
   progress.report("checking every page", 0, 0);
   try {
     const Stoppable stoppable(s.db.handle(), progress);
-    sqlite::Statement find(s.db, "PRAGMA integrity_check(1)");
-    if (find.step() && find.text(0) != "ok") s.damaged(first_line(find.text(0)));
+    Statement find(s.db, "PRAGMA main.integrity_check(1)");
+    if (find.step() && find.text(0) != "ok") s.damaged(broken_table(s.db));
   } catch (const Error&) {
     progress.cancel.check();
     throw;
   }
+}
+
+/// `listed`: items that the batches list.
+void check_inputs(const CheckedRun& run, int64_t listed, const Progress& progress) {
+  Statement items(run.state.db, "SELECT count(*) FROM batch_item WHERE run = ?");
+  items.bind(1, run.summary.id);
+  if (items.step() && items.integer(0) != listed)
+    run.damaged("batch_item has " + counted(items.integer(0), "row") + ", the batches list " + counted(listed, "item"));
+  const int64_t all = run.reader.sequences(run.summary.id);
+  Statement input(run.state.db, "SELECT number, label, text FROM sequence WHERE run = ? ORDER BY number");
+  int64_t read = 0;
+  for (input.bind(1, run.summary.id); input.step(); ++read) {
+    if (read % 1024 == 0) progress.report("checking inputs", read, 0);
+    if (input.integer(0) >= all)
+      run.damaged("an input has the number " + std::to_string(input.integer(0)) + ", the batches hold " + std::to_string(all));
+  }
+}
+
+void check_run(const CheckedRun& run, const Progress& progress, SessionReader::Checked& seen) {
+  LoadsCheck loads(run);
+  KeyedLoadsCheck keyed(run);
+  const auto routers = static_cast<int32_t>(run.layout.routers.size());
+  int64_t listed = 0;
+  for (int64_t b = 0; b < run.summary.batches; ++b) {
+    progress.report("checking records", b, run.summary.batches);
+    const std::optional<CheckedBatch> batch = check_batch(run, b);
+    if (!batch) continue;
+    ++seen.batches;
+    if (!batch->spaces.empty() && batch->spaces[0].items)
+      listed += static_cast<int64_t>(std::set(batch->spaces[0].items->begin(), batch->spaces[0].items->end()).size());
+    for (int32_t r = 0; r < routers; ++r) {
+      const std::optional<StoredDecision> decision = run.decisions ? run.reader.decision(run.summary.id, r, b) : std::nullopt;
+      if (decision) check_rows_of(run, *decision, r, *batch);
+      loads.batch(*batch, r, decision ? &*decision : nullptr);
+      if (!decision) continue;
+      ++seen.decisions;
+      keyed.batch(*batch, r, *decision);
+    }
+  }
+  loads.finish();
+  keyed.finish(loads);
+  check_guards(run);
+  check_pairs(run, progress);
+  if (!run.is_running) check_inputs(run, listed, progress);
+}
+
+}  // namespace
+
+CheckedRun::CheckedRun(const SessionReader& reader_, const SessionReader::State& state_, const RunSummary& run)
+    : reader(reader_), state(state_), summary(run), layout(state_.layout(run.id)) {
+  Statement find(state.db, "SELECT decisions, inputs, counted_through FROM run WHERE id = ?");
+  find.bind(1, run.id);
+  if (!find.step()) damaged("it is gone");
+  decisions = find.integer(0) != 0, inputs = find.integer(1) != 0, counted_through = find.integer(2);
+  is_running = run.status == RunStatus::running, has_ended = !is_running && !run.finished.empty();
+}
+
+void CheckedRun::damaged(const std::string& what) const { state.damaged("in run #" + std::to_string(summary.id) + " " + what); }
+
+bool SessionReader::check_if_small(const Progress& progress) const {
+  constexpr int64_t kMost = int64_t{64} << 20;
+  if (state_->file_bytes() > kMost) return false;
+  for (const RunSummary& run : runs())
+    if (run.status == RunStatus::running) return false;
+  check(progress);
+  return true;
+}
+
+SessionReader::Checked SessionReader::check(const Progress& progress) const {
+  Checked seen;
+  seen.pages = state_->db.number("PRAGMA page_count");
+  check_pages(*state_, progress);
+  check_tables(*state_, progress);
   for (const RunSummary& run : runs()) {
     ++seen.runs;
-    const RunLayout& layout = s.layout(run.id);
-    const bool decisions = has_decisions(run.id);
-    std::vector<std::vector<int64_t>> loads(layout.routers.size());
-    for (size_t r = 0; r < loads.size(); ++r) loads[r].resize(static_cast<size_t>(layout.routers[r].branches));
-    for (int64_t b = 0; b < run.batches; ++b) {
-      progress.report("checking records", b, run.batches);
-      seen.batches += static_cast<int64_t>(batches(run.id, b, 1).size());
-      spaces(run.id, b);
-      events(run.id, b);
-      for (size_t r = 0; decisions && r < loads.size(); ++r) {
-        const std::optional<StoredDecision> d = decision(run.id, static_cast<int32_t>(r), b);
-        if (!d) continue;
-        ++seen.decisions;
-        for (size_t i = 0; i < loads[r].size(); ++i) loads[r][i] += d->offsets[i + 1] - d->offsets[i];
-      }
-    }
-    guards(run.id);
-    for (int64_t first = 0, all = sequences(run.id); first < all; first += 1024) {
-      progress.report("checking inputs", first, all);
-      inputs(run.id, first, 1024);
-    }
-    for (size_t r = 0; r < loads.size(); ++r) {
-      progress.report("checking sums", static_cast<int64_t>(r), static_cast<int64_t>(loads.size()));
-      const auto router = static_cast<int32_t>(r);
-      const RouterLoads total = total_loads(run.id, router);
-      if (decisions && run.status == RunStatus::finished && total.load != loads[r])
-        s.damaged("the loads of router " + layout.routers[r].name + " of run #" + std::to_string(run.id) +
-                  " are not those of its decisions");
-      label_loads(run.id, router);
-      token_loads(run.id, router, 1);
-      coactivation(run.id, router, 0, run.batches);
-    }
-    for (const LayoutEdge& edge : layout.edges) transitions(run.id, edge.from, edge.to, 0, run.batches);
+    check_run(CheckedRun(*this, *state_, run), progress, seen);
   }
   return seen;
 }

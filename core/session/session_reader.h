@@ -84,18 +84,21 @@ class SessionReader {
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
   bool has_pieces() const;
 
-  /// Reads all of the file: every page that SQLite keeps, every batch and record of every run; the loads of each router of a finished run
-  /// have to be those of its decisions. Throws Error(bad_input) at the first damage.
+  /// Reads all of the file, page by page and table by table, and counts again what was counted while it was recorded: windows, loads by
+  /// label and token and real cells from decisions and masks. Throws Error(bad_input) at the first damage.
   struct Checked {
     int64_t pages = 0, runs = 0, batches = 0, decisions = 0;
   };
   Checked check(const Progress& progress = {}) const;
+  /// check(), where the file is no more than a moment's reading (64 MiB) and no run is being recorded into it; false: it was not looked at.
+  bool check_if_small(const Progress& progress = {}) const;
 
   /// Pages read from disk since opening.
   int64_t pages_read() const;
 
+  struct State;  ///< of the sources of this class
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

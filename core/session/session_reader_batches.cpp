@@ -1,6 +1,7 @@
 // Single batches: their cells, decisions and step events, and the way of one cell.
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/session/blob.h"
 #include "core/session/schema.h"
 #include "core/session/session_reader_state.h"
@@ -123,7 +124,7 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
     s.cells.step = small(4);
     s.cells.columns = small(9);
     if (items && static_cast<int64_t>(items->size()) != s.cells.sequences)
-      state_->damaged("batch " + std::to_string(batch) + " lists " + std::to_string(items->size()) + " items of " +
+      state_->damaged("batch " + std::to_string(batch) + " lists " + counted(static_cast<int64_t>(items->size()), "item") + " of " +
                       std::to_string(s.cells.sequences));
     s.items = items;
     if (items) s.cells.items = *items;
@@ -176,7 +177,7 @@ std::optional<StoredDecision> SessionReader::decision(int64_t run, int32_t route
   if (!find.step()) return std::nullopt;
   StoredDecision d = blob::read_decision(find.blob(0), path() + ": decision of " + info.name + " in batch " + std::to_string(batch));
   if (d.branches != info.branches || d.fan_out != info.fan_out)
-    state_->damaged("a decision of " + info.name + " has " + std::to_string(d.branches) + " branches");
+    state_->damaged("a decision of " + info.name + " has " + counted(d.branches, "branch"));
   return d;
 }
 

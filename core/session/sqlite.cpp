@@ -68,18 +68,32 @@ void refuse_place(const std::string& path, int error) {
   if (std::find(std::begin(kNoPlace), std::end(kNoPlace), error) != std::end(kNoPlace))
     bad_input(path, "cannot be made: " + std::string(std::strerror(error)), kWritablePlace);
 }
+
+// SQLite's words for a table that is gone or has another form, in ours.
+std::string what_is_missing(std::string_view words) {
+  for (const auto& [begin, ours] :
+       {std::pair<std::string_view, const char*>{"no such table: ", "it has no table "}, {"no such column: ", "a table has no column "}})
+    if (words.starts_with(begin)) {
+      words.remove_prefix(begin.size());
+      if (const size_t schema = words.find('.'); schema != std::string_view::npos && words.starts_with("main."))
+        words.remove_prefix(schema + 1);
+      return ours + std::string(words);
+    }
+  return "a table has another form than a session's";
+}
 }  // namespace
 
 void fail(sqlite3* db, int code, const std::string& path) {
   const int system = last_errno(db);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      bad_input(path, "not a session", "stormcell import FILE -o S.storm makes one of a routing trace");
+      bad_input(path, "not a session: it does not begin as one",
+                "copy it again where it was one; stormcell import FILE -o S.storm makes one of a routing trace");
     case SQLITE_CORRUPT:
       bad_input(path, "the file is damaged", kCopyAgain);
     // The statements are fixed, so that only tables of another form make them wrong.
     case SQLITE_ERROR:
-      bad_input(path, std::string("the file is damaged: ") + (db ? sqlite3_errmsg(db) : sqlite3_errstr(code)), kCopyAgain);
+      bad_input(path, "the file is damaged: " + what_is_missing(db ? sqlite3_errmsg(db) : ""), kCopyAgain);
     case SQLITE_FULL:
       failed(path, "no space left on the disk", "free some; what was finished before is kept");
     case SQLITE_READONLY:

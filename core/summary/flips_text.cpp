@@ -4,6 +4,8 @@
 
 #include "core/summary/results.h"
 
+#include "core/base/counted.h"
+
 namespace stormcell {
 
 std::string flips_text(const Verification& v) {
@@ -11,13 +13,13 @@ std::string flips_text(const Verification& v) {
   if (v.flips == 0) {
     text = "no routing choice differs";
   } else {
-    text = v.flips == 1 ? "1 routing choice differs, " : std::to_string(v.flips) + " routing choices differ, ";
+    text = counted(v.flips, "routing choice differs", "routing choices differ") + ", ";
     const int64_t bad = v.flips - v.explained_flips;
     text += bad == 0         ? (v.flips == 1 ? "a near tie" : "all of them near ties")
             : bad == v.flips ? (v.flips == 1 ? "which is no near tie" : "none of them a near tie")
-                             : std::to_string(bad) + " of them without a near tie";
+                             : with_commas(bad) + " of them without a near tie";
   }
-  if (v.consequences > 0) text += "; " + std::to_string(v.consequences) + " more follow" + (v.consequences == 1 ? "s" : "") + " from that";
+  if (v.consequences > 0) text += "; " + counted(v.consequences, "more follows", "more follow") + " from that";
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "core/summary/padding_text.h"
 
+#include "core/base/counted.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,13 +10,6 @@ namespace stormcell {
 namespace {
 
 constexpr std::string_view kUnpad = "unpad";
-
-/// 12,345.
-std::string count_text(int64_t count) {
-  std::string text = std::to_string(count);
-  for (auto at = static_cast<int64_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<size_t>(at), ",");
-  return text;
-}
 
 /// "46 %" of `cells` that are not real; of few one digit more.
 std::string padding_share(int64_t cells, int64_t real) {
@@ -40,9 +35,9 @@ std::string padding_text(const RunSummaryFigures& f) {
   const DatasetFigures& d = f.dataset;
   const int64_t real = d.cells_without_padding, given = d.cells_as_given, by_length = d.cells_by_length;
   if (given <= 0 || by_length <= 0 || real <= 0 || given <= real) return {};
-  std::string text = padding_share(given, real) + " of the cells as given are padding (" + count_text(given) + " cells, " +
-                     count_text(real) + " of them real); batches of like length " + (d.by_length ? "compute " : "would compute ") +
-                     count_text(by_length);
+  std::string text = padding_share(given, real) + " of the cells as given are padding (" + counted(given, "cell") + ", " +
+                     with_commas(real) + " of them real); batches of like length " + (d.by_length ? "compute " : "would compute ") +
+                     with_commas(by_length);
   if (by_length > real) text += ", " + padding_share(by_length, real) + " padding";
   if (d.by_length) text += " (this run)";
   return text + unpadded_text(f);

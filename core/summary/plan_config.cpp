@@ -2,15 +2,20 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/dtype.h"
 #include "core/base/error.h"
+#include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/passes/pass.h"
 
 namespace stormcell {
+namespace {
+constexpr std::string_view kFamily = "stormcell.config/", kSchema = "stormcell.config/1";
+}  // namespace
 
 std::string to_json(const PlanConfig& config) {
   nlohmann::ordered_json j;
-  j["schema"] = "stormcell.config/1";
+  j["schema"] = kSchema;
   j["version"] = STORMCELL_VERSION;
   j["model"] = {{"name", config.model}, {"fingerprint", config.fingerprint}};
   j["device"] = config.device;
@@ -34,8 +39,14 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_string(), (std::string("a text as \"") + key + "\"").c_str());
     return at->get<std::string>();
   };
-  expect(j.is_object() && text_at(j, "schema", "") == "stormcell.config/1", "\"schema\": \"stormcell.config/1\"");
+  expect(j.is_object(), "\"schema\": \"stormcell.config/1\"");
+  const std::string schema = text_at(j, "schema", "");
+  if (schema.starts_with(kFamily) && schema != kSchema)
+    bad_input(where, "a configuration of schema " + in_quotes(schema) + ", this program reads " + std::string(kSchema),
+              "make it again with this version: optimize --config-out FILE");
+  expect(schema == kSchema, "\"schema\": \"stormcell.config/1\"");
   PlanConfig config;
+  config.version = text_at(j, "version", "");
   if (j.contains("model") && j["model"].is_object()) {
     config.model = text_at(j["model"], "name", "");
     config.fingerprint = text_at(j["model"], "fingerprint", "");
@@ -45,7 +56,11 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_boolean(), "true or false as \"bucket_by_length\"");
     config.bucket_by_length = at->get<bool>();
   }
-  if (j.contains("dtypes") && j["dtypes"].is_object()) config.dtype = text_at(j["dtypes"], "products", "");
+  if (const auto at = j.find("dtypes"); at != j.end() && !at->is_null()) {
+    expect(at->is_object(), "an object \"dtypes\"");
+    config.dtype = text_at(*at, "products", "");
+    expect(config.dtype.empty() || parse_dtype(config.dtype), "a number format as \"products\"");
+  }
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.
   for (const auto& [id, parameters] : j["passes"].items())
@@ -62,6 +77,23 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     config.passes.emplace_back(id, std::move(parameters));
   }
   return config;
+}
+
+std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig& here) {
+  std::vector<std::string> list;
+  if (wanted.fingerprint.empty())
+    list.push_back("the configuration does not say for which model it was found" +
+                   (wanted.model.empty() || wanted.model == here.model ? std::string() : ", it only names " + wanted.model) +
+                   ": whether its passes suit this one is not known");
+  if (!wanted.device.empty() && wanted.device != here.device)
+    list.push_back("the configuration was found on device " + wanted.device + ", this run is on " + here.device);
+  if (!wanted.dtype.empty() && wanted.dtype != here.dtype)
+    list.push_back("the configuration was found with products in " + wanted.dtype + ", this run computes them in " + here.dtype +
+                   ": --dtype " + wanted.dtype + " asks for the same");
+  if (wanted.version != STORMCELL_VERSION)
+    list.push_back("the configuration is of " + (wanted.version.empty() ? "an unknown version" : "version " + wanted.version) +
+                   " of Stormcell, this is " STORMCELL_VERSION ": its passes may have changed since");
+  return list;
 }
 
 }  // namespace stormcell

@@ -8,13 +8,17 @@
 namespace stormcell {
 
 struct PlanConfig {
+  std::string version;  ///< of the program that wrote it; empty: it does not say
   std::string model, fingerprint, device, dtype;
   bool bucket_by_length = false;  ///< it was found on batches of like length
   /// In the order they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
 };
 std::string to_json(const PlanConfig& config);
-/// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes.
+/// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format.
 PlanConfig parse_plan_config(const std::string& text, const std::string& where);
+/// What of a configuration does not hold for a run as `here` says, a sentence each: device, number format, version, and that it does not
+/// say for which model it was found. That it was found for another model is for the caller to refuse.
+std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig& here);
 
 }  // namespace stormcell

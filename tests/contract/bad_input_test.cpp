@@ -60,6 +60,48 @@ class BadInputTest : public QObject {
              ended.err.c_str());
   }
 
+  void what_a_configuration_says_otherwise_is_told() {
+    const Scratch scratch;
+    const std::string config = scratch.path("config.json");
+    const Arguments found = short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--keep-all", "--config-out", config});
+    VERIFY_DONE(run_program(found), found);
+    const nlohmann::json good = nlohmann::json::parse(Scratch::read(config));
+    const auto replay = [&](const char* name, const std::function<void(nlohmann::json&)>& change) {
+      nlohmann::json other = good;
+      change(other);
+      return short_run("run", switch_model(), "random:1x1x1", {"--config", scratch.write(name, other.dump())});
+    };
+    const auto warned = [&](const Arguments& arguments, const std::string& words) {
+      const Ended ended = run_program(arguments);
+      VERIFY_DONE(ended, arguments);
+      QVERIFY2(ended.err.find("stormcell: warning: " + words) != std::string::npos, (words + "\n" + ended.err).c_str());
+    };
+    const Ended as_found = run_program(replay("as-found.json", [](nlohmann::json&) {}));
+    QVERIFY2(as_found.exit == 0 && as_found.err.find("configuration") == std::string::npos, as_found.err.c_str());
+    warned(replay("device.json", [](auto& c) { c["device"] = "cuda:0"; }),
+           "the configuration was found on device cuda:0, this run is on cpu");
+    warned(replay("dtypes.json", [](auto& c) { c["dtypes"]["products"] = "bf16"; }),
+           "the configuration was found with products in bf16, this run computes them in f32: --dtype bf16 asks for the same");
+    warned(replay("stranger.json", [](auto& c) { c["model"].erase("fingerprint"); }),
+           "the configuration does not say for which model it was found");
+    warned(replay("older.json", [](auto& c) { c["version"] = "0.0.9"; }), "the configuration is of version 0.0.9 of Stormcell");
+    warned(replay("old.json", [](auto& c) { c.erase("version"); }), "the configuration is of an unknown version of Stormcell");
+    const auto refused = [&](const char* name, const std::function<void(nlohmann::json&)>& change, const char* words) {
+      VERIFY_REFUSED(replay(name, change), scratch.path(name), words);
+    };
+    const std::string router = good["passes"]["dead-path"].begin().key();
+    const auto branches = [&](const char* list) { return [&, list](nlohmann::json& c) { c["passes"]["dead-path"][router] = list; }; };
+    refused("beyond.json", branches("0,99"), "there is no branch 99, its branches are 0 to ");
+    refused("words.json", branches("0,x"), "expected branches as \"1,4,5\"");
+    refused(
+        "format.json", [](auto& c) { c["dtypes"]["products"] = "f7"; }, "a number format");
+    refused(
+        "formats.json", [](auto& c) { c["dtypes"] = "f32"; }, "an object \"dtypes\"");
+    refused(
+        "schema.json", [](auto& c) { c["schema"] = "stormcell.config/0"; },
+        "a configuration of schema \"stormcell.config/0\", this program reads stormcell.config/1");
+  }
+
   void a_folder_with_pytorch_weights_alone_is_told_how_to_convert_them() {
     const ModelCopy model;
     std::filesystem::rename(model.weights(), model.file("pytorch_model.bin"));

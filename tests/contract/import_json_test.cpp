@@ -38,7 +38,7 @@ class ContractImportJsonTest : public QObject, private Imports {
                                   << "line 5: token 0, layer 0 has expert 1 twice";
     QTest::newRow("a choice too few") << "[[0,1]"
                                       << "[[0]"
-                                      << "line 5: token 0, layer 0 has 1 selections";
+                                      << "line 5: token 0, layer 0 has 1 selection,";
     QTest::newRow("a choice too many") << "[[0,1]"
                                        << "[[0,1,2]"
                                        << "line 5: token 0, layer 0 has more selections";

@@ -43,7 +43,7 @@ class ContractImportNpyTest : public QObject, private Imports {
     const std::string config =
         scratch_.write("mixtral/config.json", R"({"model_type": "mixtral", "num_hidden_layers": 2, "num_local_experts": 3})");
     verify_refused(scratch_.write("over.npy", npy_of("(1, 2, 2)", "<i4", four)), "is 3, -1 to 2 are allowed", {"--model-config", config});
-    verify_refused(scratch_.write("layers.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})), "has 1 layers",
+    verify_refused(scratch_.write("layers.npy", npy_of("(2, 1, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 1})), "has 1 layer;",
                    {"--model-config", config});
   }
 };

@@ -112,6 +112,40 @@ class ContractSessionTest : public QObject {
     }
   }
 
+  void a_damaged_session_is_told_by_check_and_by_report() {
+    const std::string session = scratch_.path("whole.storm"), page = scratch_.path("whole.html");
+    VERIFY_DONE(run_program(short_run("profile", switch_model(), switch_data(), {"-o", session})), Arguments{"profile"});
+    const Arguments check = {"inspect", session, "--check"}, report = {"report", session, "-o", page};
+    VERIFY_DONE(run_program(check), check);
+    VERIFY_DONE(run_program(report), report);
+    QVERIFY(Scratch::read(page).find("nothing of it is damaged") != std::string::npos);
+    // Figures that no page can tell from right ones.
+    sqlite::Database(session, sqlite::OpenMode::create).execute("UPDATE load_window SET cells = cells + 1");
+    VERIFY_REFUSED(check, session, "the loads of router ");
+    VERIFY_REFUSED(report, session, "are not those of its decisions");
+  }
+
+  void what_is_called_a_session_is_told_of_as_one() {
+    const std::string empty = scratch_.write("nothing.storm", ""), text = scratch_.write("text.storm", std::string(20000, 'x'));
+    const std::string missing = scratch_.path("missing.storm"), headless = scratch_.path("headless.storm");
+    VERIFY_DONE(run_program(short_run("run", switch_model(), switch_data(), {"-o", headless})), Arguments{"run"});
+    std::string bytes = Scratch::read(headless);
+    std::fill(bytes.begin(), bytes.begin() + 100, '\0');
+    scratch_.write("headless.storm", bytes);
+    for (const Arguments& more : {Arguments{}, Arguments{"--check"}}) {
+      const auto inspect = [&](const std::string& file) {
+        Arguments all = {"inspect", file};
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+      };
+      VERIFY_REFUSED(inspect(empty), empty, "is empty, not a session");
+      VERIFY_REFUSED(inspect(text), text, "not a session");
+      VERIFY_REFUSED(inspect(headless), headless, "not a session: it does not begin as one");
+      VERIFY_REFUSED(inspect(missing), missing, "no such file");
+    }
+    VERIFY_REFUSED((Arguments{"compare", empty, empty}), empty, "is empty, not a session");
+  }
+
   void a_session_with_one_bad_row_is_shown_or_refused_data() {
     QTest::addColumn<QString>("change");
     QTest::newRow("branches") << "UPDATE router SET branches = 16777216";

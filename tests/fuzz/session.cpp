@@ -160,6 +160,7 @@ void read_all(const std::string& path) {
   constexpr int64_t kMostBatches = 4, kMany = 1000;
   const SessionReader reader(path);
   const auto ask = [](auto&& question) { fuzz::refused_or_done(question); };
+  ask([&] { reader.check(); });
   std::vector<RunSummary> runs;
   ask([&] { runs = reader.runs(); });
   ask([&] { reader.find_run("first"); });

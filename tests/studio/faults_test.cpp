@@ -9,7 +9,7 @@
 #include "app/studio/notice_bar.h"
 #include "core/base/blocking.h"
 #include "tests/contract/traces.h"
-#include "tests/core/session/session_fixture.h"
+#include "tests/core/session/session_files.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::studio {
@@ -59,6 +59,17 @@ class FaultsTest : public QObject {
       return window.view() && !window.view()->message().startsWith("Reading") ? window.view()->message() + notice(window) : notice(window);
     };
     QTRY_VERIFY2(said().contains("damaged.storm"), qPrintable(said()));
+    verify_goes_on(window);
+  }
+
+  void damage_that_no_view_meets() {
+    MainWindow window;
+    const QString damaged = made("elsewhere.storm");
+    execute(damaged.toStdString(), "UPDATE label_load SET cells = cells + 1");
+    window.open(damaged);
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QTRY_VERIFY2(notice(window).contains("elsewhere.storm: the file is damaged: in run #1 the loads of router"),
+                 qPrintable(notice(window)));
     verify_goes_on(window);
   }
 

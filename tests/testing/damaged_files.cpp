@@ -56,7 +56,7 @@ std::vector<DamagedFile> damaged_safetensors() {
   entry_row("offset beyond the file", R"({"dtype":"U8","shape":[9],"data_offsets":[0,9]})", 4, "may be truncated");
   entry_row("offset near 2^63", R"({"dtype":"U8","shape":[1],"data_offsets":[9223372036854775807,9223372036854775807]})", 1,
             "may be truncated");
-  entry_row("hole before the first tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[1,2]})", 2, "hole of 1 bytes");
+  entry_row("hole before the first tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[1,2]})", 2, "hole of 1 byte before");
   entry_row("bytes behind the last tensor", R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]})", 3, "2 bytes at its end");
   header_row("overlapping tensors",
              R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", 3, "overlaps");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/kit/figure_text.h"
 #include "views/kit/router_names.h"
 
 namespace stormcell::views {
@@ -228,7 +229,7 @@ void paint_dictionary(QPainter& p, QRectF bounds, const BranchDictionary& d, Dic
   double y = text_line(p, bounds, bounds.top(), tr("Dictionary of branch %1").arg(d.branch), theme.text, true);
   y = text_line(p, bounds, y, QString::fromStdString(d.router), theme.faint);
   const double share = d.all > 0 ? 100.0 * static_cast<double>(d.cells) / static_cast<double>(d.all) : 0;
-  y = text_line(p, bounds, y, tr("%1 cells, %2 %; whole run").arg(d.cells).arg(share, 0, 'f', 1), theme.faint);
+  y = text_line(p, bounds, y, tr("%1, %2 %; whole run").arg(counted_text(d.cells, "cell")).arg(share, 0, 'f', 1), theme.faint);
   if (!d.complete) y = text_line(p, bounds, y, tr("only the most frequent tokens are kept"), theme.faint);
   const auto entries = ordered(d, order);
   if (entries.empty()) {

@@ -48,7 +48,7 @@ QString model_part(const SessionData& d, const Theme& theme) {
   table.row({tr("family"), escaped(d.family)});
   if (d.parameters > 0)
     table.row({tr("parameters"), tr("%1 in %2").arg(count_text(d.parameters), bytes_text(static_cast<double>(d.weight_bytes)))});
-  if (!d.weights.empty()) table.row({tr("weights"), escaped(d.weights)});
+  if (!d.weights.empty()) table.row({tr("weights"), d.weights_stated ? escaped(d.weights) : tr("as stored")});
   table.row({tr("file"), escaped(d.file) + ", " + bytes_text(static_cast<double>(d.bytes))});
   table.row(
       {tr("begun"), tr("%1 by Stormcell %2, schema %3").arg(moment_text(d.created).toHtmlEscaped(), escaped(d.program)).arg(d.schema)});
@@ -58,10 +58,8 @@ QString model_part(const SessionData& d, const Theme& theme) {
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
-  const QString sequences = run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(count_text(run.sequences));
-  about.row({tr("size"), tr("%1 in %2")
-                             .arg(run.sizes.empty() ? sequences : QString::fromStdString(run.items_text()),
-                                  run.line.batches == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(run.line.batches)))});
+  const QString items = run.sizes.empty() ? counted_text(run.sequences, "sequence") : QString::fromStdString(run.items_text());
+  about.row({tr("size"), tr("%1 in %2").arg(items, counted_text(run.line.batches, "batch"))});
   if (!run.labels.empty()) {
     QStringList labels;
     for (const std::string& l : run.labels) labels << escaped(l);

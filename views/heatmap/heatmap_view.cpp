@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "core/readings/selected_view.h"
+#include "views/kit/figure_text.h"
 
 namespace stormcell::views {
 namespace {
@@ -284,9 +285,8 @@ QStringList HeatmapView::remarks() const {
         "No router of the other run has the name and the number of branches of one here: there is nothing to subtract, so the two stand "
         "beside each other.");
   } else if (options().pair != HeatPair::single && data_.all && data_.other->batches != data_.all->batches) {
-    said << tr("The other run has %1 batches, this one %2: batches of one number need not hold the same data.")
-                .arg(data_.other->batches)
-                .arg(data_.all->batches);
+    said << tr("The other run has %1, this one %2: batches of one number need not hold the same data.")
+                .arg(counted_text(data_.other->batches, "batch"), count_text(data_.all->batches));
   }
   if (padding_->isChecked() && padding_in_one_run_only())
     said << tr("Only one of the two runs has padding among its cells: padding is left out of both.");

@@ -1,5 +1,7 @@
 #include "views/kit/figure_text.h"
 
+#include "core/base/counted.h"
+
 #include <QDateTime>
 #include <QLocale>
 #include <algorithm>
@@ -17,7 +19,8 @@ QString plain(double value, int digits) {
 
 }  // namespace
 
-QString count_text(qint64 count) { return QLocale(QLocale::English).toString(count); }
+QString count_text(qint64 count) { return QString::fromStdString(with_commas(count)); }
+QString counted_text(qint64 count, const char* one, const char* many) { return QString::fromStdString(counted(count, one, many)); }
 
 QString number_text(double value, int digits) {
   const double size = std::abs(value);

@@ -7,6 +7,8 @@ namespace stormcell::views {
 
 /// "1,234"
 QString count_text(qint64 count);
+/// "1 batch", "1,234 batches"; `many` where spelling does not give it.
+QString counted_text(qint64 count, const char* one, const char* many = "");
 /// Four significant digits without an exponent where that is readable: "0.0123", "159,058".
 QString number_text(double value, int digits = 3);
 /// "2.34 ms", "1.53 s"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/kit/figure_text.h"
 #include "views/kit/theme.h"
 
 namespace stormcell::views {
@@ -92,7 +93,7 @@ void TimeStrip::paintEvent(QPaintEvent*) {
   p.setFont(small);
   p.drawText(QRectF(s.left, track.bottom(), s.width, 14), Qt::AlignLeft | Qt::AlignVCenter,
              batches_ == 1                ? tr("1 batch")
-             : end() - first_ >= batches_ ? tr("all %1 batches").arg(batches_)
+             : end() - first_ >= batches_ ? batches_ == 1 ? tr("the only batch") : tr("all %1").arg(counted_text(batches_, "batch"))
                                           : tr("batches %1 to %2 of %3").arg(first_).arg(end() - 1).arg(batches_));
 }
 

@@ -301,7 +301,8 @@ void OptimisationsView::draw_row(size_t index) {
   ImGui::TableNextColumn();
   QString what = row.reason.isEmpty() ? row.summary : row.reason;
   if (row.applied && !*row.applied && !row.left_out) what = tr("did not apply: %1").arg(what);
-  if (row.guard_hits + row.guard_misses > 0) what += tr("; guards held %1 times, missed %2").arg(row.guard_hits).arg(row.guard_misses);
+  if (row.guard_hits + row.guard_misses > 0)
+    what += tr("; guards held %1, missed %2").arg(counted_text(row.guard_hits, "time"), count_text(row.guard_misses));
   ImGui::AlignTextToFramePadding();
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text(what.toUtf8()));

@@ -6,6 +6,7 @@
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/weights_text.h"
 #include "views/kit/figure_text.h"
 #include "views/overview/overview_table.h"
 
@@ -55,7 +56,7 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
                     : page.tone == Tone::bad ? tr("Slower than the baseline, with the same result.")
                                              : tr("No measurable difference in speed; the result is the same.");
   } else if (generated) {
-    page.headline = tr("%1 tokens written, %2 a second.").arg(count_text(generated->tokens), number_text(generated->tokens_per_s));
+    page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
     page.headline = f.is_verified() ? tr("%1 a batch, verified.").arg(duration_text(plan->latency_ms.median))
                                     : tr("%1 a batch.").arg(duration_text(plan->latency_ms.median));
@@ -71,14 +72,14 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
   const ModelFigures said = s.summary ? s.summary->figures.model : ModelFigures{};
   const DatasetFigures data = s.summary ? s.summary->figures.dataset : DatasetFigures{};
   const QString model = of(said.name.empty() ? s.facts.model : said.name);
-  parts << (said.weights.empty() ? model : tr("%1 with %2 weights").arg(model, of(said.weights)));
+  parts << (said.weights.empty() ? model : tr("%1 with %2").arg(model, of(weights_text(said))));
   if (!data.name.empty()) parts << tr("data: %1").arg(of(data.name));
   const qint64 batches = data.batches > 0 ? data.batches : line.batches;
-  parts << (batches == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(batches)));
+  parts << counted_text(batches, "batch");
   if (are_pictures(data))
     parts << of(pictures_text(data.sizes));
   else if (data.cells > 0)
-    parts << tr("%1 cells, %2 without padding").arg(count_text(data.cells), count_text(data.cells_without_padding));
+    parts << tr("%1, %2 without padding").arg(counted_text(data.cells, "cell"), count_text(data.cells_without_padding));
   page.lead = parts.join(kDot);
 }
 
@@ -87,7 +88,7 @@ void set_hero(const Situation& s, HeroFigure& hero) {
     if (s.facts.latency_ms.runs > 0)
       hero = {tr("LATENCY WHILE RECORDING"),
               duration_text(s.facts.latency_ms.median),
-              tr("median of %1 batches, recording included").arg(count_text(s.facts.latency_ms.runs)),
+              tr("median of %1, recording included").arg(counted_text(s.facts.latency_ms.runs, "batch")),
               {},
               {},
               Tone::plain};
@@ -108,14 +109,14 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   } else if (generated) {
     hero = {tr("TOKENS A SECOND"),
             number_text(generated->tokens_per_s),
-            tr("measured over %1 sequences").arg(count_text(generated->sequences)),
+            tr("measured over %1").arg(counted_text(generated->sequences, "sequence")),
             {},
             {},
             Tone::plain};
   } else if (plan) {
     hero = {tr("LATENCY OF A BATCH"),
             duration_text(plan->latency_ms.median),
-            tr("median of %1 executions; measured").arg(count_text(plan->latency_ms.runs)),
+            tr("median of %1; measured").arg(counted_text(plan->latency_ms.runs, "execution")),
             {},
             {},
             Tone::plain};
@@ -239,14 +240,14 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
     const RunSummaryFigures& f = s.summary->figures;
     const DeviceFigures& d = f.device;
     QString where = tr("Measured on %1").arg(of(d.name));
-    if (d.threads > 0) where += ", " + tr("%1 threads").arg(d.threads);
+    if (d.threads > 0) where += ", " + counted_text(d.threads, "thread");
     if (!d.core_placement.empty()) where += " (" + of(d.core_placement) + ")";
     parts << where;
     if (d.peak_gflops > 0) parts << tr("ceilings %1 GFLOP/s and %2 GB/s").arg(number_text(d.peak_gflops), number_text(d.read_gbps));
     if (const std::string measured = measured_text(f); !measured.empty())
       parts << of(measured);
     else if (f.baseline && f.baseline->latency_ms.runs > 0)
-      parts << tr("%1 executions a plan").arg(count_text(f.baseline->latency_ms.runs));
+      parts << tr("%1 a plan").arg(counted_text(f.baseline->latency_ms.runs, "execution"));
     parts << "Stormcell " + of(f.version);
   }
   page.footer = parts.join(kDot);
@@ -274,9 +275,10 @@ ProofText proof_of(const Situation& s) {
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
   for (const std::string& reason : proof->reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
-                                   : tr("%1 routing decisions differ, %2 of them explained by rounding at a near tie.")
-                                         .arg(count_text(proof->flips), count_text(proof->explained_flips)));
-  if (proof->consequences > 0) text += " " + tr("%1 more follow from that.").arg(count_text(proof->consequences));
+                                    : tr("%1, %2 of them explained by rounding at a near tie.")
+                                          .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
+                                               count_text(proof->explained_flips)));
+  if (proof->consequences > 0) text += " " + tr("%1 from that.").arg(counted_text(proof->consequences, "more follows", "more follow"));
   if (const auto& format = proof->format) {
     text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value with the routing choices of the stored weights; "
                      "allowed are %3.")
@@ -285,7 +287,8 @@ ProofText proof_of(const Situation& s) {
       text += " " + tr("Running freely it is %1: %2 of %3 routing choices differ from those of the stored weights.")
                         .arg(number_text(format->free_max_rel_diff), count_text(format->differing_choices), count_text(format->choices));
   }
-  if (proof->dropped > 0) text += " " + tr("%1 cells were dropped by capacity, as in the reference.").arg(count_text(proof->dropped));
+  if (proof->dropped > 0)
+    text += " " + tr("%1 dropped by capacity, as in the reference.").arg(counted_text(proof->dropped, "cell was", "cells were"));
   return {proof->passed ? Tone::good : Tone::bad, proof->passed ? tr("Verified") : tr("Verification failed"), text};
 }
 
@@ -303,7 +306,7 @@ OverviewPageModel make_page(const Situation& s) {
     set_waterfall(s.summary->figures, page);
     for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(of(w));
     if (const int64_t truncated = s.summary->figures.dataset.truncated; truncated > 0)
-      page.notes << tr("Warning: %1 sequences were cut to the model's length.").arg(count_text(truncated));
+      page.notes << tr("Warning: %1 cut to the model's length.").arg(counted_text(truncated, "sequence was", "sequences were"));
     return page;
   }
   page.notes << tr("Missing here: speed-up, verification, memory and passes. %1")

@@ -105,15 +105,15 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
      [](const Situation& s) {
-       return tr("Guards missed %1 times, each counted once a batch, and the fallback ran: correct, but slower. The heatmap shows when "
+       return tr("Guards missed %1, each counted once a batch, and the fallback ran: correct, but slower. The heatmap shows when "
                  "routing changed.")
-           .arg(count_text(fallbacks(s)));
+           .arg(counted_text(fallbacks(s), "time"));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
     {"dropped", [](const Situation& s) { return has_loads(s) && dropped(s) > 0; },
      [](const Situation& s) {
-       return tr("%1 cells were kept out by a branch's capacity. The heatmap shows where, with the metric Drops.")
-           .arg(count_text(dropped(s)));
+       return tr("%1 kept out by a branch's capacity. The heatmap shows where, with the metric Drops.")
+           .arg(counted_text(dropped(s), "cell was", "cells were"));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
     {"imbalance", [](const Situation& s) { return has_loads(s) && most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
@@ -130,8 +130,8 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Show all passes"), "table"},
     {"flips", [](const Situation& s) { return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0; },
      [](const Situation& s) {
-       return tr("%1 cells at near ties went to another branch than in the reference; %2 of them are explained by rounding.")
-           .arg(count_text(s.summary->figures.verified->flips), count_text(s.summary->figures.verified->explained_flips));
+       return tr("%1 at near ties went to another branch than in the reference; rounding explains %2.")
+           .arg(counted_text(s.summary->figures.verified->flips, "cell"), count_text(s.summary->figures.verified->explained_flips));
      },
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
     {"look-at-routing", [](const Situation& s) { return has_loads(s); },

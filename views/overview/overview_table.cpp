@@ -101,7 +101,7 @@ Table make_overview_table(const Situation& s) {
         add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)
         add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
-            tr("of %1 times, each guard once a batch").arg(count_text(p.guard_hits + p.fallbacks)));
+            tr("of %1, each guard once a batch").arg(counted_text(p.guard_hits + p.fallbacks, "time")));
     }
   } else if (s.facts.latency_ms.runs > 0) {
     add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));

@@ -212,7 +212,7 @@ QString describe(const PairMatrix& m, int row, int column) {
       m.together
           ? tr("<b>%1</b>: branches %2 and %3").arg(m.from.toHtmlEscaped()).arg(row).arg(column)
           : tr("<b>%1</b> branch %2, then <b>%3</b> branch %4").arg(m.from.toHtmlEscaped()).arg(row).arg(m.to.toHtmlEscaped()).arg(column);
-  text += tr("<br>%1 cells").arg(count_text(std::llround(m.count[at])));
+  text += tr("<br>%1").arg(counted_text(std::llround(m.count[at]), "cell"));
   if (row_sum > 0) text += tr(", %1 % of the row's").arg(100 * m.count[at] / row_sum, 0, 'f', 1);
   if (row_sum > 0 && column_sum > 0)
     text += tr(", %1 times what chance would give").arg(m.count[at] * m.total / row_sum / column_sum, 0, 'f', 2);

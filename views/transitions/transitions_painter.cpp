@@ -106,7 +106,8 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
 
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = static_cast<int64_t>(f.ribbons.size());
-  if (ribbons == f.pairs) return tr("all %1 pairs of branches that any cell took; height: cells").arg(count_text(ribbons));
+  if (ribbons == f.pairs)
+    return tr("all %1 that any cell took; height: cells").arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
   return tr("%1 of %2 pairs, %3 % of all transitions; the %4 hottest chains of pairs in colour; height: cells")
       .arg(ribbons)
       .arg(count_text(f.pairs))

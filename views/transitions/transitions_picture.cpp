@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "views/kit/figure_text.h"
 #include "views/kit/router_names.h"
 
 namespace stormcell::views {
@@ -115,18 +116,17 @@ QString TransitionsPicture::tip(QPointF point) const {
   const QLocale english(QLocale::English);
   if (const RibbonLayout::Node* node = ribbon_layout().node_at(point)) {
     const QString router = QString::fromStdString(flow_.columns[static_cast<size_t>(node->column)].name);
-    const QString count = english.toString(static_cast<qlonglong>(node->count));
-    return tr("%1, branch %2: %3 cells in the ribbons").arg(router).arg(node->branch).arg(count);
+    return tr("%1, branch %2: %3 in the ribbons").arg(router).arg(node->branch).arg(counted_text(node->count, "cell"));
   }
   const int at = ribbon_layout().band_at(point);
   if (at < 0) return {};
   const int ribbon = ribbon_layout().bands[static_cast<size_t>(at)].ribbon;
   if (ribbon < 0) {
     const auto step = static_cast<size_t>(-1 - ribbon);
-    return tr("%1 cells, %2 % of this step, in %3 pairs without a ribbon of their own; measured")
-        .arg(english.toString(static_cast<qlonglong>(flow_.merged[step])))
+    return tr("%1, %2 % of this step, in %3 without a ribbon of their own; measured")
+        .arg(counted_text(flow_.merged[step], "cell"))
         .arg(100 * flow_.merged_share(step), 0, 'f', 1)
-        .arg(english.toString(static_cast<qlonglong>(flow_.merged_pairs[step])));
+        .arg(counted_text(flow_.merged_pairs[step], "pair"));
   }
   const auto& r = flow_.ribbons[static_cast<size_t>(ribbon)];
   const auto step = static_cast<size_t>(r.step);

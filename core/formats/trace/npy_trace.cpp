@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
@@ -68,7 +69,7 @@ class NpyTrace {
         if (v < -1 || v >= most)
           wrong(
               "element " + element(t, i / k_, i % k_) + " is " + std::to_string(v) + ", -1 to " + std::to_string(most - 1) + " are allowed",
-              source_.model.branches > 0 ? source_.model.source + " says " + std::to_string(most) + " branches" : kSave);
+              source_.model.branches > 0 ? source_.model.source + " says " + counted(most, "branch") : kSave);
         largest = std::max(largest, v);
         used[static_cast<size_t>(i / k_)] |= v > 0;
       }
@@ -78,7 +79,7 @@ class NpyTrace {
     const TracedModel& model = source_.model;
     const bool whole = model.layers == layers_, only = static_cast<int64_t>(model.moe_layers.size()) == layers_;
     if (model.layers > 0 && !whole && !only)
-      wrong("has " + std::to_string(layers_) + " layers; " + model.source + " has " + std::to_string(model.layers) + ", " +
+      wrong("has " + counted(layers_, "layer") + "; " + model.source + " has " + std::to_string(model.layers) + ", " +
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
     for (int64_t l = 0; l < layers_; ++l) {

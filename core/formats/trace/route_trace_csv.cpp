@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/trace/trace.h"
@@ -232,7 +233,7 @@ class RouteTrace {
   [[noreturn]] void refuse(std::string_view line) const {
     const size_t fields = static_cast<size_t>(std::count(line.begin(), line.end(), ',')) + 1;
     if (fields != columns_.size())
-      wrong("has " + std::to_string(fields) + " fields, the first row names " + std::to_string(columns_.size()),
+      wrong("has " + counted(static_cast<int64_t>(fields), "field") + ", the first row names " + std::to_string(columns_.size()),
             cut_ ? "the file may be truncated; " + std::string(kRecordAgain) : "mend the row or record it again");
     size_t begin = 0;
     for (const Column column : columns_) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
@@ -177,8 +178,7 @@ class RouterTrace {
     cursor_.expect('[', "selections");
     int64_t first = 0;
     for (int64_t t = 0; t < tokens_; ++t) {
-      if (cursor_.peek() == ']')
-        cursor_.wrong("selections has " + std::to_string(t) + " tokens, \"tokens\" says " + std::to_string(tokens_));
+      if (cursor_.peek() == ']') cursor_.wrong("selections has " + counted(t, "token") + ", \"tokens\" says " + std::to_string(tokens_));
       if (t > 0) cursor_.expect(',', token(t));
       read_token(t);
       if (t + 1 - first < group && t + 1 < tokens_) continue;
@@ -196,13 +196,13 @@ class RouterTrace {
     for (int64_t l = 0; l < layers_; ++l) {
       const auto where = [&] { return token(t) + ", layer " + std::to_string(l); };
       if (l > 0 && !cursor_.take(','))
-        cursor_.wrong(token(t) + " has " + std::to_string(l) + " layers, \"layers\" says " + std::to_string(layers_));
+        cursor_.wrong(token(t) + " has " + counted(l, "layer") + ", \"layers\" says " + std::to_string(layers_));
       cursor_.expect('[', where());
       auto& choice = choice_[static_cast<size_t>(l)];
       const size_t begin = choice.size();
       for (int64_t r = 0; r < k_; ++r) {
         if (r > 0 && !cursor_.take(','))
-          cursor_.wrong(where() + " has " + std::to_string(r) + " selections, \"topK\" says " + std::to_string(k_));
+          cursor_.wrong(where() + " has " + counted(r, "selection") + ", \"topK\" says " + std::to_string(k_));
         const auto expert = static_cast<int32_t>(cursor_.whole_number("an expert", branches_));
         if (std::find(choice.begin() + static_cast<std::ptrdiff_t>(begin), choice.end(), expert) != choice.end())
           cursor_.wrong(where() + " has expert " + std::to_string(expert) + " twice");

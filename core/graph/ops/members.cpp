@@ -2,6 +2,8 @@
 // base is a dense child of the decision's space; or a ragged one (compact), whose cells `ragged` tells.
 #include "core/graph/operator.h"
 
+#include "core/base/counted.h"
+
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
@@ -15,7 +17,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
   if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))
     operator_error(n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",
-                   std::to_string(n.inputs.size()) + " inputs");
+                   counted(static_cast<int64_t>(n.inputs.size()), "input"));
   return {{{DType::i32, base, {}}, ValueKind::ragged, 0, decision.fan_out}};
 }
 constexpr AttributeRule kAttributes[] = {{"base", AttributeKind::space}};

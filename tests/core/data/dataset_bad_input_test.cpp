@@ -78,6 +78,24 @@ class DatasetBadInputTest : public QObject {
            "but no decoder_input_ids");
   }
 
+  void a_batch_without_a_real_cell_is_refused() {
+    const Scratch scratch;
+    const std::string path = scratch.path("padding.safetensors");
+    const std::vector<int64_t> ids = {1, 2, 3, 4, 5, 6, 7, 8};
+    const auto open = [&](const std::vector<uint8_t>& mask, int64_t batch, bool by_length = false) {
+      const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i64, {4, 2}, ids.data()},
+                                                  {"attention_mask", DType::boolean, {4, 2}, mask.data()}};
+      write_safetensors(path, tensors);
+      return open_data(path, nullptr, {.batch = batch, .bucket_by_length = by_length, .inputs = decoder_inputs()});
+    };
+    VERIFY_BAD_INPUT(open({0, 0, 0, 0, 0, 0, 0, 0}, 4), path, "batch 0, sequence 0 and 3 others: the mask leaves no real cell");
+    VERIFY_BAD_INPUT(open({1, 1, 1, 0, 0, 0, 0, 0}, 2), path, "batch 1, sequence 2 and 1 other: the mask leaves no real cell");
+    VERIFY_BAD_INPUT(open({1, 1, 0, 0, 1, 1, 1, 1}, 1), path, "batch 1, sequence 1: the mask leaves no real cell");
+    VERIFY_BAD_INPUT(open({1, 1, 0, 0, 1, 1, 1, 1}, 1, true), path, "sequence 1: the mask leaves no real cell");
+    // An item of padding alone beside others is data as any.
+    QCOMPARE(open({1, 1, 0, 0, 1, 1, 1, 1}, 2)->cells().real, int64_t{12});
+  }
+
   void a_wrong_spec_is_refused_data() {
     QTest::addColumn<QString>("spec");
     QTest::addColumn<QByteArray>("words");

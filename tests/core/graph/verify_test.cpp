@@ -80,7 +80,7 @@ class VerifyTest : public QObject {
     QTest::addColumn<QString>("expected");
     const auto row = [](const char* name, const char* line, const char* expected) { QTest::newRow(name) << line << expected; };
     row("too few inputs", "%z : f32 tokens [8] = add(%x)", "add \"z\": expected 2 inputs, got 1");
-    row("no input", "%z : f32 tokens [8] = scale() factor=2.0", "scale \"z\": expected 1 inputs, got 0");
+    row("no input", "%z : f32 tokens [8] = scale() factor=2.0", "scale \"z\": expected 1 input, got 0");
     row("other cells", "%z : f32 tokens [8] = add(%x, %y)", "add \"z\": expected input 1 over cells of tokens, got f32 targets [8]");
     row("other width", "%z : f32 tokens [8] = multiply(%x, %scores)",
         "multiply \"z\": expected input 1 as f32 tokens [8], got f32 tokens [4]");
@@ -147,7 +147,7 @@ class VerifyTest : public QObject {
     row("a scatter to dense cells", "%z : f32 tokens [8] = scatter(%x, %d) spaces=[@tokens]",
         "scatter \"z\": expected routed spaces of its decision, got space 1");
     row("a gather of nobody", "%z : f32 tokens [8] = gather() mode=\"sum\" space=@tokens",
-        "gather \"z\": expected 1 to 1048576 inputs, got 0");
+        "gather \"z\": expected 1 to 1,048,576 inputs, got 0");
     row("a gather in an unknown way", "%z : f32 tokens [8] = gather(%b) mode=\"mean\" space=@tokens",
         "gather \"z\": expected mode as sum, weighted or place, got \"mean\"");
     row("a gather from elsewhere", "%z : f32 targets [8] = gather(%b) mode=\"sum\" space=@targets",
@@ -175,7 +175,7 @@ class VerifyTest : public QObject {
     row("a guard on cells", "guard(%ids) as \"g\" {\n yield\n} {\n yield\n}",
         "guard \"g\": expected a scalar i32 as predicate, got i32 tokens");
     row("a guard with one body", "guard(%p) as \"g\" {\n yield\n}",
-        "guard \"g\": expected two bodies that give as many values, got 1 bodies");
+        "guard \"g\": expected two bodies that give as many values, got 1 body");
     row("bodies that differ", "%z : f32 tokens [8] = guard(%p) {\n yield %x\n} {\n yield %scores\n}",
         "guard \"z\": expected bodies that give the same types, f32 tokens [8], got f32 tokens [4]");
     row("an exchange among nobody", "%z : decision sequences 4x1 = exchange_decision(%d) arrived=@sequences owners=[0,0,0,0] ranks=0",
@@ -342,7 +342,7 @@ class VerifyTest : public QObject {
     row(
         "a node in two places", [](Graph& g) { g.top.nodes.push_back(2); }, "gather \"y\": stands in two places");
     row(
-        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(0); }, "gather \"y\": expected 1 outputs, got 2");
+        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(0); }, "gather \"y\": expected 1 output, got 2");
     row(
         "an output that is no value", [](Graph& g) { g.nodes[2].outputs[0] = 99; }, "gather \"y\": expected a value, got number 99");
     row(

@@ -265,7 +265,7 @@ class DeadPathTest : public QObject {
     again.parameters = &foreign;
     const PassResult part = dead_path().run(again);
     QCOMPARE(part.parameters.at("moe"), std::string("1,3"));
-    QVERIFY2(contains(part.reason, "not elsewhere: the model has no such router"), part.reason.c_str());
+    QVERIFY2(contains(part.reason, "not applied to elsewhere: the model has no such router"), part.reason.c_str());
     again.parameters = &wrong;
     QVERIFY_THROWS_EXCEPTION(std::runtime_error, dead_path().run(again));
   }

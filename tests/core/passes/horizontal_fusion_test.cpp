@@ -73,8 +73,7 @@ class HorizontalFusionTest : public QObject {
           QCOMPARE(count_nodes(result.graph, "grouped_linear"), products);
           QCOMPARE(count_nodes(result.graph, "linear"), size_t{1});  // the router's
           QCOMPARE(count_nodes(result.graph, "scatter"), size_t{expert == Expert::normed});
-          if (expert == Expert::plain)
-            QCOMPARE(result.reason, std::string("1 router: 12 products became 2 grouped; 1 scatter removed"));
+          if (expert == Expert::plain) QCOMPARE(result.reason, std::string("1 router: 12 products became 2 grouped; 1 scatter removed"));
         }
   }
 
@@ -152,9 +151,8 @@ class HorizontalFusionTest : public QObject {
       return b.mixture(x, b.scored(x, rule, 4, "inner"), {}, "inner.moe");
     });
     const PassResult result = fuse(from);
-    QCOMPARE(
-        result.reason,
-        std::string("1 router: 8 products became 2 grouped; 1 scatter removed; not moe: branch 1 holds route \"inner\""));
+    QCOMPARE(result.reason,
+             std::string("1 router: 8 products became 2 grouped; 1 scatter removed; not applied to moe: branch 1 holds route \"inner\""));
   }
 
   void reals_are_compared_exactly() {
@@ -167,7 +165,7 @@ class HorizontalFusionTest : public QObject {
       return result.applied ? std::string("applied") : result.reason;
     };
     QCOMPARE(reason(1e-7), std::string("applied"));
-    QCOMPARE(reason(1e-8), std::string("not moe: branch 2 has rms_norm \"expert.2.norm\" with eps 1e-08, branch 0 1e-07"));
+    QCOMPARE(reason(1e-8), std::string("not applied to moe: branch 2 has rms_norm \"expert.2.norm\" with eps 1e-08, branch 0 1e-07"));
     QVERIFY(reason(std::nextafter(1e-7, 1.0)) != "applied");
   }
 
@@ -181,36 +179,36 @@ class HorizontalFusionTest : public QObject {
     };
     QCOMPARE(reason(three_branches(
                  [&](auto& b, ValueId x, int i) { return active(b, b.product(x, 8, product_name(i)), i == 2 ? "gelu" : "relu"); })),
-             std::string("not moe: branch 2 has activation \"act\" with kind gelu, branch 0 relu"));
+             std::string("not applied to moe: branch 2 has activation \"act\" with kind gelu, branch 0 relu"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i), "none", i == 1); })),
-             std::string("not moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
+             std::string("not applied to moe: branch 1 has linear \"expert.1\" with extras bias, branch 0 none"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.linear(x, 8, product_name(i)); })),
-             std::string("not moe: branch 0 has bias in linear \"expert.0\", which grouped products do not take"));
+             std::string("not applied to moe: branch 0 has bias in linear \"expert.0\", which grouped products do not take"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                return b.product(b.product(x, 8 + i, product_name(i, ".up")), 8, product_name(i, ".down"));
              })),
-             std::string("not moe: branch 1 has linear \"expert.1.up\" with weights f32 [9,8], branch 0 f32 [8,8]"));
+             std::string("not applied to moe: branch 1 has linear \"expert.1.up\" with weights f32 [9,8], branch 0 f32 [8,8]"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 1 ? x : b.product(x, 8, product_name(i)); })),
-             std::string("not moe: branch 1 has no linear \"expert.0\" as branch 0 has"));
+             std::string("not applied to moe: branch 1 has no linear \"expert.0\" as branch 0 has"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return i == 0 ? x : b.product(x, 8, product_name(i)); })),
-             std::string("not moe: branch 1 has one more, linear \"expert.1\", than branch 0"));
+             std::string("not applied to moe: branch 1 has one more, linear \"expert.1\", than branch 0"));
     QCOMPARE(reason(three_branches(
                  [&](auto& b, ValueId x, int i) { return b.product(b.norm(x, product_name(i, ".norm")), 8, product_name(i)); })),
-             std::string("not moe: branch 1 has weights of its own in rms_norm \"expert.1.norm\""));
+             std::string("not applied to moe: branch 1 has weights of its own in rms_norm \"expert.1.norm\""));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                const ValueId y = b.product(x, 8, product_name(i));
                return i == 2 ? b.value("scale", {y}, {{"factor", 1.0}}, "act") : active(b, y, "relu");
              })),
-             std::string("not moe: branch 2 has scale \"act\" where branch 0 has activation \"act\""));
+             std::string("not applied to moe: branch 2 has scale \"act\" where branch 0 has activation \"act\""));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) { return b.product(x, 8, product_name(i)); }, "place", 2)),
-             std::string("not moe: gather \"joined\" places rows, of which a cell may have several"));
+             std::string("not applied to moe: gather \"joined\" places rows, of which a cell may have several"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int) { return active(b, x, "relu"); })),
-             std::string("not moe: its branches hold no product"));
+             std::string("not applied to moe: its branches hold no product"));
     QCOMPARE(reason(three_branches([&](auto& b, ValueId x, int i) {
                const ValueId y = b.product(x, 8, product_name(i));
                return b.add(y, i == 2 ? y : x);
              })),
-             std::string("not moe: branch 2 has add \"sum\" with other inputs than branch 0"));
+             std::string("not applied to moe: branch 2 has add \"sum\" with other inputs than branch 0"));
   }
 };
 STORMCELL_TEST(HorizontalFusionTest)

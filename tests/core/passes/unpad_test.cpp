@@ -169,7 +169,7 @@ class UnpadTest : public QObject {
     capacity.capacity = 1;
     priority.kind = ProtocolKind::batch_prioritized;
     priority.capacity_factor = 1;
-    const std::string not_tokens = "not tokens: ";
+    const std::string not_tokens = "not applied to tokens: ";
     QVERIFY(reason(small_case(capacity, behind)).starts_with("padding is not computed"));
     QVERIFY(reason(small_case({}, before)).starts_with("padding is not computed"));
     QVERIFY(reason(small_case({}, behind, false, true)).starts_with("padding is not computed"));

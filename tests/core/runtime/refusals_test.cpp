@@ -133,7 +133,7 @@ class RefusalsTest : public QObject {
     options.replayed_from = "some.storm";
     QCOMPARE(complaint([&] { executor.run(input_values(c), c.bindings, options, result); }),
              begin + "expected a cell below 6, got 6" + end);
-    QCOMPARE(replay({choices, choices}), begin + "expected at most 1 executions, got 2" + end);
+    QCOMPARE(replay({choices, choices}), begin + "expected at most 1 execution, got 2" + end);
   }
 
   void labels_and_pictures_that_do_not_fit() {

@@ -92,7 +92,7 @@ class SessionRefusedTest : public QObject {
     row("a branch that is not there", "UPDATE edge SET branches = x'0109' WHERE router = 0", "branches that encoder.0.mlp does not have");
     row("branches that are no numbers", "UPDATE edge SET branches = x'0309' WHERE router = 0", "damaged");
     row("a router without a space", "UPDATE router SET space = -1", "has no cell space");
-    row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 items of 4");
+    row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 item of 4");
     row("an item below 0", "UPDATE batch SET items = x'08ffffffffffffffff' WHERE number = 0", "out of range");
     row("columns below 0", "UPDATE batch_space SET columns = -1", "out of range");
   }

@@ -199,66 +199,81 @@ void ImGuiHost::apply_input() {
   if (!queue_.empty()) wake();
 }
 
+void ImGuiHost::take_move(QPointF at) {
+  if (!queue_.empty() && queue_.back().kind == Input::move)
+    queue_.back().at = at;
+  else
+    queue_.push_back({Input::move, 0, false, at, {}, {}});
+}
+
+bool ImGuiHost::take_button(const QMouseEvent& event) {
+  const int button = button_index(event.button());
+  if (button < 0) return false;
+  queue_.push_back({Input::button, button, event.type() != QEvent::MouseButtonRelease, event.position(), {}, {}});
+  return true;
+}
+
+void ImGuiHost::take_wheel(const QWheelEvent& event) {
+  queue_.push_back({Input::move, 0, false, event.position(), {}, {}});
+  queue_.push_back({Input::wheel, 0, false, QPointF(event.angleDelta()) / 120.0, {}, event.modifiers()});
+}
+
+void ImGuiHost::take_key(const QKeyEvent& event) {
+  const bool press = event.type() == QEvent::KeyPress;
+  const auto known = key_table().constFind(event.key());
+  queue_.push_back({Input::key, known == key_table().cend() ? -1 : static_cast<int>(*known), press, {}, {}, event.modifiers()});
+  if (press && !event.modifiers().testFlag(Qt::ControlModifier) && !event.text().isEmpty() && event.text().at(0).isPrint())
+    queue_.push_back({Input::text, 0, false, {}, event.text().toUtf8(), {}});
+}
+
+/// What is held down is released elsewhere, unseen.
+void ImGuiHost::forget_input() {
+  ImGuiIO& io = ImGui::GetIO();
+  queue_.clear();
+  std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
+  std::fill(std::begin(io.MouseDown), std::end(io.MouseDown), false);
+  io.KeyCtrl = io.KeyShift = io.KeyAlt = false;
+}
+
 bool ImGuiHost::handle_event(QEvent* event) {
   make_current();
-  ImGuiIO& io = ImGui::GetIO();
-  bool consumed = false;
+  const bool types = ImGui::GetIO().WantTextInput;
+  bool consumed = true;
   switch (event->type()) {
-    case QEvent::MouseMove: {
-      const QPointF at = static_cast<QMouseEvent*>(event)->position();
-      if (!queue_.empty() && queue_.back().kind == Input::move)
-        queue_.back().at = at;
-      else
-        queue_.push_back({Input::move, 0, false, at, {}, {}});
-      consumed = true;
+    case QEvent::MouseMove:
+      take_move(static_cast<QMouseEvent*>(event)->position());
       break;
-    }
     case QEvent::MouseButtonPress:
     case QEvent::MouseButtonDblClick:
-    case QEvent::MouseButtonRelease: {
-      const auto* e = static_cast<QMouseEvent*>(event);
-      if (const int button = button_index(e->button()); button >= 0) {
-        queue_.push_back({Input::button, button, event->type() != QEvent::MouseButtonRelease, e->position(), {}, {}});
-        consumed = true;
-      }
+    case QEvent::MouseButtonRelease:
+      consumed = take_button(*static_cast<QMouseEvent*>(event));
       break;
-    }
-    case QEvent::Leave:
-      queue_.push_back({Input::move, 0, false, QPointF(-3e38, -3e38), {}, {}});
+    case QEvent::Wheel:
+      take_wheel(*static_cast<QWheelEvent*>(event));
       break;
-    case QEvent::Wheel: {
-      const auto* e = static_cast<QWheelEvent*>(event);
-      queue_.push_back({Input::move, 0, false, e->position(), {}, {}});
-      queue_.push_back({Input::wheel, 0, false, QPointF(e->angleDelta()) / 120.0, {}, e->modifiers()});
-      consumed = true;
-      break;
-    }
     case QEvent::ShortcutOverride:
       // While typing, Ctrl+A and the like belong to the text.
-      if (!io.WantTextInput) return false;
-      event->accept();
-      return true;
+      if (types) event->accept();
+      return types;
     case QEvent::KeyPress:
-    case QEvent::KeyRelease: {
-      const auto* e = static_cast<QKeyEvent*>(event);
-      const bool press = event->type() == QEvent::KeyPress;
-      const auto known = key_table().constFind(e->key());
-      queue_.push_back({Input::key, known == key_table().cend() ? -1 : static_cast<int>(*known), press, {}, {}, e->modifiers()});
-      if (press && !e->modifiers().testFlag(Qt::ControlModifier) && !e->text().isEmpty() && e->text().at(0).isPrint())
-        queue_.push_back({Input::text, 0, false, {}, e->text().toUtf8(), {}});
-      consumed = io.WantTextInput;
+    case QEvent::KeyRelease:
+      take_key(*static_cast<QKeyEvent*>(event));
+      consumed = types;
       break;
-    }
+    case QEvent::Leave:
+      queue_.push_back({Input::move, 0, false, QPointF(-3e38, -3e38), {}, {}});
+      consumed = false;
+      break;
     case QEvent::FocusOut:
-      queue_.clear();
-      std::fill(std::begin(io.KeysDown), std::end(io.KeysDown), false);
-      std::fill(std::begin(io.MouseDown), std::end(io.MouseDown), false);
-      io.KeyCtrl = io.KeyShift = io.KeyAlt = false;
+      forget_input();
+      consumed = false;
       break;
     case QEvent::FocusIn:
+      consumed = false;
       break;
     case QEvent::PaletteChange:
       apply_theme();
+      consumed = false;
       break;
     default:
       return false;

@@ -10,6 +10,9 @@
 #include <functional>
 
 class QEvent;
+class QKeyEvent;
+class QMouseEvent;
+class QWheelEvent;
 class QWidget;
 struct ImDrawData;
 struct ImGuiContext;
@@ -45,6 +48,11 @@ class ImGuiHost {
     Qt::KeyboardModifiers modifiers;
   };
   void apply_input();
+  void take_move(QPointF at);
+  bool take_button(const QMouseEvent& event);
+  void take_wheel(const QWheelEvent& event);
+  void take_key(const QKeyEvent& event);
+  void forget_input();
 
   QWidget* widget_;
   ImGuiContext* context_;

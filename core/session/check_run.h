@@ -1,0 +1,102 @@
+// The parts of SessionReader::check(): what was computed while a run was recorded has to be what its records give. Each throws
+// Error(bad_input) that names the file and the first damage.
+#pragma once
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/profile/pyramid.h"
+#include "core/session/session_reader_state.h"
+
+namespace stormcell {
+
+/// A run that is looked at. While it is still being recorded, what its writer replaces as it goes is read, not compared.
+struct CheckedRun {
+  CheckedRun(const SessionReader& reader, const SessionReader::State& state, const RunSummary& run);
+
+  const SessionReader& reader;
+  const SessionReader::State& state;
+  const RunSummary summary;
+  const RunLayout& layout;
+  bool decisions = false, inputs = false;  ///< were recorded
+  bool is_running = false;
+  bool has_ended = false;        ///< its writer closed the last windows; a killed one did not
+  int64_t counted_through = -1;  ///< the last batch in the loads by label and token
+
+  [[noreturn]] void damaged(const std::string& what) const;
+  const RouterInfo& router(int32_t router) const { return layout.routers[static_cast<size_t>(router)]; }
+};
+
+/// One batch with its cells.
+struct CheckedBatch {
+  int64_t number = 0;
+  std::vector<BatchSpace> spaces;
+  std::map<int64_t, std::string> labels;  ///< by place in the batch; those that have one
+  const BatchSpace* find_space(int32_t space) const;
+};
+
+/// Its cells, items, step events and guards against each other. Empty where the run has no batch of this number.
+std::optional<CheckedBatch> check_batch(const CheckedRun& run, int64_t number);
+/// A decision speaks of cells that its batch has.
+void check_rows_of(const CheckedRun& run, const StoredDecision& decision, int32_t router, const CheckedBatch& batch);
+/// Guards of the whole run against those of its batches.
+void check_guards(const CheckedRun& run);
+
+/// Loads of all windows and of the whole run: against the decisions, of a run that kept none against its single batches.
+class LoadsCheck {
+ public:
+  explicit LoadsCheck(const CheckedRun& run) : run_(run), routers_(run.layout.routers.size()) {}
+  /// Batches in ascending order. `decision` null: none is there.
+  void batch(const CheckedBatch& batch, int32_t router, const StoredDecision* decision);
+  void finish();
+  /// Over all batches that came; null: none did.
+  const RouterLoads* total(int32_t router) const;
+
+ private:
+  struct Router {
+    LoadPyramid pyramid;
+    std::optional<RouterLoads> total;
+    int64_t windows = 0;
+  };
+  std::optional<RouterLoads> find(int32_t router, int32_t level, int64_t number) const;
+  void compare(int32_t router, int32_t level, int64_t number, const RouterLoads& expected);
+  void check_total(int32_t router) const;
+
+  const CheckedRun& run_;
+  std::vector<Router> routers_;
+};
+
+/// Loads by label and by token: each stored row, less what the decisions count for it, leaves nothing.
+class KeyedLoadsCheck {
+ public:
+  explicit KeyedLoadsCheck(const CheckedRun& run);
+  void batch(const CheckedBatch& batch, int32_t router, const StoredDecision& decision);
+  /// `loads`: of the run's decisions, or its windows; what cannot be counted again is at most that.
+  void finish(const LoadsCheck& loads) const;
+
+ private:
+  struct Row {
+    int64_t cells = 0;
+    std::vector<int64_t> load;
+  };
+  struct Router {
+    std::map<std::string, Row> labels;
+    std::unordered_map<int32_t, Row> tokens;
+  };
+  Row* label_row(const CheckedBatch& batch, int32_t router, int64_t sequence);
+
+  const CheckedRun& run_;
+  std::vector<Router> routers_;
+};
+
+/// Transitions along every edge and branches taken together: windows against the decisions, of a run that kept none against the windows
+/// that they are sums of.
+void check_pairs(const CheckedRun& run, const Progress& progress);
+
+/// What holds of single rows of every table, and that each belongs to something that is there.
+void check_tables(const SessionReader::State& state, const Progress& progress);
+
+}  // namespace stormcell
