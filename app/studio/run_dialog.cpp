@@ -18,7 +18,8 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   auto* form = new QFormLayout(this);
   model_ = path_line(tr("Model"), tr("a folder with config.json, preset:switch-base-8 or demo:switch-names"), true, false);
   model_->setText(model);
-  data_ = path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, a folder of pictures, random:64x128 or demo:switch-names"), false, false);
+  data_ =
+      path_line(tr("Data"), tr(".txt .jsonl .npy .safetensors, a folder of pictures, random:64x128 or demo:switch-names"), false, false);
   session_ = path_line(tr("Session"), tr("what is recorded goes here; an existing session of this model grows"), false, true);
   session_->setText(QDir::homePath() + "/model.storm");
   batch_ = new QSpinBox(this);

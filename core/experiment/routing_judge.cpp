@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/counted.h"
+
 namespace stormcell {
 namespace {
 

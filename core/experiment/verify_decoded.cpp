@@ -32,7 +32,6 @@ std::vector<int32_t> take_tokens(Observed& o) {
   return tokens;
 }
 
-
 /// The logits that one token was chosen by.
 std::span<const float> logits_at(const Observed& o, size_t place, size_t places) {
   const std::vector<float>& all = output(o, kLogits).reals;

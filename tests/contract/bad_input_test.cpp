@@ -63,7 +63,8 @@ class BadInputTest : public QObject {
   void what_a_configuration_says_otherwise_is_told() {
     const Scratch scratch;
     const std::string config = scratch.path("config.json");
-    const Arguments found = short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--keep-all", "--config-out", config});
+    const Arguments found =
+        short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--keep-all", "--config-out", config});
     VERIFY_DONE(run_program(found), found);
     const nlohmann::json good = nlohmann::json::parse(Scratch::read(config));
     const auto replay = [&](const char* name, const std::function<void(nlohmann::json&)>& change) {

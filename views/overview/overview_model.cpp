@@ -275,9 +275,9 @@ ProofText proof_of(const Situation& s) {
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
   for (const std::string& reason : proof->reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
-                                    : tr("%1, %2 of them explained by rounding at a near tie.")
-                                          .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
-                                               count_text(proof->explained_flips)));
+                                   : tr("%1, %2 of them explained by rounding at a near tie.")
+                                         .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
+                                              count_text(proof->explained_flips)));
   if (proof->consequences > 0) text += " " + tr("%1 from that.").arg(counted_text(proof->consequences, "more follows", "more follow"));
   if (const auto& format = proof->format) {
     text += " " + tr("Converting to %1 changes the outputs by %2 of their largest value with the routing choices of the stored weights; "
