@@ -44,7 +44,7 @@ struct RunWriter::State : WindowSink {
   static int64_t first_item(const BatchRecord& batch);
   GuardTotal write_guards(const BatchRecord& batch, int64_t key);
   void write_space(const SpaceRecord& space, int64_t batch);
-  void write_sequences(const BatchRecord& batch, int64_t first);
+  void write_sequences(const BatchRecord& batch, int64_t first, int64_t sequences);
   void write_pieces(std::span<const int32_t> tokens_of_batch);
   void write_keyed_loads();
   void write_totals();
@@ -194,7 +194,7 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
   for (const int64_t item : batch.items()) s.insert_item.bind(1, id).bind(2, item).bind(3, batch.number).run();
 
   for (size_t i = 0; i < batch.spaces(); ++i) write_space(batch.space(i), key);
-  write_sequences(batch, first);
+  write_sequences(batch, first, sequences);
   for (size_t i = 0; decisions && i < batch.decisions(); ++i) {
     const DecisionRecord d = batch.decision(i);
     const RouterInfo& info = accumulator.layout().routers[static_cast<size_t>(d.router)];
@@ -250,14 +250,15 @@ void RunWriter::State::write_space(const SpaceRecord& space, int64_t batch) {
   keyed_loads_pending |= !space.tokens.empty();
 }
 
-// `first`: as first_item() says.
-void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first) {
+// `first`: as first_item() says. Labels beyond the batch's `sequences` are nobody's: under the next numbers they would name another
+// batch's.
+void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first, int64_t sequences) {
   const std::span<const int64_t> items = batch.items();
   for (size_t i = 0; i < batch.sequences(); ++i) {
     const std::string_view label = batch.label(i), text = inputs ? batch.text(i) : std::string_view();
     keyed_loads_pending |= !label.empty();
     if (label.empty() && text.empty()) continue;
-    if (!items.empty() && i >= items.size()) break;
+    if (items.empty() ? batch.spaces() > 0 && static_cast<int64_t>(i) >= sequences : i >= items.size()) break;
     const int64_t item = items.empty() ? first + static_cast<int64_t>(i) : items[i];
     session->insert_sequence.bind(1, id).bind(2, item).bind(3, label).bind(4, text).run();
   }
