@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/data/picture_form.h"
 #include "core/data/prepared.h"
 #include "core/formats/tokenizer.h"
 
@@ -106,7 +107,12 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
 Dataset::~Dataset() = default;
 
 int64_t Dataset::batch_count() const { return arrangement_.batches(); }
-int64_t Dataset::max_items() const { return std::min(items_, options_.batch); }
+
+int64_t Dataset::max_items(PictureSize size) const {
+  const auto at = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeCount& s) { return s.size == size; });
+  return at == sizes_.end() ? max_items_ : at->largest_batch;
+}
+
 std::vector<std::string> Dataset::warnings() const { return source_->warnings(); }
 bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
@@ -152,7 +158,7 @@ ItemLength Dataset::padded(const ItemLength& longest) const {
 // Reads everything once, in the data's order: checks it, finds the sizes, counts the cells.
 void Dataset::scan() {
   for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
-  std::vector<ItemLength> all_lengths;
+  std::vector<ItemLength> given, real;
   const bool sizes_are_free =
       std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
   Fingerprint fingerprint;
@@ -169,8 +175,9 @@ void Dataset::scan() {
       check_ids(s.target_ids, "target", i);
       check_labels(s, i);
       check_pixels(s, i);
-      all_lengths.push_back(prepared.lengths());
-      longest = longer(longest, all_lengths.back());
+      given.push_back(prepared.given);
+      real.push_back(prepared.real);
+      longest = longer(longest, prepared.lengths());
       check_batch_size(static_cast<int64_t>(items.size()), std::max(padded(longest).ids, longest.target));
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
@@ -186,7 +193,7 @@ void Dataset::scan() {
     }
     fingerprint.add(int64_t{padded(longest).ids});
   }
-  arrange(all_lengths);
+  arrange(given, real);
   if (!arrangement_.is_as_given())
     for (int64_t b = 0; b < batch_count(); ++b)
       for (const int64_t item : arrangement_.items_of(b)) fingerprint.add(item);
@@ -194,21 +201,21 @@ void Dataset::scan() {
 }
 
 /// Takes the arrangement that was asked for, and counts the cells of both.
-void Dataset::arrange(const std::vector<ItemLength>& lengths) {
-  Arrangement as_given = Arrangement::by_size(lengths, options_.batch), by_length = Arrangement::by_length(lengths, options_.batch);
+void Dataset::arrange(const std::vector<ItemLength>& given, const std::vector<ItemLength>& real) {
+  Arrangement as_given = Arrangement::by_size(given, options_.batch), by_length = Arrangement::by_length(real, options_.batch);
   // Pictures of several sizes fill more batches than their number asks for.
   if (options_.batches >= 0) as_given.keep(options_.batches), by_length.keep(options_.batches);
   arrangement_ = options_.bucket_by_length ? by_length : as_given;
-  count_sizes(lengths);
-  const auto padded_batch = [&](const Arrangement& arrangement, int64_t batch) {
+  count_sizes(given);
+  const auto padded_batch = [&](const Arrangement& arrangement, const std::vector<ItemLength>& lengths, int64_t batch) {
     ItemLength longest;
     for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[static_cast<size_t>(item)]);
     return padded(longest);
   };
-  const auto tokens = [&](const Arrangement& arrangement) {
+  const auto tokens = [&](const Arrangement& arrangement, const std::vector<ItemLength>& lengths) {
     int64_t sum = 0;
     for (int64_t b = 0; b < arrangement.batches(); ++b) {
-      const ItemLength padded = padded_batch(arrangement, b);
+      const ItemLength padded = padded_batch(arrangement, lengths, b);
       const auto items = static_cast<int64_t>(arrangement.items_of(b).size());
       check_batch_size(items, std::max(padded.ids, padded.target));
       for (const Space& space : filled_)
@@ -216,10 +223,10 @@ void Dataset::arrange(const std::vector<ItemLength>& lengths) {
     }
     return sum;
   };
-  given_tokens_ = tokens(as_given);
-  tokens_by_length_ = tokens(by_length);
+  given_tokens_ = tokens(as_given, given);
+  tokens_by_length_ = tokens(by_length, real);
   for (int64_t b = 0; b < batch_count(); ++b) {
-    const ItemLength padded = padded_batch(arrangement_, b);
+    const ItemLength padded = padded_batch(arrangement_, options_.bucket_by_length ? real : given, b);
     const auto items = static_cast<int64_t>(arrangement_.items_of(b).size());
     for (size_t k = 0; k < filled_.size(); ++k) {
       const int64_t cells = cells_of(filled_[k], padded);
@@ -239,12 +246,18 @@ void Dataset::count_sizes(const std::vector<ItemLength>& lengths) {
     const PictureSize size = lengths[static_cast<size_t>(items.front())].picture;
     SizeCount& count = counts[size];
     count.size = size;
+    const auto number = static_cast<int64_t>(items.size());
     ++count.batches;
-    count.items += static_cast<int64_t>(items.size());
-    items_ += static_cast<int64_t>(items.size());
+    count.items += number;
+    count.largest_batch = std::max(count.largest_batch, number);
+    max_items_ = std::max(max_items_, number);
+    items_ += number;
   }
   for (const auto& [size, count] : counts)
     if (size != PictureSize()) sizes_.push_back(count);
+  for (const InputSpec& spec : options_.inputs)
+    if (spec.role == InputRole::pixels)
+      for (const SizeCount& s : sizes_) check_batch_of_pictures(s.largest_batch, s.size, spec.content[2]);
 }
 
 bool Dataset::target_follows_ids() const {

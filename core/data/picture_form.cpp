@@ -32,6 +32,14 @@ void PictureForm::check(const std::string& where, const std::string& what, Pictu
   bad_input(where, text, sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
 }
 
+void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels) {
+  constexpr double kMostValues = 2147483648.0;
+  const double values = static_cast<double>(items) * static_cast<double>(size.height) * static_cast<double>(size.width);
+  if (values * static_cast<double>(channels) <= kMostValues) return;
+  bad_input("--batch", "a batch of " + std::to_string(items) + " pictures of " + shape_of(size, channels) + " is too large",
+            "choose a smaller --batch");
+}
+
 void expect_pixels(const std::string& where, const std::string& name, DType type) {
   if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
 }

@@ -51,7 +51,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
                   (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   " are more than the model's " + std::to_string(s.model->max_length) + " positions",
               "choose fewer, or a smaller --length with --truncate");
-  check_memory(*s.device, *s.store, {graph}, {bounds_of(*graph, *s.data, most), s.options.record_scores}, available_memory(),
+  check_memory(*s.device, *s.store, {{graph, {bounds_of(*graph, *s.data, most), s.options.record_scores}}}, available_memory(),
                s.options.model);
   std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
   const std::vector<int32_t>& ends = s.model->tokens.ends;

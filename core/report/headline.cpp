@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 
@@ -27,7 +29,8 @@ std::string verdict(const ReportData& d) {
     return "No measurable difference in speed; the result is the same.";
   }
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
-    return milliseconds(plan->latency_ms.median) + " a batch" + (d.trusted() ? ", verified." : ".");
+    return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" + std::string(typical_name(plan->latency_ms)) + ")" +
+           (d.trusted() ? ", verified." : ".");
   return "What was recorded.";
 }
 
@@ -47,7 +50,8 @@ std::string lead(const ReportData& d) {
                                       : ", weights as stored") +
             ")";
   if (!f.dataset.name.empty()) text += " on <strong>" + escape(f.dataset.name) + "</strong>";
-  text += ": " + count(f.dataset.batches > 0 ? f.dataset.batches : d.run.batches) + " batches";
+  const int64_t batches = d.decoded ? d.decoded->batches : f.dataset.batches > 0 ? f.dataset.batches : d.run.batches;
+  text += ": " + count(batches) + (batches == 1 ? " batch" : " batches");
   if (f.dataset.cells > 0)
     text += ", " + count(f.dataset.cells) + " cells (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
@@ -88,7 +92,7 @@ std::string headline(const ReportData& d) {
   if (d.trusted() && f.speedup) {
     const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-                  (same ? times(*f.speedup) + ", " : "") + "median over pairs, 95 % interval " + interval(f.speedup_ci95));
+                  (same ? times(*f.speedup) + ", " : "") + "of the time of all batches, 95 % interval " + interval(f.speedup_ci95));
   }
   if (d.decoded) {
     const GenerateFigures& g = *d.decoded;
@@ -96,16 +100,14 @@ std::string headline(const ReportData& d) {
     tiles += tile("Generated", count(g.tokens),
                   "tokens for " + count(g.sequences) + " sequences; " + count(g.stopped_eos) + " ended by themselves, " +
                       count(g.stopped_length) + " at the limit");
-    tiles += tile("A batch", milliseconds(g.latency_ms.median),
-                  "median of " + count(g.latency_ms.runs) + "; 95th percentile " + milliseconds(g.latency_ms.p95) + ", fastest " +
+    tiles += tile("A batch", milliseconds(typical_milliseconds(g.latency_ms)),
+                  std::string(typical_name(g.latency_ms)) + " of " + count(g.latency_ms.runs) + "; 95th percentile " + milliseconds(g.latency_ms.p95) + ", fastest " +
                       milliseconds(g.latency_ms.min));
     if (g.accuracy) tiles += tile("Exact", percent(*g.accuracy), "of the sequences equal their target");
   }
   const auto plan_tile = [&](const char* term, const PlanFigures& p) {
-    // Summaries of older versions have no mean.
-    if (p.latency_ms.mean <= 0)
-      return tile(term, milliseconds(p.latency_ms.median), "median of " + count(p.latency_ms.runs) + " executions");
-    return tile(term, milliseconds(p.latency_ms.mean), "mean of " + count(p.latency_ms.runs) + " executions");
+    return tile(term, milliseconds(typical_milliseconds(p.latency_ms)),
+                std::string(typical_name(p.latency_ms)) + " of " + count(p.latency_ms.runs) + " executions");
   };
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
@@ -122,7 +124,7 @@ std::string headline(const ReportData& d) {
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
-                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs), number(p->cells_per_s, 4),
+                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs), p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
                    !p->limit_share       ? "–"
                    : *p->limit_share > 1 ? "in cache"
                                          : percent(*p->limit_share)});
@@ -133,8 +135,8 @@ std::string headline(const ReportData& d) {
     if (const std::string measured = measured_text(f); !measured.empty())
       html += paragraph(
           "Times: " + measured +
-              (f.baseline && f.optimized ? ". The speed-up is the median over pairs of executions, the plan beside the baseline on "
-                                           "the same batch; the means are those of the same pairs."
+              (f.baseline && f.optimized ? ". The speed-up is that of the time of all batches; of each it is the median over pairs of "
+                                           "executions, the plan beside the baseline. The means are those of the same executions."
                                          : "."),
           "note");
   }

@@ -183,7 +183,7 @@ class OverviewTest : public QObject {
     const Situation s = situation(failed);
     const QString said = proof_of(s).text;
     QVERIFY2(
-        said.contains("Wrong: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
+        said.contains("Failed: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
         qPrintable(said));
     QVERIFY(next_steps(s, 1).at(0).sentence.contains("the scores of router moe differ"));
   }
@@ -261,7 +261,7 @@ class OverviewTest : public QObject {
       j["verified"] = QJsonObject{{"passed", passed}, {"text", text}, {"reasons", passed ? QJsonArray{} : QJsonArray{"a token differs"}}};
       const Situation s = situation(j);
       QCOMPARE(proof_of(s).title, passed ? QString("Verified") : QString("Verification failed"));
-      QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Wrong: a token differs") == !passed);
+      QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Failed: a token differs") == !passed);
       QCOMPARE(make_page(s).headline.startsWith("Not verified"), !passed);
     }
   }

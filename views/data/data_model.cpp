@@ -55,12 +55,17 @@ QString model_part(const SessionData& d, const Theme& theme) {
   return table.text();
 }
 
+/// Of the data: what is recorded of decoding is a pass for the input of a batch and one for each turn.
+qlonglong batches_of(const RunContents& run) {
+  return run.line.result && run.line.result->generated ? run.line.result->generated->batches : run.line.batches;
+}
+
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
   about.row({tr("size"), tr("%1 in %2")
                              .arg(run.sequences == 1 ? tr("1 sequence") : tr("%1 sequences").arg(count_text(run.sequences)),
-                                  run.line.batches == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(run.line.batches)))});
+                                  batches_of(run) == 1 ? tr("1 batch") : tr("%1 batches").arg(count_text(batches_of(run))))});
   if (!run.labels.empty()) {
     QStringList labels;
     for (const std::string& l : run.labels) labels << escaped(l);
@@ -125,7 +130,7 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
   runs.head(head);
   const RunContents* shown = nullptr;
   for (const RunContents& r : d.runs) {
-    QStringList cells{title(r), count_text(r.line.batches)};
+    QStringList cells{title(r), count_text(batches_of(r))};
     for (const bool there : r.kept) cells << mark(there, theme);
     runs.row(cells, r.line.id == run);
     if (r.line.id == run) shown = &r;
@@ -146,7 +151,7 @@ Table make_table(const SessionData& data) {
   table.columns = {{tr("run"), tr("its number in the session")},
                    {tr("kind"), tr("the verb that made it")},
                    {tr("status"), tr("finished, running, interrupted or failed")},
-                   {tr("batches"), tr("that were recorded")},
+                   {tr("batches"), tr("of the data that were recorded")},
                    {tr("sequences"), tr("that were recorded")},
                    {tr("data"), tr("what it ran on, as it was named")},
                    {tr("record"), tr("a kind of record")},
@@ -157,7 +162,7 @@ Table make_table(const SessionData& data) {
     for (size_t k = 0; k < kKeptKinds; ++k) {
       const KeptText text = text_of(static_cast<Kept>(k));
       table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), QString::fromStdString(r.line.status),
-                            static_cast<qlonglong>(r.line.batches), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
+                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
                             text.name, r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
     }
   return table;

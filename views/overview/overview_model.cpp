@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "views/kit/figure_text.h"
@@ -56,8 +57,8 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   } else if (generated) {
     page.headline = tr("%1 tokens written, %2 a second.").arg(count_text(generated->tokens), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
-    page.headline = f.is_verified() ? tr("%1 a batch, verified.").arg(duration_text(plan->latency_ms.median))
-                                    : tr("%1 a batch.").arg(duration_text(plan->latency_ms.median));
+    const QString took = tr(typical_name(plan->latency_ms) == "mean" ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
+    page.headline = took.arg(duration_text(typical_milliseconds(plan->latency_ms)), f.is_verified() ? tr(", verified.") : ".");
   }
 }
 
@@ -95,8 +96,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   const auto& generated = s.summary->generated;
   const auto& plan = f.optimized && (f.is_verified() || !f.baseline) ? f.optimized : f.baseline;
   if (f.speedup) {
-    hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: median over pairs"), f.speedup, f.speedup_ci95, tone_of(f.speedup_ci95)};
-    if (f.speedup_ci95) hero.note = tr("median over pairs, 95 % interval %1").arg(range_text(*f.speedup_ci95));
+    hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: of the time of all batches"), f.speedup, f.speedup_ci95, tone_of(f.speedup_ci95)};
+    if (f.speedup_ci95) hero.note = tr("of the time of all batches, 95 % interval %1").arg(range_text(*f.speedup_ci95));
   } else if (f.verb == "optimize" && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
   } else if (f.verb == "optimize") {
@@ -110,8 +111,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
             Tone::plain};
   } else if (plan) {
     hero = {tr("LATENCY OF A BATCH"),
-            duration_text(plan->latency_ms.median),
-            tr("median of %1 executions; measured").arg(count_text(plan->latency_ms.runs)),
+            duration_text(typical_milliseconds(plan->latency_ms)),
+            tr("%1 of %2 executions; measured").arg(of(std::string(typical_name(plan->latency_ms))), count_text(plan->latency_ms.runs)),
             {},
             {},
             Tone::plain};
@@ -253,7 +254,7 @@ namespace {
 
 ProofText proof_of_decoding(const DecodedVerification& proof) {
   QString text = of(proof.text) + ".";
-  for (const std::string& reason : proof.reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
+  for (const std::string& reason : proof.reasons) text += " " + tr("Failed: %1.").arg(of(reason));
   return {proof.passed ? Tone::good : Tone::bad, proof.passed ? tr("Verified") : tr("Verification failed"), text};
 }
 
@@ -267,7 +268,7 @@ ProofText proof_of(const Situation& s) {
   QString text =
       of(proof->text) + ". " +
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
-  for (const std::string& reason : proof->reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
+  for (const std::string& reason : proof->reasons) text += " " + tr("Failed: %1.").arg(of(reason));
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
                                    : tr("%1 routing decisions differ, %2 of them explained by rounding at a near tie.")
                                          .arg(count_text(proof->flips), count_text(proof->explained_flips)));
