@@ -144,7 +144,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
            ratio_text(*f.speedup) +
                (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) : "") +
                (same ? ": nothing measurable was gained" : "")});
-      rows.push_back({"", "of the time of all batches: the plan beside the baseline on the same batch, one right after the other"});
+      rows.push_back({"", "median over pairs: the plan beside the baseline on the same batch, one right after the other"});
     } else if (!applied) {
       rows.push_back({"speed-up", none_left_out(f) ? "no pass applied; nothing to compare"
                                                    : "nothing was gained: every pass that applied is left out again"});
@@ -243,7 +243,8 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   rows.push_back({"generated", plural(f.tokens, "token") + " for " + plural(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
                                    " ended by themselves, " + count_text(f.stopped_length) + " at the limit"});
   rows.push_back({"tokens a second", number_text(f.tokens_per_s) + " (every batch once)"});
-  rows.push_back({"latency of a batch", "mean " + milliseconds_text(f.latency_ms.mean) + ", median " + milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
+  rows.push_back({"latency of a batch", "mean " + milliseconds_text(f.latency_ms.mean) + ", median " +
+                                            milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
                                             milliseconds_text(f.latency_ms.p95) + ", fastest " + milliseconds_text(f.latency_ms.min) +
                                             ", " + plural(f.latency_ms.runs, "batch")});
   rows.push_back(

@@ -23,7 +23,8 @@ std::string figure_text(const std::string& figure, const std::optional<double>& 
 // What the short table leaves out: figures of single operators and of the machine, counts of repetitions, and of the verification what is
 // no verdict.
 bool is_detail(const std::string& figure) {
-  constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips", "verified.explained_flips", "verified.dropped"};
+  constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips", "verified.explained_flips",
+                                    "verified.dropped"};
   if (figure.starts_with("verified.")) return std::find(kVerdicts.begin(), kVerdicts.end(), figure) == kVerdicts.end();
   return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with(".rounds") ||
          figure.ends_with("_batches") || figure.ends_with("seconds");

@@ -92,7 +92,7 @@ std::string headline(const ReportData& d) {
   if (d.trusted() && f.speedup) {
     const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-                  (same ? times(*f.speedup) + ", " : "") + "of the time of all batches, 95 % interval " + interval(f.speedup_ci95));
+                  (same ? times(*f.speedup) + ", " : "") + "median over pairs, 95 % interval " + interval(f.speedup_ci95));
   }
   if (d.decoded) {
     const GenerateFigures& g = *d.decoded;
@@ -101,8 +101,8 @@ std::string headline(const ReportData& d) {
                   "tokens for " + count(g.sequences) + " sequences; " + count(g.stopped_eos) + " ended by themselves, " +
                       count(g.stopped_length) + " at the limit");
     tiles += tile("A batch", milliseconds(typical_milliseconds(g.latency_ms)),
-                  std::string(typical_name(g.latency_ms)) + " of " + count(g.latency_ms.runs) + "; 95th percentile " + milliseconds(g.latency_ms.p95) + ", fastest " +
-                      milliseconds(g.latency_ms.min));
+                  std::string(typical_name(g.latency_ms)) + " of " + count(g.latency_ms.runs) + "; 95th percentile " +
+                      milliseconds(g.latency_ms.p95) + ", fastest " + milliseconds(g.latency_ms.min));
     if (g.accuracy) tiles += tile("Exact", percent(*g.accuracy), "of the sequences equal their target");
   }
   const auto plan_tile = [&](const char* term, const PlanFigures& p) {
@@ -124,7 +124,8 @@ std::string headline(const ReportData& d) {
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
-                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs), p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
+                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
+                   p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
                    !p->limit_share       ? "–"
                    : *p->limit_share > 1 ? "in cache"
                                          : percent(*p->limit_share)});
@@ -135,8 +136,8 @@ std::string headline(const ReportData& d) {
     if (const std::string measured = measured_text(f); !measured.empty())
       html += paragraph(
           "Times: " + measured +
-              (f.baseline && f.optimized ? ". The speed-up is that of the time of all batches; of each it is the median over pairs of "
-                                           "executions, the plan beside the baseline. The means are those of the same executions."
+              (f.baseline && f.optimized ? ". The speed-up is the median over pairs of executions, the plan beside the baseline on "
+                                           "the same batch; the means are those of the same pairs."
                                          : "."),
           "note");
   }

@@ -72,12 +72,14 @@ std::string guards_section(const ReportData& d) {
     hits += g.hits, misses += g.misses;
     table.row({"<code>" + escape(g.step) + "</code>", count(g.hits), count(g.misses)});
   }
-  return section("guards", "Guards",
-                 paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a fallback computes "
-                           "the right answer. " +
-                           std::string("They missed ") + count(misses) + " of " + count(hits + misses) +
-                           " times, each counted once a batch over all batches.") +
-                     table.html() + paragraph(d.measured() + " Counted, " + count(d.run.batches) + (d.run.batches == 1 ? " batch." : " batches."), "note"));
+  return section(
+      "guards", "Guards",
+      paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a fallback computes "
+                "the right answer. " +
+                std::string("They missed ") + count(misses) + " of " + count(hits + misses) +
+                " times, each counted once a batch over all batches.") +
+          table.html() +
+          paragraph(d.measured() + " Counted, " + count(d.run.batches) + (d.run.batches == 1 ? " batch." : " batches."), "note"));
 }
 
 namespace {

@@ -58,16 +58,16 @@ std::string loads_section(const ReportData& d) {
       std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
   body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
                  d.measured() + " Every decision of " + count(d.run.batches) +
-                     (d.decoded             ? " passes counted, one for the input of a batch and one for each turn"
+                     (d.decoded            ? " passes counted, one for the input of a batch and one for each turn"
                       : d.run.batches == 1 ? " batch counted"
                                            : " batches counted") +
                      (padded ? "; padding left out, the table has it apart." : "."));
-  body += paragraph(
-      std::string("Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the branches, in bits: log₂ of "
-      "the number "
-      "of branches when even, 0 when one branch gets all.") +
-          (padded ? " Both leave padding out; the loads in the table include it." : ""),
-      "note");
+  body += paragraph(std::string("Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
+                                "branches, in bits: log₂ of "
+                                "the number "
+                                "of branches when even, 0 when one branch gets all.") +
+                        (padded ? " Both leave padding out; the loads in the table include it." : ""),
+                    "note");
   return section("loads", "Where the cells went", body + load_table(d, branches, several).details());
 }
 

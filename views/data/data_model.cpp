@@ -162,8 +162,8 @@ Table make_table(const SessionData& data) {
     for (size_t k = 0; k < kKeptKinds; ++k) {
       const KeptText text = text_of(static_cast<Kept>(k));
       table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), QString::fromStdString(r.line.status),
-                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
-                            text.name, r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
+                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset), text.name,
+                            r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
     }
   return table;
 }

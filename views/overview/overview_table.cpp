@@ -15,7 +15,7 @@ std::optional<double> if_any(double value) { return value > 0 ? std::optional(va
 
 constexpr PlanFigure kFigures[] = {
     {QT_TRANSLATE_NOOP("Overview", "Latency, mean"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
-     QT_TRANSLATE_NOOP("Overview", "Mean time of one batch, of the same executions as the speed-up. Measured."),
+     QT_TRANSLATE_NOOP("Overview", "Mean time of one batch, of the same pairs as the speed-up. Measured."),
      [](const PlanFigures& p) { return if_any(p.latency_ms.mean); }, duration_text, "ms"},
     {QT_TRANSLATE_NOOP("Overview", "Latency, median"), QT_TRANSLATE_NOOP("Overview", "a batch; less is better"),
      QT_TRANSLATE_NOOP("Overview", "Median time of one batch over all executions. Measured."),
@@ -89,7 +89,9 @@ Table make_overview_table(const Situation& s) {
       const QString name = QString::fromStdString(p.name);
       add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
       if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured, p.speedup_alone_ci95);
-      if (p.speedup_own) add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured, p.speedup_own_ci95, tr("the plan with it against the plan without it"));
+      if (p.speedup_own)
+        add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured, p.speedup_own_ci95,
+            tr("the plan with it against the plan without it"));
       if (p.speedup_cumulative)
         add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)

@@ -182,7 +182,8 @@ class ReportTest : public QObject {
     QVERIFY(has(mean, "<h1>10.5 ms a batch (mean), verified.</h1>") && has(mean, "<dd>10.5 ms<small>mean of 20 executions</small>"));
     f.baseline->latency_ms.mean = 0;  // as older versions wrote it
     const std::string median = page(f, testing::two_stacks());
-    QVERIFY(has(median, "<h1>8.25 ms a batch (median), verified.</h1>") && has(median, "<dd>8.25 ms<small>median of 20 executions</small>"));
+    QVERIFY(has(median, "<h1>8.25 ms a batch (median), verified.</h1>") &&
+            has(median, "<dd>8.25 ms<small>median of 20 executions</small>"));
   }
 
   void what_a_pass_brought_itself_stands_in_the_table() {
