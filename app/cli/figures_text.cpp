@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/base/counted.h"
 #include "core/summary/items_text.h"
@@ -20,6 +21,7 @@ std::string ratio_text(const std::optional<double>& value, const std::optional<s
   if (!value) return "-";
   return ratio_text(*value) + (ci ? " [" + number_text((*ci)[0], 3) + ", " + number_text((*ci)[1], 3) + "]" : "");
 }
+std::string rate_text(double value) { return value < 100 ? number_text(value) : count_text(std::llround(value)); }
 std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
 
 std::string parameters_text(int64_t parameters) {
@@ -58,7 +60,11 @@ bool none_left_out(const RunSummaryFigures& f) {
   return std::none_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
 }
 
-std::string plans_text(const RunSummaryFigures& f) {
+/// An unverified plan's times beside the baseline's would be a speed-up in other words.
+bool hides_optimized(const RunSummaryFigures& f) { return f.baseline && f.verified && !f.verified->passed; }
+
+std::string plans_text(RunSummaryFigures f) {
+  if (hides_optimized(f)) f.optimized.reset();
   if (!f.baseline && !f.optimized) return {};
   Rows rows = {{""}};
   if (f.baseline) rows[0].push_back("baseline");
@@ -68,7 +74,7 @@ std::string plans_text(const RunSummaryFigures& f) {
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
-  add_row(rows, rate_text(f.dataset), f, [](const PlanFigures& p) { return count_text(static_cast<int64_t>(p.cells_per_s)); });
+  add_row(rows, rate_name(f.dataset), f, [](const PlanFigures& p) { return rate_text(p.cells_per_s); });
   add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
     // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
     return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);
@@ -108,7 +114,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
                                     " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
     rows.push_back({"", v.text});
     rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + counted(v.dropped, "cell") + " for capacity" : "")});
-    for (const std::string& reason : v.reasons) rows.push_back({"", "wrong: " + reason});
+    for (const std::string& reason : v.reasons) rows.push_back({"", "failed: " + reason});
     if (const auto& f = v.format) {
       rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
                                                " of the largest value with the routing choices of the stored weights (--tolerance " +
@@ -141,13 +147,14 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
 
 std::string passes_text(const std::vector<PassReport>& passes) {
   if (passes.empty()) return {};
-  Rows rows = {{"pass", "", "alone", "up to here", "guard misses", ""}};
+  Rows rows = {{"pass", "", "alone", "its own", "up to here", "guard misses", ""}};
   for (const PassReport& p : passes)
     rows.push_back({p.name,
                     p.applied    ? "applied"
                     : p.left_out ? "left out"
                                  : "not applied",
-                    ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
+                    ratio_text(p.speedup_alone, p.speedup_alone_ci95), ratio_text(p.speedup_own, p.speedup_own_ci95),
+                    ratio_text(p.speedup_cumulative, p.speedup_cumulative_ci95),
                     p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks) : "-",
                     p.reason});
   // A run of a configuration measures no pass on its own: columns that say nothing go.
@@ -159,7 +166,10 @@ std::string passes_text(const std::vector<PassReport>& passes) {
   }
   for (size_t column = 2; column + 1 < rows[0].size(); ++column) right.push_back(column);
   const bool guarded = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.guard_hits + p.fallbacks > 0; });
-  return "\n" + table_text(rows, right) + (guarded ? "guard misses: over all batches, each guard counted once a batch\n" : "");
+  const bool owned = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.speedup_own.has_value(); });
+  return "\n" + table_text(rows, right) +
+         (owned ? "its own: the plan with the pass and those above it against the plan without it\n" : "") +
+         (guarded ? "guard misses: over all batches, each guard counted once a batch\n" : "");
 }
 
 std::string routing_text(const std::vector<RouterFigures>& routing) {
@@ -203,7 +213,8 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
   std::string text = subject_text(f.model, f.dataset, f.device) + plans_text(f) + verdict_text(f, verbose) + passes_text(f.passes);
   if (verbose || f.verb == "profile") text += routing_text(f.routing);
   if (verbose)
-    text += operators_text("baseline operators", f.baseline_operators) + operators_text("optimised operators", f.optimized_operators);
+    text += operators_text("baseline operators", f.baseline_operators) +
+            (hides_optimized(f) ? "" : operators_text("optimised operators", f.optimized_operators));
   Rows rows;
   if (f.verb == "profile") {
     rows.push_back({"recorded", counted(f.decisions, "decision") + " in " + counted(f.windows, "window")});
@@ -222,14 +233,15 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   rows.push_back({"generated", counted(f.tokens, "token") + " for " + counted(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
                                    " ended by themselves, " + count_text(f.stopped_length) + " at the limit"});
   rows.push_back({"tokens a second", number_text(f.tokens_per_s) + " (every batch once)"});
-  rows.push_back({"latency of a batch", "median " + milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
+  rows.push_back({"latency of a batch", "mean " + milliseconds_text(f.latency_ms.mean) + ", median " +
+                                            milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
                                             milliseconds_text(f.latency_ms.p95) + ", fastest " + milliseconds_text(f.latency_ms.min) +
                                             ", " + counted(f.latency_ms.runs, "batch")});
   rows.push_back(
       {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
   rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
   if (f.verified)
-    for (const std::string& reason : f.verified->reasons) rows.push_back({"", "wrong: " + reason});
+    for (const std::string& reason : f.verified->reasons) rows.push_back({"", "failed: " + reason});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);

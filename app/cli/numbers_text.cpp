@@ -52,7 +52,7 @@ std::string number_text(double value, int digits) {
   return text;
 }
 
-std::string milliseconds_text(double value) { return number_text(value, 4) + " ms"; }
+std::string milliseconds_text(double value) { return number_text(value) + " ms"; }
 
 std::string bytes_text(int64_t bytes) { return stormcell::to_text(Bytes(bytes)); }
 

@@ -1,6 +1,9 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
@@ -12,10 +15,18 @@
 namespace stormcell::cli {
 namespace {
 
-std::string figure_text(const std::optional<double>& value) { return value ? number_text(*value, 5) : "-"; }
+// Differences from the oracle are rounding: their second digit says nothing any more, but their counts are whole.
+std::string figure_text(const std::string& figure, const std::optional<double>& value) {
+  if (!value) return "-";
+  return number_text(*value, figure.starts_with("verified.") && std::fabs(*value) < 1 ? 2 : 5);
+}
 
-// What the short table leaves out: figures of single operators and of the machine, counts of repetitions.
+// What the short table leaves out: figures of single operators and of the machine, counts of repetitions, and of the verification what is
+// no verdict.
 bool is_detail(const std::string& figure) {
+  constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips", "verified.explained_flips",
+                                    "verified.dropped"};
+  if (figure.starts_with("verified.")) return std::find(kVerdicts.begin(), kVerdicts.end(), figure) == kVerdicts.end();
   return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with(".rounds") ||
          figure.ends_with("_batches") || figure.ends_with("seconds");
 }
@@ -36,8 +47,8 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
       left_out += !same;
       continue;
     }
-    rows.push_back({r.figure, figure_text(r.a), figure_text(r.b),
-                    r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.difference) : "-",
+    rows.push_back({r.figure, figure_text(r.figure, r.a), figure_text(r.figure, r.b),
+                    r.difference ? (*r.difference > 0 ? "+" : "") + figure_text(r.figure, r.difference) : "-",
                     r.ci95 ? number_text((*r.ci95)[0]) + " to " + number_text((*r.ci95)[1]) : "-", meaning_text(r)});
   }
   std::string text = "a  " + comparison.a + "\nb  " + comparison.b + "\n\n";

@@ -128,6 +128,9 @@ void collect(const Json& value, const std::string& path, Figures& into) {
   } else if (value.is_array()) {
     for (size_t i = 0; i < value.size(); ++i) {
       std::string key = std::to_string(i);
+      // Pictures of a size are those of that size, whatever other sizes there are.
+      if (value[i].is_object() && value[i].contains("height") && value[i].contains("width"))
+        key = value[i]["height"].dump() + "x" + value[i]["width"].dump();
       for (const char* name : kNames)
         if (value[i].is_object() && value[i].contains(name) && value[i][name].is_string()) key = value[i][name].get<std::string>();
       collect(value[i], below(key), into);

@@ -5,6 +5,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/data/picture_form.h"
 #include "core/data/prepared.h"
 #include "core/formats/tokenizer.h"
 
@@ -78,12 +79,18 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
 Dataset::~Dataset() = default;
 
 int64_t Dataset::batch_count() const { return arrangement_.batches(); }
-int64_t Dataset::max_items() const { return std::min(items_, options_.batch); }
+
+int64_t Dataset::max_items(PictureSize size) const {
+  const auto at = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeCount& s) { return s.size == size; });
+  return at == sizes_.end() ? max_items_ : at->largest_batch;
+}
+
 std::vector<std::string> Dataset::warnings() const {
   std::vector<std::string> all = source_->warnings();
   all.insert(all.end(), warnings_.begin(), warnings_.end());
   return all;
 }
+
 bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
 
@@ -151,14 +158,14 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   return input;
 }
 
-PictureSize Dataset::picture_size(int64_t batch) const { return padded_batch(arrangement_, batch).picture; }
+PictureSize Dataset::picture_size(int64_t batch) const { return padded_batch(arrangement_, lengths_, batch).picture; }
 
 Batch Dataset::outline(int64_t index) const {
   if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);
   Batch batch;
   batch.index = index;
   batch.items = arrangement_.items_of(index);
-  const ItemLength lengths = padded_batch(arrangement_, index);
+  const ItemLength lengths = padded_batch(arrangement_, lengths_, index);
   batch.picture = lengths.picture;
   for (const Space& space : filled_)
     batch.spaces.push_back({space.name, space.parent, space.content != Content::fixed, static_cast<int32_t>(cells_of(space, lengths)), {}});
@@ -184,7 +191,7 @@ Batch Dataset::batch(int64_t index) const {
     rows.push_back(prepare(source_->sequence(i), i));
     batch.truncated += rows.back().cut;
   }
-  const ItemLength lengths = padded_batch(arrangement_, index);
+  const ItemLength lengths = padded_batch(arrangement_, lengths_, index);
   batch.picture = lengths.picture;
   for (const Space& space : filled_) batch.spaces.push_back(space_of(space, rows, lengths));
   for (const InputSpec& spec : options_.inputs) batch.inputs.push_back(input_of(spec, rows, lengths));

@@ -18,7 +18,7 @@ struct Sequence;
 struct DataOptions {
   int64_t batch = 8;                 ///< items in a batch; the last one may have fewer
   int64_t batches = -1;              ///< at most so many; -1: all
-  bool bucket_by_length = false;     ///< batches of items of like length, instead of the data's order
+  bool bucket_by_length = false;     ///< batches of items of like length (of their real cells), instead of the data's order
   int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
   int64_t max_length = 0;            ///< what the model takes, of inputs and of decoder inputs; 0: anything
   bool truncate = false;             ///< cut what is longer, instead of an error
@@ -52,12 +52,14 @@ struct SpaceCells {
 struct SizeCount {
   PictureSize size;
   int64_t items = 0, batches = 0;
+  int64_t largest_batch = 0;  ///< items of the batch that has most
 };
 
 /// Cells over all batches: tokens where there are any, else items.
 struct CellTotals {
-  int64_t cells = 0, real = 0;          ///< as the batches are, with and without padding
-  int64_t as_given = 0, by_length = 0;  ///< in batches in the data's order, and in batches of like length; padding included
+  int64_t cells = 0, real = 0;  ///< as the batches are, with and without padding
+  /// In batches in the data's order, and in batches of like length, without what the data pad themselves; padding included.
+  int64_t as_given = 0, by_length = 0;
 };
 
 /// Immutable once open; batch() may be called by several threads at once.
@@ -85,8 +87,10 @@ class Dataset {
   /// Of batch `index`, as Batch::real_cells(). Reads no data.
   int64_t real_cells(int64_t index) const;
 
-  /// Over all batches, for planning.
-  int64_t max_items() const;
+  /// Items of the batch that has most, for planning.
+  int64_t max_items() const { return max_items_; }
+  /// The same of the batches of one size of picture; where there are none of that size, of all.
+  int64_t max_items(PictureSize size) const;
   /// Of the sequences of ids, padded to their batches.
   int64_t max_length() const;
   /// In the order in which the inputs name them.
@@ -126,18 +130,17 @@ class Dataset {
   void check_source() const;
   std::vector<int32_t> label_of(const Sequence& item, int64_t index) const;
   void check_labels(const Sequence& item, int64_t index) const;
-  void check_pixels(const Sequence& item) const;
-  void check_batch_of(const std::vector<int64_t>& picture) const;
   void check_real_cells() const;
   void scan();
   Prepared prepare(Sequence item, int64_t index) const;
+  Prepared prepare_as_given(Sequence item, int64_t index) const;
   static int64_t cells_of(const Space& space, const ItemLength& lengths);
   ItemLength padded(const ItemLength& longest) const;
-  void arrange();
+  ItemLength padded_batch(const Arrangement& arrangement, const std::vector<ItemLength>& lengths, int64_t batch) const;
+  void arrange(const std::vector<ItemLength>& given, const std::vector<ItemLength>& real);
   void count_sizes();
   void look_at_range(const Sequence& item, int64_t index);
   void warn_of_range();
-  ItemLength padded_batch(const Arrangement& arrangement, int64_t batch) const;
   BatchCells space_of(const Space& space, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   BatchInput input_of(const InputSpec& spec, const std::vector<Prepared>& rows, const ItemLength& lengths) const;
   bool cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t limit, const char* which, bool keep_end, int64_t item) const;
@@ -161,7 +164,7 @@ class Dataset {
   } out_of_range_;  // pixels that are not from 0 to 1, and the first such picture
   Arrangement arrangement_;
   int64_t given_tokens_ = 0, tokens_by_length_ = 0;
-  int64_t items_ = 0, truncated_ = 0;
+  int64_t items_ = 0, max_items_ = 0, truncated_ = 0;
 };
 
 }  // namespace stormcell

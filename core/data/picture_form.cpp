@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 
@@ -53,6 +54,14 @@ void PictureForm::check(const std::string& where, const std::string& what, Pictu
   const std::string text = what + " " + shape_of(came, came_channels) + ", the model takes " + to_text();
   if (came_channels != channels) bad_input(where, text, "give pictures with " + std::to_string(channels) + " channels in the last place");
   bad_input(where, text, sizes ? "resize what does not fit" : "resize them to [height, width, channels] as the model has them");
+}
+
+void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels) {
+  constexpr double kMostValues = 2147483648.0;
+  const double values = static_cast<double>(items) * static_cast<double>(size.height) * static_cast<double>(size.width);
+  if (values * static_cast<double>(channels) <= kMostValues) return;
+  bad_input("--batch", "a batch of " + counted(items, "picture") + " of " + shape_of(size, channels) + " is too large",
+            "choose a smaller --batch");
 }
 
 void expect_pixels(const std::string& where, const std::string& name, DType type) {

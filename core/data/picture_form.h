@@ -24,6 +24,9 @@ struct PictureForm {
   std::string to_text() const;
 };
 
+/// Throws Error(bad_input) where a batch of so many pictures has more than 2^31 values: it could not be run.
+void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels);
+
 /// Pixels from the bytes of an array: u8 become 0 to 1, f32 stay. Error(bad_input) naming `where` and the array for other formats.
 void expect_pixels(const std::string& where, const std::string& name, DType type);
 std::vector<float> pixels_of(DType type, std::span<const std::byte> bytes);

@@ -5,13 +5,12 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/data/picture_form.h"
 #include "core/data/prepared.h"
 #include "core/formats/file_text.h"
 
 namespace stormcell {
 namespace {
-
-constexpr int64_t kMostValues = int64_t{1} << 31;  // of a batch; more could not be run
 
 /// The form in which this version's data fill an input of a role.
 void check_form(const InputSpec& spec) {
@@ -28,10 +27,16 @@ void check_form(const InputSpec& spec) {
   if (spec.dtype != DType::i32 || !spec.content.empty()) refuse("is not one number a cell", "declare it i32 without content");
 }
 
-std::string sizes_text(const std::vector<int64_t>& sizes) {
-  std::string text;
-  for (const int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
+/// Cells up to the last real one, at least one where there are any.
+size_t real_length(const std::vector<int32_t>& mask) {
+  size_t length = mask.size();
+  while (length > 1 && mask[length - 1] == 0) --length;
+  return length;
+}
+
+void shorten(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int32_t length) {
+  ids.resize(static_cast<size_t>(length));
+  mask.resize(ids.size());
 }
 
 }  // namespace
@@ -50,7 +55,6 @@ void Dataset::read_spaces() {
     if (spec.role == InputRole::target) at->content = Content::target;
     if (spec.role != InputRole::pixels) continue;
     if (++pictures > 1) bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
-    if (!spec.sizes) check_batch_of(spec.content);
   }
   const bool free_size =
       std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
@@ -68,15 +72,6 @@ void Dataset::read_spaces() {
       bad_input("space " + space.name, "asks for a label of every token",
                 "labels of this version are those of items, or of a fixed number of cells");
   }
-}
-
-/// A batch of pictures of [height, width, channels] that could not be run.
-void Dataset::check_batch_of(const std::vector<int64_t>& picture) const {
-  double values = static_cast<double>(options_.batch);
-  for (const int64_t extent : picture) values *= static_cast<double>(extent);
-  if (values > static_cast<double>(kMostValues))
-    bad_input("--batch", "a batch of " + counted(options_.batch, "picture") + " of " + sizes_text(picture) + " is too large",
-              "choose a smaller --batch");
 }
 
 /// What the model asks for and the data do not have at all.
@@ -117,7 +112,19 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   return true;
 }
 
-Dataset::Prepared Dataset::prepare(Sequence sequence, int64_t item) const {
+/// Batches of like length are those of what is real: padding that the data bring along behind it is left out. As given, it stays.
+Dataset::Prepared Dataset::prepare(Sequence item, int64_t index) const {
+  Prepared prepared = prepare_as_given(std::move(item), index);
+  Sequence& s = prepared.sequence;
+  prepared.given = prepared.lengths();
+  prepared.real = {static_cast<int32_t>(real_length(s.mask)), static_cast<int32_t>(real_length(s.decoder_mask)), s.picture};
+  if (!options_.bucket_by_length) return prepared;
+  shorten(s.ids, s.mask, prepared.real.ids);
+  shorten(s.decoder_ids, s.decoder_mask, prepared.real.target);
+  return prepared;
+}
+
+Dataset::Prepared Dataset::prepare_as_given(Sequence sequence, int64_t item) const {
   Prepared prepared{std::move(sequence)};
   Sequence& s = prepared.sequence;
   const SequenceSource::Contents contents = source_->contents();
@@ -176,11 +183,6 @@ void Dataset::check_labels(const Sequence& item, int64_t index) const {
         bad_input(source_->where(), source_->place(index) + ": there is no branch " + std::to_string(label) + " for this label",
                   spec.classes > 0 ? "labels are numbers from 0 to " + std::to_string(spec.classes - 1) : "labels are numbers from 0 on");
   }
-}
-
-void Dataset::check_pixels(const Sequence& item) const {
-  for (const InputSpec& spec : options_.inputs)
-    if (spec.role == InputRole::pixels && spec.sizes) check_batch_of({item.picture.height, item.picture.width, spec.content[2]});
 }
 
 /// Resizing overshoots edges a little; pixels far from 0 to 1 were made for another model, or not divided by 255.

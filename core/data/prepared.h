@@ -8,7 +8,10 @@ namespace stormcell {
 struct Dataset::Prepared {
   Sequence sequence;
   bool cut = false;
+  ItemLength given;  ///< with the padding behind its last real cells that the data have themselves
+  ItemLength real;   ///< without it; at least one cell of what is not empty
 
+  /// As it is fed: `given`, or in batches of like length `real`.
   ItemLength lengths() const {
     return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size()), sequence.picture};
   }

@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/data/picture_form.h"
 #include "core/data/prepared.h"
 
 namespace stormcell {
@@ -71,6 +72,7 @@ void Dataset::scan() {
   for (const Space& space : filled_) spaces_.push_back({space.name, space.content != Content::fixed, 0, 0, 0, {}});
   const bool sizes_are_free =
       std::any_of(options_.inputs.begin(), options_.inputs.end(), [](const InputSpec& i) { return i.sizes.has_value(); });
+  std::vector<ItemLength> given, real;
   Fingerprint fingerprint;
   fingerprint.add(options_.batch);
   arrangement_ = Arrangement::as_given(items_, options_.batch);
@@ -84,10 +86,10 @@ void Dataset::scan() {
       check_ids(s.decoder_ids, "decoder input", i);
       check_ids(s.target_ids, "target", i);
       check_labels(s, i);
-      check_pixels(s);
       look_at_range(s, i);
-      lengths_.push_back(prepared.lengths());
-      longest = longer(longest, lengths_.back());
+      given.push_back(prepared.given);
+      real.push_back(prepared.real);
+      longest = longer(longest, prepared.lengths());
       check_batch_size(static_cast<int64_t>(items.size()), std::max(padded(longest).ids, longest.target));
       truncated_ += prepared.cut;
       for (const auto* values : {&s.ids, &s.mask, &s.decoder_ids, &s.decoder_mask}) fingerprint.add(*values);
@@ -106,7 +108,7 @@ void Dataset::scan() {
     }
     fingerprint.add(int64_t{padded(longest).ids});
   }
-  arrange();
+  arrange(given, real);
   check_real_cells();
   warn_of_range();
   if (!arrangement_.is_as_given())
@@ -115,9 +117,9 @@ void Dataset::scan() {
   fingerprint_ = fingerprint.text();
 }
 
-ItemLength Dataset::padded_batch(const Arrangement& arrangement, int64_t batch) const {
+ItemLength Dataset::padded_batch(const Arrangement& arrangement, const std::vector<ItemLength>& lengths, int64_t batch) const {
   ItemLength longest;
-  for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths_[static_cast<size_t>(item)]);
+  for (const int64_t item : arrangement.items_of(batch)) longest = longer(longest, lengths[static_cast<size_t>(item)]);
   return padded(longest);
 }
 
@@ -132,16 +134,17 @@ void Dataset::warn_of_range() {
 }
 
 /// Takes the arrangement that was asked for, and counts the cells of both.
-void Dataset::arrange() {
-  Arrangement as_given = Arrangement::by_size(lengths_, options_.batch), by_length = Arrangement::by_length(lengths_, options_.batch);
+void Dataset::arrange(const std::vector<ItemLength>& given, const std::vector<ItemLength>& real) {
+  Arrangement as_given = Arrangement::by_size(given, options_.batch), by_length = Arrangement::by_length(real, options_.batch);
   // Pictures of several sizes fill more batches than their number asks for.
   if (options_.batches >= 0) as_given.keep(options_.batches), by_length.keep(options_.batches);
   arrangement_ = options_.bucket_by_length ? by_length : as_given;
+  lengths_ = options_.bucket_by_length ? real : given;
   count_sizes();
-  const auto tokens = [&](const Arrangement& arrangement) {
+  const auto tokens = [&](const Arrangement& arrangement, const std::vector<ItemLength>& lengths) {
     int64_t sum = 0;
     for (int64_t b = 0; b < arrangement.batches(); ++b) {
-      const ItemLength padded = padded_batch(arrangement, b);
+      const ItemLength padded = padded_batch(arrangement, lengths, b);
       const auto items = static_cast<int64_t>(arrangement.items_of(b).size());
       check_batch_size(items, std::max(padded.ids, padded.target));
       for (const Space& space : filled_)
@@ -149,10 +152,10 @@ void Dataset::arrange() {
     }
     return sum;
   };
-  given_tokens_ = tokens(as_given);
-  tokens_by_length_ = tokens(by_length);
+  given_tokens_ = tokens(as_given, given);
+  tokens_by_length_ = tokens(by_length, real);
   for (int64_t b = 0; b < batch_count(); ++b) {
-    const ItemLength padded = padded_batch(arrangement_, b);
+    const ItemLength padded = padded_batch(arrangement_, lengths_, b);
     const auto items = static_cast<int64_t>(arrangement_.items_of(b).size());
     for (size_t k = 0; k < filled_.size(); ++k) {
       const int64_t cells = cells_of(filled_[k], padded);
@@ -173,12 +176,18 @@ void Dataset::count_sizes() {
     const PictureSize size = lengths_[static_cast<size_t>(items.front())].picture;
     SizeCount& count = counts[size];
     count.size = size;
+    const auto number = static_cast<int64_t>(items.size());
     ++count.batches;
-    count.items += static_cast<int64_t>(items.size());
-    items_ += static_cast<int64_t>(items.size());
+    count.items += number;
+    count.largest_batch = std::max(count.largest_batch, number);
+    max_items_ = std::max(max_items_, number);
+    items_ += number;
   }
   for (const auto& [size, count] : counts)
     if (size != PictureSize()) sizes_.push_back(count);
+  for (const InputSpec& spec : options_.inputs)
+    if (spec.role == InputRole::pixels)
+      for (const SizeCount& s : sizes_) check_batch_of_pictures(s.largest_batch, s.size, spec.content[2]);
   if (items_ < asked_for)
     warnings_.push_back("--batches " + std::to_string(options_.batches) + " leaves out " + std::to_string(asked_for - items_) +
                         " of the first " + std::to_string(asked_for) +

@@ -25,13 +25,13 @@ Bindings bindings_of(const Graph& graph, const Batch& batch, int64_t new_tokens)
   return b;
 }
 
-Bindings bounds_of(const Graph& graph, const Dataset& data, int64_t new_tokens) {
+Bindings bounds_of(const Graph& graph, const Dataset& data, int64_t new_tokens, PictureSize size) {
   Bindings b(graph.symbols.size(), 0);
   const auto per_item = [&](std::string_view name) {
     const SpaceCells* space = data.find_space(name);
     return space ? space->most_per_item : int64_t{-1};
   };
-  bind_cells(graph, data.max_items(), per_item, b);
+  bind_cells(graph, data.max_items(size), per_item, b);
   bind_new_tokens(graph, new_tokens, b);
   return b;
 }
@@ -43,9 +43,14 @@ std::span<const int32_t> tokens_over(const Graph& graph, SpaceId space, const Ba
   return {};
 }
 
-std::span<const int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch) {
-  const BatchCells* filled = batch.find_space(graph.space(space).name);
-  return filled ? std::span<const int32_t>(filled->real) : std::span<const int32_t>();
+std::vector<int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch, const Bindings& bindings) {
+  const CellSpace& s = graph.space(space);
+  if (const BatchCells* filled = batch.find_space(s.name)) return filled->real;
+  if (s.kind != SpaceKind::dense) return {};
+  const int64_t parts = s.per_parent.evaluate(bindings);
+  std::vector<int32_t> mask;
+  for (const int32_t real : mask_over(graph, s.parent, batch, bindings)) mask.insert(mask.end(), static_cast<size_t>(parts), real);
+  return mask;
 }
 
 std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, const Graph& reference, const Batch& batch) {

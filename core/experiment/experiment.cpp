@@ -4,23 +4,9 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
-#include "core/experiment/memory_check.h"
 #include "core/experiment/state.h"
-#include "core/machine/memory.h"
 
 namespace stormcell {
-namespace {
-
-/// For the largest pictures, as many sizes as are held at once.
-std::vector<std::shared_ptr<const Graph>> largest_graphs(const Experiment::State& s) {
-  const std::vector<SizeCount>& sizes = s.data->sizes();
-  std::vector<std::shared_ptr<const Graph>> graphs{s.graph};
-  for (size_t i = 1; i < std::min(sizes.size(), BySize<CompiledPlan>::kMost); ++i)
-    graphs.push_back(s.graph_for(sizes[sizes.size() - 1 - i].size));
-  return graphs;
-}
-
-}  // namespace
 
 Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Experiment::~Experiment() = default;
@@ -83,8 +69,6 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.tolerance = exact ? 1e-4 : 2e-2;
   s.store = std::make_unique<WeightStore>(*s.device, s.weights);
   s.memory = std::make_shared<SharedMemory>(*s.device);
-  check_memory(*s.device, *s.store, largest_graphs(s), {bounds_of(*s.graph, *s.data, 0), options.record_scores}, available_memory(),
-               options.model);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }

@@ -51,7 +51,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
               counted(most, "token") + (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
               "choose fewer, or a smaller --length with --truncate");
-  check_memory(*s.device, *s.store, {graph}, {bounds_of(*graph, *s.data, most), s.options.record_scores}, available_memory(),
+  check_memory(*s.device, *s.store, {{graph, {bounds_of(*graph, *s.data, most), s.options.record_scores}}}, available_memory(),
                s.options.model);
   std::unique_ptr<ReadyPlan> plan = s.make_plan("generate", graph, most, progress);
   const std::vector<int32_t>& ends = s.model->tokens.ends;

@@ -34,14 +34,12 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
                             " of the baseline's speed and saved no memory, and this one brought least (" + text_of(least->speed) + ")"}};
 }
 
-std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes) {
+std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches) {
   std::vector<LeftOut> list;
   for (const PassReport& p : passes)
     if (p.applied && p.fallbacks > 0 && p.guard_hits == 0)
-      list.push_back(
-          {p.name, fmt::format("left out: its guards never held, they missed {} of {} times while measuring; these data need what "
-                               "it leaves out",
-                               p.fallbacks, p.fallbacks)});
+      list.push_back({p.name, "left out: its guards never held on the " + std::to_string(batches) + (batches == 1 ? " batch" : " batches") +
+                                  " that were measured; these data need what it leaves out"});
   return list;
 }
 

@@ -34,7 +34,8 @@ std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contri
 
 /// The passes whose guards never held in what was measured: `passes` with the counts of the plan that was. What such a pass leaves out,
 /// these data always need; every execution pays for the guard and runs the fallback, too little of both to be measurable or not.
-std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes);
+/// `batches`: so many different ones were measured; how often each was run again is no property of the data.
+std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& passes, int64_t batches);
 
 /// For the reason of a pass that costs time and stays: " (kept for 3.1 MiB of memory less: 0.973 [0.936, 0.995] of the speed without it)".
 /// Empty where it does not cost time.

@@ -20,12 +20,14 @@ struct Need {
   int64_t others = 0;  ///< that graphs which run one at a time share: activations, records, inputs, outputs, the oracle's values
 };
 
-Need need_of(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options) {
-  const auto program = std::make_shared<const Program>(lower(std::move(graph)));
+Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fallbacks fallbacks) {
+  const CompileOptions& options = planned.options;
+  const auto program = std::make_shared<const Program>(lower(planned.graph));
   const ExecutableLayout layout = device.layout_of(program, store, options);
   Need need;
   need.weights.insert(layout.always.begin(), layout.always.end());
-  for (const auto& of_guard : layout.lazy) need.weights.insert(of_guard.begin(), of_guard.end());
+  if (fallbacks == Fallbacks::loaded)
+    for (const auto& of_guard : layout.lazy) need.weights.insert(of_guard.begin(), of_guard.end());
   need.states = layout.memory.state_bytes;
   const auto bytes_of = [&](int32_t operand) { return program->buffers[program->operands[operand].buffer].bytes.evaluate(options.bounds); };
   // The oracle's values: about an arena.
@@ -38,14 +40,13 @@ Need need_of(Device& device, WeightStore& store, std::shared_ptr<const Graph> gr
 }  // namespace
 
 int64_t memory_needed(Device& device, WeightStore& store, std::shared_ptr<const Graph> graph, const CompileOptions& options) {
-  return memory_needed(device, store, std::vector<std::shared_ptr<const Graph>>{std::move(graph)}, options);
+  return memory_needed(device, store, {PlannedGraph{std::move(graph), options}});
 }
 
-int64_t memory_needed(Device& device, WeightStore& store, const std::vector<std::shared_ptr<const Graph>>& graphs,
-                      const CompileOptions& options) {
+int64_t memory_needed(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, Fallbacks fallbacks) {
   Need all;
-  for (const std::shared_ptr<const Graph>& graph : graphs) {
-    const Need need = need_of(device, store, graph, options);
+  for (const PlannedGraph& graph : graphs) {
+    const Need need = need_of(device, store, graph, fallbacks);
     all.weights.insert(need.weights.begin(), need.weights.end());
     all.states += need.states;
     all.others = std::max(all.others, need.others);
@@ -59,23 +60,23 @@ int64_t memory_needed(Device& device, WeightStore& store, const std::vector<std:
   return bytes + largest;
 }
 
-void check_memory(Device& device, WeightStore& store, const std::vector<std::shared_ptr<const Graph>>& graphs,
-                  const CompileOptions& options, int64_t available, const std::string& what) {
-  const int64_t need = memory_needed(device, store, graphs, options);
+void check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available, const std::string& what) {
+  const int64_t need = memory_needed(device, store, graphs);
   if (need <= available) return;
   // Nothing smaller than bf16 exists in this version. The source, not the store, says what the files have.
   const std::shared_ptr<const WeightSource> source(std::shared_ptr<void>(), &store.source());
-  std::vector<std::shared_ptr<const Graph>> smaller;
+  std::vector<PlannedGraph> smaller;
   std::shared_ptr<const WeightSource> weights;
-  for (const std::shared_ptr<const Graph>& graph : graphs) {
-    ConvertedModel converted = convert_weights(graph, source, DType::bf16);
-    smaller.push_back(converted.graph);
+  for (const PlannedGraph& planned : graphs) {
+    ConvertedModel converted = convert_weights(planned.graph, source, DType::bf16);
+    smaller.push_back({converted.graph, planned.options});
     weights = converted.weights;
   }
   WeightStore other(device, weights);
-  const bool fits = memory_needed(device, other, smaller, options) <= available;
-  const bool pictures = std::any_of(graphs.front()->values.begin(), graphs.front()->values.end(),
-                                    [](const Value& v) { return v.kind == ValueKind::input && v.role == InputRole::pixels; });
+  const bool fits = memory_needed(device, other, smaller) <= available;
+  const std::vector<Value>& values = graphs.front().graph->values;
+  const bool pictures =
+      std::any_of(values.begin(), values.end(), [](const Value& v) { return v.kind == ValueKind::input && v.role == InputRole::pixels; });
   bad_input(what, "needs " + to_text(Bytes(need)) + " of memory, " + to_text(Bytes(available)) + " are available",
             fits       ? "use --dtype bf16, which fits"
             : pictures ? "no --dtype of this version fits; take a smaller batch, model or pictures"

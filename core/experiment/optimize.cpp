@@ -40,7 +40,9 @@ class Optimization {
  private:
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
   void profile() {
-    baseline_ = s_.make_plan("baseline", plan_graphs(s_, s_.graph, {}), 0, progress_);
+    const GraphOfSize graphs = plan_graphs(s_, s_.graph, {});
+    s_.check_fits(graphs, available_memory(), result_->warnings);
+    baseline_ = s_.make_plan("baseline", graphs, 0, progress_);
     result_->load_seconds = s_.store->load_seconds();
     SessionRun session(options_.session, s_, *baseline_, "profile", true, "{}", result_->settings);
     for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
@@ -82,7 +84,7 @@ class Optimization {
     if (!total.wrong.empty()) return {};
     std::vector<PassReport> counted = result_->passes;
     add_guard_counts(optimized(), counted);
-    std::vector<LeftOut> lost = passes_that_always_miss(counted);
+    std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches);
     return lost.empty() ? passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total) : lost;
   }
 

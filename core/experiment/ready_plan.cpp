@@ -20,7 +20,7 @@ ReadyPlan::ReadyPlan(std::string name, const WeightStore& store, Lower lower, Co
 CompiledPlan ReadyPlan::build(PictureSize size) {
   CompiledPlan plan = lower_(size);
   if (!layout_.steps.empty()) check_layout(size, plan.records->layout);
-  compile_(plan);
+  compile_(plan, size);
   activation_bytes_ = std::max(activation_bytes_, plan.executor->activation_bytes());
   return plan;
 }

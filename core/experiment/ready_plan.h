@@ -28,8 +28,8 @@ struct GuardCounts {
 /// plans of at most four sizes are held. Of a model without pictures there is one, of size 0x0.
 class ReadyPlan : public CompiledPlan {
  public:
-  using Lower = std::function<CompiledPlan(PictureSize)>;  ///< graph, program and records for a size
-  using Compile = std::function<void(CompiledPlan&)>;      ///< adds the executor
+  using Lower = std::function<CompiledPlan(PictureSize)>;           ///< graph, program and records for a size
+  using Compile = std::function<void(CompiledPlan&, PictureSize)>;  ///< adds the executor
   ReadyPlan(std::string name, const WeightStore& store, Lower lower, Compile compile, PictureSize first);
 
   ReadyPlan(const ReadyPlan&) = delete;

@@ -225,9 +225,12 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
     CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
     table.phase = has_turns ? Phase::prefill : Phase::forward;
     table.columns = plan.columns[s];
-    const std::span<const int32_t> mask = mask_over(g, plan.spaces[s], batch), tokens = tokens_over(g, plan.spaces[s], batch);
+    const std::vector<int32_t> mask = mask_over(g, plan.spaces[s], batch, bindings);
+    const std::span<const int32_t> tokens = tokens_over(g, plan.spaces[s], batch);
+    // Those that decode begin with other cells than the data have: all of them count.
     const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
-    record.add_space(static_cast<int32_t>(s), table, fits ? mask : std::span<const int32_t>(), known ? tokens : std::span<const int32_t>());
+    record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
+                     known ? tokens : std::span<const int32_t>());
   }
   // Counted in any case; whether each of them is stored too is the writer's affair.
   for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
@@ -301,9 +304,11 @@ void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batc
     CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
     table.step = turn.position;
     table.phase = Phase::decode;
-    const bool fits = table.per_sequence == 1;
-    record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(turn.is_going) : std::span<const int32_t>(),
-                     fits ? std::span<const int32_t>(turn.token) : std::span<const int32_t>());
+    // One cell a sequence, or its parts.
+    std::vector<int32_t> mask;
+    for (const int32_t going : turn.is_going) mask.insert(mask.end(), static_cast<size_t>(table.per_sequence), going);
+    record.add_space(static_cast<int32_t>(s), table, mask,
+                     table.per_sequence == 1 ? std::span<const int32_t>(turn.token) : std::span<const int32_t>());
   }
   for (const ExecutedDecision* d : standing_decisions(program, plan.routers, result))
     if (in_turns(program, *d) && d->turn == turn.turn) add_decision(plan, program, *d, options, record);

@@ -83,6 +83,8 @@ class ForwardRun {
     PlanConfig config = start_config(s_);
     if (!is_baseline()) graphs = replay_config(s_, options_, config, *result_);
     result_->config = to_json(config);
+    // Of what runs alone: a configuration may fit where the baseline does not.
+    s_.check_fits(graphs, available_memory(), result_->warnings);
     plan_ = s_.make_plan(is_baseline() ? "baseline" : "optimized", graphs, 0, progress_);
     result_->load_seconds = s_.store->load_seconds();
   }

@@ -160,6 +160,27 @@ const CellReach& Experiment::State::reach_for(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*graph_for(of)); });
 }
 
+void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings) const {
+  available += memory->bytes();  // held from earlier runs, and used again
+  // As many sizes as are held at once: those whose batches are largest.
+  std::vector<SizeCount> sizes = data->sizes();
+  if (sizes.empty()) sizes.emplace_back();
+  std::stable_sort(sizes.begin(), sizes.end(), [](const SizeCount& a, const SizeCount& b) {
+    return a.largest_batch * a.size.pixels() > b.largest_batch * b.size.pixels();
+  });
+  sizes.resize(std::min(sizes.size(), BySize<CompiledPlan>::kMost));
+  std::vector<PlannedGraph> planned;
+  for (const SizeCount& s : sizes) {
+    const std::shared_ptr<const Graph> g = graphs(s.size);
+    planned.push_back({g, {bounds_of(*g, *data, 0, s.size), options.record_scores}});
+  }
+  check_memory(*device, *store, planned, available, options.model);
+  if (const int64_t all = memory_needed(*device, *store, planned, Fallbacks::loaded); all > available)
+    warnings.push_back("what the plan leaves out does not fit into memory beside it: a guard that misses would load up to " +
+                       to_text(Bytes(all - memory_needed(*device, *store, planned))) + " more, " + to_text(Bytes(available)) +
+                       " are available in all");
+}
+
 CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
   const auto program = std::make_shared<const Program>(lower(g));
   const auto records = std::make_shared<RecordPlan>(record_plan(*program));
@@ -177,13 +198,12 @@ CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bi
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
                                                         const Progress& progress) {
-  const auto bounds = [this, new_tokens](const Graph& g) { return bounds_of(g, *data, new_tokens); };
-  const auto lower_for = [this, bounds, graphs = std::move(graphs)](PictureSize size) {
+  const auto lower_for = [this, new_tokens, graphs = std::move(graphs)](PictureSize size) {
     const std::shared_ptr<const Graph> g = graphs(size);
-    return lowered(g, bounds(*g));
+    return lowered(g, bounds_of(*g, *data, new_tokens, size));
   };
-  const auto compile = [this, bounds, name, progress](CompiledPlan& plan) {
-    const CompileOptions options_of_plan{bounds(*plan.graph), options.record_scores, memory};
+  const auto compile = [this, new_tokens, name, progress](CompiledPlan& plan, PictureSize size) {
+    const CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), options.record_scores, memory};
     check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };

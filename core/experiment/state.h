@@ -59,6 +59,9 @@ struct Experiment::State {
   /// Guards that miss more often than they hold.
   static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 
+  /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
+  /// what its fallbacks would load does not fit beside it, that is a warning.
+  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings) const;
   /// Compiled for the largest pictures at once, for others when they come. The state must outlive the plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress);
   /// Of data whose pictures, if there are any, all have one size.

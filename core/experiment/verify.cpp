@@ -22,8 +22,7 @@ std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const
   std::map<std::string, std::vector<int32_t>> real;
   for (const NamedValue& o : graph.outputs) {
     if (o.real == kNone) continue;
-    const std::span<const int32_t> mask = mask_over(graph, graph.value(o.real).type.space, batch);
-    real[o.name].assign(mask.begin(), mask.end());
+    real[o.name] = mask_over(graph, graph.value(o.real).type.space, batch, bindings_of(graph, batch, 0));
   }
   return real;
 }

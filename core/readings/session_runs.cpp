@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/readings/contents_view.h"
 #include "core/session/session_reader.h"
+#include "core/summary/latency.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
@@ -30,21 +31,21 @@ constexpr std::array kKeptNames = {"loads",  "decisions", "weights", "token ids"
                                    "labels", "margins",   "scores",  "events",    "guards"};
 static_assert(kKeptNames.size() == kKeptKinds);
 
-double latency_of(const Latency& latency) { return latency.mean > 0 ? latency.mean : latency.median; }
-
 void set_figures(const Summary& summary, SessionRunLine& line) {
   const RunSummaryFigures& f = summary.figures;
   line.figures = true;
-  if (f.baseline) line.baseline_ms = latency_of(f.baseline->latency_ms);
+  if (f.baseline) line.baseline_ms = typical_milliseconds(f.baseline->latency_ms);
   // The time of a plan that computes something else is nobody's gain.
-  if (f.optimized && f.is_verified()) line.optimized_ms = latency_of(f.optimized->latency_ms);
+  if (f.optimized && f.is_verified()) line.optimized_ms = typical_milliseconds(f.optimized->latency_ms);
   line.speedup = f.speedup;
   line.speedup_ci95 = f.speedup_ci95;
   if (f.verified) line.verified = f.verified->passed;
   for (const PassReport& pass : f.passes)
     if (pass.applied) line.passes.push_back(pass.name);
   if (!summary.generated) return;
-  line.baseline_ms = latency_of(summary.generated->latency_ms);
+  // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+  line.batches = summary.generated->batches;
+  line.baseline_ms = typical_milliseconds(summary.generated->latency_ms);
   if (summary.generated->verified) line.verified = summary.generated->verified->passed;
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/counted.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/items_text.h"
+#include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/weights_text.h"
@@ -30,7 +32,8 @@ std::string verdict(const ReportData& d) {
     return "No measurable difference in speed; the result is the same.";
   }
   if (const auto& plan = f.optimized ? f.optimized : f.baseline)
-    return milliseconds(plan->latency_ms.median) + " a batch" + (d.trusted() ? ", verified." : ".");
+    return milliseconds(typical_milliseconds(plan->latency_ms)) + " a batch (" + std::string(typical_name(plan->latency_ms)) + ")" +
+           (d.trusted() ? ", verified." : ".");
   return "What was recorded.";
 }
 
@@ -46,7 +49,7 @@ std::string lead(const ReportData& d) {
   if (!f.model.family.empty())
     text += " (" + escape(f.model.family) + (f.model.weights.empty() ? "" : ", " + escape(weights_text(f.model))) + ")";
   if (!f.dataset.name.empty()) text += " on <strong>" + escape(f.dataset.name) + "</strong>";
-  text += ": " + counted(f.dataset.batches > 0 ? f.dataset.batches : d.run.batches, "batch");
+  text += ": " + counted(d.decoded ? d.decoded->batches : f.dataset.batches > 0 ? f.dataset.batches : d.run.batches, "batch");
   if (are_pictures(f.dataset))
     text += " of " + pictures_text(f.dataset.sizes);
   else if (f.dataset.cells > 0)
@@ -97,16 +100,14 @@ std::string headline(const ReportData& d) {
     tiles += tile("Generated", count(g.tokens),
                   noun_for(g.tokens, "token") + " for " + counted(g.sequences, "sequence") + "; " + count(g.stopped_eos) +
                       " ended by themselves, " + count(g.stopped_length) + " at the limit");
-    tiles += tile("A batch", milliseconds(g.latency_ms.median),
-                  "median of " + count(g.latency_ms.runs) + "; 95th percentile " + milliseconds(g.latency_ms.p95) + ", fastest " +
-                      milliseconds(g.latency_ms.min));
+    tiles += tile("A batch", milliseconds(typical_milliseconds(g.latency_ms)),
+                  std::string(typical_name(g.latency_ms)) + " of " + count(g.latency_ms.runs) + "; 95th percentile " +
+                      milliseconds(g.latency_ms.p95) + ", fastest " + milliseconds(g.latency_ms.min));
     if (g.accuracy) tiles += tile("Exact", percent(*g.accuracy), "of the sequences equal their target");
   }
   const auto plan_tile = [&](const char* term, const PlanFigures& p) {
-    // Summaries of older versions have no mean.
-    if (p.latency_ms.mean <= 0)
-      return tile(term, milliseconds(p.latency_ms.median), "median of " + counted(p.latency_ms.runs, "execution"));
-    return tile(term, milliseconds(p.latency_ms.mean), "mean of " + counted(p.latency_ms.runs, "execution"));
+    return tile(term, milliseconds(typical_milliseconds(p.latency_ms)),
+                std::string(typical_name(p.latency_ms)) + " of " + counted(p.latency_ms.runs, "execution"));
   };
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
@@ -119,11 +120,12 @@ std::string headline(const ReportData& d) {
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   if (plan || f.optimized) {
     Table table("Latency and throughput, measured", {"plan", "mean", "median", "95th percentile", "fastest", "executions measured",
-                                                     rate_text(f.dataset), "share of the limit"});
+                                                     rate_name(f.dataset), "share of the limit"});
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
-                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs), number(p->cells_per_s, 4),
+                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
+                   p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
                    !p->limit_share       ? "–"
                    : *p->limit_share > 1 ? "in cache"
                                          : percent(*p->limit_share)});

@@ -12,7 +12,7 @@ namespace {
 std::string proof_text(const Verification& v) {
   std::string text = std::string(v.passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") +
                      escape(v.text) + "; " + escape(flips_text(v)) + ".";
-  for (const std::string& reason : v.reasons) text += " <strong class=\"bad\">Wrong:</strong> " + escape(reason) + ".";
+  for (const std::string& reason : v.reasons) text += " <strong class=\"bad\">Failed:</strong> " + escape(reason) + ".";
   text += " The oracle is plain reference kernels";
   if (const auto& f = v.format) {
     const std::string format = escape(f->dtype);
@@ -94,7 +94,7 @@ std::string guards_section(const ReportData& d) {
 namespace {
 std::string decoded_reasons(const DecodedVerification& v) {
   std::string html;
-  for (const std::string& reason : v.reasons) html += paragraph("Wrong: " + escape(reason) + ".", "note");
+  for (const std::string& reason : v.reasons) html += paragraph("Failed: " + escape(reason) + ".", "note");
   return html;
 }
 }  // namespace

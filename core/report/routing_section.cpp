@@ -42,12 +42,13 @@ std::string loads_section(const ReportData& d) {
   map.label = "Heatmap of loads: routers in rows, branches in columns; the table below has every number";
   map.unit = "times the even share";
   size_t branches = 0;
+  const bool padded = std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return sum(r.loads.padding) > 0; });
   for (const RouterProfile& r : d.routers) {
     if (map.rows.size() < kMostRouters) {
       map.rows.push_back(r.name);
-      const double mean = static_cast<double>(sum(r.loads.load)) / static_cast<double>(std::max<size_t>(r.loads.load.size(), 1));
+      const double mean = static_cast<double>(sum(r.real)) / static_cast<double>(std::max<size_t>(r.real.size(), 1));
       std::vector<double> row;
-      for (const int64_t v : r.loads.load) row.push_back(mean > 0 ? static_cast<double>(v) / mean : 0);
+      for (const int64_t v : r.real) row.push_back(mean > 0 ? static_cast<double>(v) / mean : 0);
       map.values.push_back(std::move(row));
     }
     branches = std::max(branches, r.loads.load.size());
@@ -57,13 +58,16 @@ std::string loads_section(const ReportData& d) {
       std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
   body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
                  d.measured() + " Every decision of " + count(d.run.batches) +
-                     (d.decoded ? " passes counted, one for the input of a batch and one for each turn;" : " batches counted;") +
-                     " padding included, table has it apart.");
-  body += paragraph(
-      "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the branches, in bits: log₂ of "
-      "the number "
-      "of branches when even, 0 when one branch gets all. Both leave padding out; the loads in the table include it.",
-      "note");
+                     (d.decoded            ? " passes counted, one for the input of a batch and one for each turn"
+                      : d.run.batches == 1 ? " batch counted"
+                                           : " batches counted") +
+                     (padded ? "; padding left out, the table has it apart." : "."));
+  body += paragraph(std::string("Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
+                                "branches, in bits: log₂ of "
+                                "the number "
+                                "of branches when even, 0 when one branch gets all.") +
+                        (padded ? " Both leave padding out; the loads in the table include it." : ""),
+                    "note");
   return section("loads", "Where the cells went", body + load_table(d, branches, several).details());
 }
 

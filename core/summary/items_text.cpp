@@ -34,6 +34,6 @@ std::string items_text(const DatasetFigures& d) {
          " without padding)";
 }
 
-std::string rate_text(const DatasetFigures& data) { return are_pictures(data) ? "pictures a second" : "real cells a second"; }
+std::string rate_name(const DatasetFigures& data) { return are_pictures(data) ? "pictures a second" : "real cells a second"; }
 
 }  // namespace stormcell

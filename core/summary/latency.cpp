@@ -27,4 +27,7 @@ Latency latency_of(const std::vector<double>& ms) {
   return l;
 }
 
+double typical_milliseconds(const Latency& latency) { return latency.mean > 0 ? latency.mean : latency.median; }
+std::string_view typical_name(const Latency& latency) { return latency.mean > 0 ? "mean" : "median"; }
+
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 // The house's one definition of a quantile, and the latencies that are stated with it.
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "core/summary/results.h"
@@ -12,5 +13,10 @@ double quantile(std::vector<double> values, double q);
 double median(std::vector<double> values);
 /// Median, 95th percentile, smallest and mean of executions, each counted once.
 Latency latency_of(const std::vector<double>& milliseconds);
+
+/// The one figure where a sentence has room for one: the mean, which is what a speed-up is about; of summaries of older versions, which
+/// have none, the median. And which of the two it is.
+double typical_milliseconds(const Latency& latency);
+std::string_view typical_name(const Latency& latency);
 
 }  // namespace stormcell

@@ -22,9 +22,13 @@ std::string unpadded_text(const RunSummaryFigures& f) {
   if (pass == f.passes.end() || (!pass->applied && !pass->left_out)) return {};
   std::string text = "; the pass unpad computes the real ones alone";
   if (pass->speedup_own) {
-    text += fmt::format(": {:.3g}x the speed", *pass->speedup_own);
-    if (pass->speedup_own_ci95) text += fmt::format(" [{:.3g}, {:.3g}]", (*pass->speedup_own_ci95)[0], (*pass->speedup_own_ci95)[1]);
-    text += ", measured";
+    const auto& ci = pass->speedup_own_ci95;
+    const std::string interval = ci ? fmt::format(" [{:.3g}, {:.3g}]", (*ci)[0], (*ci)[1]) : "";
+    // Around 1 neither a gain nor a loss is told.
+    if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
+      text += ": no measurable difference in speed" + interval;
+    else
+      text += fmt::format(": {:.3g}x the speed", *pass->speedup_own) + interval + ", measured";
   }
   return text + (pass->left_out ? " (left out)" : "");
 }

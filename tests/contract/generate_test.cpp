@@ -91,6 +91,12 @@ class GenerateTest : public QObject {
       }
       QVERIFY(figures["routing"][r]["label_information"].is_number());
     }
+    // Five names in twos: however many turns are recorded.
+    QCOMPARE(json_of({"inspect", session})["runs"][0]["batches"].get<int64_t>(), int64_t{3});
+    const std::string page = scratch_.path("decoded.html");
+    const Arguments report = {"report", session, "-o", page};
+    VERIFY_DONE(run_program(report), report);
+    QVERIFY(Scratch::read(page).find(": 3 batches") != std::string::npos);
     const Arguments table = {"export", session, "--format", "csv", "--what", "labels"};
     const Ended exported = run_program(table);
     VERIFY_DONE(exported, table);

@@ -189,7 +189,7 @@ class OverviewTest : public QObject {
     const QString said = proof_of(s).text;
     QVERIFY2(said.contains("Running freely it is 0.42: 99 of 5,760 routing choices differ"), qPrintable(said));
     QVERIFY2(
-        said.contains("Wrong: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
+        said.contains("Failed: the scores of router moe differ") && said.contains("5 more follow") && said.contains("Converting to bf16"),
         qPrintable(said));
     QVERIFY(next_steps(s, 1).at(0).sentence.contains("the scores of router moe differ"));
   }
@@ -267,7 +267,7 @@ class OverviewTest : public QObject {
       j["verified"] = QJsonObject{{"passed", passed}, {"text", text}, {"reasons", passed ? QJsonArray{} : QJsonArray{"a token differs"}}};
       const Situation s = situation(j);
       QCOMPARE(proof_of(s).title, passed ? QString("Verified") : QString("Verification failed"));
-      QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Wrong: a token differs") == !passed);
+      QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Failed: a token differs") == !passed);
       QCOMPARE(make_page(s).headline.startsWith("Not verified"), !passed);
     }
   }

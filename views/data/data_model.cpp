@@ -55,11 +55,16 @@ QString model_part(const SessionData& d, const Theme& theme) {
   return table.text();
 }
 
+/// Of the data: what is recorded of decoding is a pass for the input of a batch and one for each turn.
+qlonglong batches_of(const RunContents& run) {
+  return run.line.result && run.line.result->generated ? run.line.result->generated->batches : run.line.batches;
+}
+
 QString run_part(const RunContents& run, const Theme& theme) {
   HtmlTable about(theme);
   about.row({tr("data"), run.dataset.empty() ? tr("not known") : escaped(run.dataset)});
   const QString items = run.sizes.empty() ? counted_text(run.sequences, "sequence") : QString::fromStdString(run.items_text());
-  about.row({tr("size"), tr("%1 in %2").arg(items, counted_text(run.line.batches, "batch"))});
+  about.row({tr("size"), tr("%1 in %2").arg(items, counted_text(batches_of(run), "batch"))});
   if (!run.labels.empty()) {
     QStringList labels;
     for (const std::string& l : run.labels) labels << escaped(l);
@@ -124,7 +129,7 @@ QString make_page(const SessionData& d, int64_t run, const Theme& theme) {
   runs.head(head);
   const RunContents* shown = nullptr;
   for (const RunContents& r : d.runs) {
-    QStringList cells{title(r), count_text(r.line.batches)};
+    QStringList cells{title(r), count_text(batches_of(r))};
     for (const bool there : r.kept) cells << mark(there, theme);
     runs.row(cells, r.line.id == run);
     if (r.line.id == run) shown = &r;
@@ -145,7 +150,7 @@ Table make_table(const SessionData& data) {
   table.columns = {{tr("run"), tr("its number in the session")},
                    {tr("kind"), tr("the verb that made it")},
                    {tr("status"), tr("finished, running, interrupted or failed")},
-                   {tr("batches"), tr("that were recorded")},
+                   {tr("batches"), tr("of the data that were recorded")},
                    {tr("sequences"), tr("or pictures, that were recorded")},
                    {tr("data"), tr("what it ran on, as it was named")},
                    {tr("record"), tr("a kind of record")},
@@ -156,8 +161,8 @@ Table make_table(const SessionData& data) {
     for (size_t k = 0; k < kKeptKinds; ++k) {
       const KeptText text = text_of(static_cast<Kept>(k));
       table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), QString::fromStdString(r.line.status),
-                            static_cast<qlonglong>(r.line.batches), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
-                            text.name, r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
+                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset), text.name,
+                            r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
     }
   return table;
 }

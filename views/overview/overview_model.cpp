@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/summary/items_text.h"
+#include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/weights_text.h"
@@ -58,8 +59,8 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   } else if (generated) {
     page.headline = tr("%1 written, %2 a second.").arg(counted_text(generated->tokens, "token"), number_text(generated->tokens_per_s));
   } else if (const auto& plan = f.optimized ? f.optimized : f.baseline) {
-    page.headline = f.is_verified() ? tr("%1 a batch, verified.").arg(duration_text(plan->latency_ms.median))
-                                    : tr("%1 a batch.").arg(duration_text(plan->latency_ms.median));
+    const QString took = tr(typical_name(plan->latency_ms) == "mean" ? "%1 a batch (mean)%2" : "%1 a batch (median)%2");
+    page.headline = took.arg(duration_text(typical_milliseconds(plan->latency_ms)), f.is_verified() ? tr(", verified.") : ".");
   }
 }
 
@@ -115,8 +116,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
             Tone::plain};
   } else if (plan) {
     hero = {tr("LATENCY OF A BATCH"),
-            duration_text(plan->latency_ms.median),
-            tr("median of %1; measured").arg(counted_text(plan->latency_ms.runs, "execution")),
+            duration_text(typical_milliseconds(plan->latency_ms)),
+            tr("%1 of %2; measured").arg(of(std::string(typical_name(plan->latency_ms))), counted_text(plan->latency_ms.runs, "execution")),
             {},
             {},
             Tone::plain};
@@ -259,7 +260,7 @@ namespace {
 
 ProofText proof_of_decoding(const DecodedVerification& proof) {
   QString text = of(proof.text) + ".";
-  for (const std::string& reason : proof.reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
+  for (const std::string& reason : proof.reasons) text += " " + tr("Failed: %1.").arg(of(reason));
   return {proof.passed ? Tone::good : Tone::bad, proof.passed ? tr("Verified") : tr("Verification failed"), text};
 }
 
@@ -273,7 +274,7 @@ ProofText proof_of(const Situation& s) {
   QString text =
       of(proof->text) + ". " +
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
-  for (const std::string& reason : proof->reasons) text += " " + tr("Wrong: %1.").arg(of(reason));
+  for (const std::string& reason : proof->reasons) text += " " + tr("Failed: %1.").arg(of(reason));
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
                                    : tr("%1, %2 of them explained by rounding at a near tie.")
                                          .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),

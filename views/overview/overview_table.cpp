@@ -67,7 +67,10 @@ Table make_overview_table(const Situation& s) {
     t.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
   };
   const QString measured = tr("measured"), counted = tr("counted");
-  add(tr("run"), tr("batches"), static_cast<qlonglong>(s.facts.line.batches), tr("batches"), counted);
+  // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+  const bool decoded = s.summary && s.summary->generated;
+  add(tr("run"), tr("batches"), static_cast<qlonglong>(decoded ? s.summary->generated->batches : s.facts.line.batches), tr("batches"),
+      counted);
   if (s.summary) {
     const RunSummaryFigures& f = s.summary->figures;
     if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci95);
@@ -97,6 +100,9 @@ Table make_overview_table(const Situation& s) {
       const QString name = QString::fromStdString(p.name);
       add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
       if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured, p.speedup_alone_ci95);
+      if (p.speedup_own)
+        add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured, p.speedup_own_ci95,
+            tr("the plan with it against the plan without it"));
       if (p.speedup_cumulative)
         add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)

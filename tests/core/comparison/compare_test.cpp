@@ -60,6 +60,14 @@ class CompareTest : public QObject {
     QCOMPARE(*find(comparison, "routing.a.b.load.1")->a, 5.0);
   }
 
+  void pictures_go_by_their_size() {
+    const auto size = [](int height, int items) { return Json({{"height", height}, {"width", 16}, {"items", items}}); };
+    const Comparison comparison = compare_runs(summary("a", {{"dataset", {{"sizes", {size(16, 3), size(24, 5)}}}}}),
+                                               summary("b", {{"dataset", {{"sizes", {size(24, 7)}}}}}));
+    QCOMPARE(*find(comparison, "dataset.sizes.24x16.items")->difference, 2.0);
+    QVERIFY(!find(comparison, "dataset.sizes.16x16.items")->b);
+  }
+
   void other_models_data_and_machines_are_warned_of() {
     const std::string a = summary("a",
                                   {{"model", {{"fingerprint", "1"}}}, {"dataset", {{"name", "x"}}}, {"device", {{"core_placement", "p"}}}}),

@@ -136,6 +136,40 @@ class DatasetTest : public QObject {
     QCOMPARE(real, like->cells().real);
   }
 
+  void batches_of_like_length_leave_out_what_the_data_pad_themselves() {
+    // Four rows of six cells, of which 1, 6, 2 and 5 are real.
+    const Scratch scratch;
+    const std::vector<int32_t> real = {1, 6, 2, 5};
+    std::vector<int32_t> ids, mask;
+    for (const int32_t n : real)
+      for (int32_t i = 0; i < 6; ++i) ids.push_back(i < n ? 10 + n : 0), mask.push_back(i < n);
+    const std::string path = scratch.path("x.safetensors");
+    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i32, {4, 6}, ids.data()},
+                                                {"attention_mask", DType::i32, {4, 6}, mask.data()}};
+    write_safetensors(path, tensors);
+    const auto given = open_data(path, nullptr, {.batch = 2, .vocabulary = 20}),
+               like = open_data(path, nullptr, {.batch = 2, .bucket_by_length = true, .vocabulary = 20});
+    QCOMPARE(given->cells().cells, int64_t{24});
+    QCOMPARE(given->batch(0).find_space("token")->per_item, 6);
+    for (const auto& data : {given, like}) {
+      QCOMPARE(data->cells().as_given, int64_t{24});
+      QCOMPARE(data->cells().by_length, int64_t{2 * 2 + 2 * 6});
+      QCOMPARE(data->cells().real, int64_t{14});
+    }
+    QCOMPARE(like->cells().cells, int64_t{16});
+    for (int64_t b = 0; b < 2; ++b) {
+      const Batch batch = like->batch(b);
+      const auto cells = static_cast<size_t>(batch.find_space("token")->per_item);
+      QCOMPARE(cells, size_t(batch.items[0] == 0 ? 2 : 6));
+      for (size_t i = 0; i < 2; ++i)
+        for (size_t c = 0; c < cells; ++c) {
+          const int32_t n = real[static_cast<size_t>(batch.items[i])];
+          QCOMPARE(batch.integers("input_ids")[i * cells + c], static_cast<int32_t>(c) < n ? 10 + n : 0);
+          QCOMPARE(batch.find_space("token")->real[i * cells + c], static_cast<int32_t>(static_cast<int32_t>(c) < n));
+        }
+    }
+  }
+
   void items_of_one_length_stay_as_they_are() {
     const auto given = open_data("random:10x7", nullptr, {.batch = 4, .vocabulary = 20}),
                like = open_data("random:10x7", nullptr, {.batch = 4, .bucket_by_length = true, .vocabulary = 20});

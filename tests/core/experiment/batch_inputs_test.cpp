@@ -102,7 +102,7 @@ class BatchInputsTest : public QObject {
     const Batch batch = data->batch(0);
     const SpaceId answers = graph.value(graph.find_value("w")).type.space;
     QCOMPARE(tokens_over(graph, answers, batch).size(), size_t{12});
-    QCOMPARE(mask_over(graph, answers, batch).size(), size_t{12});
+    QCOMPARE(mask_over(graph, answers, batch, bindings_of(graph, batch, 0)).size(), size_t{12});
     QCOMPARE(mask_facts(graph, *data).at("wm").cells, int64_t{21});
     QCOMPARE(mask_facts(graph, *data).at("rm").cells, int64_t{35});
   }

@@ -7,9 +7,11 @@
 #include "core/graph/builder.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
+using namespace stormcell::testing;
 
 namespace {
 
@@ -46,11 +48,41 @@ std::shared_ptr<const Graph> two_products(DType dtype) {
   return std::make_shared<Graph>(b.finish());
 }
 
+/// Cells through one of two products. `guarded`: where nothing is sent to the second, the first alone runs, and else both.
+std::shared_ptr<const Graph> routed(bool guarded) {
+  GraphBuilder b;
+  const SpaceId rows = b.root_space("rows", b.symbol("N"));
+  const ValueId x = b.input("x", DType::f32, rows, {1000});
+  Protocol best;
+  best.k = 1;
+  const ValueId decision = b.route(b.value("linear", {x, b.weight("scores", DType::f32, {2, 1000})}, {}, "scores"), best, "router");
+  const ValueId first = b.weight("first", DType::f32, {1000, 1000}), second = b.weight("second", DType::f32, {1000, 1000});
+  const auto both = [&](const std::string& name) {
+    const std::vector<ValueId> ways = b.scatter(x, decision, {0, 1});
+    return b.gather({b.value("linear", {ways[0], first}, {}, name + ".first"), b.value("linear", {ways[1], second}, {}, name + ".second")},
+                    rows, "weighted", kNone, name);
+  };
+  const auto one = [&] {
+    return b.gather({b.value("linear", {b.scatter(x, decision, {0})[0], first}, {}, "taken.first")}, rows, "weighted", kNone, "taken");
+  };
+  if (!guarded) {
+    b.output("y", both("y"));
+    return std::make_shared<Graph>(b.finish());
+  }
+  const ValueId empty = b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "empty");
+  b.begin_body();
+  b.end_body({one()});
+  b.begin_body();
+  b.end_body({both("fallback")});
+  b.output("y", b.graph().node(b.add_region("guard", {empty}, {}, "guard")).outputs[0]);
+  return std::make_shared<Graph>(b.finish());
+}
+
 std::string refusal(Device& device, DType dtype, int64_t available) {
   const auto graph = two_products(dtype);
   WeightStore store(device, std::make_shared<Zeros>(*graph));
   try {
-    check_memory(device, store, {graph}, CompileOptions{{4}}, available, "MODEL");
+    check_memory(device, store, {{graph, CompileOptions{{4}}}}, available, "MODEL");
   } catch (const Error& e) {
     return e.kind() == ErrorKind::bad_input ? e.what() : "another kind";
   }
@@ -91,6 +123,19 @@ class MemoryCheckTest : public QObject {
     }
     const std::string text = refusal(device, DType::bf16, 4 << 20);
     QVERIFY2(text.find("no --dtype of this version fits") != std::string::npos, text.c_str());
+  }
+  void what_only_a_fallback_reads_need_not_fit() {
+    cpu::CpuDevice device(1);
+    const auto whole = routed(false), spared = routed(true);
+    const auto weights = std::make_shared<Zeros>(*whole);
+    WeightStore store(device, weights);
+    const int64_t baseline = memory_needed(device, store, whole, CompileOptions{{4}}),
+                  plan = memory_needed(device, store, spared, CompileOptions{{4}});
+    // The second branch: 16 panels of 64 columns of 1000, less what the guard needs itself.
+    QVERIFY2(baseline - plan > 15 * 64 * 1000 * 4, (std::to_string(baseline) + " " + std::to_string(plan)).c_str());
+    check_memory(device, store, {{spared, CompileOptions{{4}}}}, plan, "MODEL");
+    VERIFY_BAD_INPUT(check_memory(device, store, {{whole, CompileOptions{{4}}}}, plan, "MODEL"), "MODEL", "of memory");
+    QVERIFY(memory_needed(device, store, {{spared, CompileOptions{{4}}}}, Fallbacks::loaded) >= baseline);
   }
   void the_advice_holds() {
     cpu::CpuDevice device(1);

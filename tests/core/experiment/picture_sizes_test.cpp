@@ -65,8 +65,9 @@ ExperimentOptions options_for(const std::string& data) {
 }
 
 /// An open state as Experiment::open() makes it, without what measures the machine.
-void open_state(Experiment::State& s, const std::string& data) {
+void open_state(Experiment::State& s, const std::string& data, int64_t batch = 2) {
   s.options = options_for(data);
+  s.options.batch = batch;
   s.model = open_model(s.options.model);
   DataOptions options;
   options.inputs = s.model->inputs;
@@ -355,8 +356,38 @@ class PictureSizesTest : public QObject {
     const int64_t of_small = memory_needed(*s.device, *s.store, small, options),
                   of_large = memory_needed(*s.device, *s.store, large, options);
     QVERIFY(of_large > 2 * of_small);
-    QCOMPARE(memory_needed(*s.device, *s.store, {small, large, small}, options), of_large);
-    VERIFY_BAD_INPUT(check_memory(*s.device, *s.store, {large, small}, options, of_small, "MODEL"), "MODEL", "pictures");
+    QCOMPARE(memory_needed(*s.device, *s.store, {{small, options}, {large, options}, {small, options}}), of_large);
+    VERIFY_BAD_INPUT(check_memory(*s.device, *s.store, {{large, options}, {small, options}}, of_small, "MODEL"), "MODEL", "pictures");
+  }
+
+  void one_large_picture_is_planned_for_as_one() {
+    // Seven small pictures and one of 9 times their pixels, in batches of up to eight.
+    const Scratch scratch;
+    for (int i = 0; i < 8; ++i) {
+      const int64_t side = i < 7 ? 32 : 96;
+      scratch.write("p/" + std::to_string(i) + ".npy", npy_of("(" + std::to_string(side) + ", " + std::to_string(side) + ", 3)", "<f4",
+                                                              std::vector<float>(static_cast<size_t>(side * side * 3), 0.5F)));
+    }
+    Experiment::State s;
+    open_state(s, scratch.path("p"), 8);
+    QCOMPARE(s.data->max_items({96, 96}), int64_t{1});
+    QCOMPARE(s.data->max_items({32, 32}), int64_t{7});
+    const auto need = [&](PictureSize size, int64_t items) {
+      const auto graph = s.model->forward_for(size);
+      Bindings bounds = bounds_of(*graph, *s.data, 0, size);
+      for (int64_t& b : bounds)
+        if (b == s.data->max_items(size)) b = items;
+      return memory_needed(*s.device, *s.store, graph, CompileOptions{bounds});
+    };
+    const int64_t as_one = std::max(need({96, 96}, 1), need({32, 32}, 7)), as_eight = need({96, 96}, 8);
+    QVERIFY(as_eight > 2 * as_one);
+    std::vector<std::string> warnings;
+    s.check_fits(plan_graphs(s, s.graph, {}), as_one + (64 << 10), warnings);
+    QVERIFY(warnings.empty());
+    // Planned, and run.
+    const auto plan = s.make_plan("baseline", plan_graphs(s, s.graph, {}), 0, {});
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
+    QVERIFY2(s.memory->bytes() < as_eight / 2, std::to_string(s.memory->bytes()).c_str());
   }
 };
 

@@ -22,7 +22,7 @@ struct Recorded {
   BatchRecord batch;
 };
 
-Recorded record(const RandomCase& made, int64_t items, bool scores = false) {
+Recorded record(const RandomCase& made, int64_t items, bool scores = false, const std::vector<BatchCells>& spaces = {}) {
   cpu::CpuDevice device(2);
   WeightStore store(device, made.weights);
   const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(made.graph)));
@@ -33,6 +33,7 @@ Recorded record(const RandomCase& made, int64_t items, bool scores = false) {
   executor.run(testing::input_values(made), made.bindings, execute, result);
   Batch batch;
   for (int64_t i = 0; i < items; ++i) batch.items.push_back(i);
+  batch.spaces = spaces;
   Recorded recorded{record_plan(*program), {}};
   RecordOptions options;
   options.decisions = true;
@@ -160,6 +161,23 @@ class RecordPlanTest : public QObject {
     const int32_t tokens = recorded.batch.space(static_cast<size_t>(inner.space)).cells.per_sequence;
     QVERIFY(!seen.empty() && tokens > 1);
     for (const auto& [row, branches] : seen) QVERIFY(sent.at(row / tokens).contains(1));
+  }
+
+  void parts_of_padding_are_padding() {
+    // Two sequences of three tokens, of which the second has two, and a router over the four parts of each token.
+    testing::CaseBuilder b(1);
+    const SpaceId tokens = b.dense_space("tokens", b.root_space("sequences", b.bound_symbol("N", 2)), b.bound_symbol("T", 3)),
+                  parts = b.dense_space("parts", tokens, 4);
+    Protocol best;
+    best.k = 1;
+    const ValueId x = b.floats("x", parts, {4}), decision = b.route(b.linear(x, 2, "scores"), best, "router");
+    const std::vector<ValueId> ways = b.scatter(x, decision, {0, 1});
+    b.output("y", b.gather({b.linear(ways[0], 4, "0"), b.linear(ways[1], 4, "1")}, parts, "weighted", kNone, "y"));
+    const Recorded recorded = record(b.take("parts"), 2, false, {{"tokens", "sequences", true, 3, {1, 1, 1, 1, 1, 0}}});
+    ProfileAccumulator profile(recorded.plan.layout);
+    profile.batch(recorded.batch);
+    QCOMPARE(profile.counts(0).loads.cells, int64_t{24});
+    QCOMPARE(profile.counts(0).cells_real, int64_t{20});
   }
 
   void a_router_of_the_fallback_alone_stands_where_its_cells_go() {

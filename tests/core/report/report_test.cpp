@@ -173,6 +173,59 @@ class ReportTest : public QObject {
     QVERIFY(has(page(f, testing::two_stacks()), "Slower than before"));
   }
 
+  void headline_and_tile_give_the_same_figure_and_say_which() {
+    RunSummaryFigures f = some_figures();
+    f.verb = "run";
+    f.optimized.reset(), f.speedup.reset(), f.speedup_ci95.reset();
+    f.baseline->latency_ms.mean = 10.5;
+    const std::string mean = page(f, testing::two_stacks());
+    QVERIFY(has(mean, "<h1>10.5 ms a batch (mean), verified.</h1>") && has(mean, "<dd>10.5 ms<small>mean of 20 executions</small>"));
+    f.baseline->latency_ms.mean = 0;  // as older versions wrote it
+    const std::string median = page(f, testing::two_stacks());
+    QVERIFY(has(median, "<h1>8.25 ms a batch (median), verified.</h1>") &&
+            has(median, "<dd>8.25 ms<small>median of 20 executions</small>"));
+  }
+
+  void what_a_pass_brought_itself_stands_in_the_table() {
+    RunSummaryFigures f = some_figures();
+    f.passes[0].speedup_own = 1.4125, f.passes[0].speedup_own_ci95 = {{1.3875, 1.4425}};
+    const std::string all = tables(page(f, testing::two_stacks()));
+    QVERIFY(has(all, ">its own<") && has(all, ">1.41 ×<") && has(all, ">1.39 to 1.44<"));
+  }
+
+  void padding_is_spoken_of_where_there_is_some() {
+    // The made-up batches have padding; those without a mask have none.
+    QVERIFY(has(page(some_figures(), testing::two_stacks()), "padding left out, the table has it apart"));
+    RunLayout layout;
+    layout.spaces = {"items"};
+    layout.routers.push_back({"router", 4, 1, "top-k", 0, "items"});
+    const std::string path = folder_.filePath("unpadded.storm").toStdString();
+    {
+      SessionWriter writer(path, {"0123456789abcdef", "m", "f", "{}"});
+      RunStart start;
+      start.kind = "profile";
+      start.layout = layout;
+      auto run = writer.begin_run(start);
+      Recorder recorder({run.get()});
+      BatchRecord& batch = recorder.begin_batch();
+      CellTable cells;
+      cells.sequences = 4, cells.per_sequence = 1;
+      batch.add_space(0, cells, {}, {});
+      const std::vector<int32_t> choice = {0, 1, 1, 3};
+      DecisionRecord d;
+      d.router = 0, d.choice = choice;
+      batch.add_decision(d);
+      recorder.submit();
+      recorder.finish();
+      run->finish(RunStatus::finished, "");
+      run.reset();
+      writer.close();
+    }
+    const std::string html = written(path);
+    QVERIFY(has(html, "Every decision of 1 batch counted."));
+    QVERIFY(!has(html, "adding left out") && !has(html, "adding included") && !has(html, "leave padding out"));
+  }
+
   void hostile_names_are_text() {
     RunSummaryFigures f = some_figures();
     f.model.name = f.model.family = f.dataset.name = f.device.name = f.passes[0].name = f.passes[0].reason = kHostile;

@@ -31,6 +31,9 @@ class PaddingTextTest : public QObject {
     QVERIFY(padding_text(f).ends_with("; the pass unpad computes the real ones alone"));
     f.passes[0].speedup_own = 1.584, f.passes[0].speedup_own_ci95 = {{1.5, 1.66}};
     QVERIFY(padding_text(f).ends_with("real ones alone: 1.58x the speed [1.5, 1.66], measured"));
+    // An interval that holds 1 tells neither a gain nor a loss.
+    f.passes[0].speedup_own = 1.27, f.passes[0].speedup_own_ci95 = {{0.189, 2.9}};
+    QVERIFY(padding_text(f).ends_with("real ones alone: no measurable difference in speed [0.189, 2.9]"));
     f.passes[0].applied = false, f.passes[0].speedup_own = {};
     QVERIFY(padding_text(f).find("unpad") == std::string::npos);
   }
