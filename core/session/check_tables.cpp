@@ -68,6 +68,8 @@ constexpr const char* kRules[] = {
     "WHERE typeof(latency_ms) NOT IN ('real', 'integer') OR latency_ms < 0 OR latency_ms > 1e300",
     "SELECT 'batch ' || number || ' of run #' || run || ' is part ' || part || ' of an optimisation' FROM batch WHERE part NOT BETWEEN 0 "
     "AND 3",
+    "SELECT 'batch ' || number || ' of run #' || run || ' lists its items and begins with sequence ' || first_sequence FROM batch "
+    "WHERE items IS NOT NULL AND first_sequence <> -1",
     "SELECT 'the cells of a batch stand under another''s number' FROM batch_space WHERE id <> batch * 64 + space",
     "SELECT 'the cells of batch ' || (batch % 4294967296) || ' are of phase ' || phase FROM batch_space WHERE phase NOT BETWEEN 0 AND 2",
     "SELECT 'an input of run #' || run || ' has the number ' || number FROM sequence WHERE number < 0",

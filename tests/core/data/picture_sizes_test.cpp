@@ -299,7 +299,7 @@ class PictureSizesTest : public QObject {
     // Of as many as there are: one picture makes no large batch, whatever --batch allows.
     QCOMPARE(Dataset::open(scratch.path("p"), nullptr, {.batch = 1 << 23, .inputs = inputs()})->max_items(), int64_t{1});
     check_batch_of_pictures(1 << 22, {16, 16}, 2);
-    VERIFY_BAD_INPUT(check_batch_of_pictures(1 << 23, {16, 16}, 2), "--batch", "8388608 pictures of [16, 16, 2] is too large");
+    VERIFY_BAD_INPUT(check_batch_of_pictures(1 << 23, {16, 16}, 2), "--batch", "8,388,608 pictures of [16, 16, 2] is too large");
     std::vector<InputSpec> labelled = inputs();
     labelled.push_back({"which", DType::i32, InputRole::label, "patch", "picture", 4, {}, 4});
     VERIFY_BAD_INPUT(Dataset::open("random:4", nullptr, {.inputs = labelled}), "space patch", "the model takes pictures of any size");

@@ -226,7 +226,10 @@ class SessionCheckTest : public QObject {
     row("a guard that is no step", "UPDATE guard SET step = 8 WHERE run = 1", "a guard is step 8 of 3");
     row("an item", "UPDATE batch_item SET item = 999 WHERE run = 2 AND item = 40", "lists item 40, batch_item does not");
     row("an item too many", "INSERT INTO batch_item VALUES(2, 999, 3)", "batch_item has 161 rows, the batches list 160 items");
-    row("an input of no batch", "UPDATE sequence SET number = 5000 WHERE run = 1 AND number = 3", "an input has the number 5000");
+    row("an input of another batch", "UPDATE sequence SET number = 5000 WHERE run = 1 AND number = 3", "by label");
+    row("an input of no batch", "UPDATE sequence SET number = -5 WHERE run = 1 AND number = 3", "an input of run #1 has the number -5");
+    row("first sequence of a list", "UPDATE batch SET first_sequence = 3 WHERE run = 2 AND number = 5",
+        "batch 5 of run #2 lists its items and begins with sequence 3");
     row("a decision of no batch", "UPDATE decision SET id = id + 4096 * 1000 WHERE id = (4294967296 + 39) * 4096",
         "table decision has a row");
     row("a decision that is gone", "DELETE FROM decision WHERE id = (4294967296 + 5) * 4096",
