@@ -169,7 +169,7 @@ class PictureSizesTest : public QObject {
   void random_pictures_are_sampled_as_they_are_made() {
     const auto data = Dataset::open("random:2x19x17", nullptr, {.seed = 5, .inputs = inputs()});
     const Scratch scratch;
-    const std::vector<float>& reals = data->batch(0).find_input("pixels")->reals;
+    const std::vector<float> reals = data->batch(0).find_input("pixels")->reals;
     const std::string file = scratch.write("x.npy", npy_of("(2, 19, 17, 2)", "<f4", reals));
     QCOMPARE(Dataset::open(file, nullptr, {.inputs = inputs()})->fingerprint(), data->fingerprint());
   }
