@@ -158,7 +158,9 @@ BatchInput Dataset::input_of(const InputSpec& spec, const std::vector<Prepared>&
   return input;
 }
 
-PictureSize Dataset::picture_size(int64_t batch) const { return padded_batch(arrangement_, lengths_, batch).picture; }
+PictureSize Dataset::picture_size(int64_t batch) const {
+  return lengths_[static_cast<size_t>(arrangement_.items_of(batch).front())].picture;
+}
 
 Batch Dataset::outline(int64_t index) const {
   if (index < 0 || index >= batch_count()) throw std::out_of_range("batch " + std::to_string(index) + " of " + name_);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/cell/protocol_row.h"
+#include "core/experiment/relative_error.h"
 
 namespace stormcell {
 namespace {
@@ -101,8 +102,6 @@ Cut cut_of(const JudgedDecision& r, int64_t cell, Score score, Allowed allowed) 
   }
   return cut;
 }
-
-double size_of(double value) { return std::isfinite(value) ? std::fabs(value) : 0; }
 
 /// Both branches at the cut; the larger is returned.
 template <class Size>

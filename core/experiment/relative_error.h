@@ -1,10 +1,14 @@
 // Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size, so that neither a large one hides
 // what is wrong with the others nor a small one by chance is held to what rounding cannot give.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <map>
 
 namespace stormcell {
+
+/// 0 of what is not finite: that measures nothing.
+inline double size_of(double value) { return std::isfinite(value) ? std::fabs(value) : 0; }
 
 /// Of an even number of sizes the median is one of two.
 enum class Median : uint8_t {

@@ -164,8 +164,8 @@ struct FormatJudge {
 };
 
 /// Which batches are compared, in this order: one of each size of picture, whatever time it takes, then the others in the data's order.
-struct Order {
-  explicit Order(const Dataset& data) {
+struct ComparisonOrder {
+  explicit ComparisonOrder(const Dataset& data) {
     std::vector<int64_t> all(static_cast<size_t>(data.batch_count()));
     std::iota(all.begin(), all.end(), 0);
     batches = one_of_each_size(data, all);
@@ -178,8 +178,8 @@ struct Order {
 };
 
 /// Until the time is up: all plans beside the same reference, and for `format` the first beside the stored weights. Returns how many.
-size_t verify_with_oracle(References& references, std::vector<JudgedPlan>& plans, FormatJudge& format, const Order& order, double until,
-                          const Progress& progress) {
+size_t verify_with_oracle(References& references, std::vector<JudgedPlan>& plans, FormatJudge& format, const ComparisonOrder& order,
+                          double until, const Progress& progress) {
   const Experiment::State& s = plans[0].state;
   size_t checked = 0;
   for (; checked < order.batches.size() && (checked < order.at_least || seconds_now() < until); ++checked) {
@@ -198,7 +198,7 @@ size_t verify_with_oracle(References& references, std::vector<JudgedPlan>& plans
 }
 
 /// The batches from the first that no oracle has run compare `plan` with the baseline. Returns how many.
-size_t verify_with_baseline(JudgedPlan& plan, JudgedPlan& baseline, const Order& order, size_t first, double until,
+size_t verify_with_baseline(JudgedPlan& plan, JudgedPlan& baseline, const ComparisonOrder& order, size_t first, double until,
                             const Progress& progress) {
   size_t i = first;
   for (; i < order.batches.size() && seconds_now() < until; ++i) {
@@ -241,7 +241,7 @@ Verification Experiment::State::verify(ReadyPlan& plan, ReadyPlan* baseline, con
   plans.emplace_back(*this, plan);
   if (baseline && baseline != &plan) plans.emplace_back(*this, *baseline);
   FormatJudge format;
-  const Order order(*data);
+  const ComparisonOrder order(*data);
   const size_t checked = verify_with_oracle(references, plans, format, order, begin + options.verify_seconds, progress);
   size_t more = 0;
   if (plans.size() > 1) more = verify_with_baseline(plans[0], plans[1], order, checked, begin + 2 * options.verify_seconds, progress);

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/observe.h"
+#include "core/experiment/relative_error.h"
 
 namespace stormcell {
 namespace {
@@ -49,8 +50,6 @@ int32_t best_of(std::span<const float> logits, int32_t but = -1) {
     if (static_cast<int32_t>(i) != but && (best < 0 || logits[i] > logits[static_cast<size_t>(best)])) best = static_cast<int32_t>(i);
   return best;
 }
-double size_of(double logit) { return std::isfinite(logit) ? std::fabs(logit) : 0; }
-
 }  // namespace
 
 void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours) {

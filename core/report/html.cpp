@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/counted.h"
 #include "core/base/numbers.h"
 
 namespace stormcell::report {
@@ -61,11 +62,7 @@ std::string shortened(std::string_view text, size_t most) {
 }
 std::string escape(std::string_view text) { return shortened(text, std::string::npos); }
 
-std::string count(int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-  return (value < 0 ? "−" : "") + digits;
-}
+std::string count(int64_t value) { return value < 0 ? "−" + with_commas(value).substr(1) : with_commas(value); }
 std::string number(double value, int digits) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";
