@@ -24,7 +24,7 @@ uint64_t next_random(uint64_t& state) {
 class BatchOrder {
  public:
   explicit BatchOrder(std::vector<int64_t> batches) : way_(std::move(batches)) {
-    constexpr size_t kPart = 8, kTwice = 32;
+    constexpr size_t kPart = 8, kTwice = 64;
     draw(way_);
     std::vector<int64_t> first;
     for (size_t begin = 0; begin < way_.size(); begin += kPart) {

@@ -151,12 +151,44 @@ Ratio with_interval(const Estimate& log_ratio, size_t rounds, RatioBasis basis) 
   return r;
 }
 
-/// Of a sum of squares over batches that ran more than once, the upper tail as a normal deviate: chi square scaled to the sum's mean and
-/// variance (a sign of n visits squared over n varies by 2 - 2 / n), Wilson and Hilferty's cube root.
-double deviate(double sum, double batches, double variance) {
-  const double mean = batches - 1, freedom = 2 * mean * mean / variance;
-  const double off = 2 / (9 * freedom);
-  return (std::cbrt(sum / mean) - (1 - off)) / std::sqrt(off);
+/// Ranks from 1 on; equal values share the middle of theirs.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (size_t i = 0; i < order.size();) {
+    size_t end = i + 1;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (size_t j = i; j < end; ++j) ranks[order[j]] = (static_cast<double>(i + end) + 1) / 2;
+    i = end;
+  }
+  return ranks;
+}
+
+/// Kruskal and Wallis's H of groups, and the most that it can be, as normal deviates: chi square scaled to the mean and variance of H where
+/// the groups are alike (Kruskal 1952), Wilson and Hilferty's cube root.
+struct GroupTest {
+  double deviate = 0, most = 0;
+};
+GroupTest kruskal_wallis(const std::vector<double>& values, const std::vector<size_t>& sizes) {
+  const std::vector<double> ranks = ranks_of(values);
+  const auto n = static_cast<double>(values.size()), k = static_cast<double>(sizes.size());
+  double squares = 0, cubes = 0, inverse = 0;
+  size_t at = 0;
+  for (const size_t size : sizes) {
+    const auto of_group = static_cast<double>(size);
+    double off = 0;
+    for (const size_t end = at + size; at < end; ++at) off += ranks[at] - (n + 1) / 2;
+    squares += off * off / of_group;
+    cubes += std::pow(of_group, 3);
+    inverse += 1 / of_group;
+  }
+  const double mean = k - 1;
+  const double variance = 2 * mean - 2 * (3 * k * k - 6 * k + n * (2 * k * k - 6 * k + 1)) / (5 * n * (n + 1)) - 1.2 * inverse;
+  const double width = 2 / (9 * (2 * mean * mean / variance));
+  const auto deviate = [&](double h) { return (std::cbrt(h / mean) - (1 - width)) / std::sqrt(width); };
+  return {deviate(12 * squares / (n * (n + 1))), deviate((n * n * n - cubes) / (n * (n + 1)))};
 }
 
 }  // namespace
@@ -172,25 +204,20 @@ double tail_of_interval(int64_t rounds) {
 }
 
 BatchGains batch_gains(const std::vector<PairedVisit>& visits) {
-  // The pairs of a visit share an execution: a visit is one observation.
-  std::map<int64_t, std::vector<double>> batches;
-  std::vector<double> all;
-  for (const PairedVisit& v : visits) batches[v.batch].push_back(all.emplace_back(std::log(mean_of(v.first) / v.second)));
+  const auto batches = by_batch(visits);
   if (batches.size() < 2) return BatchGains::alike;
-  const double middle = middle_of(all);
-  double sum = 0, most = 0, repeated = 0, variance = 0;
-  for (const auto& [batch, gains] : batches) {
-    if (gains.size() < 2) continue;
-    const auto n = static_cast<double>(gains.size());
-    double sign = 0;
-    for (const double gain : gains) sign += gain > middle ? 1 : gain < middle ? -1 : 0;
-    sum += sign * sign / n;
-    most += n;
-    ++repeated;
-    variance += 2 - 2 / n;
+  // The pairs of a visit share an execution: a visit is one observation.
+  std::vector<double> gains;
+  std::vector<size_t> sizes;
+  for (const auto& [batch, list] : batches) {
+    if (list.size() < 2) continue;
+    for (const PairedVisit* v : list) gains.push_back(mean_of(v->first) / v->second);
+    sizes.push_back(list.size());
   }
-  if (repeated < 2 || deviate(most, repeated, variance) < kCouldTell) return BatchGains::unknown;
-  return deviate(sum, repeated, variance) > kUnlike ? BatchGains::unlike : BatchGains::alike;
+  if (sizes.size() < 2) return BatchGains::unknown;
+  const GroupTest test = kruskal_wallis(gains, sizes);
+  if (test.most < kCouldTell) return BatchGains::unknown;
+  return test.deviate > kUnlike ? BatchGains::unlike : BatchGains::alike;
 }
 
 Ratio paired_ratio(const std::vector<PairedVisit>& visits) {

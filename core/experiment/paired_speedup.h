@@ -9,7 +9,7 @@
 // - Batches that gain unlike, each visited often: r of a batch is exp of the median of its log ratios, w its shortest time.
 // - Batches that gain unlike or of which that is not known, and few visits of each: the sums of the measured times. They bear no
 //   disturbance, so their interval is wide beside a neighbour; a median would be a percentile of one kind of batch.
-// Whether batches gain alike is told by Mood's median test: the visits of a batch lie above the middle of all visits as often as below it.
+// Whether batches gain alike is told by Kruskal and Wallis's test: the ranks of a batch's visits among all are on average those of others.
 // The 95 % interval is a percentile bootstrap over rounds, widened for few rounds.
 //
 // No pair is left out or weighed by how it looks. What disturbs one side of a pair disturbs the other as often, and the median bears it;

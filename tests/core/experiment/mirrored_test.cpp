@@ -147,11 +147,11 @@ class MirroredTest : public QObject {
                                  std::to_string(period) + ": coverage " + std::to_string(t.coverage()) + ", width " +
                                  std::to_string(t.width());
         qInfo("%s", told.c_str());
-        QVERIFY2(t.coverage() >= 0.75, told.c_str());
+        QVERIFY2(t.coverage() >= 0.7, told.c_str());
         QVERIFY2(t.width() <= row.widest, told.c_str());
       }
     qInfo("%d of %d intervals hold the truth; between two plans %d of %d", hold, intervals, between_hold, between);
-    QVERIFY(hold >= 0.9 * intervals);
+    QVERIFY(hold >= 0.92 * intervals);
     QVERIFY(between_hold >= 0.9 * between);
   }
 
@@ -209,8 +209,8 @@ class MirroredTest : public QObject {
     // Where there is no time for two ways through them, some have run twice.
     std::vector<int> few(400);
     for (const Chain& c : measure({0.005, 400, 2, {1.1}}, {}, 3).chains) ++few[static_cast<size_t>(c.batch)];
-    QCOMPARE(std::count(few.begin(), few.end(), 2), 32);
-    QVERIFY(std::count(few.begin(), few.end(), 1) > 32);
+    QCOMPARE(std::count(few.begin(), few.end(), 2), 64);
+    QVERIFY(std::count(few.begin(), few.end(), 1) > 16);
     // Rounds are whole ways through the batches where there is time for seven, else parts of what was run.
     QCOMPARE(measure({0.002, 5, 2, {1.1}}, {}, 3).rounds, static_cast<int64_t>(measure({0.002, 5, 2, {1.1}}, {}, 3).chains.size() / 5));
     QCOMPARE(measure({0.002, 5000, 2, {1.1}}, {}, 3).rounds, 20);
