@@ -208,7 +208,7 @@ class MirroredTest : public QObject {
     QVERIFY(*std::max_element(often.begin(), often.end()) - *std::min_element(often.begin(), often.end()) <= 2);
     // Where there is no time for two ways through them, some have run twice.
     std::vector<int> few(400);
-    for (const Chain& c : measure({0.005, 400, 2, {1.1}}, {}, 3).chains) ++few[static_cast<size_t>(c.batch)];
+    for (const Chain& c : measure({0.005, 400, 4, {1.1}}, {}, 3).chains) ++few[static_cast<size_t>(c.batch)];
     QCOMPARE(std::count(few.begin(), few.end(), 2), 64);
     QVERIFY(std::count(few.begin(), few.end(), 1) > 16);
     // Rounds are whole ways through the batches where there is time for seven, else parts of what was run.
