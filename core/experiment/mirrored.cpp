@@ -18,21 +18,42 @@ uint64_t next_random(uint64_t& state) {
   return state >> 33;
 }
 
-// The batches in orders drawn one after another.
+// The batches in orders drawn one after another. The first way through them goes in parts, the first few of which run twice: where there is
+// no time for a second way, those tell whether batches gain alike. A part's second order is drawn too: a fixed distance could lock onto
+// something periodic.
 class BatchOrder {
  public:
-  explicit BatchOrder(std::vector<int64_t> batches) : batches_(std::move(batches)), at_(batches_.size()) {}
-  int64_t next() {
-    if (at_ == batches_.size()) {
-      at_ = 0;
-      for (size_t i = batches_.size(); i > 1; --i) std::swap(batches_[i - 1], batches_[next_random(random_) % i]);
+  explicit BatchOrder(std::vector<int64_t> batches) : way_(std::move(batches)) {
+    constexpr size_t kPart = 8, kTwice = 64;
+    draw(way_);
+    std::vector<int64_t> first;
+    for (size_t begin = 0; begin < way_.size(); begin += kPart) {
+      std::vector<int64_t> part;
+      for (size_t i = begin; i < std::min(begin + kPart, way_.size()); ++i) part.push_back(way_[i]);
+      first.insert(first.end(), part.begin(), part.end());
+      if (begin >= kTwice) continue;
+      draw(part);
+      first.insert(first.end(), part.begin(), part.end());
     }
-    return batches_[at_++];
+    std::swap(way_, first);
+    later_ = std::move(first);
+  }
+  int64_t next() {
+    if (at_ == way_.size()) {
+      draw(later_);
+      way_ = later_;
+      at_ = 0;
+    }
+    return way_[at_++];
   }
 
  private:
-  std::vector<int64_t> batches_;
-  size_t at_;
+  void draw(std::vector<int64_t>& order) {
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[next_random(random_) % i]);
+  }
+
+  std::vector<int64_t> way_, later_;
+  size_t at_ = 0;
   uint64_t random_ = 1;
 };
 
@@ -81,21 +102,19 @@ std::map<int64_t, double> baseline_by_batch(const std::vector<Chain>& chains) {
 
 Ratio MirroredTimes::speedup(size_t plan) const {
   const std::map<int64_t, double> weight = baseline_by_batch(chains);
-  std::vector<PairedSample> samples;
-  for (const Chain& c : chains)
-    for (const double baseline : {c.before[plan], c.after[plan]})
-      samples.push_back({std::log(baseline / c.plan[plan]), weight.at(c.batch), c.round});
-  return paired_ratio(samples);
+  std::vector<PairedVisit> visits;
+  for (const Chain& c : chains) visits.push_back({c.batch, c.round, weight.at(c.batch), {c.before[plan], c.after[plan]}, c.plan[plan]});
+  return paired_ratio(visits);
 }
 
 Ratio MirroredTimes::speedup_between(size_t first, size_t second) const {
   const std::map<int64_t, double> weight = baseline_by_batch(chains);
-  std::vector<PairedSample> samples;
+  std::vector<PairedVisit> visits;
   for (const Chain& c : chains)
     for (size_t i = 0; i + 1 < c.order.size(); ++i)
       if ((c.order[i] == first && c.order[i + 1] == second) || (c.order[i] == second && c.order[i + 1] == first))
-        samples.push_back({std::log(c.plan[first] / c.plan[second]), weight.at(c.batch), c.round});
-  return paired_ratio(samples);
+        visits.push_back({c.batch, c.round, weight.at(c.batch), {c.plan[first]}, c.plan[second]});
+  return paired_ratio(visits);
 }
 
 Latency MirroredTimes::plan_latency(size_t plan) const {

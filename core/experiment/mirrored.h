@@ -51,8 +51,8 @@ struct MirroredJob {
   std::function<double(size_t plan, int64_t batch)> execute;
   std::function<double()> clock;  ///< seconds; empty: the machine's
 };
-/// Goes through the batches, in an order drawn anew each time, until the time is up. A round is one way through them; where the time does
-/// not suffice for kLeastRounds of those, up to 20 equal parts of what was run.
+/// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to 64 of them twice. A
+/// round is one way through them; where the time does not suffice for kLeastRounds of those, up to 20 equal parts of what was run.
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress);
 
 /// How much longer than its batch's median the slowest twentieth of the baseline's executions took: 1 on a quiet machine, however the

@@ -1,8 +1,16 @@
 // How much faster one plan is than another, from executions that stood next to each other in time.
 //
-// Definition. The baseline runs directly before and directly after every execution of a plan, on the same batch. Each neighbour gives a
-// paired log ratio log(baseline / plan). The speed-up is exp of their weighted median; a pair weighs its batch's share of the baseline's
-// time. The 95 % interval is a percentile bootstrap over rounds, widened for few rounds.
+// Definition. The speed-up is the time of all batches on the first plan over their time on the second: S = sum(w) / sum(w / r) over
+// batches, w the batch's time on the first plan, r how much faster the second runs it. The first plan runs directly before and after every
+// execution of the second, on the same batch, which is a visit; each neighbour gives a paired log ratio log(first / second).
+//
+// How S is estimated depends on what the visits tell (docs/decisions/011-measuring.md):
+// - Batches that gain alike have one r: exp of the median of all log ratios, each weighed by its batch's time. Then S = r.
+// - Batches that gain unlike, each visited often: r of a batch is exp of the median of its log ratios, w its shortest time.
+// - Batches that gain unlike or of which that is not known, and few visits of each: the sums of the measured times. They bear no
+//   disturbance, so their interval is wide beside a neighbour; a median would be a percentile of one kind of batch.
+// Whether batches gain alike is told by Kruskal and Wallis's test: the ranks of a batch's visits among all are on average those of others.
+// The 95 % interval is a percentile bootstrap over rounds, widened for few rounds.
 //
 // No pair is left out or weighed by how it looks. What disturbs one side of a pair disturbs the other as often, and the median bears it;
 // choosing pairs whose two executions of the baseline agree keeps those in which only the plan was disturbed (docs/decisions/011).
@@ -13,20 +21,30 @@
 
 namespace stormcell {
 
-/// Two executions on one batch, next to each other.
-struct PairedSample {
-  double log_ratio = 0;  ///< log(milliseconds of the first plan / milliseconds of the second)
-  double weight = 1;     ///< the batch's time on the baseline
-  int32_t round = 0;     ///< from 0 on; what the bootstrap draws
+/// One execution of the second plan and those of the first next to it, on one batch.
+struct PairedVisit {
+  int64_t batch = 0;
+  int32_t round = 0;          ///< from 0 on; what the bootstrap draws
+  double weight = 1;          ///< the batch's time on the baseline: what its log ratios weigh in a median of all
+  std::vector<double> first;  ///< milliseconds; at least one
+  double second = 1;          ///< milliseconds
 };
+
+/// What a ratio was estimated from.
+enum class RatioBasis : uint8_t { all_pairs, batches, totals };
 
 struct Ratio {
   double value = 1;
   std::array<double, 2> ci95{1, 1};  ///< equal to the value where there are fewer than two rounds
+  RatioBasis basis = RatioBasis::all_pairs;
   bool below_one() const { return ci95[1] < 1; }
 };
-/// Weighted median and its interval (2,000 draws, fixed seed: the same samples give the same interval). 1 [1, 1] without samples.
-Ratio paired_ratio(const std::vector<PairedSample>& samples);
+/// S and its interval (2,000 draws, fixed seed: the same visits give the same interval). 1 [1, 1] without visits.
+Ratio paired_ratio(const std::vector<PairedVisit>& visits);
+
+/// What the visits tell of the batches: `unknown` where even visits that agree in everything could not tell.
+enum class BatchGains : uint8_t { alike, unlike, unknown };
+BatchGains batch_gains(const std::vector<PairedVisit>& visits);
 
 /// The part of bootstrap draws to leave out at each end for a 95 % interval over `rounds`: a percentile interval of few rounds is too
 /// narrow by the factor that Student's t corrects for means (Hesterberg, "What teachers should know about the bootstrap", 2015,

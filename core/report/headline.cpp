@@ -92,7 +92,7 @@ std::string headline(const ReportData& d) {
   if (d.trusted() && f.speedup) {
     const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-                  (same ? times(*f.speedup) + ", " : "") + "median over pairs, 95 % interval " + interval(f.speedup_ci95));
+                  (same ? times(*f.speedup) + ", " : "") + "of the time of all batches, 95 % interval " + interval(f.speedup_ci95));
   }
   if (d.decoded) {
     const GenerateFigures& g = *d.decoded;
@@ -136,8 +136,8 @@ std::string headline(const ReportData& d) {
     if (const std::string measured = measured_text(f); !measured.empty())
       html += paragraph(
           "Times: " + measured +
-              (f.baseline && f.optimized ? ". The speed-up is the median over pairs of executions, the plan beside the baseline on "
-                                           "the same batch; the means are those of the same pairs."
+              (f.baseline && f.optimized ? ". The speed-up is of the time of all batches, the plan run beside the baseline on the same "
+                                           "batch; the means are those of the same executions."
                                          : "."),
           "note");
   }

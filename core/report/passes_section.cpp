@@ -114,7 +114,7 @@ std::string passes_section(const ReportData& d) {
                    paragraph("The run was not verified, so no measured speed-up of a pass is shown.", "note") + table.details());
   std::string body = figure(chart(passes), "Each pass alone, and with all passes above it. A line is the 95 % interval.",
                             d.measured() +
-                                " Medians over pairs, each plan beside the baseline on the same batch. Its own, in the table: the plan "
+                                " Of the time of all batches, each plan run beside the baseline. Its own, in the table: the plan "
                                 "with the pass and those above it against the plan without it.");
   body += "<ul>";
   for (const PassReport& p : passes)

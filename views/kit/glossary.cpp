@@ -58,7 +58,7 @@ std::vector<Term> make_terms() {
       {tr("share"), tr("the part of a router's cells that one branch got"), tr("load of the branch / load of all branches of its router"),
        counted},
       {tr("speed-up"), tr("how many times as fast as the baseline; reported only where the outputs agree with the reference"),
-       tr("median of time of the baseline / time of the plan over pairs of executions, one right after the other on the same batch"),
+       tr("time of all batches with the baseline / with the plan, from executions of both on the same batch, one right after the other"),
        measured},
       {tr("step"), tr("one executed operator of the plan"), {}, {}},
       {tr("token"), tr("a piece of text as the model reads it, by its number in the vocabulary"), {}, {}},

@@ -158,7 +158,7 @@ Table make_table(const Optimisations& state) {
   table.columns = {{tr("pass"), tr("a rewrite of the graph")},
                    {tr("on"), tr("whether the next run uses it")},
                    {tr("applied"), tr("whether it found something to rewrite in the newest run")},
-                   {tr("alone"), tr("measured: speed-up with this pass alone, median over pairs")},
+                   {tr("alone"), tr("measured: speed-up with this pass alone, time of all batches")},
                    {tr("alone from"), tr("lower end of its 95 % interval")},
                    {tr("alone to"), tr("upper end of its 95 % interval")},
                    {tr("alone in run"), tr("the run that measured it alone; a quick run of a choice does not, so this may be an older run")},

@@ -261,7 +261,7 @@ void OptimisationsView::draw_head() {
               .toUtf8());
   const auto say = [](const QString& line) { ImGui::TextDisabled("%s", text(line.toUtf8())); };
   if (state_.speedup && state_.speedup->ci95)
-    say(tr("95 % interval %1 to %2: the median over pairs, in run #%3")
+    say(tr("95 % interval %1 to %2: of the time of all batches, in run #%3")
             .arg(times_text((*state_.speedup->ci95)[0]), times_text((*state_.speedup->ci95)[1]))
             .arg(state_.run));
   if (state_.baseline_ms && state_.optimised_ms)

@@ -99,11 +99,9 @@ QString OverviewPage::tip_at(QPointF point) const {
   if (!g.hero().contains(point)) return {};
   if (page_.hero.ratio)
     return tr(
-        "<b>Speed-up</b><br>median time of a round with the baseline / median time of a round with the optimised plan. A round is all "
-        "measured "
-        "batches once; the plans take turns. It counts long batches more than the median batch does, so the two can differ. The 95 % "
-        "interval comes "
-        "from drawing the rounds anew 2,000 times. Measured.");
+        "<b>Speed-up</b><br>time of all batches with the baseline / time of all batches with the optimised plan, estimated from "
+        "executions of both on the same batch, one right after the other. Long batches count more than short ones. The 95 % interval "
+        "comes from drawing the rounds anew 2,000 times. Measured.");
   return tr("<b>%1</b><br>%2").arg(page_.hero.title.toHtmlEscaped(), page_.hero.note.toHtmlEscaped());
 }
 

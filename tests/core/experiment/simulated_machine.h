@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -57,15 +58,39 @@ struct SimulatedCase {
   size_t batches = 157;
   double measure_seconds = 8;
   std::vector<double> speed;  ///< of each plan beside the baseline, against the baseline
+  /// What a plan gains on a batch beside that; empty: all batches are alike.
+  std::function<double(size_t plan, size_t batch)> gain = {};
+
+  double speed_on(size_t plan, size_t batch) const { return speed[plan] * (gain ? gain(plan, batch) : 1); }
 };
+
+/// Seconds of each batch on the baseline.
+inline std::vector<double> work_of(const SimulatedCase& c, std::mt19937_64& engine) {
+  std::normal_distribution<double> normal;
+  std::vector<double> work;
+  for (size_t b = 0; b < c.batches; ++b) work.push_back(c.batch_seconds * std::exp(0.3 * normal(engine)));
+  return work;
+}
+
+/// By plan: the time of all batches on the baseline over their time on the plan.
+inline std::vector<double> true_speeds(const SimulatedCase& c, uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  const std::vector<double> work = work_of(c, engine);
+  std::vector<double> speeds;
+  for (size_t plan = 0; plan < c.speed.size(); ++plan) {
+    double baseline = 0, took = 0;
+    for (size_t b = 0; b < work.size(); ++b) baseline += work[b], took += work[b] / c.speed_on(plan, b);
+    speeds.push_back(baseline / took);
+  }
+  return speeds;
+}
 
 inline MirroredTimes measure(const SimulatedCase& c, const Neighbour& neighbour, uint64_t seed) {
   std::mt19937_64 engine(seed);
+  const std::vector<double> work = work_of(c, engine);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   SimulatedMachine machine(neighbour, engine);
-  std::vector<double> work;
-  for (size_t b = 0; b < c.batches; ++b) work.push_back(c.batch_seconds * std::exp(0.3 * normal(engine)));
   MirroredJob job;
   job.plans = c.speed.size();
   for (size_t b = 0; b < c.batches; ++b) job.batches.push_back(static_cast<int64_t>(b));
@@ -73,7 +98,8 @@ inline MirroredTimes measure(const SimulatedCase& c, const Neighbour& neighbour,
   job.clock = [&] { return machine.now(); };
   job.execute = [&](size_t plan, int64_t batch) {
     const double off = std::exp(0.015 * normal(engine)) * (uniform(engine) < 0.01 ? 1.5 : 1);
-    const double ms = machine.execute(work[static_cast<size_t>(batch)] * off / (plan == 0 ? 1 : c.speed[plan - 1]));
+    const double ms =
+        machine.execute(work[static_cast<size_t>(batch)] * off / (plan == 0 ? 1 : c.speed_on(plan - 1, static_cast<size_t>(batch))));
     machine.idle(20e-6);  // inputs are staged
     return ms;
   };
