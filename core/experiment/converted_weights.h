@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "core/graph/graph.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell {
 

@@ -25,6 +25,8 @@ class GraphBuilder {
 
   ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {}, InputRole role = InputRole::none);
   ValueId weight(std::string_view name, DType dtype, std::vector<int64_t> shape);
+  /// A weight that is made of stored tensors. `name` is the graph's own: asked for again, it is the same weight.
+  ValueId weight(std::string_view name, const Recipe& recipe, DType dtype, std::vector<int64_t> shape);
   ValueId state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
 
   /// Adds a node to the current block; its name becomes the outputs' names, made unique. Throws as the operator's shape rule does.

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
+#include "core/weights/recipe_weights.h"
 
 namespace stormcell {
 namespace {
@@ -39,7 +40,17 @@ class StoredWeights final : public WeightSource {
 }  // namespace
 
 std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files) {
-  return std::make_shared<StoredWeights>(std::move(files));
+  return make_recipe_weights(std::make_shared<StoredWeights>(std::move(files)));
+}
+
+const WeightInfo& WeightCatalog::make(const Recipe& recipe, const std::vector<int64_t>& shape) const {
+  const std::string text = weight_text(recipe);
+  const WeightInfo* info = source()->find(text);
+  if (!info) bad_input("weight " + text, "there is no such tensor");
+  if (info->shape != shape)
+    bad_input("weight " + text, "has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json",
+              "correct config.json, or get the model again");
+  return *info;
 }
 
 std::string WeightCatalog::first_of(const std::vector<std::string>& names) const {

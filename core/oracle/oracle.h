@@ -14,7 +14,7 @@
 #include "core/base/progress.h"
 #include "core/cell/decision.h"
 #include "core/graph/graph.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/graph/builder.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell::testing {
 

@@ -15,6 +15,7 @@
 #include "core/cell/ragged.h"
 #include "core/graph/roles.h"
 #include "core/oracle/oracle.h"
+#include "core/oracle/recipe_reader.h"
 
 namespace stormcell::reference {
 
@@ -53,15 +54,40 @@ inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, 
   }
 }
 
-/// The stored bytes of a weight, held while a kernel reads them.
+/// A weight, held while a kernel reads it: a stored tensor's bytes, or what a recipe says of some.
 struct HeldWeight {
   std::shared_ptr<const std::byte> bytes;
   const WeightInfo* info = nullptr;
   bool rounded = false;  ///< the graph declares bf16, and wider numbers are stored
+  std::shared_ptr<const RecipeReader> elements, factor;
+
+  /// Elements [first, first + n) in row-major order, folded.
   template <class Scalar>
   void read(int64_t first, int64_t n, Scalar* to) const {
-    load(bytes.get(), info->dtype, first, n, to);
+    read_unfolded(first, n, to);
+    if (!factor) return;
+    const int64_t row = elements->elements() / std::max<int64_t>(elements->shape()[0], 1);
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Scalar>(static_cast<double>(to[i]) * factor->element({(first + i) / row}));
+  }
+  /// Without the factor of its first extent: products multiply what they have summed by it.
+  template <class Scalar>
+  void read_unfolded(int64_t first, int64_t n, Scalar* to) const {
+    if (elements) {
+      std::vector<double> wide(static_cast<size_t>(n));
+      elements->read_flat(first, n, wide.data());
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Scalar>(wide[static_cast<size_t>(i)]);
+    } else {
+      load(bytes.get(), info->dtype, first, n, to);
+    }
     if (rounded) round_to_bf16(to, n);
+  }
+  /// The factors of the first extent; empty: none.
+  template <class Scalar>
+  std::vector<Scalar> factors() const {
+    if (!factor) return {};
+    std::vector<double> wide(static_cast<size_t>(factor->elements()));
+    factor->read_flat(0, factor->elements(), wide.data());
+    return {wide.begin(), wide.end()};
   }
 };
 
@@ -212,11 +238,17 @@ class Frame {
   }
 
   HeldWeight weight(ValueId id) const {
-    const std::string& name = graph_.value(id).name;
+    const std::string& text = weight_text(graph_.value(id));
     HeldWeight held;
-    held.info = weights_.find(name);
-    if (!held.info) bad_input(name, "no such weight");
-    held.bytes = weights_.bytes(name);
+    held.info = weights_.find(text);
+    if (!held.info) bad_input(text, "no such weight");
+    if (looks_like_recipe(text)) {
+      UnfoldedWeight unfolded = unfolded_weight(parse_recipe(text, graph_.value(id).name), weights_);
+      held.elements = std::move(unfolded.elements);
+      held.factor = std::move(unfolded.factor);
+    } else {
+      held.bytes = weights_.bytes(text);
+    }
     held.rounded = graph_.value(id).type.dtype == DType::bf16 && held.info->dtype != DType::bf16;
     return held;
   }
