@@ -1,7 +1,8 @@
 #include "core/weights/recipe.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -158,9 +159,9 @@ class Inference {
   const FindStored& stored_;
 };
 
-void collect(const Recipe& r, std::vector<std::string>& names) {
-  if (r.kind == RecipeKind::tensor && std::find(names.begin(), names.end(), r.name) == names.end()) names.push_back(r.name);
-  for (const Recipe& operand : r.of) collect(operand, names);
+void collect(const Recipe& r, std::set<std::string_view>& seen, std::vector<std::string>& names) {
+  if (r.kind == RecipeKind::tensor && seen.insert(r.name).second) names.push_back(r.name);
+  for (const Recipe& operand : r.of) collect(operand, seen, names);
 }
 
 }  // namespace
@@ -245,8 +246,9 @@ Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block) {
 WeightInfo info_of(const Recipe& recipe, const FindStored& stored) { return Inference(recipe, stored).run(); }
 
 std::vector<std::string> tensors_of(const Recipe& recipe) {
+  std::set<std::string_view> seen;
   std::vector<std::string> names;
-  collect(recipe, names);
+  collect(recipe, seen, names);
   return names;
 }
 
