@@ -297,7 +297,7 @@ class RecipeTest : public QObject {
     held->add(R"(transpose("a"))", DType::f32, {3}, {7, 8, 9});
     const auto source = make_recipe_weights(held);
     QCOMPARE(made(*source, R"(transpose("a"))"), (std::vector<float>{1, 2}));
-    QCOMPARE(weight_text(tensor_recipe(R"(transpose("a"))")), std::string(R"("transpose(\"a\")")"));
+    QCOMPARE(weight_text(tensor_recipe(R"(transpose("a"))")), std::string(R"x("transpose(\"a\")")x"));
     QCOMPARE(made(*source, weight_text(tensor_recipe(R"(transpose("a"))"))), (std::vector<float>{7, 8, 9}));
     QCOMPARE(weight_text(tensor_recipe("block.0 (old)")), std::string("block.0 (old)"));
   }
