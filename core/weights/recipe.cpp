@@ -134,7 +134,8 @@ class Inference {
       if (!fits || other.shape != info.shape)
         complain(r, "expected operands of one format that differ along axis " + std::to_string(r.axis) + " alone, got " +
                         shape(of(r.of[0]).shape) + " and " + shape(of(r.of[i]).shape));
-      info.shape[axis] += more;
+      if (__builtin_add_overflow(info.shape[axis], more, &info.shape[axis]))
+        complain(r, "expected fewer than 2^63 elements along the axis");
     }
     return info;
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <span>
 
 #include "core/base/error.h"
@@ -68,7 +69,34 @@ class Maker {
     return info_of(r, [&](std::string_view name) { return stored_.find(name); });
   }
 
+  /// Where what `r` makes lies within a stored tensor, if it lies there in one piece.
+  struct Lying {
+    const std::string* tensor;
+    int64_t first;  // byte
+  };
+  std::optional<Lying> lying(const Recipe& r, const WeightInfo& made) const {
+    if (r.kind == RecipeKind::tensor) return Lying{&r.name, 0};
+    if (r.kind != RecipeKind::index && r.kind != RecipeKind::slice) return {};
+    const auto axis = static_cast<size_t>(r.axis);
+    if (product(made.shape, 0, r.kind == RecipeKind::slice ? axis : 0) != 1) return {};
+    std::optional<Lying> in = lying(r.of[0], info(r.of[0]));
+    const int64_t step = r.kind == RecipeKind::index
+                             ? made.bytes()
+                             : product(made.shape, axis + 1, made.shape.size()) * static_cast<int64_t>(element_size(made.dtype));
+    if (in) in->first += r.begin * step;
+    return in;
+  }
+  /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
+  std::optional<Made> view(const Recipe& r) const {
+    WeightInfo to = info(r);
+    const std::optional<Lying> at = lying(r, to);
+    if (!at) return {};
+    const int64_t bytes = to.bytes();
+    return Made{std::move(to), stored_.part(*at->tensor, at->first, bytes)};
+  }
+
   Made index(const Recipe& r) const {
+    if (std::optional<Made> seen = view(r)) return std::move(*seen);
     const Made from = make(r.of[0]);
     WeightInfo to = info(r);
     const std::byte* first = from.bytes.get() + r.begin * to.bytes();
@@ -76,6 +104,7 @@ class Maker {
   }
 
   Made slice(const Recipe& r) const {
+    if (std::optional<Made> seen = view(r)) return std::move(*seen);
     const Made from = make(r.of[0]);
     WeightInfo to = info(r);
     const auto axis = static_cast<size_t>(r.axis);
@@ -214,6 +243,9 @@ class RecipeWeights final : public WeightSource {
 
   std::shared_ptr<const std::byte> bytes(std::string_view text) const override {
     return looks_like_recipe(text) ? Maker(*stored_).make(known_as(text).recipe).bytes : stored_->bytes(text);
+  }
+  std::shared_ptr<const std::byte> part(std::string_view text, int64_t first, int64_t count) const override {
+    return looks_like_recipe(text) ? WeightSource::part(text, first, count) : stored_->part(text, first, count);
   }
 
  private:

@@ -73,9 +73,12 @@ struct HeldWeight {
   template <class Scalar>
   void read_unfolded(int64_t first, int64_t n, Scalar* to) const {
     if (elements) {
-      std::vector<double> wide(static_cast<size_t>(n));
-      elements->read_flat(first, n, wide.data());
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Scalar>(wide[static_cast<size_t>(i)]);
+      double some[256];
+      for (int64_t at = 0; at < n; at += 256) {
+        const int64_t count = std::min<int64_t>(256, n - at);
+        elements->read_flat(first + at, count, some);
+        for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<Scalar>(some[i]);
+      }
     } else {
       load(bytes.get(), info->dtype, first, n, to);
     }

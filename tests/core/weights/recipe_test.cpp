@@ -1,10 +1,12 @@
 // Recipes: one text for one meaning, shapes checked, values as the oracle's own reading of the text has them.
 #include "core/weights/recipe.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "core/base/error.h"
 #include "core/oracle/recipe_reader.h"
@@ -14,7 +16,7 @@
 namespace stormcell {
 namespace {
 
-/// Tensors in memory; counts who reads them.
+/// Tensors in memory; notes what is read of them.
 class HeldTensors : public WeightSource {
  public:
   void add(const std::string& name, DType dtype, std::vector<int64_t> shape, const std::vector<float>& values) {
@@ -36,8 +38,17 @@ class HeldTensors : public WeightSource {
     return at == tensors_.end() ? nullptr : &at->second.info;
   }
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
-    return {std::shared_ptr<const void>(), tensors_.find(name)->second.bytes.data()};
+    const std::vector<std::byte>& bytes = tensors_.find(name)->second.bytes;
+    bytes_read += static_cast<int64_t>(bytes.size());
+    return {std::shared_ptr<const void>(), bytes.data()};
   }
+  std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override {
+    const std::vector<std::byte>& bytes = tensors_.find(name)->second.bytes;
+    if (first < 0 || count < 0 || first + count > static_cast<int64_t>(bytes.size())) failed(name, "a part beyond its end");
+    bytes_read += count;
+    return {std::shared_ptr<const void>(), bytes.data() + first};
+  }
+  mutable std::atomic<int64_t> bytes_read = 0;
 
  private:
   struct Held {
@@ -169,7 +180,7 @@ class RecipeTest : public QObject {
 
   void a_text_that_is_no_recipe_is_refused() {
     const auto why = [](std::string_view text) { return QString::fromStdString(refusal([&] { canonical(text); })); };
-    QVERIFY(why("").contains("expected the name of a tensor in quotes, or one of slice, transpose, stack"));
+    QVERIFY(why("").contains("expected the name of a tensor in quotes, or one of index, slice, transpose, stack"));
     QVERIFY(why("twist(\"a\")").contains("got \"twist"));
     QVERIFY(why(R"(slice("a", 5, 5))").contains("expected a range that holds something, got 5 to 5"));
     QVERIFY(why(R"(slice("a", -1, 5))").contains("range"));
@@ -194,6 +205,7 @@ class RecipeTest : public QObject {
     held.add_random("b", DType::bf16, {6, 4}, random);
     held.add_random("c", DType::f32, {6}, random);
     held.add("i", DType::i32, {0}, {});
+    held.add("huge", DType::f32, {0, int64_t{1} << 62}, {});
     const auto why = [&](const std::string& text) {
       return QString::fromStdString(
           refusal([&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); }));
@@ -208,6 +220,7 @@ class RecipeTest : public QObject {
     QVERIFY(why(R"(stack("a", transpose("a")))").contains("[6, 4] f32 and [4, 6] f32"));
     QVERIFY(why(R"(concat("a", transpose("a")))").contains("differ along axis 0 alone, got [6, 4] and [4, 6]"));
     QVERIFY(why(R"(concat("c", "c", axis=1))").contains("expected an operand with axis 1, got [6]"));
+    QVERIFY(why(R"(concat("huge", "huge", "huge", axis=1))").contains("fewer than 2^63 elements along the axis"));
     QVERIFY(why(R"(scale(transpose("a"), "c"))").contains("expected a factor for each of the first extent, got [4, 6] and [6]"));
     QVERIFY(why(R"(batch_norm_scale("a", "c", eps=0))").contains("expected a number for each channel"));
     QVERIFY(why(R"(convert("i", bf16))").contains("expected an operand in f32, f16 or bf16, got i32"));
@@ -252,13 +265,13 @@ class RecipeTest : public QObject {
   }
 
   void a_folded_norm_is_the_norm_of_the_product() {
-    HeldTensors held;
+    const auto shared = std::make_shared<HeldTensors>();
+    HeldTensors& held = *shared;
     std::mt19937 random(3);
     held.add_random("w", DType::f32, {5, 3}, random);
     for (const char* name : {"gamma", "beta", "mean", "bias"}) held.add_random(name, DType::f32, {5}, random);
     held.add_random("variance", DType::f32, {5}, random, true);
-    const auto held_weights = std::make_shared<HeldTensors>(held);
-    const auto source = make_recipe_weights(held_weights);
+    const auto source = make_recipe_weights(shared);
     const std::vector<float> w = made(held, "w"), folded = made(*source, R"(scale("w", batch_norm_scale("gamma", "variance", eps=0.001)))"),
                              shift = made(*source, R"(batch_norm_shift("beta", "mean", "gamma", "variance", "bias", eps=0.001))");
     const std::vector<float> gamma = made(held, "gamma"), beta = made(held, "beta"), mean = made(held, "mean"), bias = made(held, "bias"),
@@ -286,9 +299,40 @@ class RecipeTest : public QObject {
     const auto source = make_recipe_weights(held);
     QVERIFY(source->bytes(R"(slice("a", 3, 5))").get() == held->bytes("a").get() + size_t{3 * 4 * 2});
     QVERIFY(source->bytes("a").get() == held->bytes("a").get());
+    // Of many experts in one tensor, one is read without the others.
+    held->add_random("e", DType::bf16, {3, 6, 5}, random);
+    held->bytes_read = 0;
+    QVERIFY(source->bytes(R"(slice(index("e", 1), 2, 4))").get() - held->bytes("e").get() == (1 * 30 + 2 * 5) * 2);
+    QCOMPARE(held->bytes_read.load(), int64_t{2 * 5 * 2 + 3 * 6 * 5 * 2});
+    held->bytes_read = 0;
+    QVERIFY(source->bytes(R"(slice(slice("e", 2, 3), 1, 3, axis=1))").get() - held->bytes("e").get() == (2 * 30 + 1 * 5) * 2);
+    QCOMPARE(held->bytes_read.load(), int64_t{2 * 5 * 2 + 3 * 6 * 5 * 2});
+    QVERIFY(source->part("a", 8, 4).get() == held->bytes("a").get() + 8);
+    QCOMPARE(std::memcmp(source->part(R"(transpose("a"))", 6, 4).get(), source->bytes(R"(transpose("a"))").get() + 6, 4), 0);
     QVERIFY(source->find("no such") == nullptr);
     QVERIFY(source->find("slice(odd") == nullptr);
     QVERIFY_EXCEPTION_THROWN(source->find("slice(odd)"), Error);
+  }
+
+  void many_threads_ask_at_once() {
+    auto held = std::make_shared<HeldTensors>();
+    std::mt19937 random(5);
+    held->add_random("a", DType::f32, {64, 32}, random);
+    const auto source = make_recipe_weights(held);
+    const auto text = [](int i) { return "transpose(slice(\"a\", " + std::to_string(i) + ", " + std::to_string(i + 32) + "))"; };
+    const std::vector<float> a = made(*held, "a");
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 32; ++i) {
+          const std::vector<float> came = made(*source, text(i));
+          for (size_t k = 0; k < 32; ++k)
+            for (size_t j = 0; j < 32; ++j) wrong += came[k * 32 + j] != a[(static_cast<size_t>(i) + j) * 32 + k];
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    QCOMPARE(wrong.load(), 0);
   }
 
   void a_stored_name_that_looks_like_a_recipe_is_quoted() {
@@ -297,7 +341,7 @@ class RecipeTest : public QObject {
     held->add(R"(transpose("a"))", DType::f32, {3}, {7, 8, 9});
     const auto source = make_recipe_weights(held);
     QCOMPARE(made(*source, R"(transpose("a"))"), (std::vector<float>{1, 2}));
-    QCOMPARE(weight_text(tensor_recipe(R"(transpose("a"))")), std::string(R"x("transpose(\"a\")")x"));
+    QCOMPARE(weight_text(tensor_recipe(R"(transpose("a"))")), std::string("\"transpose(\\\"a\\\")\""));
     QCOMPARE(made(*source, weight_text(tensor_recipe(R"(transpose("a"))"))), (std::vector<float>{7, 8, 9}));
     QCOMPARE(weight_text(tensor_recipe("block.0 (old)")), std::string("block.0 (old)"));
   }
