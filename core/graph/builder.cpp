@@ -75,7 +75,7 @@ ValueId GraphBuilder::weight(std::string_view name, const Recipe& recipe, DType 
   if (const auto known = weights_.find(name); known != weights_.end()) return known->second;
   const ValueId made = add_value(name, ValueKind::weight, {dtype, kNone, {shape.begin(), shape.end()}});
   set_recipe(graph_.value(made), recipe);
-  weights_.emplace(graph_.value(made).name, made);
+  weights_.emplace(name, made);
   return made;
 }
 ValueId GraphBuilder::state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {

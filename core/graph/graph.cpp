@@ -9,15 +9,16 @@ void set_recipe(Value& weight, const Recipe& recipe) {
   if (weight.recipe == weight.name) weight.recipe.clear();
 }
 
+Recipe recipe_of(const Value& weight) {
+  const std::string& text = weight_text(weight);
+  return looks_like_recipe(text) ? parse_recipe(text, weight.name) : tensor_recipe(text);
+}
+
 std::vector<std::string> tensors_read(const std::vector<Value>& values) {
   std::vector<std::string> names;
   for (const Value& v : values) {
     if (v.kind != ValueKind::weight) continue;
-    if (!looks_like_recipe(weight_text(v))) {
-      names.push_back(weight_text(v));
-      continue;
-    }
-    const std::vector<std::string> more = tensors_of(parse_recipe(v.recipe, v.name));
+    const std::vector<std::string> more = tensors_of(recipe_of(v));
     names.insert(names.end(), more.begin(), more.end());
   }
   return names;

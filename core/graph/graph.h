@@ -65,6 +65,8 @@ struct Value {
 };
 /// Says how a weight is made of stored tensors; the tensor of its own name needs no saying.
 void set_recipe(Value& weight, const Recipe& recipe);
+/// How a weight is made of stored tensors.
+Recipe recipe_of(const Value& weight);
 /// The stored tensors that weights are made of, in the order of the weights; one may stand twice.
 std::vector<std::string> tensors_read(const std::vector<Value>& values);
 /// The text that names a weight in stores and sources.

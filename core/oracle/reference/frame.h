@@ -54,12 +54,13 @@ inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, 
   }
 }
 
-/// A weight, held while a kernel reads it: a stored tensor's bytes, or what a recipe says of some.
+/// A weight, held while a kernel reads it: a stored tensor, as it is or converted, or what a recipe says of some.
 struct HeldWeight {
-  std::shared_ptr<const std::byte> bytes;
   const WeightInfo* info = nullptr;
-  bool rounded = false;  ///< the graph declares bf16, and wider numbers are stored
-  std::shared_ptr<const RecipeReader> elements, factor;
+  std::shared_ptr<const std::byte> bytes;  ///< of a stored tensor in the format `stored`
+  DType stored = DType::f32;
+  bool to_bf16 = false;                                  ///< the recipe converts the stored tensor to bf16, and does no more
+  std::shared_ptr<const RecipeReader> elements, factor;  ///< of any other recipe; factor: null where there is none
 
   /// Elements [first, first + n) in row-major order, folded.
   template <class Scalar>
@@ -80,9 +81,9 @@ struct HeldWeight {
         for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<Scalar>(some[i]);
       }
     } else {
-      load(bytes.get(), info->dtype, first, n, to);
+      load(bytes.get(), stored, first, n, to);
+      if (to_bf16) round_to_bf16(to, n);
     }
-    if (rounded) round_to_bf16(to, n);
   }
   /// The factors of the first extent; empty: none.
   template <class Scalar>
@@ -245,14 +246,18 @@ class Frame {
     HeldWeight held;
     held.info = weights_.find(text);
     if (!held.info) bad_input(text, "no such weight");
-    if (looks_like_recipe(text)) {
-      UnfoldedWeight unfolded = unfolded_weight(parse_recipe(text, graph_.value(id).name), weights_);
+    const Recipe recipe = recipe_of(graph_.value(id));
+    // A model in another format reads every weight so: element by element by the recipe would take several times as long.
+    held.to_bf16 = recipe.kind == RecipeKind::convert && recipe.dtype == DType::bf16 && recipe.of[0].kind == RecipeKind::tensor;
+    if (const Recipe& tensor = held.to_bf16 ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
+      const std::string name = weight_text(tensor);
+      held.stored = weights_.find(name)->dtype;
+      held.bytes = weights_.bytes(name);
+    } else {
+      UnfoldedWeight unfolded = unfolded_weight(recipe, weights_);
       held.elements = std::move(unfolded.elements);
       held.factor = std::move(unfolded.factor);
-    } else {
-      held.bytes = weights_.bytes(text);
     }
-    held.rounded = graph_.value(id).type.dtype == DType::bf16 && held.info->dtype != DType::bf16;
     return held;
   }
   /// Whether inputs of products with bf16 weights are rounded.

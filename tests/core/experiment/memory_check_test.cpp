@@ -7,6 +7,7 @@
 #include "core/graph/builder.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "core/weights/recipe_weights.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 
@@ -80,7 +81,7 @@ std::shared_ptr<const Graph> routed(bool guarded) {
 
 std::string refusal(Device& device, DType dtype, int64_t available) {
   const auto graph = two_products(dtype);
-  WeightStore store(device, std::make_shared<Zeros>(*graph));
+  WeightStore store(device, make_recipe_weights(std::make_shared<Zeros>(*graph)));
   try {
     check_memory(device, store, {{graph, CompileOptions{{4}}}}, available, "MODEL");
   } catch (const Error& e) {
@@ -140,9 +141,8 @@ class MemoryCheckTest : public QObject {
   void the_advice_holds() {
     cpu::CpuDevice device(1);
     const auto graph = two_products(DType::f32);
-    const ConvertedModel smaller = convert_weights(graph, std::make_shared<Zeros>(*graph), DType::bf16);
-    WeightStore store(device, smaller.weights);
-    const int64_t need = memory_needed(device, store, smaller.graph, CompileOptions{{4}});
+    WeightStore store(device, make_recipe_weights(std::make_shared<Zeros>(*graph)));
+    const int64_t need = memory_needed(device, store, convert_weights(*graph, DType::bf16), CompileOptions{{4}});
     QVERIFY(refusal(device, DType::f32, need).ends_with("which fits)"));
     QVERIFY(refusal(device, DType::f32, need - 1).find("no --dtype") != std::string::npos);
   }

@@ -200,6 +200,17 @@ class TextTest : public QObject {
         complaint(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = twist(\"a\")")).find("expected the name of a tensor in quotes") !=
         std::string::npos);
   }
+  void a_weight_whose_name_is_taken_reads_its_tensor() {
+    GraphBuilder b;
+    const ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3});
+    const ValueId w = b.weight("x", DType::f32, {4, 3});
+    QCOMPARE(b.weight("x", DType::f32, {4, 3}), w);
+    b.output("y", b.value("linear", {x, w}));
+    const std::string text = to_text(b.finish());
+    QVERIFY2(text.find("weight %x.1 : f32 [4,3] = \"x\"") != std::string::npos, text.c_str());
+    const Graph g = parse_graph(text, "g");
+    QCOMPARE(tensors_read(g.values), (std::vector<std::string>{"x"}));
+  }
   void numbers_survive_exactly() {
     GraphBuilder b;
     ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3});
