@@ -248,8 +248,10 @@ class Frame {
     if (!held.info) bad_input(text, "no such weight");
     const Recipe recipe = recipe_of(graph_.value(id));
     // A model in another format reads every weight so: element by element by the recipe would take several times as long.
-    held.to_bf16 = recipe.kind == RecipeKind::convert && recipe.dtype == DType::bf16 && recipe.of[0].kind == RecipeKind::tensor;
-    if (const Recipe& tensor = held.to_bf16 ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
+    const bool plain =
+        recipe.kind == RecipeKind::convert && recipe.dtype != DType::f16 && recipe.of[0].kind == RecipeKind::tensor;  // f32 holds all
+    held.to_bf16 = plain && recipe.dtype == DType::bf16;
+    if (const Recipe& tensor = plain ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
       const std::string name = weight_text(tensor);
       held.stored = weights_.find(name)->dtype;
       held.bytes = weights_.bytes(name);
