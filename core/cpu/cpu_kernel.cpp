@@ -14,7 +14,7 @@ Activation parse_activation(std::string_view word) {
 }
 
 int32_t Making::weight(size_t index, std::string layout, DType dtype) const {
-  const int32_t handle = weights.request({value(index).name, std::move(layout), dtype});
+  const int32_t handle = weights.request({weight_text(value(index)), std::move(layout), dtype});
   requested.push_back(handle);
   return handle;
 }

@@ -3,15 +3,11 @@
 #include <memory>
 
 #include "core/graph/graph.h"
-#include "core/runtime/weight_source.h"
 
 namespace stormcell {
 
-/// The stored weights in another number format: what `--dtype` asks for. Integers and what is small (norms) stay as they are.
-struct ConvertedModel {
-  std::shared_ptr<const Graph> graph;
-  std::shared_ptr<const WeightSource> weights;
-};
-ConvertedModel convert_weights(std::shared_ptr<const Graph> graph, std::shared_ptr<const WeightSource> weights, DType to);
+/// The graph on weights in another number format: what `--dtype` asks for. Each is a recipe that converts what the graph had. Integers and
+/// what is small (norms) stay as they are.
+std::shared_ptr<const Graph> convert_weights(const Graph& graph, DType to);
 
 }  // namespace stormcell

@@ -56,18 +56,15 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.device = std::make_unique<cpu::CpuDevice>(threads);
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
   s.graph = s.model->forward_for(s.picture);
-  s.weights = s.model->weights;
   s.dtype = s.model->dtype;
   if (asked && *asked != s.model->dtype) {
-    ConvertedModel converted = convert_weights(s.graph, s.weights, *asked);
-    s.graph = converted.graph;
-    s.weights = converted.weights;
+    s.graph = convert_weights(*s.graph, *asked);
     s.dtype = *asked;
   }
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
   s.tolerance = exact ? 1e-4 : 2e-2;
-  s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+  s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
   s.memory = std::make_shared<SharedMemory>(*s.device);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));

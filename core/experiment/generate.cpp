@@ -37,11 +37,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   if (s.options.tolerance && s.dtype != s.model->dtype)
     r.warnings.push_back("--tolerance has no effect on generate: what --dtype costs is measured by run");
   std::shared_ptr<const Graph> graph = s.model->generate();
-  if (s.dtype != s.model->dtype) {
-    // The same conversion as the forward graph's, on the decoding graph.
-    const ConvertedModel converted = convert_weights(graph, s.model->weights, s.dtype);
-    graph = converted.graph;
-  }
+  if (s.dtype != s.model->dtype) graph = convert_weights(*graph, s.dtype);
   const int64_t most = s.options.most_new_tokens;
   if (most < 1 || most > 1 << 16) bad_input("--max-new-tokens", std::to_string(most), "use 1 to 65536");
   // A decoder's positions end where the model's do; with an encoder before it, it counts from its own beginning.

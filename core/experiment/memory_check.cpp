@@ -63,16 +63,10 @@ int64_t memory_needed(Device& device, WeightStore& store, const std::vector<Plan
 void check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available, const std::string& what) {
   const int64_t need = memory_needed(device, store, graphs);
   if (need <= available) return;
-  // Nothing smaller than bf16 exists in this version. The source, not the store, says what the files have.
-  const std::shared_ptr<const WeightSource> source(std::shared_ptr<void>(), &store.source());
+  // Nothing smaller than bf16 exists in this version.
   std::vector<PlannedGraph> smaller;
-  std::shared_ptr<const WeightSource> weights;
-  for (const PlannedGraph& planned : graphs) {
-    ConvertedModel converted = convert_weights(planned.graph, source, DType::bf16);
-    smaller.push_back({converted.graph, planned.options});
-    weights = converted.weights;
-  }
-  WeightStore other(device, weights);
+  for (const PlannedGraph& planned : graphs) smaller.push_back({convert_weights(*planned.graph, DType::bf16), planned.options});
+  WeightStore other(device, {std::shared_ptr<void>(), &store.source()});
   const bool fits = memory_needed(device, other, smaller) <= available;
   const std::vector<Value>& values = graphs.front().graph->values;
   const bool pictures =

@@ -152,7 +152,7 @@ std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) cons
   if (size == picture) return graph;
   return graphs_.at(size, [this](PictureSize of) {
     const std::shared_ptr<const Graph> stored = model->forward_for(of);
-    return dtype == model->dtype ? stored : convert_weights(stored, model->weights, dtype).graph;
+    return dtype == model->dtype ? stored : convert_weights(*stored, dtype);
   });
 }
 

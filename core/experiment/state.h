@@ -29,7 +29,6 @@ struct Experiment::State {
   std::unique_ptr<cpu::CpuDevice> device;
   PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
-  std::shared_ptr<const WeightSource> weights;
   std::unique_ptr<WeightStore> store;
   std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
   cpu::Ceilings ceilings;                 ///< the larger of the readings

@@ -195,8 +195,7 @@ DecodedVerification verify_decoded(Experiment::State& s, const std::vector<std::
   constexpr int64_t kMostTokens = 16;  // the oracle reads all weights for each
   const int64_t tokens = std::min(most, kMostTokens);
   std::shared_ptr<const Graph> graph = s.model->generate_with_logits();
-  if (s.dtype != s.model->dtype) graph = convert_weights(graph, s.model->weights, s.dtype).graph;
-  // The oracle rounds stored weights by itself.
+  if (s.dtype != s.model->dtype) graph = convert_weights(*graph, s.dtype);
   const Oracle<float> oracle(*graph, *s.model->weights);
   // A turn that a sequence is read of runs for that sequence, whatever the others do.
   const CellReach reach = cell_reach(*graph, RepeatStop::ignored);

@@ -68,10 +68,14 @@ ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, s
   return v;
 }
 ValueId GraphBuilder::weight(std::string_view name, DType dtype, std::vector<int64_t> shape) {
+  return weight(name, tensor_recipe(std::string(name)), dtype, std::move(shape));
+}
+ValueId GraphBuilder::weight(std::string_view name, const Recipe& recipe, DType dtype, std::vector<int64_t> shape) {
   // A model asks for tens of thousands of weights: a look through the values for each would be quadratic.
   if (const auto known = weights_.find(name); known != weights_.end()) return known->second;
   const ValueId made = add_value(name, ValueKind::weight, {dtype, kNone, {shape.begin(), shape.end()}});
-  weights_.emplace(graph_.value(made).name, made);
+  set_recipe(graph_.value(made), recipe);
+  weights_.emplace(name, made);
   return made;
 }
 ValueId GraphBuilder::state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content) {

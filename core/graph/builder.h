@@ -24,7 +24,10 @@ class GraphBuilder {
   SpaceId ragged_space(ValueId ragged, SpaceId parent);
 
   ValueId input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {}, InputRole role = InputRole::none);
+  /// The stored tensor `name`, whatever the graph has to call it where another value has that name.
   ValueId weight(std::string_view name, DType dtype, std::vector<int64_t> shape);
+  /// A weight that is made of stored tensors. `name` is the graph's own: asked for again, it is the same weight.
+  ValueId weight(std::string_view name, const Recipe& recipe, DType dtype, std::vector<int64_t> shape);
   ValueId state(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content = {});
 
   /// Adds a node to the current block; its name becomes the outputs' names, made unique. Throws as the operator's shape rule does.
@@ -62,7 +65,7 @@ class GraphBuilder {
   std::vector<Block> open_, closed_;
   std::vector<std::vector<ValueId>> yields_;
   std::map<std::string, int, std::less<>> names_;
-  std::map<std::string, ValueId, std::less<>> weights_;    // by name
+  std::map<std::string, ValueId, std::less<>> weights_;    // by the name asked for
   std::map<std::pair<ValueId, int32_t>, SpaceId> routed_;  // by decision and branch
 };
 

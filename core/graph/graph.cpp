@@ -4,6 +4,26 @@
 
 namespace stormcell {
 
+void set_recipe(Value& weight, const Recipe& recipe) {
+  weight.recipe = weight_text(recipe);
+  if (weight.recipe == weight.name) weight.recipe.clear();
+}
+
+Recipe recipe_of(const Value& weight) {
+  const std::string& text = weight_text(weight);
+  return looks_like_recipe(text) ? parse_recipe(text, weight.name) : tensor_recipe(text);
+}
+
+std::vector<std::string> tensors_read(const std::vector<Value>& values) {
+  std::vector<std::string> names;
+  for (const Value& v : values) {
+    if (v.kind != ValueKind::weight) continue;
+    const std::vector<std::string> more = tensors_of(recipe_of(v));
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
 SymbolId Graph::find_symbol(std::string_view name) const {
   const auto at = std::find(symbols.begin(), symbols.end(), name);
   return at == symbols.end() ? kNone : static_cast<SymbolId>(at - symbols.begin());

@@ -11,6 +11,7 @@
 #include "core/cell/input_spec.h"
 #include "core/graph/attributes.h"
 #include "core/graph/dim.h"
+#include "core/weights/recipe.h"
 
 namespace stormcell {
 
@@ -60,7 +61,16 @@ struct Value {
   InputRole role = InputRole::none;  ///< input only
   int32_t branches = 0;              ///< decision only
   int32_t fan_out = 0;               ///< decision; ragged: how often a cell of the base may come
+  std::string recipe = {};           ///< weight only: the text that names it in sources (recipe.h); empty: its own name does
 };
+/// Says how a weight is made of stored tensors; the tensor of its own name needs no saying.
+void set_recipe(Value& weight, const Recipe& recipe);
+/// How a weight is made of stored tensors.
+Recipe recipe_of(const Value& weight);
+/// The stored tensors that weights are made of, in the order of the weights; one may stand twice.
+std::vector<std::string> tensors_read(const std::vector<Value>& values);
+/// The text that names a weight in stores and sources.
+inline const std::string& weight_text(const Value& weight) { return weight.recipe.empty() ? weight.name : weight.recipe; }
 
 struct Block {
   std::vector<NodeId> nodes;

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "core/base/id_vector.h"
+#include "core/base/text_names.h"
 #include "core/graph/operator.h"
-#include "core/graph/text_names.h"
 
 namespace stormcell {
 namespace {
@@ -38,7 +38,8 @@ class Writer {
     for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
       for (size_t i = 0; i < g_.values.size(); ++i)
         if (g_.values[i].kind == kind)
-          out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + role(g_.values[i]) + "\n";
+          out_ +=
+              word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + role(g_.values[i]) + recipe(g_.values[i]) + "\n";
     block(g_.top, "");
     for (const NamedValue& o : g_.outputs)
       out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
@@ -109,6 +110,10 @@ class Writer {
   std::string value(ValueId v) const { return "%" + text_name(value_names_[v]); }
   std::string space(SpaceId s) const { return text_name(space_names_[s]); }
 
+  static std::string recipe(const Value& v) {
+    if (v.recipe.empty()) return "";
+    return " = " + (looks_like_recipe(v.recipe) ? v.recipe : quoted(v.recipe));
+  }
   static std::string role(const Value& v) { return v.role == InputRole::none ? "" : " role " + std::string(to_text(v.role)); }
 
   std::string type(const Value& v) const {

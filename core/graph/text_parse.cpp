@@ -3,10 +3,10 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/text_cursor.h"
+#include "core/base/text_names.h"
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
-#include "core/graph/text_cursor.h"
-#include "core/graph/text_names.h"
 #include "core/graph/verify.h"
 
 namespace stormcell {
@@ -203,6 +203,7 @@ class Parser {
       if (g_.value(v).role == InputRole::none)
         line_.complain("expected ids, mask, label, pixels, positions or target, got " + quoted(word));
     }
+    if (kind == ValueKind::weight) set_recipe(g_.value(v), line_.accept("=") ? parse_recipe(line_) : tensor_recipe(g_.value(v).name));
     end();
   }
 

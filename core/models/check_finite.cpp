@@ -57,13 +57,13 @@ std::vector<std::string> check_finite(const Graph& graph, const WeightSource& we
   int64_t total = 0, done = 0;
   for (const Value& v : graph.values)
     if (v.kind == ValueKind::weight)
-      if (const WeightInfo* info = weights.find(v.name)) total += info->bytes();
+      if (const WeightInfo* info = weights.find(weight_text(v))) total += info->bytes();
   std::vector<std::string> warnings;
   for (const Value& v : graph.values) {
-    const WeightInfo* info = v.kind == ValueKind::weight ? weights.find(v.name) : nullptr;
+    const WeightInfo* info = v.kind == ValueKind::weight ? weights.find(weight_text(v)) : nullptr;
     if (!info) continue;
     progress.report("checking the weights", done, total);
-    const std::shared_ptr<const std::byte> bytes = weights.bytes(v.name);
+    const std::shared_ptr<const std::byte> bytes = weights.bytes(weight_text(v));
     if (const int64_t at = first_nonfinite(bytes.get(), *info, progress); at >= 0) {
       float value = 0;
       to_f32(bytes.get() + at * static_cast<int64_t>(element_size(info->dtype)), info->dtype, &value, 1);

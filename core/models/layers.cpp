@@ -9,6 +9,11 @@ ValueId LayerBuilder::stored(const std::string& name, std::vector<int64_t> shape
   return weight(name, info.dtype, std::move(shape));
 }
 
+ValueId LayerBuilder::made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape) {
+  const WeightInfo& info = catalog_.make(recipe, shape);
+  return weight(name, recipe, info.dtype, std::move(shape));
+}
+
 ValueId LayerBuilder::linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes, bool bias) {
   std::vector<ValueId> inputs{x, stored(prefix + ".weight", {outputs, width(x)})};
   if (bias) {

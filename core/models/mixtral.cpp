@@ -164,7 +164,8 @@ class MixtralBuilder : public LayerBuilder {
     if (s_.window > 0) attributes.set("window", s_.window);
     const ValueId mixed = attention(q, k, v, extras, std::move(attributes), name);
     x = add(x, linear(mixed, name + ".o_proj", s_.width), prefix + ".attended");
-    return add(x, experts(rms_norm(x, prefix + ".post_attention_layernorm", s_.eps), prefix + ".block_sparse_moe"), prefix);
+    const std::string mixture = prefix + (catalog().has(prefix + ".mlp.gate.weight") ? ".mlp" : ".block_sparse_moe");
+    return add(x, experts(rms_norm(x, prefix + ".post_attention_layernorm", s_.eps), mixture), prefix);
   }
   ValueId rotated(ValueId x, int64_t heads, const std::string& name) {
     return value("rotary", {x, places_}, {{"heads", heads}, {"theta", s_.theta}}, name + ".rotated");
@@ -178,11 +179,30 @@ class MixtralBuilder : public LayerBuilder {
     protocol.renormalize = true;
     const ValueId decision = route(scores, protocol, name);
     graph().node(graph().value(decision).producer).attributes.set("stack", std::string("decoder"));
+    const std::string all = name + ".experts";
+    const bool in_one = catalog().has(all + ".gate_up_proj");
     return mixture(x, decision, false, name + ".joined", [&](ValueId part, int32_t b) {
-      const std::string expert = name + ".experts." + std::to_string(b);
-      const ValueId gate = activation(linear(part, expert + ".w1", s_.ffn_width), s_.activation, expert + ".act");
-      return linear(value("multiply", {gate, linear(part, expert + ".w3", s_.ffn_width)}, {}, expert + ".gated"), expert + ".w2", s_.width);
+      const std::string expert = all + "." + std::to_string(b);
+      const auto product = [&](ValueId in, const std::string& which, int64_t outputs) {
+        const std::string called = expert + "." + which;
+        if (!in_one) return linear(in, called, outputs);
+        return value("linear", {in, made(called + ".weight", part_of(all, which, b), {outputs, width(in)})}, {}, called);
+      };
+      const ValueId gate = activation(product(part, "w1", s_.ffn_width), s_.activation, expert + ".act");
+      return product(value("multiply", {gate, product(part, "w3", s_.ffn_width)}, {}, expert + ".gated"), "w2", s_.width);
     });
+  }
+  /// One expert's weight where all experts of a layer lie in one tensor, w1 and w3 in one: gate_up_proj [experts, 2 x ffn, width], w1
+  /// first, and down_proj [experts, width, ffn].
+  Recipe part_of(const std::string& all, const std::string& which, int32_t expert) {
+    const std::string both = all + ".gate_up_proj", down = all + ".down_proj";
+    if (which == "w2") {
+      catalog().need(down, {s_.experts, s_.width, s_.ffn_width});
+      return index_recipe(tensor_recipe(down), expert);
+    }
+    catalog().need(both, {s_.experts, 2 * s_.ffn_width, s_.width});
+    const int64_t first = which == "w1" ? 0 : s_.ffn_width;
+    return slice_recipe(index_recipe(tensor_recipe(both), expert), first, first + s_.ffn_width);
   }
 
   const Settings& s_;

@@ -12,7 +12,7 @@
 #include "core/base/progress.h"
 #include "core/cell/picture_size.h"
 #include "core/graph/graph.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell {
 

@@ -35,7 +35,7 @@ void count_weights(Model& model) {
   std::map<DType, int64_t> bytes_of;
   for (const Value& v : model.forward->values) {
     if (v.kind != ValueKind::weight) continue;
-    const WeightInfo* info = model.weights->find(v.name);
+    const WeightInfo* info = model.weights->find(weight_text(v));
     model.parameters += info->elements();
     model.weight_bytes += info->bytes();
     bytes_of[info->dtype] += info->bytes();
@@ -78,12 +78,11 @@ void for_each_number(const std::string& name, Visit visit) {
 /// "encoder.block." -> 3: the last number that the graph's weights have behind a prefix.
 std::map<std::string, int64_t, std::less<>> last_numbers(const Model& model) {
   std::map<std::string, int64_t, std::less<>> last;
-  for (const Value& v : model.forward->values)
-    if (v.kind == ValueKind::weight)
-      for_each_number(v.name, [&](size_t begin, size_t) {
-        int64_t& most = last.try_emplace(v.name.substr(0, begin), -1).first->second;
-        most = std::max<int64_t>(most, std::strtoll(v.name.c_str() + begin, nullptr, 10));
-      });
+  for (const std::string& name : tensors_read(model.forward->values))
+    for_each_number(name, [&](size_t begin, size_t) {
+      int64_t& most = last.try_emplace(name.substr(0, begin), -1).first->second;
+      most = std::max<int64_t>(most, std::strtoll(name.c_str() + begin, nullptr, 10));
+    });
   return last;
 }
 
@@ -103,8 +102,8 @@ void refuse_surplus(const std::map<std::string, int64_t, std::less<>>& last, con
 }
 
 void warn_of_strangers(Model& model, const Architecture& architecture, const WeightFiles& files, const std::string& config_path) {
-  std::unordered_set<std::string_view> known;
-  for (const Value& v : model.forward->values) known.insert(v.name);
+  const std::vector<std::string> read = tensors_read(model.forward->values);
+  const std::unordered_set<std::string_view> known(read.begin(), read.end());
   std::vector<std::string> strangers;
   for (const StoredTensor& t : files.tensors())
     if (!architecture.is_spare(t.name) && !known.contains(t.name)) strangers.push_back(t.name);

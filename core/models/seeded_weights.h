@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/models/weight_catalog.h"
+#include "core/weights/recipe_weights.h"
 
 namespace stormcell {
 
@@ -40,14 +41,18 @@ class SeededWeights final : public WeightSource {
 class SeededCatalog final : public WeightCatalog {
  public:
   SeededCatalog(uint64_t seed, DType dtype, std::function<Spread(std::string_view name)> spread)
-      : weights_(std::make_shared<SeededWeights>(seed)), dtype_(dtype), spread_(std::move(spread)) {}
+      : weights_(std::make_shared<SeededWeights>(seed)),
+        source_(make_recipe_weights(weights_)),
+        dtype_(dtype),
+        spread_(std::move(spread)) {}
   bool has(std::string_view name) const override { return weights_->find(name) != nullptr; }
   bool has_prefix(std::string_view) const override { return true; }
   const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
-  std::shared_ptr<const WeightSource> source() const override { return weights_; }
+  std::shared_ptr<const WeightSource> source() const override { return source_; }
 
  private:
   std::shared_ptr<SeededWeights> weights_;
+  std::shared_ptr<const WeightSource> source_;
   DType dtype_;
   std::function<Spread(std::string_view)> spread_;
 };

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
+#include "core/weights/recipe_weights.h"
 
 namespace stormcell {
 namespace {
@@ -20,18 +21,30 @@ class StoredWeights final : public WeightSource {
         std::lower_bound(infos_.begin(), infos_.end(), name, [](const WeightInfo& i, std::string_view n) { return i.name < n; });
     return at != infos_.end() && at->name == name ? &*at : nullptr;
   }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
-    const StoredTensor* tensor = files_->find(name);
-    if (!tensor) bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing");
-    files_->advise_sequential(*tensor);
-    if (tensor->aligned()) return {tensor->bytes.data(), [files = files_, tensor](const std::byte*) { files->drop_pages(*tensor); }};
-    // Old writers align nothing: such tensors are copied.
-    auto copy = std::make_shared<std::vector<std::byte>>(tensor->bytes.begin(), tensor->bytes.end());
-    files_->drop_pages(*tensor);
-    return {copy, copy->data()};
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override { return mapped(stored(name)); }
+  std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override {
+    StoredTensor tensor = stored(name);
+    tensor.bytes = tensor.bytes.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+    return mapped(std::move(tensor));
   }
 
  private:
+  const StoredTensor& stored(std::string_view name) const {
+    const StoredTensor* tensor = files_->find(name);
+    if (!tensor) bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing");
+    return *tensor;
+  }
+  /// A tensor, or a part of one: its pages alone are read ahead, and dropped.
+  std::shared_ptr<const std::byte> mapped(StoredTensor tensor) const {
+    files_->advise_sequential(tensor);
+    const std::byte* first = tensor.bytes.data();
+    if (tensor.aligned()) return {first, [files = files_, tensor = std::move(tensor)](const std::byte*) { files->drop_pages(tensor); }};
+    // Old writers align nothing: such tensors are copied.
+    auto copy = std::make_shared<std::vector<std::byte>>(tensor.bytes.begin(), tensor.bytes.end());
+    files_->drop_pages(tensor);
+    return {copy, copy->data()};
+  }
+
   std::shared_ptr<const WeightFiles> files_;
   std::vector<WeightInfo> infos_;  // in the order of their names, as the files' tensors are
 };
@@ -39,7 +52,20 @@ class StoredWeights final : public WeightSource {
 }  // namespace
 
 std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files) {
-  return std::make_shared<StoredWeights>(std::move(files));
+  return make_recipe_weights(std::make_shared<StoredWeights>(std::move(files)));
+}
+
+const WeightInfo& WeightCatalog::make(const Recipe& recipe, const std::vector<int64_t>& shape) const {
+  const std::string text = weight_text(recipe);
+  const WeightInfo* info = source()->find(text);
+  if (!info) bad_input("weight " + text, "there is no such tensor");
+  if (info->shape != shape)
+    bad_input("weight " + text, "has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json",
+              "correct config.json, or get the model again");
+  if (!is_engine_float(info->dtype))
+    bad_input("weight " + text, "is stored as " + std::string(to_text(info->dtype)) + ", expected f32, f16 or bf16",
+              "convert it to one of these");
+  return *info;
 }
 
 std::string WeightCatalog::first_of(const std::vector<std::string>& names) const {

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/runtime/weight_source.h"
+#include "core/weights/recipe.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell {
 
@@ -21,6 +22,9 @@ class WeightCatalog {
   virtual bool has_prefix(std::string_view prefix) const = 0;
   /// Throws Error(bad_input) when there is no such weight, when it has another shape, or a format that is not computed with.
   virtual const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) = 0;
+  /// A weight made of tensors that were asked for before, or of files'. Throws as the recipe's shape rules do, and where its shape is
+  /// another.
+  const WeightInfo& make(const Recipe& recipe, const std::vector<int64_t>& shape) const;
   /// The first of the names that exists; the first of all when none does.
   std::string first_of(const std::vector<std::string>& names) const;
   virtual std::shared_ptr<const WeightSource> source() const = 0;
@@ -40,7 +44,8 @@ class StoredCatalog final : public WeightCatalog {
   std::shared_ptr<const WeightSource> source_;
 };
 
-/// Weights of mapped files: bytes point into the mapping, and its pages are dropped when the last handle goes.
+/// Weights of mapped files and what recipes make of them. Bytes of stored tensors point into the mapping, and their pages are dropped when
+/// the last handle goes.
 std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files);
 
 }  // namespace stormcell

@@ -3,7 +3,7 @@
 // It walks the graph node by node in fresh memory with the reference kernels (core/oracle/reference) and shares nothing with the runtime:
 // no lowering, no memory plan, no packed weights, no conversion. Scatters copy rows, gathers follow each row up its chain of decisions, a
 // guard runs the body that its predicate asks for, a repeat loops. Weights come as they are stored and are converted to the scalar block by
-// block as they are used; one that the graph declares bf16 and that is stored wider is rounded by the oracle itself on the way.
+// block as they are used; recipes are read by the oracle itself on the way, and nothing is folded.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 #include "core/base/progress.h"
 #include "core/cell/decision.h"
 #include "core/graph/graph.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell {
 

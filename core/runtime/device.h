@@ -11,7 +11,7 @@
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/record_area.h"
 #include "core/runtime/status_area.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell {
 

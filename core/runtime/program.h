@@ -78,11 +78,6 @@ struct Step {
   int32_t fallback = -1;                 ///< the guard whose fallback it belongs to, -1: none
 };
 
-struct ProgramWeight {
-  ValueId value = kNone;
-  std::string name;
-};
-
 struct ProgramRouter {
   NodeId node = kNone;
   std::string name;
@@ -111,7 +106,7 @@ struct Program {
   IdVector<ProgramBuffer> buffers;
   IdVector<Operand> operands;
   IdVector<Step> steps;
-  std::vector<ProgramWeight> weights;
+  std::vector<ValueId> weights;
   IdVector<ProgramRouter> routers;
   IdVector<ProgramGuard> guards;
   IdVector<ProgramRepeat> repeats;

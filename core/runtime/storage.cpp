@@ -164,7 +164,7 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
   switch (v.kind) {
     case ValueKind::weight:
       o.kind = BufferKind::weight;
-      program_.weights.push_back({id, v.name});
+      program_.weights.push_back(id);
       o.buffer = static_cast<int32_t>(program_.weights.size()) - 1;
       return;
     case ValueKind::input:

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/weights/recipe_weights.h"
 
 namespace stormcell::testing {
 
@@ -55,13 +56,12 @@ ValueId CaseBuilder::drawn(std::string_view name, std::vector<int64_t> shape, do
   // Matrices are stored in the case's format; vectors (gains, biases) stay f32, as they do in checkpoints of either format.
   const DType dtype = shape.size() > 1 ? weight_dtype : DType::f32;
   const ValueId v = weight(name, dtype, shape);
-  const std::string& known = graph().value(v).name;
-  if (weights_->find(known)) return v;
+  if (weights_->find(name)) return v;
   int64_t elements = 1;
   for (const int64_t d : shape) elements *= d;
   std::vector<float> values(static_cast<size_t>(elements));
   for (float& f : values) f = static_cast<float>(mean + deviation * random.normal());
-  weights_->add(known, dtype, std::move(shape), values);
+  weights_->add(name, dtype, std::move(shape), values);
   return v;
 }
 
@@ -132,7 +132,7 @@ RandomCase CaseBuilder::take(std::string name) {
   RandomCase made;
   made.name = std::move(name);
   made.graph = finish();
-  made.weights = weights_;
+  made.weights = make_recipe_weights(weights_);
   bindings_.resize(made.graph.symbols.size(), 1);
   made.bindings = bindings_;
   made.inputs = std::move(inputs_);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/graph/builder.h"
-#include "core/runtime/weight_source.h"
+#include "core/weights/weight_source.h"
 
 namespace stormcell::testing {
 
@@ -50,7 +50,7 @@ using CaseInput = std::variant<std::vector<int32_t>, std::vector<float>>;
 struct RandomCase {
   std::string name;  ///< what it is made of, for messages
   Graph graph;
-  std::shared_ptr<WeightSource> weights;
+  std::shared_ptr<const WeightSource> weights;  ///< and what recipes make of them
   Bindings bindings;
   std::map<std::string, CaseInput> inputs;  ///< row-major, by the inputs' names
   DType weight_dtype = DType::f32;

@@ -9,11 +9,15 @@ namespace {
 
 class Header {
  public:
-  void add(const std::string& name, int64_t rows, int64_t columns = 0) {
-    const int64_t bytes = rows * (columns ? columns : 1) * 4;
-    text_ += (text_.empty() ? "{" : ",") + ("\"" + name + "\":{\"dtype\":\"F32\",\"shape\":[") + std::to_string(rows) +
-             (columns ? "," + std::to_string(columns) : "") + "],\"data_offsets\":[" + std::to_string(at_) + "," +
-             std::to_string(at_ + bytes) + "]}";
+  void add(const std::string& name, const std::vector<int64_t>& shape) {
+    int64_t bytes = 4;
+    std::string extents;
+    for (const int64_t extent : shape) {
+      bytes *= extent;
+      extents += (extents.empty() ? "" : ",") + std::to_string(extent);
+    }
+    text_ += (text_.empty() ? "{" : ",") + ("\"" + name + "\":{\"dtype\":\"F32\",\"shape\":[") + extents + "],\"data_offsets\":[" +
+             std::to_string(at_) + "," + std::to_string(at_ + bytes) + "]}";
     at_ += bytes;
     ++count_;
   }
@@ -32,18 +36,23 @@ class Header {
 
 Header header_of(const ManyTensors& m) {
   Header h;
-  h.add("model.embed_tokens.weight", 50, m.width);
-  h.add("model.norm.weight", m.width);
-  h.add("lm_head.weight", 50, m.width);
+  h.add("model.embed_tokens.weight", {50, m.width});
+  h.add("model.norm.weight", {m.width});
+  h.add("lm_head.weight", {50, m.width});
   for (int64_t l = 0; l < m.layers; ++l) {
     const std::string layer = "model.layers." + std::to_string(l) + ".";
-    for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"}) h.add(layer + norm, m.width);
-    for (const char* part : {"q_proj", "k_proj", "v_proj", "o_proj"}) h.add(layer + "self_attn." + part + ".weight", m.width, m.width);
-    h.add(layer + "block_sparse_moe.gate.weight", m.experts, m.width);
+    for (const char* norm : {"input_layernorm.weight", "post_attention_layernorm.weight"}) h.add(layer + norm, {m.width});
+    for (const char* part : {"q_proj", "k_proj", "v_proj", "o_proj"}) h.add(layer + "self_attn." + part + ".weight", {m.width, m.width});
+    h.add(layer + "block_sparse_moe.gate.weight", {m.experts, m.width});
+    if (m.stacked) {
+      h.add(layer + "block_sparse_moe.experts.gate_up_proj", {m.experts, 2 * m.ffn_width, m.width});
+      h.add(layer + "block_sparse_moe.experts.down_proj", {m.experts, m.width, m.ffn_width});
+      continue;
+    }
     for (int64_t e = 0; e < m.experts; ++e)
       for (int64_t w = 1; w <= m.per_expert; ++w) {
         const std::string name = layer + "block_sparse_moe.experts." + std::to_string(e) + ".w" + std::to_string(w) + ".weight";
-        w == 2 ? h.add(name, m.width, m.ffn_width) : h.add(name, m.ffn_width, m.width);
+        h.add(name, w == 2 ? std::vector{m.width, m.ffn_width} : std::vector{m.ffn_width, m.width});
       }
   }
   return h;

@@ -14,7 +14,10 @@ void conv2d(const Call<Scalar>& c) {
   const int64_t rows = c.rows(0);
   if (rows == 0) return;
   // [O, kh, kw, C] to [kh, kw, C, O]: an input element multiplies a run of output channels.
-  const std::vector<Scalar> stored = c.whole(1);
+  const HeldWeight weight = c.weight(1);
+  const std::vector<Scalar> factors = weight.template factors<Scalar>();
+  std::vector<Scalar> stored(static_cast<size_t>(weight.info->elements()));
+  weight.read_unfolded(0, weight.info->elements(), stored.data());
   const int64_t taps = kernel_h * kernel_w * depth;
   std::vector<Scalar> turned(stored.size());
   for (int64_t o = 0; o < outputs; ++o)
@@ -30,7 +33,8 @@ void conv2d(const Call<Scalar>& c) {
     for (int64_t i = 0; i < out_h; ++i)
       for (int64_t j = 0; j < out_w; ++j) {
         Scalar* to = c.out().reals.data() + ((r * out_h + i) * out_w + j) * outputs;
-        if (!bias.empty()) std::copy(bias.begin(), bias.end(), to);
+        // A factor multiplies the sum alone; without one the sum begins at the bias.
+        if (factors.empty()) std::copy(bias.begin(), bias.end(), to);
         for (int64_t a = 0; a < kernel_h; ++a)
           for (int64_t b = 0; b < kernel_w; ++b) {
             const int64_t from_i = i * stride + a - padding, from_j = j * stride + b - padding;
@@ -43,6 +47,7 @@ void conv2d(const Call<Scalar>& c) {
                 for (int64_t o = 0; o < per_group; ++o) to[g * per_group + o] += value * column[o];
               }
           }
+        for (size_t o = 0; o < factors.size(); ++o) to[o] = to[o] * factors[o] + (bias.empty() ? 0 : bias[o]);
       }
   activate(c.out().reals.data(), static_cast<int64_t>(c.out().reals.size()), word_of(c.node, "activation"));
   if (const auto i = extra_input(c.node, "residual", 2))

@@ -15,6 +15,7 @@
 #include "core/cell/ragged.h"
 #include "core/graph/roles.h"
 #include "core/oracle/oracle.h"
+#include "core/oracle/recipe_reader.h"
 
 namespace stormcell::reference {
 
@@ -53,15 +54,44 @@ inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, 
   }
 }
 
-/// The stored bytes of a weight, held while a kernel reads them.
+/// A weight, held while a kernel reads it: a stored tensor, as it is or converted, or what a recipe says of some.
 struct HeldWeight {
-  std::shared_ptr<const std::byte> bytes;
   const WeightInfo* info = nullptr;
-  bool rounded = false;  ///< the graph declares bf16, and wider numbers are stored
+  std::shared_ptr<const std::byte> bytes;  ///< of a stored tensor in the format `stored`
+  DType stored = DType::f32;
+  bool to_bf16 = false;                                  ///< the recipe converts the stored tensor to bf16, and does no more
+  std::shared_ptr<const RecipeReader> elements, factor;  ///< of any other recipe; factor: null where there is none
+
+  /// Elements [first, first + n) in row-major order, folded.
   template <class Scalar>
   void read(int64_t first, int64_t n, Scalar* to) const {
-    load(bytes.get(), info->dtype, first, n, to);
-    if (rounded) round_to_bf16(to, n);
+    read_unfolded(first, n, to);
+    if (!factor) return;
+    const int64_t row = elements->elements() / std::max<int64_t>(elements->shape()[0], 1);
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Scalar>(static_cast<double>(to[i]) * factor->element({(first + i) / row}));
+  }
+  /// Without the factor of its first extent: products multiply what they have summed by it.
+  template <class Scalar>
+  void read_unfolded(int64_t first, int64_t n, Scalar* to) const {
+    if (elements) {
+      double some[256];
+      for (int64_t at = 0; at < n; at += 256) {
+        const int64_t count = std::min<int64_t>(256, n - at);
+        elements->read_flat(first + at, count, some);
+        for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<Scalar>(some[i]);
+      }
+    } else {
+      load(bytes.get(), stored, first, n, to);
+      if (to_bf16) round_to_bf16(to, n);
+    }
+  }
+  /// The factors of the first extent; empty: none.
+  template <class Scalar>
+  std::vector<Scalar> factors() const {
+    if (!factor) return {};
+    std::vector<double> wide(static_cast<size_t>(factor->elements()));
+    factor->read_flat(0, factor->elements(), wide.data());
+    return {wide.begin(), wide.end()};
   }
 };
 
@@ -212,12 +242,24 @@ class Frame {
   }
 
   HeldWeight weight(ValueId id) const {
-    const std::string& name = graph_.value(id).name;
+    const std::string& text = weight_text(graph_.value(id));
     HeldWeight held;
-    held.info = weights_.find(name);
-    if (!held.info) bad_input(name, "no such weight");
-    held.bytes = weights_.bytes(name);
-    held.rounded = graph_.value(id).type.dtype == DType::bf16 && held.info->dtype != DType::bf16;
+    held.info = weights_.find(text);
+    if (!held.info) bad_input(text, "no such weight");
+    const Recipe recipe = recipe_of(graph_.value(id));
+    // A model in another format reads every weight so: element by element by the recipe would take several times as long.
+    const bool plain =
+        recipe.kind == RecipeKind::convert && recipe.dtype != DType::f16 && recipe.of[0].kind == RecipeKind::tensor;  // f32 holds all
+    held.to_bf16 = plain && recipe.dtype == DType::bf16;
+    if (const Recipe& tensor = plain ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
+      const std::string name = weight_text(tensor);
+      held.stored = weights_.find(name)->dtype;
+      held.bytes = weights_.bytes(name);
+    } else {
+      UnfoldedWeight unfolded = unfolded_weight(recipe, weights_);
+      held.elements = std::move(unfolded.elements);
+      held.factor = std::move(unfolded.factor);
+    }
     return held;
   }
   /// Whether inputs of products with bf16 weights are rounded.

@@ -18,7 +18,7 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
       for (int64_t at = 0; at < k && !c.cancel.cancelled(); at += kDepth) {
         const int64_t depth = std::min(kDepth, k - at);
         for (int64_t j = 0; j < width; ++j) {
-          w.read((first + j) * k + at, depth, row.data());
+          w.read_unfolded((first + j) * k + at, depth, row.data());
           for (int64_t i = 0; i < depth; ++i) block[static_cast<size_t>(i * kPanel + j)] = row[static_cast<size_t>(i)];
         }
         add_products(x + at, k, rows, block.data(), depth, y + first, n, width);
@@ -26,6 +26,8 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
     }
   });
   c.cancel.check();
+  if (const std::vector<Scalar> factors = w.factors<Scalar>(); !factors.empty())
+    for (int64_t i = 0; i < rows * n; ++i) y[i] *= factors[static_cast<size_t>(i % n)];
   if (factor != Scalar(1))
     for (int64_t i = 0; i < rows * n; ++i) y[i] *= factor;
 }

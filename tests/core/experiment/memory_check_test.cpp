@@ -7,6 +7,7 @@
 #include "core/graph/builder.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "core/weights/recipe_weights.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 
@@ -38,6 +39,8 @@ class Zeros : public WeightSource {
  private:
   std::map<std::string, WeightInfo, std::less<>> infos_;
 };
+
+std::shared_ptr<const WeightSource> zeros(const Graph& graph) { return make_recipe_weights(std::make_shared<Zeros>(graph)); }
 
 std::shared_ptr<const Graph> two_products(DType dtype) {
   GraphBuilder b;
@@ -80,7 +83,7 @@ std::shared_ptr<const Graph> routed(bool guarded) {
 
 std::string refusal(Device& device, DType dtype, int64_t available) {
   const auto graph = two_products(dtype);
-  WeightStore store(device, std::make_shared<Zeros>(*graph));
+  WeightStore store(device, zeros(*graph));
   try {
     check_memory(device, store, {{graph, CompileOptions{{4}}}}, available, "MODEL");
   } catch (const Error& e) {
@@ -98,7 +101,7 @@ class MemoryCheckTest : public QObject {
     cpu::CpuDevice device(1);
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
       const auto graph = two_products(dtype);
-      const auto weights = std::make_shared<Zeros>(*graph);
+      const auto weights = zeros(*graph);
       WeightStore store(device, weights);
       const int64_t need = memory_needed(device, store, graph, CompileOptions{{4}});
       const Executor executor(device, store, std::make_shared<Program>(lower(graph)), CompileOptions{{4}});
@@ -115,7 +118,7 @@ class MemoryCheckTest : public QObject {
     cpu::CpuDevice device(1);
     for (const DType dtype : {DType::f32, DType::f16}) {
       const auto graph = two_products(dtype);
-      WeightStore store(device, std::make_shared<Zeros>(*graph));
+      WeightStore store(device, zeros(*graph));
       const int64_t need = memory_needed(device, store, graph, CompileOptions{{4}});
       QCOMPARE(refusal(device, dtype, need), std::string("none"));
       const std::string text = refusal(device, dtype, need - 1);
@@ -127,7 +130,7 @@ class MemoryCheckTest : public QObject {
   void what_only_a_fallback_reads_need_not_fit() {
     cpu::CpuDevice device(1);
     const auto whole = routed(false), spared = routed(true);
-    const auto weights = std::make_shared<Zeros>(*whole);
+    const auto weights = zeros(*whole);
     WeightStore store(device, weights);
     const int64_t baseline = memory_needed(device, store, whole, CompileOptions{{4}}),
                   plan = memory_needed(device, store, spared, CompileOptions{{4}});
@@ -140,9 +143,8 @@ class MemoryCheckTest : public QObject {
   void the_advice_holds() {
     cpu::CpuDevice device(1);
     const auto graph = two_products(DType::f32);
-    const ConvertedModel smaller = convert_weights(graph, std::make_shared<Zeros>(*graph), DType::bf16);
-    WeightStore store(device, smaller.weights);
-    const int64_t need = memory_needed(device, store, smaller.graph, CompileOptions{{4}});
+    WeightStore store(device, zeros(*graph));
+    const int64_t need = memory_needed(device, store, convert_weights(*graph, DType::bf16), CompileOptions{{4}});
     QVERIFY(refusal(device, DType::f32, need).ends_with("which fits)"));
     QVERIFY(refusal(device, DType::f32, need - 1).find("no --dtype") != std::string::npos);
   }

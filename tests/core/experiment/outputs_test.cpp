@@ -64,8 +64,8 @@ class NestedOutputsTest : public QObject {
     s.data = Dataset::open(scratch.path("x.safetensors"), nullptr, {.batch = 5, .inputs = model->inputs});
     s.device = std::make_unique<cpu::CpuDevice>(1);
     s.picture = {kSide, kSide};
-    s.graph = model->forward, s.weights = c.weights;
-    s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+    s.graph = model->forward;
+    s.store = std::make_unique<WeightStore>(*s.device, c.weights);
     s.memory = std::make_shared<SharedMemory>(*s.device);
     const auto plan = s.make_plan("baseline", s.graph, 0, {});
     const std::string path = scratch.path("o.safetensors");

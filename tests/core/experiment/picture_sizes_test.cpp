@@ -76,8 +76,8 @@ void open_state(Experiment::State& s, const std::string& data, int64_t batch = 2
   s.device = std::make_unique<cpu::CpuDevice>(2);
   s.picture = s.data->sizes().back().size;
   s.graph = s.model->forward_for(s.picture);
-  s.weights = s.model->weights, s.dtype = s.model->dtype;
-  s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+  s.dtype = s.model->dtype;
+  s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
   s.memory = std::make_shared<SharedMemory>(*s.device);
 }
 

@@ -25,10 +25,10 @@ struct Opened {
     s.device = std::make_unique<cpu::CpuDevice>(2);
     auto weights = std::make_shared<Tampered>(s.model->weights);
     if (tamper) tamper(*weights);
-    s.graph = s.model->forward, s.weights = weights, s.dtype = s.model->dtype;
+    s.graph = s.model->forward, s.dtype = s.model->dtype;
     s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
     s.options.verify_seconds = 60;
-    s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+    s.store = std::make_unique<WeightStore>(*s.device, weights);
     s.memory = std::make_shared<SharedMemory>(*s.device);
   }
   /// What the plan without logits writes, by item.
@@ -131,7 +131,7 @@ class VerifyDecodedTest : public QObject {
     QFETCH(const QString, fixture);
     QFETCH(const QString, weight);
     Opened opened(fixture.toStdString(), [&](Tampered& w) { w.change(weight.toStdString(), times(1.02f)); });
-    QVERIFY(opened.state.weights->find(weight.toStdString()));
+    QVERIFY(opened.state.store->source().find(weight.toStdString()));
     const DecodedVerification v = opened.verified();
     QVERIFY2(!v.passed && said(v).contains("the scores of router "), qPrintable(said(v)));
   }

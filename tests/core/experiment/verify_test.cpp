@@ -355,9 +355,9 @@ class VerifyTest : public QObject {
     options.batch = 4;
     s.data = Dataset::open("random:8x12", s.model->tokenizer, options);
     s.device = std::make_unique<cpu::CpuDevice>(2);
-    s.graph = s.model->forward, s.weights = s.model->weights, s.dtype = s.model->dtype;
+    s.graph = s.model->forward, s.dtype = s.model->dtype;
     s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
-    s.store = std::make_unique<WeightStore>(*s.device, s.weights);
+    s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
     s.memory = std::make_shared<SharedMemory>(*s.device);
     const auto baseline = s.make_plan("baseline", s.graph, 0, {});
     Candidates c = make_candidates(s, {}, select_passes({}), OnTheirOwn::no, {});
@@ -458,9 +458,19 @@ class VerifyTest : public QObject {
   void the_oracle_rounds_weights_as_the_conversion_does_and_shares_nothing_with_it() {
     for (int seed = -2; seed < 20; ++seed) {
       const RandomCase c = made(seed);
-      const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
-      const Observed by_itself = by_oracle(c, *converted.graph, *c.weights, false),
-                     from_converted = by_oracle(c, *converted.graph, *converted.weights, false);
+      const auto converted = convert_weights(c.graph, DType::bf16);
+      // The same, but for weights that are stored as devices' conversion makes them.
+      Graph plain = *converted;
+      MemoryWeights made_by_devices;
+      for (Value& v : plain.values)
+        if (v.kind == ValueKind::weight) {
+          const WeightInfo& info = *c.weights->find(weight_text(v));
+          std::vector<float> values(static_cast<size_t>(info.elements()));
+          to_f32(c.weights->bytes(weight_text(v)).get(), info.dtype, values.data(), values.size());
+          made_by_devices.add(v.name, info.dtype, info.shape, values);
+          v.recipe.clear();
+        }
+      const Observed by_itself = by_oracle(c, *converted, *c.weights, false), from_converted = by_oracle(c, plain, made_by_devices, false);
       for (size_t i = 0; i < by_itself.outputs.size(); ++i) QCOMPARE(by_itself.outputs[i].reals, from_converted.outputs[i].reals);
     }
   }
@@ -471,14 +481,14 @@ class VerifyTest : public QObject {
       RandomOptions options;
       options.bf16 = false;
       const RandomCase c = seed < 0 ? made(seed) : make_random_case(uint64_t(seed), options);
-      const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
-      const Verification v = judged_converted(c, converted.weights, converted.graph);
+      const auto converted = convert_weights(c.graph, DType::bf16);
+      const Verification v = judged_converted(c, c.weights, converted);
       QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
       const Widened widened;
-      const Verification exact = judged_converted(c, converted.weights, converted.graph);
+      const Verification exact = judged_converted(c, c.weights, converted);
       QVERIFY2(exact.passed && exact.tolerance == 1e-4, qPrintable(said(exact) + QString::fromStdString(c.name)));
       OutputJudge cost;
-      cost.add(by_oracle(c, *converted.graph, *c.weights, false).outputs, by_oracle(c, c.graph, *c.weights, false).outputs);
+      cost.add(by_oracle(c, *converted, *c.weights, false).outputs, by_oracle(c, c.graph, *c.weights, false).outputs);
       rounded += largest(cost.differences()) > 1e-4;
     }
     QVERIFY(rounded > 10);  // so that the tolerance above told the two references apart
@@ -495,7 +505,7 @@ class VerifyTest : public QObject {
     QFETCH(int, what);
     const Widened widened;
     const RandomCase c = mixture(best(2), "weighted");
-    const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
+    const auto converted = convert_weights(c.graph, DType::bf16);
     // What was stored is gone in the converted source: cut off is decided by the stored numbers.
     const auto stored = c.weights;
     const Change changes[] = {transpose, times(1.01f),
@@ -505,9 +515,9 @@ class VerifyTest : public QObject {
                                 for (float& v : values) v = std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xffff0000u);
                               },
                               times(1)};
-    auto ours = std::make_shared<Tampered>(converted.weights);
-    ours->change("small.weight", changes[what]);
-    const Verification v = judged_converted(c, ours, converted.graph);
+    auto ours = std::make_shared<Tampered>(c.weights);
+    ours->change(R"(convert("small.weight", bf16))", changes[what]);
+    const Verification v = judged_converted(c, ours, converted);
     QVERIFY2(what == 3 ? v.passed : said(v).contains("output small differs"), qPrintable(said(v)));
   }
 
@@ -518,12 +528,12 @@ class VerifyTest : public QObject {
     if (!found) QSKIP("this processor has no bf16 dot products");
     cpu::set_isa_for_test(cpu::Isa::avx512_bf16);
     const RandomCase c = mixture(best(2), "weighted");
-    const ConvertedModel converted = convert_weights(std::make_shared<Graph>(c.graph), c.weights, DType::bf16);
+    const auto converted = convert_weights(c.graph, DType::bf16);
     cpu::CpuDevice device(1);
     QVERIFY(device.info().rounds_bf16_inputs);
-    Plan plan(device, c, converted.graph, converted.weights);
+    Plan plan(device, c, converted, c.weights);
     const auto distance = [&](bool round_inputs) {
-      const Observed reference = by_oracle(c, *converted.graph, *c.weights, round_inputs);
+      const Observed reference = by_oracle(c, *converted, *c.weights, round_inputs);
       OutputJudge judge;
       judge.add(plan.run(&reference).outputs, reference.outputs);
       return largest(judge.differences());

@@ -147,7 +147,7 @@ RandomCase model_case(const std::string& name, bool generates) {
   RandomCase made;
   made.name = name + (generates ? ", generating" : "");
   made.graph = generates ? *model->generate() : *model->forward;
-  made.weights = std::const_pointer_cast<WeightSource>(model->weights);
+  made.weights = model->weights;
   made.bindings.assign(made.graph.symbols.size(), 0);
   for (const auto& [symbol, extent] : {std::pair{kSequences, 2}, {kLength, 6}, {kDecoderLength, 4}})
     if (const SymbolId id = made.graph.find_symbol(symbol); id != kNone) made.bindings[static_cast<size_t>(id)] = extent;

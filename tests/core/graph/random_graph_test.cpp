@@ -29,7 +29,7 @@ class RandomGraphTest : public QObject {
       });
       for (const Value& v : made.graph.values) {
         if (v.kind == ValueKind::input) QVERIFY(made.inputs.contains(v.name));
-        if (v.kind == ValueKind::weight) QVERIFY(made.weights->find(v.name) != nullptr);
+        if (v.kind == ValueKind::weight) QVERIFY(made.weights->find(weight_text(v)) != nullptr);
       }
       QVERIFY(!made.graph.outputs.empty());
     }
@@ -49,8 +49,8 @@ class RandomGraphTest : public QObject {
       QVERIFY(a.inputs == b.inputs);
       for (const Value& v : a.graph.values)
         if (v.kind == ValueKind::weight)
-          QVERIFY(std::memcmp(a.weights->bytes(v.name).get(), b.weights->bytes(v.name).get(),
-                              static_cast<size_t>(a.weights->find(v.name)->bytes())) == 0);
+          QVERIFY(std::memcmp(a.weights->bytes(weight_text(v)).get(), b.weights->bytes(weight_text(v)).get(),
+                              static_cast<size_t>(a.weights->find(weight_text(v))->bytes())) == 0);
     }
   }
 

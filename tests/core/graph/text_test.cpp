@@ -179,6 +179,38 @@ class TextTest : public QObject {
     QCOMPARE(round_trip(b.finish()), std::string());
   }
 
+  void a_weight_says_how_it_is_made() {
+    const std::string made = with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = stack(slice(\"a\", 0, 4), transpose(\"b\"))");
+    QVERIFY(made != kSmall);
+    const Graph g = parse_graph(made, "g");
+    QCOMPARE(to_text(g), made);
+    QCOMPARE(weight_text(g.value(g.find_value("w"))), std::string(R"(stack(slice("a", 0, 4), transpose("b")))"));
+    QCOMPARE(tensors_read(g.values), (std::vector<std::string>{"a", "b"}));
+    // Another name for a tensor, and a tensor's own name.
+    const std::string renamed = with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = \"table\"");
+    QCOMPARE(to_text(parse_graph(renamed, "g")), renamed);
+    QCOMPARE(weight_text(parse_graph(renamed, "g").value(g.find_value("w"))), std::string("table"));
+    QCOMPARE(to_text(parse_graph(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = \"w\""), "g")), std::string(kSmall));
+    // A tensor whose name reads as a recipe is no recipe.
+    GraphBuilder b;
+    b.weight("slice(\"a\", 0, 4)", DType::f32, {4});
+    const Graph odd = parse_graph(to_text(b.finish()), "odd");
+    QCOMPARE(tensors_read(odd.values), (std::vector<std::string>{"slice(\"a\", 0, 4)"}));
+    QVERIFY(
+        complaint(with("weight %w : f32 [2,4]", "weight %w : f32 [2,4] = twist(\"a\")")).find("expected the name of a tensor in quotes") !=
+        std::string::npos);
+  }
+  void a_weight_whose_name_is_taken_reads_its_tensor() {
+    GraphBuilder b;
+    const ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3});
+    const ValueId w = b.weight("x", DType::f32, {4, 3});
+    QCOMPARE(b.weight("x", DType::f32, {4, 3}), w);
+    b.output("y", b.value("linear", {x, w}));
+    const std::string text = to_text(b.finish());
+    QVERIFY2(text.find("weight %x.1 : f32 [4,3] = \"x\"") != std::string::npos, text.c_str());
+    const Graph g = parse_graph(text, "g");
+    QCOMPARE(tensors_read(g.values), (std::vector<std::string>{"x"}));
+  }
   void numbers_survive_exactly() {
     GraphBuilder b;
     ValueId x = b.input("x", DType::f32, b.root_space("images", b.symbol("N")), {3});
@@ -208,7 +240,8 @@ class TextTest : public QObject {
     row("branch out of reach", with("branch 0", "branch 7"), "g: space d/0: expected a branch below 2, got 7");
     row("twice", with("weight %w", "weight %x"), "g:6: %x stands twice");
     row("half a line", with("(%x, %d) spaces=[@d/0]", "(%x, %d) spaces=[@d/0"), "g:10: expected \"]\", got the end of the line");
-    row("missing attribute", with(" mode=\"weighted\"", ""), "g:11: gather \"z\": expected attribute mode, sum, weighted or place, got none");
+    row("missing attribute", with(" mode=\"weighted\"", ""),
+        "g:11: gather \"z\": expected attribute mode, sum, weighted or place, got none");
     row("bare word", with("\"top-k\"", "top-k"), "g:8: expected a number, a text in quotes, @space or a list, got \"top-k\"");
     row("more than a line", with("output z = %z", "output z = %z %z"), "g:12: expected the end of the line, got \"%z\"");
     row("open quote", with("\"relu\"", "\"relu"), "g:7: expected a closing quote, got the end of the line");

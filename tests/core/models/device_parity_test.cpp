@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "core/cpu/cpu_device.h"
+#include "core/formats/safetensors_writer.h"
+#include "core/graph/text.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/core/models/model_run.h"
@@ -82,11 +84,72 @@ void add_cases(const char* with) {
   }
 }
 
+/// A Mixtral folder with the experts of each layer in two tensors, gate_up_proj and down_proj, in place of three an expert.
+void write_fused(const std::string& from, const std::string& to, const std::string& block) {
+  std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+  const auto file = SafetensorsFile::open(from + "/model.safetensors");
+  std::map<std::string, std::pair<std::vector<int64_t>, std::vector<std::byte>>> fused;
+  DType dtype = DType::f32;
+  for (const StoredTensor& t : file->tensors()) {
+    std::string name = t.name;
+    if (const size_t at = name.find("block_sparse_moe"); at != std::string::npos) name.replace(at, 16, block);
+    const size_t expert = name.find(".experts.");
+    std::vector<int64_t> shape = t.shape;
+    if (expert != std::string::npos) {
+      const bool down = name.ends_with("w2.weight");
+      name = name.substr(0, expert + 8) + (down ? ".down_proj" : ".gate_up_proj");
+      shape = {0, down ? t.shape[0] : 2 * t.shape[0], t.shape[1]};
+    }
+    dtype = t.dtype;
+    // Names are in order: of each expert w1, w2, w3; below 10 experts.
+    auto& [whole, bytes] = fused.try_emplace(name, shape, std::vector<std::byte>()).first->second;
+    bytes.insert(bytes.end(), t.bytes.begin(), t.bytes.end());
+  }
+  std::vector<TensorToWrite> tensors;
+  for (auto& [name, tensor] : fused) {
+    auto& [shape, bytes] = tensor;
+    if (shape[0] == 0) shape[0] = static_cast<int64_t>(bytes.size()) / (shape[1] * shape[2] * static_cast<int64_t>(element_size(dtype)));
+    tensors.push_back({name, dtype, shape, bytes.data()});
+  }
+  write_safetensors(to + "/model.safetensors", tensors);
+}
+
 }  // namespace
 
 class DeviceParityTest : public QObject {
   Q_OBJECT
  private slots:
+  void experts_in_one_tensor_give_the_same_bits_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("block");
+    QTest::newRow("block_sparse_moe") << "top-2-of-8-grouped-heads"
+                                      << "block_sparse_moe";
+    QTest::newRow("mlp") << "top-2-of-4-left-padding"
+                         << "mlp";
+    QTest::newRow("bf16") << "stored-bf16"
+                          << "mlp";
+  }
+  void experts_in_one_tensor_give_the_same_bits() {
+    QFETCH(QString, name);
+    QFETCH(QString, block);
+    const std::string folder = source_folder() + "/tests/reference/mixtral/" + name.toStdString();
+    const QTemporaryDir scratch;
+    const std::string other = scratch.path().toStdString() + "/fused";
+    write_fused(folder, other, block.toStdString());
+    const auto model = open_model(folder), fused = open_model(other);
+    QVERIFY(fused->warnings.empty());
+    QCOMPARE(fused->parameters, model->parameters);
+    QCOMPARE(fused->weight_bytes, model->weight_bytes);
+    const std::string text = to_text(*fused->forward);
+    QVERIFY(text.find("= slice(index(\"model.layers.0." + block.toStdString() + ".experts.gate_up_proj\", 1), ") != std::string::npos);
+    QCOMPARE(to_text(parse_graph(text, "text")), text);
+    const ModelInputs in = read_inputs(folder + "/input.safetensors");
+    const auto expected = run_oracle<float>(*model, *model->forward, in), came = run_oracle<float>(*fused, *fused->forward, in);
+    for (const NamedValue& o : model->forward->outputs) QVERIFY(expected.output(o.name).reals == came.output(o.name).reals);
+    cpu::CpuDevice device(2);
+    same_bits(run_on(device, *model, model->forward, in, 0, nullptr).result, run_on(device, *fused, fused->forward, in, 0, nullptr).result);
+  }
+
   void a_forward_pass_gives_the_oracle_s_outputs_data() { add_cases(""); }
   void a_forward_pass_gives_the_oracle_s_outputs() {
     QFETCH(QString, name);

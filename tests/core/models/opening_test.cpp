@@ -60,10 +60,17 @@ class OpeningTest : public QObject {
     const double some = seconds_of([] { declare_weights(4000); }), many = seconds_of([] { declare_weights(32000); });
     QVERIFY2(many < 24 * some, qPrintable(QString("%1 s and %2 s").arg(some).arg(many)));
   }
+  void opening_eight_times_the_experts_takes_about_eight_times_as_long_data() {
+    QTest::addColumn<bool>("stacked");
+    QTest::newRow("a tensor each") << false;
+    QTest::newRow("recipes of stacked ones") << true;
+  }
   void opening_eight_times_the_experts_takes_about_eight_times_as_long() {
-    const auto opening = [](int64_t layers) {
+    QFETCH(const bool, stacked);
+    const auto opening = [&](int64_t layers) {
       const Scratch scratch;
-      write_many_tensors(scratch.folder(), {.layers = layers, .experts = 128, .per_expert = 6, .width = 8, .ffn_width = 8});
+      write_many_tensors(scratch.folder(),
+                         {.layers = layers, .experts = 128, .per_expert = 6, .width = 8, .ffn_width = 8, .stacked = stacked});
       return seconds_of([&] { open_unchecked(scratch); });
     };
     const double some = opening(4), many = opening(32);

@@ -25,7 +25,7 @@ namespace {
 RandomCase case_of(const Model& model, PictureSize size, int64_t pictures, uint64_t seed = 1) {
   RandomCase c;
   c.graph = *model.forward_for(size);
-  c.weights = std::const_pointer_cast<WeightSource>(model.weights);
+  c.weights = model.weights;
   c.bindings = Bindings(c.graph.symbols.size(), pictures);
   Random random(seed);
   std::vector<float> pixels;
@@ -49,8 +49,8 @@ std::string write_model(const Scratch& scratch, const Json& config, const Model&
   std::vector<std::shared_ptr<const std::byte>> held;
   for (const Value& v : like.forward->values) {
     if (v.kind != ValueKind::weight) continue;
-    const WeightInfo* info = like.weights->find(v.name);
-    held.push_back(like.weights->bytes(v.name));
+    const WeightInfo* info = like.weights->find(weight_text(v));
+    held.push_back(like.weights->bytes(weight_text(v)));
     tensors.push_back({v.name, info->dtype, info->shape, held.back().get()});
   }
   write_safetensors(scratch.path(name + "/model.safetensors"), tensors);

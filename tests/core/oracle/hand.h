@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/oracle/oracle.h"
+#include "core/weights/recipe_weights.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -25,6 +26,10 @@ class Hand : public GraphBuilder {
     weights->add(name, DType::f32, shape, values);
     return weight(name, DType::f32, std::move(shape));
   }
+  /// Made of what held() or weights->add() gave.
+  ValueId made(std::string_view recipe, DType dtype, std::vector<int64_t> shape) {
+    return weight("made." + std::to_string(graph().values.size()), parse_recipe(recipe, "recipe"), dtype, std::move(shape));
+  }
   ValueId reals(std::string_view name, SpaceId space, std::vector<Dim> content, std::vector<double> values) {
     inputs[std::string(name)].reals = std::move(values);
     return input(name, DType::f32, space, std::move(content));
@@ -36,7 +41,8 @@ class Hand : public GraphBuilder {
   OracleTensor<double> result(ValueId v) {
     output("result", v);
     kept = finish();
-    return Oracle<double>(kept, *weights).run(inputs, bindings).output("result");
+    const auto source = make_recipe_weights(weights);
+    return Oracle<double>(kept, *source).run(inputs, bindings).output("result");
   }
   Graph kept;
 };

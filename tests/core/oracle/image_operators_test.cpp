@@ -55,6 +55,38 @@ class ImageOperatorsTest : public QObject {
     compare(h.result(y).reals, {10, 20, 30, 40, -5, -6, -7, -8});
   }
 
+  void a_norm_stands_beside_its_product() {
+    // Factors 2 / sqrt(4) and 6 / sqrt(4); shifts 1 + (0 - 5) * 1 and 1 + (2 - 9) * 3.
+    for (const bool maps : {false, true}) {
+      Hand h;
+      h.weights->add("gamma", DType::f32, {2}, {2, 6});
+      h.weights->add("variance", DType::f32, {2}, {4, 4});
+      h.weights->add("beta", DType::f32, {2}, {1, 1});
+      h.weights->add("mean", DType::f32, {2}, {5, 9});
+      h.weights->add("bias", DType::f32, {2}, {0, 2});
+      const std::vector<int64_t> shape = maps ? std::vector<int64_t>{2, 1, 1, 2} : std::vector<int64_t>{2, 2};
+      h.weights->add("w", DType::f32, shape, {1, 2, 3, 4});
+      const ValueId w = h.made(R"(scale("w", batch_norm_scale("gamma", "variance", eps=0)))", DType::f32, shape),
+                    shift = h.made(R"(batch_norm_shift("beta", "mean", "gamma", "variance", "bias", eps=0))", DType::f32, {2});
+      const SpaceId s = h.root_space("s", h.bound("N", 1));
+      const ValueId x = maps ? h.reals("x", s, {1, 2, 2}, {1, 2, 10, 20}) : h.reals("x", s, {2}, {1, 2});
+      const ValueId y = h.value(maps ? "conv2d" : "linear", {x, w, shift}, {{"extras", std::string("bias")}});
+      compare(h.result(y).reals, maps ? std::vector<double>{1, 13, 46, 310} : std::vector<double>{1, 13});
+    }
+  }
+  void weights_are_read_in_the_format_that_their_recipe_says() {
+    const auto product = [](const char* recipe, DType dtype) {
+      Hand h;
+      h.weights->add("w", DType::f32, {2, 1}, {1 + 0x1p-9f, 1 + 0x1p-12f});
+      const ValueId x = h.reals("x", h.root_space("s", h.bound("N", 1)), {1}, {1});
+      return h.result(h.value("linear", {x, h.made(recipe, dtype, {2, 1})})).reals;
+    };
+    QCOMPARE(product("\"w\"", DType::f32), (std::vector<double>{1 + 0x1p-9, 1 + 0x1p-12}));
+    QCOMPARE(product("convert(\"w\", f16)", DType::f16), (std::vector<double>{1 + 0x1p-9, 1}));
+    QCOMPARE(product("convert(\"w\", bf16)", DType::bf16), (std::vector<double>{1, 1}));
+    QCOMPARE(product("convert(slice(\"w\", 0, 2), bf16)", DType::bf16), (std::vector<double>{1, 1}));
+  }
+
   void resizing_between_the_middles_of_pixels_data() {
     QTest::addColumn<QString>("mode");
     QTest::addColumn<int>("from");

@@ -26,11 +26,16 @@ struct WeightInfo {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// nullptr when there is no such weight.
+  /// nullptr when there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a recipe that is none.
   virtual const WeightInfo* find(std::string_view name) const = 0;
   /// The stored bytes, row-major. Letting go of the last handle gives the memory back (drops mapped pages, frees what was generated).
   /// Thread-safe. Throws Error when there is no such weight.
   virtual std::shared_ptr<const std::byte> bytes(std::string_view name) const = 0;
+  /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a part alone does.
+  virtual std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, [[maybe_unused]] int64_t count) const {
+    const std::shared_ptr<const std::byte> whole = bytes(name);
+    return {whole, whole.get() + first};
+  }
 };
 
 }  // namespace stormcell

@@ -1,9 +1,9 @@
-#include "core/graph/text_cursor.h"
+#include "core/base/text_cursor.h"
 
 #include <charconv>
 
 #include "core/base/error.h"
-#include "core/graph/text_names.h"
+#include "core/base/text_names.h"
 
 namespace stormcell {
 

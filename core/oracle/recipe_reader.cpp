@@ -1,0 +1,288 @@
+#include "core/oracle/recipe_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace stormcell::reference {
+namespace {
+
+using Place = std::vector<int64_t>;
+using Reader = std::unique_ptr<RecipeReader>;
+
+class TensorReader final : public RecipeReader {
+ public:
+  TensorReader(const WeightInfo& info, std::shared_ptr<const std::byte> bytes)
+      : RecipeReader(info.shape), type_(info.dtype), bytes_(std::move(bytes)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    int64_t index = 0;
+    for (size_t i = 0; i < shape_.size(); ++i) index = index * shape_[i] + place[i];
+    const std::byte* from = bytes_.get() + index * static_cast<int64_t>(element_size(type_));
+    float some[64];
+    for (int64_t at = 0; at < n; at += 64) {
+      const int64_t count = std::min<int64_t>(64, n - at);
+      to_f32(from + at * static_cast<int64_t>(element_size(type_)), type_, some, static_cast<size_t>(count));
+      for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<double>(some[i]);
+    }
+  }
+
+ private:
+  DType type_;
+  std::shared_ptr<const std::byte> bytes_;
+};
+
+class IndexReader final : public RecipeReader {
+ public:
+  IndexReader(const Recipe& r, Reader of) : RecipeReader({of->shape().begin() + 1, of->shape().end()}), at_(r.begin), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    Place from{at_};
+    from.insert(from.end(), place.begin(), place.end());
+    of_->read(from, n, to);
+  }
+
+ private:
+  int64_t at_;
+  Reader of_;
+};
+
+std::vector<int64_t> sliced(std::vector<int64_t> shape, const Recipe& r) {
+  shape[static_cast<size_t>(r.axis)] = r.end - r.begin;
+  return shape;
+}
+
+class SliceReader final : public RecipeReader {
+ public:
+  SliceReader(const Recipe& r, Reader of)
+      : RecipeReader(sliced(of->shape(), r)), axis_(static_cast<size_t>(r.axis)), begin_(r.begin), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    Place from = place;
+    from[axis_] += begin_;
+    of_->read(from, n, to);
+  }
+
+ private:
+  size_t axis_;
+  int64_t begin_;
+  Reader of_;
+};
+
+std::vector<int64_t> turned(const std::vector<int64_t>& shape, const std::vector<int64_t>& order) {
+  std::vector<int64_t> to;
+  for (const int64_t i : order) to.push_back(shape[static_cast<size_t>(i)]);
+  return to;
+}
+
+class TransposeReader final : public RecipeReader {
+ public:
+  TransposeReader(const Recipe& r, Reader of) : RecipeReader(turned(of->shape(), r.order)), order_(r.order), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    Place from(place.size());
+    for (size_t i = 0; i < order_.size(); ++i) from[static_cast<size_t>(order_[i])] = place[i];
+    const auto along = static_cast<size_t>(order_.back());
+    if (along + 1 == order_.size()) return of_->read(from, n, to);
+    for (int64_t i = 0; i < n; ++i, ++from[along]) to[i] = of_->element(from);
+  }
+
+ private:
+  std::vector<int64_t> order_;
+  Reader of_;
+};
+
+/// Operands one after another along an axis.
+class ConcatReader final : public RecipeReader {
+ public:
+  ConcatReader(const Recipe& r, std::vector<Reader> of)
+      : RecipeReader(of[0]->shape()), axis_(static_cast<size_t>(r.axis)), of_(std::move(of)) {
+    shape_[axis_] = 0;
+    for (const Reader& part : of_) shape_[axis_] += part->shape()[axis_];
+  }
+  void read(const Place& place, int64_t n, double* to) const override {
+    Place from = place;
+    size_t part = 0;
+    while (from[axis_] >= extent(part)) from[axis_] -= extent(part++);
+    if (axis_ + 1 < from.size()) return of_[part]->read(from, n, to);
+    for (; n > 0; ++part, from[axis_] = 0) {
+      const int64_t count = std::min(n, extent(part) - from[axis_]);
+      of_[part]->read(from, count, to);
+      n -= count, to += count;
+    }
+  }
+
+ private:
+  int64_t extent(size_t part) const { return of_[part]->shape()[axis_]; }
+  size_t axis_;
+  std::vector<Reader> of_;
+};
+
+std::vector<int64_t> stacked(const std::vector<Reader>& of) {
+  std::vector<int64_t> shape = of[0]->shape();
+  shape.insert(shape.begin(), static_cast<int64_t>(of.size()));
+  return shape;
+}
+
+class StackReader final : public RecipeReader {
+ public:
+  explicit StackReader(std::vector<Reader> of) : RecipeReader(stacked(of)), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    const Place below(place.begin() + 1, place.end());
+    const auto first = static_cast<size_t>(place[0]);
+    if (!below.empty()) return of_[first]->read(below, n, to);
+    for (int64_t i = 0; i < n; ++i) to[i] = of_[first + static_cast<size_t>(i)]->element({});
+  }
+
+ private:
+  std::vector<Reader> of_;
+};
+
+class ScaleReader final : public RecipeReader {
+ public:
+  ScaleReader(Reader of, Reader by) : RecipeReader(of->shape()), of_(std::move(of)), by_(std::move(by)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    of_->read(place, n, to);
+    for (int64_t i = 0; i < n; ++i) to[i] *= by_->element({shape_.size() == 1 ? place[0] + i : place[0]});
+  }
+
+ private:
+  Reader of_, by_;
+};
+
+class BatchNormReader final : public RecipeReader {
+ public:
+  BatchNormReader(const Recipe& r, std::vector<Reader> of)
+      : RecipeReader(of[0]->shape()), is_shift_(r.kind == RecipeKind::batch_norm_shift), eps_(r.eps), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto of = [&](size_t operand) { return of_[operand]->element({place[0] + i}); };
+      const double gamma = of(is_shift_ ? 2 : 0), deviation = std::sqrt(of(is_shift_ ? 3 : 1) + eps_);
+      to[i] = is_shift_ ? ((of_.size() > 4 ? of(4) : 0) - of(1)) / deviation * gamma + of(0) : gamma / deviation;
+    }
+  }
+
+ private:
+  bool is_shift_;
+  double eps_;
+  std::vector<Reader> of_;
+};
+
+/// To the nearest number of a format, ties to even.
+double rounded(double x, DType to) {
+  if (!std::isfinite(x) || x == 0) return x;
+  if (to == DType::f32) return static_cast<double>(static_cast<float>(x));
+  // Numbers of so many bits, from the format's smallest step on.
+  const int bits = to == DType::bf16 ? 8 : 11, smallest = to == DType::bf16 ? -133 : -24;
+  const double most = to == DType::bf16 ? 3.3895313892515355e38 : 65504.0;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  exponent = std::max(exponent - bits, smallest);
+  const double y = std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
+  return std::fabs(y) > most ? std::copysign(HUGE_VAL, y) : y;
+}
+
+class ConvertReader final : public RecipeReader {
+ public:
+  ConvertReader(const Recipe& r, Reader of) : RecipeReader(of->shape()), to_(r.dtype), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    of_->read(place, n, to);
+    for (int64_t i = 0; i < n; ++i) to[i] = rounded(to[i], to_);
+  }
+
+ private:
+  DType to_;
+  Reader of_;
+};
+
+class QuantiseReader final : public RecipeReader {
+ public:
+  QuantiseReader(const Recipe& r, Reader of)
+      : RecipeReader(of->shape()), most_(static_cast<float>((int64_t{1} << (r.bits - 1)) - 1)), block_(r.block), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    std::vector<double> block;
+    Place at = place;
+    for (const int64_t end = place.back() + n; at.back() < end;) {
+      const int64_t column = at.back(), first = column / block_ * block_, last = std::min(first + block_, shape_.back());
+      block.resize(static_cast<size_t>(last - first));
+      at.back() = first;
+      of_->read(at, last - first, block.data());
+      float largest = 0;
+      for (const double x : block) largest = std::max(largest, std::fabs(static_cast<float>(x)));
+      // In floats, as a format of blocks stores its unit.
+      const float unit = largest / most_;
+      for (int64_t k = column; k < std::min(last, end); ++k) {
+        const auto x = static_cast<float>(block[static_cast<size_t>(k - first)]);
+        *to++ = static_cast<double>(unit > 0 ? std::nearbyint(x / unit) * unit : x);
+      }
+      at.back() = last;
+    }
+  }
+
+ private:
+  float most_;
+  int64_t block_;
+  Reader of_;
+};
+
+}  // namespace
+
+double RecipeReader::element(const Place& place) const {
+  double x = 0;
+  read(place, 1, &x);
+  return x;
+}
+
+int64_t RecipeReader::elements() const {
+  int64_t n = 1;
+  for (const int64_t extent : shape_) n *= extent;
+  return n;
+}
+
+void RecipeReader::read_flat(int64_t first, int64_t n, double* to) const {
+  Place place(shape_.size());
+  const int64_t row = shape_.empty() ? 1 : shape_.back();
+  while (n > 0) {
+    int64_t rest = first;
+    for (size_t i = shape_.size(); i-- > 0; rest /= shape_[i]) place[i] = rest % shape_[i];
+    const int64_t count = std::min(n, row - first % row);
+    read(place, count, to);
+    first += count, to += count, n -= count;
+  }
+}
+
+Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
+  if (r.kind == RecipeKind::tensor) {
+    const std::string text = weight_text(r);
+    const WeightInfo* info = stored.find(text);
+    if (!info) bad_input("weight " + text, "there is no such tensor");
+    return std::make_unique<TensorReader>(*info, stored.bytes(text));
+  }
+  std::vector<Reader> of;
+  for (const Recipe& operand : r.of) of.push_back(make_recipe_reader(operand, stored));
+  switch (r.kind) {
+    case RecipeKind::index:
+      return std::make_unique<IndexReader>(r, std::move(of[0]));
+    case RecipeKind::slice:
+      return std::make_unique<SliceReader>(r, std::move(of[0]));
+    case RecipeKind::transpose:
+      return std::make_unique<TransposeReader>(r, std::move(of[0]));
+    case RecipeKind::stack:
+      return std::make_unique<StackReader>(std::move(of));
+    case RecipeKind::concat:
+      return std::make_unique<ConcatReader>(r, std::move(of));
+    case RecipeKind::scale:
+      return std::make_unique<ScaleReader>(std::move(of[0]), std::move(of[1]));
+    case RecipeKind::batch_norm_scale:
+    case RecipeKind::batch_norm_shift:
+      return std::make_unique<BatchNormReader>(r, std::move(of));
+    case RecipeKind::convert:
+      return std::make_unique<ConvertReader>(r, std::move(of[0]));
+    default:
+      return std::make_unique<QuantiseReader>(r, std::move(of[0]));
+  }
+}
+
+UnfoldedWeight unfolded_weight(const Recipe& recipe, const WeightSource& stored) {
+  if (recipe.kind != RecipeKind::scale) return {make_recipe_reader(recipe, stored), nullptr};
+  return {make_recipe_reader(recipe.of[0], stored), make_recipe_reader(recipe.of[1], stored)};
+}
+
+}  // namespace stormcell::reference

@@ -1,0 +1,39 @@
+// What a recipe says, element by element: the oracle's own reading of it, which shares nothing with how devices' weights are made but the
+// text's parser.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/weights/recipe.h"
+#include "core/weights/weight_source.h"
+
+namespace stormcell::reference {
+
+/// The elements that a recipe makes of stored tensors, asked for where they are needed and never held.
+class RecipeReader {
+ public:
+  virtual ~RecipeReader() = default;
+  const std::vector<int64_t>& shape() const { return shape_; }
+  /// The element at `place` and the n - 1 behind it along the last extent. Thread-safe.
+  virtual void read(const std::vector<int64_t>& place, int64_t n, double* to) const = 0;
+  double element(const std::vector<int64_t>& place) const;
+  /// Elements [first, first + n) in row-major order.
+  void read_flat(int64_t first, int64_t n, double* to) const;
+  int64_t elements() const;
+
+ protected:
+  explicit RecipeReader(std::vector<int64_t> shape) : shape_(std::move(shape)) {}
+  std::vector<int64_t> shape_;
+};
+
+/// `stored` is asked for the recipe's tensors only, and must outlive the reader.
+std::unique_ptr<RecipeReader> make_recipe_reader(const Recipe& recipe, const WeightSource& stored);
+
+/// A weight as products use it. Where the recipe's last step is `scale`, its factors stand apart: a batch norm stays beside its
+/// convolution, unfolded, one factor for each of the first extent.
+struct UnfoldedWeight {
+  std::unique_ptr<RecipeReader> elements, factor;  ///< factor: null where there is none
+};
+UnfoldedWeight unfolded_weight(const Recipe& recipe, const WeightSource& stored);
+
+}  // namespace stormcell::reference

@@ -1,0 +1,256 @@
+#include "core/weights/recipe.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+
+Recipe step(RecipeKind kind, std::vector<Recipe> of) {
+  Recipe r;
+  r.kind = kind;
+  r.of = std::move(of);
+  return r;
+}
+
+/// Several operands in the place of one: what joins along the same axis is joined at once.
+std::vector<Recipe> flat(std::vector<Recipe> of, int64_t axis) {
+  std::vector<Recipe> all;
+  for (Recipe& r : of) {
+    if (r.kind == RecipeKind::concat && r.axis == axis)
+      std::move(r.of.begin(), r.of.end(), std::back_inserter(all));
+    else
+      all.push_back(std::move(r));
+  }
+  return all;
+}
+
+/// Works out what a recipe makes, step by step.
+class Inference {
+ public:
+  Inference(const Recipe& whole, const FindStored& stored) : whole_(whole), stored_(stored) {}
+  WeightInfo run() {
+    WeightInfo info = of(whole_);
+    info.name = to_text(whole_);
+    return info;
+  }
+
+ private:
+  [[noreturn]] void complain(const Recipe& at, const std::string& what) const {
+    const std::string text = to_text(whole_), step = to_text(at);
+    const auto shown = [](const std::string& s) { return s.size() > 160 ? s.substr(0, 157) + "..." : s; };
+    bad_input("weight " + shown(text), (&at == &whole_ ? std::string() : shown(step) + ": ") + what);
+  }
+  static std::string shape(const std::vector<int64_t>& extents) {
+    std::string text = "[";
+    for (size_t i = 0; i < extents.size(); ++i) text += (i ? ", " : "") + std::to_string(extents[i]);
+    return text + "]";
+  }
+
+  WeightInfo of(const Recipe& r) const {
+    switch (r.kind) {
+      case RecipeKind::tensor:
+        return stored_tensor(r);
+      case RecipeKind::index:
+        return index(r);
+      case RecipeKind::slice:
+        return slice(r);
+      case RecipeKind::transpose:
+        return transpose(r);
+      case RecipeKind::stack:
+        return stack(r);
+      case RecipeKind::concat:
+        return concat(r);
+      case RecipeKind::scale:
+        return scale(r);
+      case RecipeKind::batch_norm_scale:
+      case RecipeKind::batch_norm_shift:
+        return batch_norm(r);
+      case RecipeKind::convert:
+      case RecipeKind::quantise:
+        break;
+    }
+    WeightInfo info = real(r, 0);
+    info.dtype = r.kind == RecipeKind::convert ? r.dtype : DType::f32;
+    if (r.kind == RecipeKind::quantise && info.shape.empty()) complain(r, "expected an operand with extents, got a scalar");
+    return info;
+  }
+
+  WeightInfo stored_tensor(const Recipe& r) const {
+    const WeightInfo* info = stored_(r.name);
+    if (!info) complain(r, "there is no such tensor");
+    return *info;
+  }
+  WeightInfo real(const Recipe& r, size_t operand) const {
+    WeightInfo info = of(r.of[operand]);
+    if (!is_engine_float(info.dtype)) complain(r, "expected an operand in f32, f16 or bf16, got " + std::string(to_text(info.dtype)));
+    return info;
+  }
+
+  WeightInfo index(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    if (info.shape.empty() || r.begin >= info.shape[0])
+      complain(r, "expected a number below the first extent, got " + std::to_string(r.begin) + " of " + shape(info.shape));
+    info.shape.erase(info.shape.begin());
+    return info;
+  }
+  WeightInfo slice(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    if (r.axis >= static_cast<int64_t>(info.shape.size()) || r.end > info.shape[static_cast<size_t>(r.axis)])
+      complain(r, "expected a range within the extents, got " + std::to_string(r.begin) + " to " + std::to_string(r.end) + " along axis " +
+                      std::to_string(r.axis) + " of " + shape(info.shape));
+    info.shape[static_cast<size_t>(r.axis)] = r.end - r.begin;
+    return info;
+  }
+  WeightInfo transpose(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    if (r.order.size() != info.shape.size())
+      complain(r, "expected an operand of " + std::to_string(r.order.size()) + " extents, got " + shape(info.shape));
+    WeightInfo turned = info;
+    for (size_t i = 0; i < r.order.size(); ++i) turned.shape[i] = info.shape[static_cast<size_t>(r.order[i])];
+    return turned;
+  }
+  WeightInfo stack(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    for (size_t i = 1; i < r.of.size(); ++i)
+      if (const WeightInfo other = of(r.of[i]); other.shape != info.shape || other.dtype != info.dtype)
+        complain(r, "expected operands of one shape and format, got " + shape(info.shape) + " " + std::string(to_text(info.dtype)) +
+                        " and " + shape(other.shape) + " " + std::string(to_text(other.dtype)));
+    info.shape.insert(info.shape.begin(), static_cast<int64_t>(r.of.size()));
+    return info;
+  }
+  WeightInfo concat(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    const auto axis = static_cast<size_t>(r.axis);
+    if (axis >= info.shape.size()) complain(r, "expected an operand with axis " + std::to_string(r.axis) + ", got " + shape(info.shape));
+    for (size_t i = 1; i < r.of.size(); ++i) {
+      WeightInfo other = of(r.of[i]);
+      const bool fits = other.dtype == info.dtype && other.shape.size() == info.shape.size();
+      const int64_t more = fits ? std::exchange(other.shape[axis], info.shape[axis]) : 0;
+      if (!fits || other.shape != info.shape)
+        complain(r, "expected operands of one format that differ along axis " + std::to_string(r.axis) + " alone, got " +
+                        shape(of(r.of[0]).shape) + " and " + shape(of(r.of[i]).shape));
+      if (__builtin_add_overflow(info.shape[axis], more, &info.shape[axis]))
+        complain(r, "expected fewer than 2^63 elements along the axis");
+    }
+    return info;
+  }
+  WeightInfo scale(const Recipe& r) const {
+    WeightInfo info = real(r, 0);
+    const WeightInfo by = real(r, 1);
+    if (info.shape.empty() || by.shape != std::vector<int64_t>{info.shape[0]})
+      complain(r, "expected a factor for each of the first extent, got " + shape(info.shape) + " and " + shape(by.shape));
+    info.dtype = DType::f32;
+    return info;
+  }
+  WeightInfo batch_norm(const Recipe& r) const {
+    WeightInfo info = real(r, 0);
+    for (size_t i = 0; i < r.of.size(); ++i)
+      if (const WeightInfo other = real(r, i); other.shape.size() != 1 || other.shape != info.shape)
+        complain(r, "expected a number for each channel of all operands, got " + shape(info.shape) + " and " + shape(other.shape));
+    info.dtype = DType::f32;
+    return info;
+  }
+
+  const Recipe& whole_;
+  const FindStored& stored_;
+};
+
+void collect(const Recipe& r, std::set<std::string_view>& seen, std::vector<std::string>& names) {
+  if (r.kind == RecipeKind::tensor && seen.insert(r.name).second) names.push_back(r.name);
+  for (const Recipe& operand : r.of) collect(operand, seen, names);
+}
+
+}  // namespace
+
+Recipe tensor_recipe(std::string name) {
+  Recipe r;
+  r.name = std::move(name);
+  return r;
+}
+
+Recipe index_recipe(Recipe of, int64_t at) {
+  Recipe r = step(RecipeKind::index, {std::move(of)});
+  r.begin = at;
+  return r;
+}
+
+Recipe slice_recipe(Recipe of, int64_t begin, int64_t end, int64_t axis) {
+  if (of.kind == RecipeKind::slice && of.axis == axis && end <= of.end - of.begin) {
+    of.end = of.begin + end;
+    of.begin += begin;
+    return of;
+  }
+  Recipe r = step(RecipeKind::slice, {std::move(of)});
+  r.axis = axis, r.begin = begin, r.end = end;
+  return r;
+}
+
+Recipe transpose_recipe(Recipe of, std::vector<int64_t> order) {
+  if (of.kind == RecipeKind::transpose && of.order.size() == order.size()) {
+    for (int64_t& i : order) i = of.order[static_cast<size_t>(i)];
+    of = Recipe(std::move(of.of[0]));
+  }
+  if (std::is_sorted(order.begin(), order.end())) return of;
+  Recipe r = step(RecipeKind::transpose, {std::move(of)});
+  r.order = std::move(order);
+  return r;
+}
+
+Recipe stack_recipe(std::vector<Recipe> of) { return step(RecipeKind::stack, std::move(of)); }
+
+Recipe concat_recipe(std::vector<Recipe> of, int64_t axis) {
+  of = flat(std::move(of), axis);
+  if (of.size() == 1) return std::move(of[0]);
+  Recipe r = step(RecipeKind::concat, std::move(of));
+  r.axis = axis;
+  return r;
+}
+
+Recipe scale_recipe(Recipe of, Recipe by) { return step(RecipeKind::scale, {std::move(of), std::move(by)}); }
+
+Recipe batch_norm_scale_recipe(Recipe gamma, Recipe variance, double eps) {
+  Recipe r = step(RecipeKind::batch_norm_scale, {std::move(gamma), std::move(variance)});
+  r.eps = eps;
+  return r;
+}
+
+Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, double eps) {
+  Recipe r = step(RecipeKind::batch_norm_shift, {std::move(beta), std::move(mean), std::move(gamma), std::move(variance)});
+  r.eps = eps;
+  return r;
+}
+
+Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, Recipe bias, double eps) {
+  Recipe r = batch_norm_shift_recipe(std::move(beta), std::move(mean), std::move(gamma), std::move(variance), eps);
+  r.of.push_back(std::move(bias));
+  return r;
+}
+
+Recipe convert_recipe(Recipe of, DType dtype) {
+  if (of.kind == RecipeKind::convert && of.dtype == dtype) return of;
+  Recipe r = step(RecipeKind::convert, {std::move(of)});
+  r.dtype = dtype;
+  return r;
+}
+
+Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block) {
+  Recipe r = step(RecipeKind::quantise, {std::move(of)});
+  r.bits = bits, r.block = block;
+  return r;
+}
+
+WeightInfo info_of(const Recipe& recipe, const FindStored& stored) { return Inference(recipe, stored).run(); }
+
+std::vector<std::string> tensors_of(const Recipe& recipe) {
+  std::set<std::string_view> seen;
+  std::vector<std::string> names;
+  collect(recipe, seen, names);
+  return names;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,277 @@
+#include "core/weights/recipe_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <span>
+
+#include "core/base/error.h"
+#include "core/weights/recipe.h"
+
+namespace stormcell {
+namespace {
+
+/// A tensor in memory, of which somebody holds the bytes.
+struct Made {
+  WeightInfo info;
+  std::shared_ptr<const std::byte> bytes;
+};
+
+std::shared_ptr<std::byte> memory_for(const WeightInfo& info) {
+  // Not set to zero first: every byte is written by who asks.
+  return {static_cast<std::byte*>(::operator new(std::max<size_t>(static_cast<size_t>(info.bytes()), 1))),
+          [](std::byte* p) { ::operator delete(p); }};
+}
+
+int64_t product(const std::vector<int64_t>& shape, size_t begin, size_t end) {
+  int64_t n = 1;
+  for (size_t i = begin; i < end; ++i) n *= shape[i];
+  return n;
+}
+
+/// Makes a recipe's tensor from stored ones, a step at a time.
+class Maker {
+ public:
+  explicit Maker(const WeightSource& stored) : stored_(stored) {}
+
+  Made make(const Recipe& r) const {
+    switch (r.kind) {
+      case RecipeKind::tensor:
+        return {*stored_.find(r.name), stored_.bytes(r.name)};
+      case RecipeKind::index:
+        return index(r);
+      case RecipeKind::slice:
+        return slice(r);
+      case RecipeKind::transpose:
+        return transpose(r);
+      case RecipeKind::stack:
+      case RecipeKind::concat:
+        return join(r);
+      case RecipeKind::scale:
+        return scale(r);
+      case RecipeKind::batch_norm_scale:
+      case RecipeKind::batch_norm_shift:
+        return batch_norm(r);
+      case RecipeKind::convert:
+        return convert(r);
+      case RecipeKind::quantise:
+        return quantise(r);
+    }
+    failed("weight " + to_text(r), "no such step");
+  }
+
+ private:
+  WeightInfo info(const Recipe& r) const {
+    return info_of(r, [&](std::string_view name) { return stored_.find(name); });
+  }
+
+  /// Where what `r` makes lies within a stored tensor, if it lies there in one piece.
+  struct Lying {
+    const std::string* tensor;
+    int64_t first;  // byte
+  };
+  std::optional<Lying> lying(const Recipe& r, const WeightInfo& made) const {
+    if (r.kind == RecipeKind::tensor) return Lying{&r.name, 0};
+    if (r.kind != RecipeKind::index && r.kind != RecipeKind::slice) return {};
+    const auto axis = static_cast<size_t>(r.axis);
+    if (product(made.shape, 0, r.kind == RecipeKind::slice ? axis : 0) != 1) return {};
+    std::optional<Lying> in = lying(r.of[0], info(r.of[0]));
+    const int64_t step = r.kind == RecipeKind::index
+                             ? made.bytes()
+                             : product(made.shape, axis + 1, made.shape.size()) * static_cast<int64_t>(element_size(made.dtype));
+    if (in) in->first += r.begin * step;
+    return in;
+  }
+  /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
+  std::optional<Made> view(const Recipe& r) const {
+    WeightInfo to = info(r);
+    const std::optional<Lying> at = lying(r, to);
+    if (!at) return {};
+    const int64_t bytes = to.bytes();
+    return Made{std::move(to), stored_.part(*at->tensor, at->first, bytes)};
+  }
+
+  Made index(const Recipe& r) const {
+    if (std::optional<Made> seen = view(r)) return std::move(*seen);
+    const Made from = make(r.of[0]);
+    WeightInfo to = info(r);
+    const std::byte* first = from.bytes.get() + r.begin * to.bytes();
+    return {std::move(to), {from.bytes, first}};
+  }
+
+  Made slice(const Recipe& r) const {
+    if (std::optional<Made> seen = view(r)) return std::move(*seen);
+    const Made from = make(r.of[0]);
+    WeightInfo to = info(r);
+    const auto axis = static_cast<size_t>(r.axis);
+    const auto element = static_cast<int64_t>(element_size(to.dtype));
+    const int64_t outer = product(to.shape, 0, axis), inner = product(to.shape, axis + 1, to.shape.size()) * element,
+                  pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
+    const std::byte* first = from.bytes.get() + r.begin * inner;
+    // Devices read elements where they lie: a view of halves may begin at any even byte, of floats at every fourth.
+    if (outer == 1) return {std::move(to), {from.bytes, first}};
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    for (int64_t i = 0; i < outer; ++i) std::memcpy(memory.get() + i * row, first + i * pitch, static_cast<size_t>(row));
+    return {std::move(to), memory};
+  }
+
+  Made transpose(const Recipe& r) const {
+    const Made from = make(r.of[0]);
+    WeightInfo to = info(r);
+    const size_t rank = to.shape.size(), element = element_size(to.dtype);
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    // Of each extent of the result: how far its next element lies in the operand.
+    std::vector<int64_t> stride(rank), place(rank, 0);
+    for (size_t i = 0; i < rank; ++i) {
+      const auto source = static_cast<size_t>(r.order[i]);
+      stride[i] = product(from.info.shape, source + 1, rank);
+    }
+    const int64_t row = to.shape[rank - 1], rows = row > 0 ? to.elements() / row : 0;
+    std::byte* out = memory.get();
+    for (int64_t n = 0; n < rows; ++n) {
+      const std::byte* in = from.bytes.get();
+      for (size_t i = 0; i + 1 < rank; ++i) in += static_cast<size_t>(place[i] * stride[i]) * element;
+      for (int64_t k = 0; k < row; ++k, out += element) std::memcpy(out, in + static_cast<size_t>(k * stride[rank - 1]) * element, element);
+      for (size_t i = rank - 1; i-- > 0;) {
+        if (++place[i] < to.shape[i]) break;
+        place[i] = 0;
+      }
+    }
+    return {std::move(to), memory};
+  }
+
+  // A stack is a join along a new first extent.
+  Made join(const Recipe& r) const {
+    WeightInfo to = info(r);
+    const auto axis = static_cast<size_t>(r.axis);
+    const int64_t outer = product(to.shape, 0, axis), whole = outer > 0 ? to.bytes() / outer : 0;
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    int64_t at = 0;
+    for (const Recipe& operand : r.of) {
+      const Made part = make(operand);
+      const int64_t bytes = outer > 0 ? part.info.bytes() / outer : 0;
+      for (int64_t i = 0; i < outer; ++i)
+        std::memcpy(memory.get() + i * whole + at, part.bytes.get() + i * bytes, static_cast<size_t>(bytes));
+      at += bytes;
+    }
+    return {std::move(to), memory};
+  }
+
+  std::vector<double> reals(const Recipe& r) const {
+    const Made from = make(r);
+    std::vector<float> narrow(static_cast<size_t>(from.info.elements()));
+    to_f32(from.bytes.get(), from.info.dtype, narrow.data(), narrow.size());
+    return {narrow.begin(), narrow.end()};
+  }
+
+  /// In f32, row by row: to(row, floats of the row).
+  template <class F>
+  Made rewrite(const Recipe& r, int64_t rows, F each) const {
+    const Made from = make(r.of[0]);
+    WeightInfo to = info(r);
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    const auto n = static_cast<size_t>(rows > 0 ? to.elements() / rows : 0);
+    std::vector<float> held(n);
+    for (int64_t row = 0; row < rows; ++row) {
+      const auto first = static_cast<size_t>(row) * n;
+      to_f32(from.bytes.get() + first * element_size(from.info.dtype), from.info.dtype, held.data(), n);
+      each(row, std::span<float>(held));
+      from_f32(held.data(), memory.get() + first * element_size(to.dtype), to.dtype, n);
+    }
+    return {std::move(to), memory};
+  }
+
+  Made scale(const Recipe& r) const {
+    const std::vector<double> by = reals(r.of[1]);
+    return rewrite(r, static_cast<int64_t>(by.size()), [&](int64_t row, std::span<float> x) {
+      for (float& e : x) e = static_cast<float>(static_cast<double>(e) * by[static_cast<size_t>(row)]);
+    });
+  }
+
+  Made batch_norm(const Recipe& r) const {
+    const bool shift = r.kind == RecipeKind::batch_norm_shift;
+    std::vector<std::vector<double>> of;
+    for (const Recipe& operand : r.of) of.push_back(reals(operand));
+    const std::vector<double>&gamma = of[shift ? 2 : 0], &variance = of[shift ? 3 : 1];
+    WeightInfo to = info(r);
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    auto* out = reinterpret_cast<float*>(memory.get());
+    for (size_t i = 0; i < gamma.size(); ++i) {
+      const double factor = gamma[i] / std::sqrt(variance[i] + r.eps);
+      out[i] = static_cast<float>(shift ? of[0][i] + ((of.size() > 4 ? of[4][i] : 0) - of[1][i]) * factor : factor);
+    }
+    return {std::move(to), memory};
+  }
+
+  Made convert(const Recipe& r) const {
+    const WeightInfo from = info(r.of[0]);
+    if (from.dtype == r.dtype) return make(r.of[0]);
+    // A row at a time, so that no copy in f32 of the whole lies beside it.
+    return rewrite(r, from.shape.empty() ? 1 : from.shape[0], [](int64_t, std::span<float>) {});
+  }
+
+  Made quantise(const Recipe& r) const {
+    const WeightInfo from = info(r.of[0]);
+    const int64_t row = from.shape.back();
+    const auto most = static_cast<float>((int64_t{1} << (r.bits - 1)) - 1);
+    return rewrite(r, row > 0 ? from.elements() / row : 0, [&](int64_t, std::span<float> x) {
+      for (size_t first = 0; first < x.size(); first += static_cast<size_t>(r.block)) {
+        const auto block = x.subspan(first, std::min(static_cast<size_t>(r.block), x.size() - first));
+        float largest = 0;
+        for (const float e : block) largest = std::max(largest, std::fabs(e));
+        const float unit = largest / most;
+        if (unit > 0)
+          for (float& e : block) e = std::nearbyint(e / unit) * unit;
+      }
+    });
+  }
+
+  const WeightSource& stored_;
+};
+
+class RecipeWeights final : public WeightSource {
+ public:
+  explicit RecipeWeights(std::shared_ptr<const WeightSource> stored) : stored_(std::move(stored)) {}
+
+  const WeightInfo* find(std::string_view text) const override {
+    return looks_like_recipe(text) ? &known_as(text).info : stored_->find(text);
+  }
+
+  std::shared_ptr<const std::byte> bytes(std::string_view text) const override {
+    return looks_like_recipe(text) ? Maker(*stored_).make(known_as(text).recipe).bytes : stored_->bytes(text);
+  }
+  std::shared_ptr<const std::byte> part(std::string_view text, int64_t first, int64_t count) const override {
+    return looks_like_recipe(text) ? WeightSource::part(text, first, count) : stored_->part(text, first, count);
+  }
+
+ private:
+  struct Known {
+    Recipe recipe;
+    WeightInfo info;
+  };
+  // What was asked for once stays known: parsed once, and the pointer holds.
+  const Known& known_as(std::string_view text) const {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = known_.find(text); at != known_.end()) return at->second;
+    Known known{parse_recipe(text, "weight"), {}};
+    known.info = info_of(known.recipe, [&](std::string_view name) { return stored_->find(name); });
+    known.info.name = text;
+    return known_.emplace(std::string(text), std::move(known)).first->second;
+  }
+
+  std::shared_ptr<const WeightSource> stored_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Known, std::less<>> known_;
+};
+
+}  // namespace
+
+std::shared_ptr<const WeightSource> make_recipe_weights(std::shared_ptr<const WeightSource> stored) {
+  return std::make_shared<RecipeWeights>(std::move(stored));
+}
+
+}  // namespace stormcell
