@@ -134,7 +134,8 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
            ratio_text(*f.speedup) +
                (f.speedup_ci95 ? "  95 % interval " + number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) : "") +
                (same ? ": nothing measurable was gained" : "")});
-      rows.push_back({"", "of the time of all batches: the plan beside the baseline on the same batch, one right after the other"});
+      rows.push_back({"", speedup_basis_text(f)});
+      rows.push_back({"", "the plan beside the baseline on the same batch, one right after the other"});
     } else if (!applied) {
       rows.push_back({"speed-up", none_left_out(f) ? "no pass applied; nothing to compare"
                                                    : "nothing was gained: every pass that applied is left out again"});

@@ -183,7 +183,7 @@ class Optimization {
     if (result_->verified->passed) return;
     // A run that fails is never reported as a speed-up.
     for (PassReport& pass : result_->passes) pass.clear_gains();
-    result_->speedup = {}, result_->speedup_ci95 = {};
+    result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
   }
   void set_gains_of_plans() {
     for (const Contribution& c : contributions_of(plans_, *baseline_, times_)) {
@@ -199,6 +199,7 @@ class Optimization {
     const Ratio all = times_.speedup(plans_.final_plan);
     result_->speedup = all.value;
     result_->speedup_ci95 = all.ci95;
+    result_->speedup_basis = std::string(to_text(all.basis));
   }
 
   /// Figures of the plans, limits and time by operator.

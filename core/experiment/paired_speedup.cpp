@@ -193,6 +193,18 @@ GroupTest kruskal_wallis(const std::vector<double>& values, const std::vector<si
 
 }  // namespace
 
+std::string_view to_text(RatioBasis basis) {
+  switch (basis) {
+    case RatioBasis::all_pairs:
+      return "pairs";
+    case RatioBasis::batches:
+      return "batches";
+    case RatioBasis::totals:
+      return "totals";
+  }
+  return {};
+}
+
 double tail_of_interval(int64_t rounds) {
   constexpr double z = 1.959964;
   if (rounds < 2) return 0;

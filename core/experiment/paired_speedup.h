@@ -17,6 +17,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace stormcell {
@@ -32,6 +33,8 @@ struct PairedVisit {
 
 /// What a ratio was estimated from.
 enum class RatioBasis : uint8_t { all_pairs, batches, totals };
+/// "pairs", "batches", "totals".
+std::string_view to_text(RatioBasis basis);
 
 struct Ratio {
   double value = 1;

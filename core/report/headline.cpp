@@ -92,7 +92,7 @@ std::string headline(const ReportData& d) {
   if (d.trusted() && f.speedup) {
     const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
-                  (same ? times(*f.speedup) + ", " : "") + "of the time of all batches, 95 % interval " + interval(f.speedup_ci95));
+                  (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
   }
   if (d.decoded) {
     const GenerateFigures& g = *d.decoded;

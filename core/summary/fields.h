@@ -220,6 +220,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("optimized", f.optimized);
   v("speedup", f.speedup);
   v("speedup_ci95", f.speedup_ci95);
+  v("speedup_basis", f.speedup_basis);
   v("split", f.split);
   if (f.verb != "generate") v("verified", f.verified);  // there it is of tokens
   v("passes", f.passes);

@@ -28,4 +28,12 @@ std::string measured_text(const RunSummaryFigures& f) {
   return on + ", " + counted(p.rounds, "round");
 }
 
+std::string speedup_basis_text(const RunSummaryFigures& f) {
+  const std::string whole = "of the time of all batches", basis = f.speedup_basis.value_or("");
+  if (basis == "pairs") return whole + ", which gain alike: a median over pairs";
+  if (basis == "batches") return whole + ", which gain unlike: a median a batch";
+  if (basis == "totals") return whole + ", by the sums of their times: few executions of each, or batches that gain unlike";
+  return whole;
+}
+
 }  // namespace stormcell

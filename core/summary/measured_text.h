@@ -10,4 +10,8 @@ namespace stormcell {
 /// rounds". Empty where the figures do not say.
 std::string measured_text(const RunSummaryFigures& figures);
 
+/// What the speed-up was estimated from, as words behind it: "of the time of all batches, a median over pairs". Older summaries say the
+/// first half alone.
+std::string speedup_basis_text(const RunSummaryFigures& figures);
+
 }  // namespace stormcell

@@ -180,9 +180,10 @@ struct RunSummaryFigures {
   DeviceFigures device;
   std::string phase = "forward";
   std::optional<PlanFigures> baseline, optimized;
-  std::optional<double> speedup;  ///< batch-weighted median of paired log ratios (docs/concepts.md)
+  std::optional<double> speedup;  ///< of the time of all batches, from paired executions (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
-  std::optional<SplitFigures> split;  ///< optimize
+  std::optional<std::string> speedup_basis;  ///< what it was estimated from: pairs, batches, totals (RatioBasis); older summaries lack it
+  std::optional<SplitFigures> split;         ///< optimize
   std::optional<Verification> verified;
   std::vector<PassReport> passes;
   std::vector<RouterFigures> routing;

@@ -177,6 +177,7 @@ class JsonTest : public QObject {
     for (const Json& pass : j["passes"]) QVERIFY2(pass["predicted_speedup"].is_null(), pass.dump().c_str());
     QVERIFY(j["speedup"].is_number() && j["speedup_ci95"].size() == 2);
     QVERIFY(j["speedup_ci95"][0] <= j["speedup_ci95"][1]);
+    QVERIFY(j["speedup_basis"] == "pairs" || j["speedup_basis"] == "batches" || j["speedup_basis"] == "totals");
     QCOMPARE(j["session"].get<std::string>(), session);
 
     const Json written = Json::parse(Scratch::read(config), nullptr, false);

@@ -101,8 +101,8 @@ void set_hero(const Situation& s, HeroFigure& hero) {
   const auto& generated = s.summary->generated;
   const auto& plan = f.optimized && (f.is_verified() || !f.baseline) ? f.optimized : f.baseline;
   if (f.speedup) {
-    hero = {tr("SPEED-UP"), times_text(*f.speedup), tr("measured: of the time of all batches"),
-            f.speedup,      f.speedup_ci95,         tone_of(f.speedup_ci95)};
+    hero = {tr("SPEED-UP"), times_text(*f.speedup),  tr("measured: of the time of all batches"),   f.speedup,
+            f.speedup_ci95, tone_of(f.speedup_ci95), QString::fromStdString(speedup_basis_text(f))};
     if (f.speedup_ci95) hero.note = tr("of the time of all batches, 95 % interval %1").arg(range_text(*f.speedup_ci95));
   } else if (f.verb == "optimize" && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};

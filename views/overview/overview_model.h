@@ -18,6 +18,7 @@ struct HeroFigure {
   std::optional<double> ratio;  ///< drawn on an axis with its interval where it is a ratio
   std::optional<std::array<double, 2>> interval;
   Tone tone = Tone::plain;
+  QString basis;  ///< what a ratio was estimated from
 };
 
 /// Whether the result may be believed.

@@ -98,10 +98,11 @@ QString OverviewPage::tip_at(QPointF point) const {
       if (g.chart_row(static_cast<int>(i)).contains(point)) return page_.routers[i].tip;
   if (!g.hero().contains(point)) return {};
   if (page_.hero.ratio)
-    return tr(
-        "<b>Speed-up</b><br>time of all batches with the baseline / time of all batches with the optimised plan, estimated from "
-        "executions of both on the same batch, one right after the other. Long batches count more than short ones. The 95 % interval "
-        "comes from drawing the rounds anew 2,000 times. Measured.");
+    return tr("<b>Speed-up</b><br>time of all batches with the baseline / time of all batches with the optimised plan, estimated from "
+              "executions of both on the same batch, one right after the other: %1. Long batches count more than short ones. The 95 % "
+              "interval "
+              "comes from drawing the rounds anew 2,000 times. Measured.")
+        .arg(page_.hero.basis.toHtmlEscaped());
   return tr("<b>%1</b><br>%2").arg(page_.hero.title.toHtmlEscaped(), page_.hero.note.toHtmlEscaped());
 }
 
