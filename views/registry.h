@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 namespace stormcell::views {
 std::span<const ViewEntry> all_views();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 namespace stormcell::studio {
 

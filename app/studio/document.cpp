@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/readings/named_run.h"
 #include "core/readings/session_runs.h"
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::studio {
 

@@ -7,7 +7,7 @@
 
 #include "app/studio/background.h"
 #include "core/readings/selected_view.h"
-#include "views/kit/selection.h"
+#include "views/frame/selection.h"
 
 namespace stormcell::studio {
 

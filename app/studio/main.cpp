@@ -9,8 +9,8 @@
 #include "app/studio/options.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
-#include "views/kit/fonts.h"
-#include "views/kit/theme.h"
+#include "views/drawing/fonts.h"
+#include "views/drawing/theme.h"
 
 namespace {
 

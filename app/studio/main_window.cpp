@@ -17,10 +17,10 @@
 #include "app/studio/notice_bar.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
-#include "views/kit/figure_text.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 #include "views/optimisations/optimisations_model.h"
 #include "views/registry.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::studio {
 

@@ -18,8 +18,8 @@
 #include "core/exports/export_formats.h"
 #include "core/machine/doctor.h"
 #include "core/readings/session_contents.h"
-#include "views/kit/figure_text.h"
 #include "views/optimisations/optimisations_model.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::studio {
 

@@ -5,8 +5,8 @@
 
 #include "app/studio/main_window.h"
 #include "app/studio/palette_dialog.h"
-#include "views/kit/glossary.h"
 #include "views/registry.h"
+#include "views/words/glossary.h"
 
 namespace stormcell::studio {
 

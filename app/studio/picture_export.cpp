@@ -16,7 +16,7 @@
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/exports/export_origin.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::studio {
 namespace {

@@ -5,7 +5,7 @@
 #include <QSize>
 #include <QString>
 
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 namespace stormcell::studio {
 

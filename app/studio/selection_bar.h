@@ -3,7 +3,7 @@
 #include <QWidget>
 
 #include "core/readings/selected_view.h"
-#include "views/kit/selection.h"
+#include "views/frame/selection.h"
 
 class QComboBox;
 class QLabel;

@@ -4,7 +4,7 @@
 #include <QPair>
 #include <QString>
 
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 namespace stormcell::studio {
 

@@ -3,8 +3,8 @@
 #include <QStyleFactory>
 
 #include "tests/testing/testing.h"
-#include "views/kit/fonts.h"
-#include "views/kit/theme.h"
+#include "views/drawing/fonts.h"
+#include "views/drawing/theme.h"
 
 int main(int argc, char** argv) {
   QApplication application(argc, argv);

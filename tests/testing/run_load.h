@@ -3,7 +3,7 @@
 #include <QString>
 #include <exception>
 
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 namespace stormcell::testing {
 

@@ -14,8 +14,8 @@
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
 #include "views/cells/cells_view.h"
-#include "views/kit/router_names.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
+#include "views/words/router_names.h"
 
 namespace stormcell::views {
 namespace {

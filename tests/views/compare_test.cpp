@@ -12,7 +12,7 @@
 #include "views/compare/compare_names.h"
 #include "views/compare/compare_painter.h"
 #include "views/compare/compare_view.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::views {
 namespace {

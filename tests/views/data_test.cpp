@@ -7,7 +7,7 @@
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
 #include "views/data/data_view.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::views {
 using namespace stormcell::testing;

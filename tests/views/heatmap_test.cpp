@@ -17,8 +17,8 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "views/drawing/theme.h"
 #include "views/heatmap/heatmap_view.h"
-#include "views/kit/theme.h"
 
 namespace stormcell::views {
 namespace {

@@ -13,11 +13,11 @@
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
-#include "views/kit/figure_text.h"
-#include "views/kit/theme.h"
-#include "views/kit/value_axis.h"
+#include "views/drawing/theme.h"
+#include "views/drawing/value_axis.h"
 #include "views/overview/overview_painter.h"
 #include "views/overview/overview_view.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

@@ -10,7 +10,7 @@
 #include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 #include "views/timeline/timeline_view.h"
 
 namespace stormcell::views {

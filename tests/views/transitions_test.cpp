@@ -12,7 +12,7 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 #include "views/transitions/transitions_view.h"
 
 namespace stormcell::views {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/readings/cells_view.h"
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 
 namespace stormcell::views {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/kit/figure_text.h"
-#include "views/kit/router_names.h"
+#include "views/words/figure_text.h"
+#include "views/words/router_names.h"
 
 namespace stormcell::views {
 namespace {

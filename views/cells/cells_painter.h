@@ -4,7 +4,7 @@
 
 #include "views/cells/cells_geometry.h"
 #include "views/cells/cells_model.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::views {
 

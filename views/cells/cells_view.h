@@ -1,7 +1,7 @@
 // The input itself: tokens coloured by where a router sent them, all routers as stripes below, a branch's dictionary beside.
 #pragma once
 #include "views/cells/cells_picture.h"
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 class QCheckBox;
 class QComboBox;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "views/compare/compare_names.h"
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/comparison/compare.h"
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 
 namespace stormcell::views {
 

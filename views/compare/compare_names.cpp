@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

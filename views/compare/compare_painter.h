@@ -4,7 +4,7 @@
 
 #include "views/compare/compare_geometry.h"
 #include "views/compare/compare_model.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::views {
 

@@ -1,7 +1,7 @@
 // Two runs beside each other, figure by figure.
 #pragma once
 #include "views/compare/compare_list.h"
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 class QComboBox;
 class QLineEdit;

@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <QStringList>
 
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

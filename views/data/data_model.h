@@ -3,8 +3,8 @@
 #include <QString>
 
 #include "core/readings/contents_view.h"
-#include "views/kit/table.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
+#include "views/frame/table.h"
 
 namespace stormcell::views {
 

@@ -1,7 +1,7 @@
 // What the session's model, dataset and runs contain, and what they lack.
 #pragma once
 #include "views/data/data_model.h"
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 class QTextBrowser;
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/base/balance.h"
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

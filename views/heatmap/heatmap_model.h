@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/readings/session_view.h"
-#include "views/kit/glossary.h"
-#include "views/kit/table.h"
+#include "views/frame/table.h"
+#include "views/words/glossary.h"
 
 namespace stormcell::views {
 

@@ -4,9 +4,9 @@
 #include <QPainter>
 #include <optional>
 
+#include "views/drawing/theme.h"
 #include "views/heatmap/heatmap_geometry.h"
 #include "views/heatmap/heatmap_model.h"
-#include "views/kit/theme.h"
 
 namespace stormcell::views {
 

@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "core/readings/selected_view.h"
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

@@ -1,8 +1,8 @@
 // The heatmap with its controls, one router over time below it, and the time strip.
 #pragma once
+#include "views/drawing/time_strip.h"
+#include "views/frame/view.h"
 #include "views/heatmap/heatmap_picture.h"
-#include "views/kit/time_strip.h"
-#include "views/kit/view.h"
 
 class QCheckBox;
 class QComboBox;

@@ -10,7 +10,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/pass_list.h"
 #include "core/readings/session_view.h"
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 
 namespace stormcell::views {
 

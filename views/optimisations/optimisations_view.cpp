@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/kit/figure_text.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

@@ -3,8 +3,8 @@
 #include <QHash>
 #include <functional>
 
-#include "views/kit/imgui/widget.h"
-#include "views/kit/view.h"
+#include "views/drawing/imgui/widget.h"
+#include "views/frame/view.h"
 #include "views/optimisations/optimisations_model.h"
 
 class QCheckBox;

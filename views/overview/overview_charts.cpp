@@ -2,9 +2,9 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "views/kit/figure_text.h"
-#include "views/kit/value_axis.h"
+#include "views/drawing/value_axis.h"
 #include "views/overview/overview_painter.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

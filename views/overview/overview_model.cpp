@@ -8,8 +8,8 @@
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
 #include "core/summary/weights_text.h"
-#include "views/kit/figure_text.h"
 #include "views/overview/overview_table.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

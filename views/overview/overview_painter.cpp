@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/kit/figure_text.h"
-#include "views/kit/value_axis.h"
+#include "views/drawing/value_axis.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <QPainter>
 
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 #include "views/overview/overview_geometry.h"
 #include "views/overview/overview_model.h"
 

@@ -4,8 +4,8 @@
 
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
-#include "views/kit/figure_text.h"
 #include "views/overview/overview_model.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

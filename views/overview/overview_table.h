@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 #include "views/overview/overview_rules.h"
 
 namespace stormcell::views {

@@ -1,6 +1,6 @@
 // The first view: what a run came to, whether that may be believed, and what to do next.
 #pragma once
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 #include "views/overview/overview_page.h"
 #include "views/overview/overview_table.h"
 

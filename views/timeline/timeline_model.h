@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/readings/timeline.h"
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 
 namespace stormcell::views {
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::views {
 namespace {

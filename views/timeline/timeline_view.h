@@ -1,7 +1,7 @@
 // Steps over time on a canvas: WASD and wheel move through it, a dragged range gives statistics.
 #pragma once
-#include "views/kit/imgui/widget.h"
-#include "views/kit/view.h"
+#include "views/drawing/imgui/widget.h"
+#include "views/frame/view.h"
 #include "views/timeline/timeline_model.h"
 
 class QComboBox;

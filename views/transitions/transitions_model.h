@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/readings/flow_view.h"
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 
 namespace stormcell::views {
 

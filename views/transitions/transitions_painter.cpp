@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <QPainter>
 
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 #include "views/transitions/transitions_geometry.h"
 
 namespace stormcell::views {

@@ -8,8 +8,8 @@
 #include <QToolTip>
 #include <algorithm>
 
-#include "views/kit/figure_text.h"
-#include "views/kit/router_names.h"
+#include "views/words/figure_text.h"
+#include "views/words/router_names.h"
 
 namespace stormcell::views {
 namespace {

@@ -1,6 +1,6 @@
 // From which branch to which: the pairs of a router and one that its cells meet next, and the flow through all that edges join with it.
 #pragma once
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 #include "views/transitions/transitions_picture.h"
 
 class QComboBox;

@@ -1,8 +1,8 @@
-#include "views/kit/table.h"
+#include "views/frame/table.h"
 
 #include <QLocale>
 
-#include "views/kit/glossary.h"
+#include "views/words/glossary.h"
 
 namespace stormcell::views {
 

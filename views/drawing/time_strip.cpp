@@ -1,4 +1,4 @@
-#include "views/kit/time_strip.h"
+#include "views/drawing/time_strip.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/kit/figure_text.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 

@@ -1,4 +1,4 @@
-#include "views/kit/view.h"
+#include "views/frame/view.h"
 
 #include <QComboBox>
 #include <QFileInfo>
@@ -11,7 +11,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "views/kit/glossary.h"
+#include "views/words/glossary.h"
 
 namespace stormcell::views {
 

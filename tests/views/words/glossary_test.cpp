@@ -9,8 +9,8 @@
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
-#include "views/kit/glossary.h"
 #include "views/registry.h"
+#include "views/words/glossary.h"
 
 namespace stormcell::views {
 using namespace stormcell::testing;

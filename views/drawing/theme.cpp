@@ -1,4 +1,4 @@
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 #include <algorithm>
 #include <array>

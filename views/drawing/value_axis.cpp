@@ -1,4 +1,4 @@
-#include "views/kit/value_axis.h"
+#include "views/drawing/value_axis.h"
 
 #include <algorithm>
 #include <cmath>

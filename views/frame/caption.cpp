@@ -1,10 +1,10 @@
-#include "views/kit/caption.h"
+#include "views/frame/caption.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <cmath>
 
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 namespace stormcell::views {
 namespace {

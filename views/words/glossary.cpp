@@ -1,4 +1,4 @@
-#include "views/kit/glossary.h"
+#include "views/words/glossary.h"
 
 #include <QCoreApplication>
 #include <QRegularExpression>

@@ -1,4 +1,4 @@
-#include "views/kit/imgui/widget.h"
+#include "views/drawing/imgui/widget.h"
 
 #include <imgui.h>
 

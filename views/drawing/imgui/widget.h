@@ -3,8 +3,8 @@
 #include <QImage>
 #include <QWidget>
 
-#include "views/kit/imgui/host.h"
-#include "views/kit/imgui/raster.h"
+#include "views/drawing/imgui/host.h"
+#include "views/drawing/imgui/raster.h"
 
 namespace stormcell::views {
 

@@ -1,4 +1,4 @@
-#include "views/kit/router_names.h"
+#include "views/words/router_names.h"
 
 #include <QStringList>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "views/kit/selection.h"
+#include "views/frame/selection.h"
 
 #include <QCoreApplication>
 

@@ -9,9 +9,9 @@
 
 #include "core/base/progress.h"
 #include "core/experiment/experiment.h"
-#include "views/kit/caption.h"
-#include "views/kit/selection.h"
-#include "views/kit/table.h"
+#include "views/frame/caption.h"
+#include "views/frame/selection.h"
+#include "views/frame/table.h"
 
 class QComboBox;
 class QHBoxLayout;

@@ -1,4 +1,4 @@
-#include "views/kit/imgui/raster.h"
+#include "views/drawing/imgui/raster.h"
 
 #include <imgui.h>
 

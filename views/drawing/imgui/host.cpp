@@ -1,4 +1,4 @@
-#include "views/kit/imgui/host.h"
+#include "views/drawing/imgui/host.h"
 
 #include <imgui.h>
 
@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
 
 namespace stormcell::views {
 namespace {

@@ -3,8 +3,8 @@
 #include <QPainter>
 #include <QStringList>
 
-#include "views/kit/selection.h"
-#include "views/kit/theme.h"
+#include "views/drawing/theme.h"
+#include "views/frame/selection.h"
 
 namespace stormcell::views {
 

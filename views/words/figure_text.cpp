@@ -1,4 +1,4 @@
-#include "views/kit/figure_text.h"
+#include "views/words/figure_text.h"
 
 #include "core/base/counted.h"
 

@@ -1,4 +1,4 @@
-#include "views/kit/fonts.h"
+#include "views/drawing/fonts.h"
 
 #include <QFontDatabase>
 
