@@ -47,7 +47,7 @@ std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary
     return lacks;
   }
   const auto decision = layout.routers.empty() ? std::nullopt : session.decision(run.id, 0, 0);
-  const auto batch = session.batches(run.id, 0, 1);
+  const auto batch = session.batches(run.id, {0, 1});
   const bool sized = std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
   if (!session.has_decisions(run.id)) lacks.emplace_back("decisions");
   if (!weighted) lacks.emplace_back("weights");

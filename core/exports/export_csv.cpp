@@ -56,7 +56,7 @@ void write_loads(const Source& from, TextOutput& out, const Progress& progress) 
   const PyramidLevel level = from.session.levels(from.run.id).back();
   for (size_t r = 0; r < from.layout.routers.size(); ++r) {
     progress.report("loads", static_cast<int64_t>(r), static_cast<int64_t>(from.layout.routers.size()));
-    const auto windows = from.session.loads(from.run.id, static_cast<int32_t>(r), level.level, 0, level.windows);
+    const auto windows = from.session.loads(from.run.id, static_cast<int32_t>(r), level.level, {0, level.windows});
     for (size_t w = 0; w < windows.size(); ++w) {
       const RouterLoads& l = windows[w];
       for (size_t b = 0; b < l.load.size(); ++b)
@@ -88,7 +88,7 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
     for (const LayoutEdge& edge : from.layout.edges) {
       if (edge.from != static_cast<int32_t>(r)) continue;
       const std::string& next = from.layout.routers[static_cast<size_t>(edge.to)].name;
-      for (const PairCount& pair : from.session.transitions(from.run.id, edge.from, edge.to, 0, from.run.batches).entries)
+      for (const PairCount& pair : from.session.transitions(from.run.id, edge.from, edge.to, {0, from.run.batches}).entries)
         put_row(out, from.layout.routers[r].name, pair.from, next, pair.to, pair.count);
     }
   }
@@ -183,7 +183,7 @@ void write_timings(const Source& from, TextOutput& out, const Progress& progress
   out.write("batch,step,name,op,branch,worker,begin_ms,duration_ms\n");
   constexpr int64_t kAtATime = 256;
   for (int64_t first = 0; first < from.run.batches; first += kAtATime) {
-    for (const BatchSummary& batch : from.session.batches(from.run.id, first, kAtATime)) {
+    for (const BatchSummary& batch : from.session.batches(from.run.id, {first, first + kAtATime})) {
       progress.report("timings", batch.number, from.run.batches);
       put_row(out, batch.number, std::string_view(), std::string_view("batch"), std::string_view("batch"), std::string_view(),
               std::string_view(), int64_t{0}, batch.latency_ms);

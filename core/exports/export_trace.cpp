@@ -39,7 +39,7 @@ void write_chrome_trace(const ExportOptions& options, const Progress& progress) 
   uint64_t zero = 0;
   constexpr int64_t kAtATime = 256;
   for (int64_t first = 0; first < run.batches; first += kAtATime) {
-    for (const BatchSummary& batch : session.batches(run.id, first, kAtATime)) {
+    for (const BatchSummary& batch : session.batches(run.id, {first, first + kAtATime})) {
       progress.report("trace", batch.number, run.batches);
       const std::vector<StepEvent> events = session.events(run.id, batch.number);
       if (events.empty()) continue;

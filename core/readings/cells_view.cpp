@@ -150,19 +150,19 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
   if (summary.batches == 0) return o;
   constexpr int64_t kLookedAt = 64;
   for (const Phase phase : reader.phases(summary.id))
-    for (const SpaceOfBatch& s : reader.batches_of_phase(summary.id, phase, 0, std::min(summary.batches, kLookedAt)))
+    for (const SpaceOfBatch& s : reader.batches_of_phase(summary.id, phase, {0, std::min(summary.batches, kLookedAt)}))
       o->phases[layout.spaces[static_cast<size_t>(s.space)]].insert(kPhaseNames[static_cast<size_t>(phase)]);
   // The first batch tells: what is recorded is recorded for all of a run.
   for (const BatchSpace& s : reader.spaces(summary.id, 0)) o->tokens |= !s.tokens.empty();
-  for (const SequenceInput& input : reader.inputs(summary.id, 0, 64)) o->texts |= !input.text.empty(), o->labels |= !input.label.empty();
+  for (const SequenceInput& input : reader.inputs(summary.id, {0, 64})) o->texts |= !input.text.empty(), o->labels |= !input.label.empty();
   for (size_t r = 0; r < layout.routers.size() && o->decisions; ++r)
     if (const auto d = reader.decision(summary.id, static_cast<int32_t>(r), 0))
       o->margins |= !d->margin.empty(), o->weights |= !d->weight.empty();
   const int64_t end = end_batch < 0 || end_batch > summary.batches ? summary.batches : std::max<int64_t>(1, end_batch);
   const int64_t first = std::clamp<int64_t>(first_batch, 0, end - 1);
   if (first == 0 && end == summary.batches) return o;
-  if (const auto held = reader.sequences_of(summary.id, first, end)) {
-    o->first_sequence = held->first, o->end_sequence = held->second;
+  if (const auto held = reader.sequences_of(summary.id, {first, end})) {
+    o->first_sequence = held->first, o->end_sequence = held->end;
   } else {
     o->scattered = true;
   }
@@ -196,7 +196,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
     page->lines[i].routed.resize(routers.size());
   }
   int64_t choices = 0, reached = 0;  // one past the last sequence that was read
-  for (const int64_t batch : reader.batches_with(summary.id, page->first_sequence, end - page->first_sequence, kMostSteps)) {
+  for (const int64_t batch :
+       reader.batches_with(summary.id, {page->first_sequence, page->first_sequence + end - page->first_sequence}, kMostSteps)) {
     progress.report("reading cells", reached, end);
     for (const BatchSpace& s : reader.spaces(summary.id, batch)) {
       // Steps of sequences that were begun are always read to their end.
@@ -213,7 +214,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
   for (const CellLine& line : page->lines) tokens.insert(line.token.begin(), line.token.end());
   const std::vector<int32_t> wanted(tokens.begin(), tokens.end());
   page->pieces = reader.pieces(wanted);
-  for (const SequenceInput& input : reader.inputs(summary.id, page->first_sequence, static_cast<int64_t>(page->lines.size()))) {
+  for (const SequenceInput& input :
+       reader.inputs(summary.id, {page->first_sequence, page->first_sequence + static_cast<int64_t>(page->lines.size())})) {
     CellLine& line = page->lines[static_cast<size_t>(input.sequence - page->first_sequence)];
     line.label = input.label, line.text = input.text;
   }

@@ -22,12 +22,12 @@ BranchPairs pairs_of(const PairTable& table, int64_t most) {
   return pairs;
 }
 
-/// `pairs(first batch, count)` over all ranges together.
+/// `pairs(range)` over all ranges together.
 template <class Pairs>
 PairTable sum_ranges(const std::vector<BatchRange>& ranges, Pairs pairs) {
-  if (ranges.size() == 1) return pairs(ranges[0].first, ranges[0].end - ranges[0].first);
-  PairTable sum = pairs(0, 0);
-  for (const BatchRange& range : ranges) sum.add(pairs(range.first, range.end - range.first));
+  if (ranges.size() == 1) return pairs(ranges[0]);
+  PairTable sum = pairs(BatchRange{0, 0});
+  for (const BatchRange& range : ranges) sum.add(pairs(range));
   return sum;
 }
 
@@ -66,7 +66,7 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
   flow->first_batch = range.first;
   flow->end_batch = range.end;
   const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
-                                    : batches_of_phase(reader, summary.id, phase, range.first, range.end, progress);
+                                    : batches_of_phase(reader, summary.id, phase, range, progress);
   for (const RouterInfo& info : layout.routers) flow->routers.push_back({line_of(layout, info), {}});
   // Edges stand by the router that they lead to; those of one router come out in the order of the next ones.
   for (const LayoutEdge& e : layout.edges) flow->routers[static_cast<size_t>(e.from)].next.push_back({e.to, !e.branches.empty(), {}});
@@ -77,13 +77,13 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
     const std::vector<BatchRange>& ranges_of = ranges[static_cast<size_t>(layout.routers[r].space)];
     for (FlowEdge& e : flow->routers[r].next) {
       const PairTable table =
-          sum_ranges(ranges_of, [&](int64_t first, int64_t count) { return reader.transitions(summary.id, router, e.to, first, count); });
+          sum_ranges(ranges_of, [&](BatchRange batches) { return reader.transitions(summary.id, router, e.to, batches); });
       if (router == flow->router && e.to == flow->next) flow->transitions = pairs_of(table, -1);
       e.pairs = pairs_of(table, most_pairs);
     }
     if (router == flow->router && flow->routers[r].line.fan_out > 1)
-      flow->together = pairs_of(
-          sum_ranges(ranges_of, [&](int64_t first, int64_t count) { return reader.coactivation(summary.id, router, first, count); }), -1);
+      flow->together =
+          pairs_of(sum_ranges(ranges_of, [&](BatchRange batches) { return reader.coactivation(summary.id, router, batches); }), -1);
   }
   return flow;
 }

@@ -17,7 +17,7 @@ void add_times(const SessionReader& reader, const Progress& progress, RunFacts& 
   std::vector<double> times;
   for (int64_t first = 0; first < facts.line.batches; first += kAtOnce) {
     progress.report("reading times", first, facts.line.batches);
-    for (const BatchSummary& batch : reader.batches(facts.line.id, first, kAtOnce)) {
+    for (const BatchSummary& batch : reader.batches(facts.line.id, {first, first + kAtOnce})) {
       if (batch.latency_ms > 0) times.push_back(batch.latency_ms);
       facts.guard_hits += batch.guard_hits, facts.guard_misses += batch.guard_misses;
     }

@@ -23,7 +23,7 @@ void add_batches(const SessionReader& reader, int64_t run, int32_t number, const
   const auto branches = static_cast<size_t>(to.line.branches);
   for (const BatchRange& range : ranges)
     for (int64_t first = range.first; first < range.end; first += kChunk) {
-      const auto loads = reader.loads(run, number, 0, first, std::min(kChunk, range.end - first));
+      const auto loads = reader.loads(run, number, 0, {first, std::min(first + kChunk, range.end)});
       for (size_t i = 0; i < loads.size(); ++i) {
         const int64_t window = (first + static_cast<int64_t>(i)) / windows.batches_per_window - windows.first_window;
         if (window < 0 || window >= windows.windows) continue;
@@ -62,17 +62,17 @@ SelectionChoices read_selection_choices(const std::string& file, int64_t run) {
   return choices;
 }
 
-std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase, int64_t first,
-                                                      int64_t end, const Progress& progress) {
+std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase,
+                                                      BatchRange batches, const Progress& progress) {
   std::vector<std::vector<BatchRange>> ranges(reader.layout(run).spaces.size());
   if (only_phase(reader, run, phase)) {
-    for (auto& of_space : ranges) of_space = {{first, end}};
+    for (auto& of_space : ranges) of_space = {batches};
     return ranges;
   }
   progress.report("reading phases", 0, 1);
   for (const Phase each : {Phase::forward, Phase::prefill, Phase::decode}) {
     if (kPhaseNames[static_cast<size_t>(each)] != phase) continue;
-    for (const SpaceOfBatch& at : reader.batches_of_phase(run, each, first, end)) {
+    for (const SpaceOfBatch& at : reader.batches_of_phase(run, each, batches)) {
       if (static_cast<size_t>(at.space) >= ranges.size()) continue;
       auto& of_space = ranges[static_cast<size_t>(at.space)];
       if (!of_space.empty() && of_space.back().end == at.batch)
@@ -91,7 +91,7 @@ std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, i
   const SessionReader reader(file);
   if (only_phase(reader, all->run, phase)) return all;
   auto result = std::make_shared<LoadWindows>(*all);
-  const auto ranges = batches_of_phase(reader, result->run, phase, result->first_batch(), result->end_batch(), progress);
+  const auto ranges = batches_of_phase(reader, result->run, phase, {result->first_batch(), result->end_batch()}, progress);
   const RunLayout layout = reader.layout(result->run);
   for (size_t r = 0; r < result->routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(result->routers.size()));
@@ -139,7 +139,7 @@ int64_t find_sequence(const std::string& file, int64_t run, const std::string& l
   const int64_t end = reader.sequences(summary.id);
   for (int64_t first = from; first < end; first += kChunk) {
     progress.report("looking for a label", first, end);
-    for (const SequenceInput& input : reader.inputs(summary.id, first, kChunk))
+    for (const SequenceInput& input : reader.inputs(summary.id, {first, first + kChunk}))
       if (input.label == label) return input.sequence;
   }
   return -1;

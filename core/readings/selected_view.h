@@ -33,8 +33,8 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
 int64_t find_sequence(const std::string& file, int64_t run, const std::string& label, int64_t from, const Progress& progress = {});
 
 class SessionReader;
-/// By cell space the batches of [first, end) that are of a phase. Of the implementation of views.
-std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase, int64_t first,
-                                                      int64_t end, const Progress& progress);
+/// By cell space those of these batches that are of a phase. Of the implementation of views.
+std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run, const std::string& phase,
+                                                      BatchRange batches, const Progress& progress);
 
 }  // namespace stormcell

@@ -38,7 +38,7 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
 RecordedInputs recorded_inputs(const SessionReader& reader, int64_t run) {
   constexpr int64_t kFirstItems = 64;
   RecordedInputs kept;
-  for (const SequenceInput& input : reader.inputs(run, 0, kFirstItems))
+  for (const SequenceInput& input : reader.inputs(run, {0, kFirstItems}))
     kept.texts |= !input.text.empty(), kept.labels |= !input.label.empty();
   if (reader.run(run).batches > 0)
     for (const BatchSpace& space : reader.spaces(run, 0)) kept.tokens |= !space.tokens.empty();

@@ -13,10 +13,7 @@ struct OpenedRun {
   OpenedRun(const std::string& file, int64_t run)
       : reader(file), summary(run > 0 ? reader.run(run) : reader.find_run("")), layout(reader.layout(summary.id)) {}
   /// As far as the run has batches; never backwards.
-  BatchRange within(BatchRange range) const {
-    const int64_t first = std::clamp<int64_t>(range.first, 0, summary.batches);
-    return {first, range.end < 0 ? summary.batches : std::clamp<int64_t>(range.end, first, summary.batches)};
-  }
+  BatchRange within(BatchRange range) const { return range.within(summary.batches); }
   SessionReader reader;
   RunSummary summary;
   RunLayout layout;

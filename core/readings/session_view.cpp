@@ -38,7 +38,7 @@ std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequen
   if (sequence >= sequences) return "sequences 0 to " + std::to_string(sequences - 1);
   // One row a step of decoding; the last one has the last position.
   int64_t positions = 0;
-  for (const int64_t batch : reader.batches_with(run, sequence, 1, INT32_MAX))
+  for (const int64_t batch : reader.batches_with(run, {sequence, sequence + 1}, INT32_MAX))
     for (const BatchSpace& s : reader.spaces(run, batch)) positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.step);
   return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
 }
@@ -141,7 +141,8 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), static_cast<int64_t>(layout.routers.size()));
     LoadWindows::Router router{line_of(layout, layout.routers[r]), {}, {}, {}, {}, {}};
-    const auto windows = reader.loads(summary.id, static_cast<int32_t>(r), level, result->first_window, result->windows);
+    const auto windows =
+        reader.loads(summary.id, static_cast<int32_t>(r), level, {result->first_window, result->first_window + result->windows});
     const auto branches = static_cast<size_t>(router.line.branches), size = static_cast<size_t>(result->windows) * branches;
     router.cells.resize(static_cast<size_t>(result->windows));
     for (auto* values : {&router.load, &router.padding, &router.dropped}) values->resize(size);
@@ -204,7 +205,7 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
               cells_there(reader, summary.id, place.sequence));
   if (trail->token >= 0 && reader.has_pieces())
     for (const auto& [token, piece] : reader.pieces(std::vector<int32_t>{trail->token})) trail->piece = piece;
-  for (const SequenceInput& input : reader.inputs(summary.id, place.sequence, 1)) {
+  for (const SequenceInput& input : reader.inputs(summary.id, {place.sequence, place.sequence + 1})) {
     trail->text = input.text;
     trail->label = input.label;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/base/ranges.h"
 #include "core/summary/parse.h"
 
 namespace stormcell {
@@ -46,11 +47,6 @@ struct RoutingLoads {
 };
 /// `run` 0: the newest. Over all its batches.
 std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run);
-
-/// Consecutive batches [first, end); end < 0: to the run's end.
-struct BatchRange {
-  int64_t first = 0, end = -1;
-};
 
 /// What a run is about, for views: its routers in the order in which cells meet them.
 struct RouterLine {

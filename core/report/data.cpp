@@ -53,7 +53,7 @@ void read_routing(const SessionReader& session, ReportData& data) {
     data.routers.push_back(std::move(profile));
     for (const int32_t e : edges_from(layout, r)) {
       const int32_t next = layout.edges[static_cast<size_t>(e)].to;
-      PairTable pairs = session.transitions(run, r, next, 0, data.run.batches);
+      PairTable pairs = session.transitions(run, r, next, {0, data.run.batches});
       if (!pairs.entries.empty())
         data.flows.push_back({layout.routers[i].name, layout.routers[static_cast<size_t>(next)].name, std::move(pairs)});
     }

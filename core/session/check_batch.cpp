@@ -63,7 +63,7 @@ void check_misses(const CheckedRun& run, const BatchSummary& b) {
 std::map<int64_t, std::string> labels_of(const CheckedRun& run, const BatchSummary& b, const std::vector<BatchSpace>& spaces) {
   std::map<int64_t, std::string> labels;
   const auto take = [&](int64_t place, int64_t item, int64_t count) {
-    for (SequenceInput& in : run.reader.inputs(run.summary.id, item, count))
+    for (SequenceInput& in : run.reader.inputs(run.summary.id, {item, item + count}))
       if (!in.label.empty()) labels.emplace(place + in.sequence - item, std::move(in.label));
   };
   if (!b.listed) {
@@ -82,7 +82,7 @@ const BatchSpace* CheckedBatch::find_space(int32_t space) const {
 }
 
 std::optional<CheckedBatch> check_batch(const CheckedRun& run, int64_t number) {
-  const std::vector<BatchSummary> found = run.reader.batches(run.summary.id, number, 1);
+  const std::vector<BatchSummary> found = run.reader.batches(run.summary.id, {number, number + 1});
   if (found.empty()) return {};
   CheckedBatch batch{number, run.reader.spaces(run.summary.id, number), {}};
   for (const BatchSpace& s : batch.spaces) check_space(run, number, s);

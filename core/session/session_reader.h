@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/base/ranges.h"
 #include "core/session/session_types.h"
 
 namespace stormcell {
@@ -39,20 +40,20 @@ class SessionReader {
 
   /// Finest level first; the last one has at most 256 windows.
   std::vector<PyramidLevel> levels(int64_t run) const;
-  /// `count` windows of a level from window `first` on; fewer where the run ends.
-  std::vector<RouterLoads> loads(int64_t run, int32_t router, int32_t level, int64_t first, int64_t count) const;
+  /// Fewer where the run ends.
+  std::vector<RouterLoads> loads(int64_t run, int32_t router, int32_t level, WindowRange windows) const;
   /// Over the whole run.
   RouterLoads total_loads(int64_t run, int32_t router) const;
 
-  std::vector<BatchSummary> batches(int64_t run, int64_t first, int64_t count) const;
-  /// The sequences [first, second) that batches [first, end) hold together; nothing where there are others between them, as in batches of
+  std::vector<BatchSummary> batches(int64_t run, BatchRange range = {}) const;
+  /// The sequences that these batches hold together; nothing where there are others between them, as in batches of
   /// like lengths, which hold items from anywhere.
-  std::optional<std::pair<int64_t, int64_t>> sequences_of(int64_t run, int64_t first, int64_t end) const;
+  std::optional<ItemRange> sequences_of(int64_t run, BatchRange batches) const;
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
   /// Phases that have cells, ascending.
   std::vector<Phase> phases(int64_t run) const;
-  /// Cell spaces in batches [first, end) that are of a phase, ascending by batch.
-  std::vector<SpaceOfBatch> batches_of_phase(int64_t run, Phase phase, int64_t first, int64_t end) const;
+  /// Cell spaces in these batches that are of a phase, ascending by batch.
+  std::vector<SpaceOfBatch> batches_of_phase(int64_t run, Phase phase, BatchRange batches) const;
   bool has_decisions(int64_t run) const;
   /// Empty where the batch or the decision is not there.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
@@ -61,25 +62,25 @@ class SessionReader {
   /// (its sequence, its picture), and those before and behind them in their space.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
-  /// Cells of `router` that came to `next` with no router between, over batches [first, first + count); empty where layout().edges has no
+  /// Cells of `router` that came to `next` with no router between; empty where layout().edges has no
   /// such edge. Only real cells count, not padding.
-  PairTable transitions(int64_t run, int32_t router, int32_t next, int64_t first, int64_t count) const;
+  PairTable transitions(int64_t run, int32_t router, int32_t next, BatchRange batches = {}) const;
   /// Pairs (i < j) of branches that one cell got from this router.
-  PairTable coactivation(int64_t run, int32_t router, int64_t first, int64_t count) const;
+  PairTable coactivation(int64_t run, int32_t router, BatchRange batches = {}) const;
 
   std::vector<LabelLoads> label_loads(int64_t run, int32_t router) const;
   /// The `most` tokens with the most cells.
   std::vector<TokenLoads> token_loads(int64_t run, int32_t router, int64_t most) const;
   std::vector<StepEvent> events(int64_t run, int64_t batch) const;
   std::vector<GuardTotal> guards(int64_t run) const;
-  std::vector<SequenceInput> inputs(int64_t run, int64_t first, int64_t count) const;
+  std::vector<SequenceInput> inputs(int64_t run, ItemRange items = {}) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;
   /// How many of them are in a batch: fewer than sequences() where items were left out, or the run was interrupted.
   int64_t recorded_sequences(int64_t run) const;
-  /// Numbers of the batches that hold any of the sequences [first, first + count), ascending, at most `most` of them: one batch in a
+  /// Numbers of the batches that hold any of these sequences, ascending, at most `most` of them: one batch in a
   /// forward pass, one a step in decoding.
-  std::vector<int64_t> batches_with(int64_t run, int64_t first, int64_t count, int64_t most) const;
+  std::vector<int64_t> batches_with(int64_t run, ItemRange items, int64_t most) const;
   /// Tokens as the vocabulary has them; those that no recorded input had, and all of a session of schema 1, are left out.
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
   bool has_pieces() const;

@@ -49,14 +49,14 @@ PathStep step_at(const StoredDecision& d, int64_t row) {
 
 }  // namespace
 
-std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int64_t count) const {
+std::vector<BatchSummary> SessionReader::batches(int64_t run, BatchRange range) const {
   std::vector<BatchSummary> out;
   Statement find(state_->db,
                  "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items FROM batch WHERE id >= ? AND id "
                  "< ? ORDER BY "
                  "id");
-  first = std::clamp<int64_t>(first, 0, kMostBatches);
-  find.bind(1, batch_key(run, first)).bind(2, batch_key(run, first + std::clamp<int64_t>(count, 0, kMostBatches - first)));
+  range = range.within(kMostBatches);
+  find.bind(1, batch_key(run, range.first)).bind(2, batch_key(run, range.end));
   while (find.step()) {
     BatchSummary b;
     b.number = find.integer(0) - batch_key(run, 0);
@@ -78,17 +78,17 @@ std::vector<BatchSummary> SessionReader::batches(int64_t run, int64_t first, int
   return out;
 }
 
-std::optional<std::pair<int64_t, int64_t>> SessionReader::sequences_of(int64_t run, int64_t first, int64_t end) const {
+std::optional<ItemRange> SessionReader::sequences_of(int64_t run, BatchRange batches) const {
   Statement find(state_->db, "SELECT first_sequence, sequences, items IS NULL FROM batch WHERE id >= ? AND id < ? ORDER BY id");
-  first = std::clamp<int64_t>(first, 0, kMostBatches);
-  find.bind(1, batch_key(run, first)).bind(2, batch_key(run, std::clamp<int64_t>(end, first, kMostBatches)));
-  std::optional<std::pair<int64_t, int64_t>> held;
+  batches = batches.within(kMostBatches);
+  find.bind(1, batch_key(run, batches.first)).bind(2, batch_key(run, batches.end));
+  std::optional<ItemRange> held;
   while (find.step()) {
     if (find.integer(2) == 0) return {};
     const int64_t begin = state_->count_of(find, 0), behind = begin + state_->count_of(find, 1);
     if (!held) held = {begin, behind};
-    if (begin > held->second || behind < held->first) return {};
-    held = {std::min(begin, held->first), std::max(behind, held->second)};
+    if (begin > held->end || behind < held->first) return {};
+    held = {std::min(begin, held->first), std::max(behind, held->end)};
   }
   return held;
 }
@@ -152,12 +152,12 @@ std::vector<Phase> SessionReader::phases(int64_t run) const {
   return out;
 }
 
-std::vector<SpaceOfBatch> SessionReader::batches_of_phase(int64_t run, Phase phase, int64_t first, int64_t end) const {
+std::vector<SpaceOfBatch> SessionReader::batches_of_phase(int64_t run, Phase phase, BatchRange batches) const {
   std::vector<SpaceOfBatch> out;
   Statement find(state_->db, "SELECT id FROM batch_space WHERE phase = ? AND id >= ? AND id < ? ORDER BY id");
-  first = std::clamp<int64_t>(first, 0, kMostBatches);
-  find.bind(1, static_cast<int64_t>(phase)).bind(2, space_key(batch_key(run, first), 0));
-  find.bind(3, space_key(batch_key(run, std::clamp<int64_t>(end, first, kMostBatches)), 0));
+  batches = batches.within(kMostBatches);
+  find.bind(1, static_cast<int64_t>(phase)).bind(2, space_key(batch_key(run, batches.first), 0));
+  find.bind(3, space_key(batch_key(run, batches.end), 0));
   while (find.step())
     out.push_back({find.integer(0) / kMostSpaces - batch_key(run, 0), static_cast<int32_t>(find.integer(0) % kMostSpaces)});
   return out;

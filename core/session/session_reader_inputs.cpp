@@ -8,11 +8,11 @@ namespace stormcell {
 
 using sqlite::Statement;
 
-std::vector<SequenceInput> SessionReader::inputs(int64_t run, int64_t first, int64_t count) const {
+std::vector<SequenceInput> SessionReader::inputs(int64_t run, ItemRange items) const {
   std::vector<SequenceInput> out;
   Statement find(state_->db, "SELECT number, label, text FROM sequence WHERE run = ? AND number >= ? AND number < ? ORDER BY number");
-  first = std::max<int64_t>(first, 0);
-  find.bind(1, run).bind(2, first).bind(3, first + std::clamp<int64_t>(count, 0, INT64_MAX - first));
+  items = items.within(INT64_MAX);
+  find.bind(1, run).bind(2, items.first).bind(3, items.end);
   while (find.step()) out.push_back({find.integer(0), std::string(find.text(1)), std::string(find.text(2))});
   return out;
 }
@@ -42,7 +42,7 @@ int64_t SessionReader::recorded_sequences(int64_t run) const {
   return in_lists + (rest.step() ? state_->count_of(rest, 0) : 0);
 }
 
-std::vector<int64_t> SessionReader::batches_with(int64_t run, int64_t first, int64_t count, int64_t most) const {
+std::vector<int64_t> SessionReader::batches_with(int64_t run, ItemRange items, int64_t most) const {
   std::vector<int64_t> out;
   // Batches of listed items have no first sequence: -1.
   Statement find(
@@ -50,7 +50,8 @@ std::vector<int64_t> SessionReader::batches_with(int64_t run, int64_t first, int
       "SELECT number FROM batch WHERE run = ?1 AND first_sequence >= max(0, coalesce((SELECT max(first_sequence) FROM batch WHERE run = ?1 "
       "AND first_sequence <= ?2), ?2)) AND first_sequence < ?3 "
       "UNION SELECT batch FROM batch_item WHERE run = ?1 AND item >= ?2 AND item < ?3 ORDER BY 1 LIMIT ?4");
-  find.bind(1, run).bind(2, first).bind(3, first + count).bind(4, most);
+  items = items.within(INT64_MAX);
+  find.bind(1, run).bind(2, items.first).bind(3, items.end).bind(4, most);
   while (find.step()) out.push_back(find.integer(0));
   return out;
 }

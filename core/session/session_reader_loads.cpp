@@ -42,13 +42,12 @@ std::optional<RouterLoads> SessionReader::State::window(Statement& find, int64_t
   return loads;
 }
 
-std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32_t level, int64_t first, int64_t count) const {
+std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32_t level, WindowRange windows) const {
   const int32_t branches = state_->router(run, router).branches;
   const int64_t batches = state_->batches(run);
   if (level < 0 || level > coarsest_level(batches))
     bad_input(path(), "run #" + std::to_string(run) + " has no level " + std::to_string(level));
-  first = std::max<int64_t>(first, 0);
-  const int64_t end = first + std::clamp<int64_t>(count, 0, std::max<int64_t>(window_count(batches, level) - first, 0));
+  const auto [first, end] = windows.within(window_count(batches, level));
   std::vector<RouterLoads> out;
   if (first >= end) return out;
   // A window that is stored takes at least a byte for each branch, and most are.

@@ -12,13 +12,12 @@ namespace stormcell {
 
 using sqlite::Statement;
 
-PairTable SessionReader::transitions(int64_t run, int32_t router, int32_t next, int64_t first, int64_t count) const {
+PairTable SessionReader::transitions(int64_t run, int32_t router, int32_t next, BatchRange batches) const {
   state_->router(run, router);
-  return find_edge(state_->layout(run), router, next) < 0 ? PairTable{}
-                                                          : state_->pairs(PairKind::transition, run, router, next, first, count);
+  return find_edge(state_->layout(run), router, next) < 0 ? PairTable{} : state_->pairs(PairKind::transition, run, router, next, batches);
 }
-PairTable SessionReader::coactivation(int64_t run, int32_t router, int64_t first, int64_t count) const {
-  return state_->router(run, router).fan_out < 2 ? PairTable{} : state_->pairs(PairKind::coactivation, run, router, router, first, count);
+PairTable SessionReader::coactivation(int64_t run, int32_t router, BatchRange batches) const {
+  return state_->router(run, router).fan_out < 2 ? PairTable{} : state_->pairs(PairKind::coactivation, run, router, router, batches);
 }
 
 namespace {
@@ -62,14 +61,13 @@ void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t route
 }
 
 // The range is cut into the largest windows that are stored; what no window covers is counted again from the decisions.
-PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t first, int64_t count) const {
+PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int32_t to, BatchRange of) const {
   const int32_t edge = kind == PairKind::coactivation ? -1 : find_edge(layout(run), router, to);
   const std::vector<uint8_t> branches =
       edge < 0 ? std::vector<uint8_t>() : branch_flags(layout(run), layout(run).edges[static_cast<size_t>(edge)]);
   const int32_t rows = this->router(run, router).branches, columns = this->router(run, to).branches;
   const int64_t all = batches(run);
-  first = std::clamp<int64_t>(first, 0, all);
-  const int64_t end = first + std::clamp<int64_t>(count, 0, all - first);
+  const auto [first, end] = of.within(all);
   PairTable sum{rows, columns, {}};
   PairCounter counter(rows, columns);
   std::vector<int32_t> scratch;

@@ -31,7 +31,7 @@ struct SessionReader::State {
   RunSummary run_of(const sqlite::Statement& row) const;
   std::optional<RouterLoads> window(sqlite::Statement& find, int64_t run, int32_t router, int32_t level, int64_t number,
                                     int64_t batches) const;
-  PairTable pairs(PairKind kind, int64_t run, int32_t router, int32_t to, int64_t first, int64_t count) const;
+  PairTable pairs(PairKind kind, int64_t run, int32_t router, int32_t to, BatchRange of) const;
   /// `branches`: flags of those whose pairs count; empty: all.
   void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches, int64_t batch,
                    std::vector<int32_t>& scratch, PairCounter& counter) const;

@@ -162,175 +162,183 @@ void write_trace(const QString& file, int tokens) {
         out << "0,0," << t << ',' << layer << ',' << slot << ',' << (t * 7 + layer * 5 + slot * 13) % 64 << ",0.25\n";
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
-  QElapsedTimer since_start;
-  since_start.start();
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  QApplication::setStyle(QStyleFactory::create("Fusion"));
-  QStringList arguments = QApplication::arguments();
-  const bool small = arguments.removeOne("--small");
-  const int at = static_cast<int>(arguments.indexOf("--folder"));
-  const QDir folder(at > 0 ? arguments.value(at + 1) : QCoreApplication::applicationDirPath() + "/studio-bench");
-  folder.mkpath(".");
+struct Bench {
+  bool small = false;
+  QDir folder;
   HugeSession size;
-  if (small) size.routers = 12, size.branches = 64, size.batches = 400;
-  const QString session = folder.filePath(QString("huge-%1.storm").arg(size.routed()));
-  const bool first_part = arguments.contains("--first-picture");
-  if (!first_part && !QFileInfo::exists(session)) {
-    QElapsedTimer timer;
-    timer.start();
-    write_huge_session(session.toStdString() + ".part", size);
-    QFile::rename(session + ".part", session);
-    std::fprintf(stderr, "made %s: %.0f s, %.0f MiB\n", qPrintable(session), static_cast<double>(timer.elapsed()) * 1e-3,
-                 static_cast<double>(QFileInfo(session).size()) / 1048576);
-    since_start.restart();
-  }
-  forbid_blocking_here();
-  // A view without data shows its message, which is a picture too.
-  const auto has_picture = [](MainWindow& window) { return window.view() && !window.document().empty() && window.background().idle(); };
+  QString session;
+};
 
-  if (first_part) {
-    // A process of its own for each view: what it takes from nothing.
-    const QString id = arguments.value(arguments.indexOf("--first-picture") + 1);
-    MainWindow window;
-    window.resize(1600, 1000);
-    window.show_view(id);
-    window.open(session);
-    window.show();
-    if (!wait_for([&] { return (window.view() && window.view()->has_content()) || has_picture(window); })) return 1;
-    painted(window);
-    row(QString("first picture: %1").arg(id),
-        QString("%1 s after the start, %2 MB resident")
-            .arg(static_cast<double>(since_start.elapsed()) * 1e-3, 0, 'f', 2)
-            .arg(resident_mb("VmHWM:"), 0, 'f', 0),
-        "under 1 s, 300 MB");
-    if (window.background().idle()) return 0;
-    if (!wait_for([&] { return has_picture(window); })) return 1;
-    painted(window);
-    row(QString("%1, all of it").arg(id),
-        QString("%1 s after the start, %2 MB resident")
-            .arg(static_cast<double>(since_start.elapsed()) * 1e-3, 0, 'f', 2)
-            .arg(resident_mb("VmHWM:"), 0, 'f', 0),
-        {});
-    return 0;
-  }
+// A view without data shows its message, which is a picture too.
+bool has_picture(MainWindow& window) { return window.view() && !window.document().empty() && window.background().idle(); }
+bool wait_for_picture(MainWindow& window) {
+  return wait_for([&] { return has_picture(window); });
+}
+bool wait_until_idle(MainWindow& window) {
+  return wait_for([&] { return window.background().idle(); });
+}
 
-  std::printf("Session: %d routers x %d branches, %d batches of %d cells at each: %lld routed cells, %lld events, %.2f GB.\n\n",
-              size.routers, size.branches, size.batches, size.cells, static_cast<long long>(size.routed()),
-              static_cast<long long>(size.events) * size.batches, static_cast<double>(QFileInfo(session).size()) * 1e-9);
-  std::printf("| what | figure | bar |\n|---|---|---|\n");
-  std::fflush(stdout);
+Bench read_arguments(QStringList& arguments) {
+  Bench bench;
+  bench.small = arguments.removeOne("--small");
+  const int at = static_cast<int>(arguments.indexOf("--folder"));
+  bench.folder = QDir(at > 0 ? arguments.value(at + 1) : QCoreApplication::applicationDirPath() + "/studio-bench");
+  bench.folder.mkpath(".");
+  if (bench.small) bench.size.routers = 12, bench.size.branches = 64, bench.size.batches = 400;
+  bench.session = bench.folder.filePath(QString("huge-%1.storm").arg(bench.size.routed()));
+  return bench;
+}
+
+void make_session(const Bench& bench) {
+  QElapsedTimer timer;
+  timer.start();
+  write_huge_session(bench.session.toStdString() + ".part", bench.size);
+  QFile::rename(bench.session + ".part", bench.session);
+  std::fprintf(stderr, "made %s: %.0f s, %.0f MiB\n", qPrintable(bench.session), static_cast<double>(timer.elapsed()) * 1e-3,
+               static_cast<double>(QFileInfo(bench.session).size()) / 1048576);
+}
+
+/// In a process of its own for each view: what it takes from nothing.
+int first_picture(const Bench& bench, const QString& id, const QElapsedTimer& since_start) {
+  const auto after = [&] {
+    return QString("%1 s after the start, %2 MB resident")
+        .arg(static_cast<double>(since_start.elapsed()) * 1e-3, 0, 'f', 2)
+        .arg(resident_mb("VmHWM:"), 0, 'f', 0);
+  };
+  MainWindow window;
+  window.resize(1600, 1000);
+  window.show_view(id);
+  window.open(bench.session);
+  window.show();
+  if (!wait_for([&] { return (window.view() && window.view()->has_content()) || has_picture(window); })) return 1;
+  painted(window);
+  row(QString("first picture: %1").arg(id), after(), "under 1 s, 300 MB");
+  if (window.background().idle()) return 0;
+  if (!wait_for_picture(window)) return 1;
+  painted(window);
+  row(QString("%1, all of it").arg(id), after(), {});
+  return 0;
+}
+
+void first_pictures(const Bench& bench) {
   for (const views::ViewEntry& entry : views::all_views()) {
     QProcess child;
     child.setProcessChannelMode(QProcess::ForwardedChannels);
-    QStringList options = {"--folder", folder.path(), "--first-picture", entry.id};
-    if (small) options << "--small";
+    QStringList options = {"--folder", bench.folder.path(), "--first-picture", entry.id};
+    if (bench.small) options << "--small";
     child.start(QCoreApplication::applicationFilePath(), options);
     child.waitForFinished(-1);
   }
+}
 
-  MainWindow window;
-  window.resize(1600, 1000);
-  window.show();
+void opening_and_every_view(const Bench& bench, MainWindow& window) {
   double longest = 0;
-  {
-    Waiting waiting(&window);
-    window.show_view("overview");
-    window.open(session);
-    wait_for([&] { return has_picture(window); });
-    for (const views::ViewEntry& entry : views::all_views()) {
-      window.show_view(entry.id);
-      wait_for([&] { return window.background().idle(); });
-      QTest::qWait(300);
-      if (waiting.longest_ms() > longest) {
-        longest = waiting.longest_ms();
-        std::fprintf(stderr, "longest wait so far %.0f ms, at %s\n", longest, entry.id);
-      }
-    }
-    row("window waits at most: opening, every view", ms(longest), "100 ms");
-  }
-
-  window.show_view("heatmap");
-  wait_for([&] { return has_picture(window); });
-  if (auto* picture = window.view()->findChild<views::HeatmapPicture*>()) {
-    const QPointF middle(picture->width() * 0.6, picture->height() * 0.25);
-    row("heatmap, a frame of zooming", frames(*picture, 120, [&](int i) { wheel(*picture, middle, i % 24 < 12 ? 1 : -1); }).text(), "8 ms");
-    for (int i = 0; i < 6; ++i) wheel(*picture, middle, 1);
-    mouse(*picture, QEvent::MouseButtonPress, middle);
-    row("heatmap, a frame of moving",
-        frames(*picture, 120, [&](int i) { mouse(*picture, QEvent::MouseMove, middle + QPointF(i % 40 * 6 - 120, i % 20 * 4 - 40)); })
-            .text(),
-        "8 ms");
-    mouse(*picture, QEvent::MouseButtonRelease, middle + QPointF(9, 9));
-    views::Selection selection = window.document().selection();
-    row("heatmap, a frame of scrubbing through time", frames(*picture, 60, [&](int i) {
-                                                        selection.first_batch = i * 64, selection.end_batch = selection.first_batch + 2048;
-                                                        window.document().select(selection);
-                                                      }).text());
-    window.document().select({});
-  }
-  window.show_view("timeline");
-  wait_for([&] { return has_picture(window); });
-  QWidget* canvas = window.view()->picture();
-  QTest::keyClick(canvas, Qt::Key_0);
-  const QPointF middle(canvas->width() * 0.6, canvas->height() * 0.3);
-  row("timeline, everything: a frame", frames(*canvas, 60, [&](int) { canvas->update(); }).text(), "16 ms");
-  row("timeline, a frame of zooming",
-      frames(*canvas, 200, [&](int i) { QTest::keyClick(canvas, i % 80 < 40 ? Qt::Key_W : Qt::Key_S); }).text(), "16 ms");
-  QTest::keyClick(canvas, Qt::Key_0);
-  for (int i = 0; i < 12; ++i) QTest::keyClick(canvas, Qt::Key_W);
-  row("timeline, a frame of moving",
-      frames(*canvas, 100, [&](int i) { QTest::keyClick(canvas, i % 50 < 25 ? Qt::Key_D : Qt::Key_A); }).text(), "16 ms");
-  row("resident after all views", QString("%1 MB").arg(resident_mb(), 0, 'f', 0));
-
+  Waiting waiting(&window);
+  window.show_view("overview");
+  window.open(bench.session);
+  wait_for_picture(window);
   for (const views::ViewEntry& entry : views::all_views()) {
     window.show_view(entry.id);
-    wait_for([&] { return window.background().idle(); });
+    wait_until_idle(window);
+    QTest::qWait(300);
+    if (waiting.longest_ms() > longest) {
+      longest = waiting.longest_ms();
+      std::fprintf(stderr, "longest wait so far %.0f ms, at %s\n", longest, entry.id);
+    }
+  }
+  row("window waits at most: opening, every view", ms(longest), "100 ms");
+}
+
+void heatmap_frames(MainWindow& window) {
+  window.show_view("heatmap");
+  wait_for_picture(window);
+  auto* picture = window.view()->findChild<views::HeatmapPicture*>();
+  if (!picture) return;
+  const QPointF middle(picture->width() * 0.6, picture->height() * 0.25);
+  row("heatmap, a frame of zooming", frames(*picture, 120, [&](int i) { wheel(*picture, middle, i % 24 < 12 ? 1 : -1); }).text(), "8 ms");
+  for (int i = 0; i < 6; ++i) wheel(*picture, middle, 1);
+  mouse(*picture, QEvent::MouseButtonPress, middle);
+  row("heatmap, a frame of moving",
+      frames(*picture, 120, [&](int i) { mouse(*picture, QEvent::MouseMove, middle + QPointF(i % 40 * 6 - 120, i % 20 * 4 - 40)); }).text(),
+      "8 ms");
+  mouse(*picture, QEvent::MouseButtonRelease, middle + QPointF(9, 9));
+  views::Selection selection = window.document().selection();
+  const auto scrub = [&](int i) {
+    selection.first_batch = i * 64, selection.end_batch = selection.first_batch + 2048;
+    window.document().select(selection);
+  };
+  row("heatmap, a frame of scrubbing through time", frames(*picture, 60, scrub).text());
+  window.document().select({});
+}
+
+void timeline_frames(MainWindow& window) {
+  window.show_view("timeline");
+  wait_for_picture(window);
+  QWidget* canvas = window.view()->picture();
+  const auto keys = [&](int frames_of, auto key) {
+    return frames(*canvas, frames_of, [&](int i) { QTest::keyClick(canvas, key(i)); }).text();
+  };
+  QTest::keyClick(canvas, Qt::Key_0);
+  row("timeline, everything: a frame", frames(*canvas, 60, [&](int) { canvas->update(); }).text(), "16 ms");
+  row("timeline, a frame of zooming", keys(200, [](int i) { return i % 80 < 40 ? Qt::Key_W : Qt::Key_S; }), "16 ms");
+  QTest::keyClick(canvas, Qt::Key_0);
+  for (int i = 0; i < 12; ++i) QTest::keyClick(canvas, Qt::Key_W);
+  row("timeline, a frame of moving", keys(100, [](int i) { return i % 50 < 25 ? Qt::Key_D : Qt::Key_A; }), "16 ms");
+}
+
+void idle_views(MainWindow& window) {
+  for (const views::ViewEntry& entry : views::all_views()) {
+    window.show_view(entry.id);
+    wait_until_idle(window);
     QTest::qWait(500);
     const double before = cpu_seconds();
     QTest::qWait(3000);
     row(QString("idle: %1").arg(entry.id), QString("%1 % of a core").arg((cpu_seconds() - before) / 3 * 100, 0, 'f', 1), "none");
   }
+}
 
-  {
-    window.show_view("heatmap");
-    Waiting waiting(&window);
-    studio::RunRequest request;
-    request.experiment.model = "demo:switch-names";
-    request.experiment.data = "demo:switch-names-sample";
-    request.optimize.session = folder.filePath("run.storm").toStdString();
-    request.optimize.measure_seconds = 3;
-    window.runs().start(request);
-    wait_for([&] { return !window.runs().running(); });
-    row("window waits at most: a run", ms(waiting.longest_ms()), "100 ms");
-    QElapsedTimer cancelling;
-    window.runs().start(request);
-    QTest::qWait(1500);
-    cancelling.start();
-    window.runs().cancel();
-    wait_for([&] { return !window.runs().running(); });
-    row("a run is cancelled after", ms(static_cast<double>(cancelling.nsecsElapsed()) * 1e-6), "100 ms");
-  }
-  QFile::remove(folder.filePath("run.storm"));
+void run_and_cancel(const Bench& bench, MainWindow& window) {
+  window.show_view("heatmap");
+  const QString session = bench.folder.filePath("run.storm");
+  const auto ended = [&] { return !window.runs().running(); };
+  Waiting waiting(&window);
+  studio::RunRequest request;
+  request.experiment.model = "demo:switch-names";
+  request.experiment.data = "demo:switch-names-sample";
+  request.optimize.session = session.toStdString();
+  request.optimize.measure_seconds = 3;
+  window.runs().start(request);
+  wait_for(ended);
+  row("window waits at most: a run", ms(waiting.longest_ms()), "100 ms");
+  QElapsedTimer cancelling;
+  window.runs().start(request);
+  QTest::qWait(1500);
+  cancelling.start();
+  window.runs().cancel();
+  wait_for(ended);
+  row("a run is cancelled after", ms(static_cast<double>(cancelling.nsecsElapsed()) * 1e-6), "100 ms");
+  QFile::remove(session);
+}
 
-  const QString trace = folder.filePath("trace.csv");
-  write_trace(trace, small ? 3'000 : 60'000);
-  QFile::remove(folder.filePath("trace.storm"));
-  {
-    Waiting waiting(&window);
-    drop(window, trace);
-    wait_for([&] { return !window.document().empty() && window.document().session().file.ends_with("trace.storm"); });
-    wait_for([&] { return has_picture(window); });
-    row("window waits at most: an import of 2 million rows", ms(waiting.longest_ms()), "100 ms");
-  }
-  window.open(session);
-  wait_for([&] { return window.document().session().file == session.toStdString() && has_picture(window); });
+void import_by_drop(const Bench& bench, MainWindow& window) {
+  const QString trace = bench.folder.filePath("trace.csv"), session = bench.folder.filePath("trace.storm");
+  write_trace(trace, bench.small ? 3'000 : 60'000);
+  QFile::remove(session);
+  Waiting waiting(&window);
+  drop(window, trace);
+  wait_for([&] { return !window.document().empty() && window.document().session().file.ends_with("trace.storm"); });
+  wait_for_picture(window);
+  row("window waits at most: an import of 2 million rows", ms(waiting.longest_ms()), "100 ms");
+  QFile::remove(trace);
+  window.open(bench.session);
+  wait_for([&] { return window.document().session().file == bench.session.toStdString() && has_picture(window); });
+  QFile::remove(session);
+}
+
+void exports_of_every_view(MainWindow& window) {
   for (const views::ViewEntry& entry : views::all_views()) {
     window.show_view(entry.id);
-    wait_for([&] { return window.background().idle(); });
+    wait_until_idle(window);
     QElapsedTimer timer;
     timer.start();
     studio::draw_picture(*window.view(), window.view()->picture()->size(), 2, "png");
@@ -340,8 +348,41 @@ int run(int argc, char** argv) {
     row(QString("window waits at most: export of %1 at 2x, and of its table").arg(entry.id),
         QString("%1, %2 for %3 rows").arg(ms(picture_ms), ms(static_cast<double>(timer.nsecsElapsed()) * 1e-6)).arg(rows), "100 ms");
   }
-  QFile::remove(trace);
-  QFile::remove(folder.filePath("trace.storm"));
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  QElapsedTimer since_start;
+  since_start.start();
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication application(argc, argv);
+  QApplication::setStyle(QStyleFactory::create("Fusion"));
+  QStringList arguments = QApplication::arguments();
+  const Bench bench = read_arguments(arguments);
+  const auto first = arguments.indexOf("--first-picture");
+  if (first < 0 && !QFileInfo::exists(bench.session)) make_session(bench);
+  forbid_blocking_here();
+  if (first >= 0) return first_picture(bench, arguments.value(first + 1), since_start);
+
+  const HugeSession& size = bench.size;
+  std::printf("Session: %d routers x %d branches, %d batches of %d cells at each: %lld routed cells, %lld events, %.2f GB.\n\n",
+              size.routers, size.branches, size.batches, size.cells, static_cast<long long>(size.routed()),
+              static_cast<long long>(size.events) * size.batches, static_cast<double>(QFileInfo(bench.session).size()) * 1e-9);
+  std::printf("| what | figure | bar |\n|---|---|---|\n");
+  std::fflush(stdout);
+  first_pictures(bench);
+  MainWindow window;
+  window.resize(1600, 1000);
+  window.show();
+  opening_and_every_view(bench, window);
+  heatmap_frames(window);
+  timeline_frames(window);
+  row("resident after all views", QString("%1 MB").arg(resident_mb(), 0, 'f', 0));
+  idle_views(window);
+  run_and_cancel(bench, window);
+  import_by_drop(bench, window);
+  exports_of_every_view(window);
   return 0;
 }
 

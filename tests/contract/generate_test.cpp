@@ -73,7 +73,7 @@ class GenerateTest : public QObject {
 
     const SessionReader reader(session);
     const int64_t run = reader.find_run("").id;
-    const std::vector<SequenceInput> inputs = reader.inputs(run, 0, 10);
+    const std::vector<SequenceInput> inputs = reader.inputs(run, {0, 10});
     QCOMPARE(inputs.size(), names.size());
     for (const SequenceInput& input : inputs) {
       QCOMPARE(input.label, names[static_cast<size_t>(input.sequence)].second);

@@ -361,7 +361,7 @@ class JsonTest : public QObject {
     const int64_t hits = j["passes"][0]["guard_hits"].get<int64_t>(), misses = j["passes"][0]["fallbacks"].get<int64_t>();
     const SessionReader reader(session);
     int64_t session_hits = 0, session_misses = 0;
-    for (const BatchSummary& b : reader.batches(reader.find_run("").id, 0, 100))
+    for (const BatchSummary& b : reader.batches(reader.find_run("").id, {0, 100}))
       session_hits += b.guard_hits, session_misses += b.guard_misses;
     QVERIFY(misses > 0);
     QCOMPARE(hits, session_hits);
@@ -370,7 +370,7 @@ class JsonTest : public QObject {
         short_run("optimize", switch_model(), "random:12x3x3", {"--batch", "1", "--only", "dead-path", "--keep-all", "-o", session}));
     const RunSummary run = reader.find_run("");
     int64_t all = 0;
-    for (const BatchSummary& b : reader.batches(run.id, 0, 100)) all += b.guard_hits + b.guard_misses;
+    for (const BatchSummary& b : reader.batches(run.id, {0, 100})) all += b.guard_hits + b.guard_misses;
     QVERIFY(all > 0 && all % 12 == 0);
     QCOMPARE(found["passes"][0]["guard_hits"].get<int64_t>() + found["passes"][0]["fallbacks"].get<int64_t>(), all);
   }

@@ -172,23 +172,23 @@ void read_all(const std::string& path) {
     ask([&] { layout = reader.layout(run); });
     ask([&] { levels = reader.levels(run); });
     ask([&] { reader.guards(run); });
-    ask([&] { reader.inputs(run, 0, kMany); });
-    ask([&] { batches = reader.batches(run, 0, kMany); });
-    ask([&] { reader.batches_with(run, 0, kMany, kMany); });
+    ask([&] { reader.inputs(run, {0, kMany}); });
+    ask([&] { batches = reader.batches(run, {0, kMany}); });
+    ask([&] { reader.batches_with(run, {0, kMany}, kMany); });
     ask([&] { reader.sequences(run); });
-    ask([&] { reader.batches_of_phase(run, Phase::decode, 0, kMany); });
+    ask([&] { reader.batches_of_phase(run, Phase::decode, {0, kMany}); });
     for (size_t r = 0; r < std::min(layout.routers.size(), kMostRouters); ++r) {
       const auto router = static_cast<int32_t>(r);
       const auto branches = static_cast<size_t>(layout.routers[r].branches);
       for (const PyramidLevel& level : levels)
         ask([&] {
-          for (const RouterLoads& loads : reader.loads(run, router, level.level, 0, kMany))
+          for (const RouterLoads& loads : reader.loads(run, router, level.level, {0, kMany}))
             fuzz::require(loads.load.size() == branches && loads.padded.size() == branches, "a window has its router's branches");
         });
       ask([&] { fuzz::require(reader.total_loads(run, router).load.size() == branches, "a total has its router's branches"); });
       for (const LayoutEdge& e : layout.edges)
-        if (e.from == router) ask([&] { reader.transitions(run, router, e.to, 0, kMany); });
-      ask([&] { reader.coactivation(run, router, 1, kMany); });
+        if (e.from == router) ask([&] { reader.transitions(run, router, e.to, {0, kMany}); });
+      ask([&] { reader.coactivation(run, router, {1, 1 + kMany}); });
       ask([&] { reader.label_loads(run, router); });
       ask([&] { reader.token_loads(run, router, kMany); });
       for (int64_t b = 0; b < std::min(static_cast<int64_t>(batches.size()), kMostBatches); ++b)

@@ -107,7 +107,7 @@ class HugeSessionTest : public QObject {
     QCOMPARE(levels.back().windows, int64_t{98});
     int64_t cells = 0;
     for (int32_t r = 0; r < 3; ++r)
-      for (const RouterLoads& window : reader.loads(run.id, r, levels.back().level, 0, 256)) cells += window.cells;
+      for (const RouterLoads& window : reader.loads(run.id, r, levels.back().level, {0, 256})) cells += window.cells;
     QCOMPARE(cells, batches * 64 * 3);
     qInfo("opened, coarsest level of 3 routers: %.2f ms, %lld pages of 8 KiB", ms_since(begin),
           static_cast<long long>(reader.pages_read()));
@@ -116,10 +116,10 @@ class HugeSessionTest : public QObject {
     // Looking closer costs as little: a screenful of the finest level, one decision, one cell, the transitions of half the run.
     int64_t pages = reader.pages_read();
     begin = Clock::now();
-    QCOMPARE(reader.loads(run.id, 1, 0, 70'000, 256).size(), size_t{256});
+    QCOMPARE(reader.loads(run.id, 1, 0, {70'000, 70256}).size(), size_t{256});
     QVERIFY(reader.decision(run.id, 2, 77'777).has_value());
     QCOMPARE(reader.cell_path(run.id, 0, {0, 123'456, 7, 0, Phase::forward}).size(), size_t{3});
-    QVERIFY(reader.transitions(run.id, 0, 1, 1, 50'000).total() > 0);
+    QVERIFY(reader.transitions(run.id, 0, 1, {1, 50001}).total() > 0);
     qInfo("closer: %.2f ms, %lld more pages", ms_since(begin), static_cast<long long>(reader.pages_read() - pages));
     QVERIFY(reader.pages_read() - pages < 300);
   }

@@ -111,7 +111,7 @@ std::string loads_differ(const SessionReader& reader, int64_t run, const std::st
     const int32_t router = router_named(layout, row[0]);
     if (router < 0) return "no router " + row[0];
     if (whole(row[2]) > 1) return "the table has windows of several batches";  // 0: the router had no cells in the batch
-    const auto loads = reader.loads(run, router, 0, whole(row[1]), 1);
+    const auto loads = reader.loads(run, router, 0, {whole(row[1]), whole(row[1]) + 1});
     if (loads.size() != 1 || loads[0].batches != whole(row[2])) return "no window of batch " + row[1];
     const auto branch = static_cast<size_t>(whole(row[3]));
     const RouterLoads& l = loads[0];
@@ -135,7 +135,7 @@ std::string transitions_differ(const SessionReader& reader, int64_t run, const s
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     for (const int32_t e : edges_from(layout, static_cast<int32_t>(r))) {
       const int32_t next = layout.edges[static_cast<size_t>(e)].to;
-      for (const PairCount& p : reader.transitions(run, static_cast<int32_t>(r), next, 0, reader.run(run).batches).entries)
+      for (const PairCount& p : reader.transitions(run, static_cast<int32_t>(r), next, {0, reader.run(run).batches}).entries)
         rows.push_back({layout.routers[r].name, std::to_string(p.from), layout.routers[static_cast<size_t>(next)].name,
                         std::to_string(p.to), std::to_string(p.count)});
     }
@@ -283,7 +283,7 @@ class Schema2Test : public QObject {
 
   void batches_inputs_guards_and_phases_are_kept() {
     const SessionReader reader(copy("optimize"));
-    const auto batches = reader.batches(2, 0, 10);
+    const auto batches = reader.batches(2, {0, 10});
     QCOMPARE(batches.size(), size_t{3});
     QCOMPARE(batches[1].latency_ms, 2.380685);
     QVERIFY(batches[1].first_sequence == 4 && batches[1].sequences == 4 && batches[1].guard_hits == 3 && batches[1].guard_misses == 0);
@@ -291,7 +291,7 @@ class Schema2Test : public QObject {
     QCOMPARE(guards.size(), size_t{3});
     QVERIFY(guards[1].step == 48 && guards[1].hits == 3 && guards[1].misses == 0);
     QVERIFY(!reader.events(2, 0).empty());
-    const auto inputs = reader.inputs(1, 0, 12);
+    const auto inputs = reader.inputs(1, {0, 12});
     QCOMPARE(inputs.size(), size_t{12});
     QVERIFY(inputs[1].label == "Greek" && inputs[1].text == "Όλυμπος");
     const auto spaces = reader.spaces(1, 0);

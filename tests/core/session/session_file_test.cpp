@@ -67,7 +67,7 @@ class SessionFileTest : public QObject {
       QCOMPARE(reader.summary().schema, 1);
       QVERIFY(!reader.has_pieces() && reader.pieces(std::vector<int32_t>{1}).empty());
       QVERIFY(reader.layout(1) == chained);
-      QVERIFY(reader.transitions(1, 2, 3, 0, 20).total() > 0);
+      QVERIFY(reader.transitions(1, 2, 3, {0, 20}).total() > 0);
       QCOMPARE(hole_in(reader, 1), std::string());
     }
     QVERIFY(read_all(path) == before);

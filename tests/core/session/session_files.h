@@ -55,7 +55,7 @@ inline std::string hole_in(const SessionReader& reader, int64_t run) {
     if (reader.events(run, i).size() != 3) return "events of batch " + std::to_string(i);
   }
   int64_t counted = 0;
-  for (const RouterLoads& w : reader.loads(run, 0, reader.levels(run).back().level, 0, 1000)) counted += w.batches;
+  for (const RouterLoads& w : reader.loads(run, 0, reader.levels(run).back().level, {0, 1000})) counted += w.batches;
   return counted == batches ? "" : "the windows count " + std::to_string(counted) + " of " + std::to_string(batches) + " batches";
 }
 

@@ -126,8 +126,8 @@ class SessionRefusedTest : public QObject {
                    for (const RunSummary& run : reader.runs()) {
                      hole_in(reader, run.id);
                      for (int32_t r = 0; r < 5; ++r) {
-                       for (int32_t next = 0; next < 5; ++next) reader.transitions(run.id, r, next, 0, 100);
-                       reader.coactivation(run.id, r, 0, 100);
+                       for (int32_t next = 0; next < 5; ++next) reader.transitions(run.id, r, next, {0, 100});
+                       reader.coactivation(run.id, r, {0, 100});
                        reader.label_loads(run.id, r);
                        reader.token_loads(run.id, r, 100);
                      }

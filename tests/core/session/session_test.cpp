@@ -50,12 +50,12 @@ class SessionTest : public QObject {
   void sequences_and_their_batches_are_found() {
     const SessionReader reader(make_session(at("sequences.storm"), 6));  // four sequences a batch
     QCOMPARE(reader.sequences(1), int64_t{24});
-    QCOMPARE(reader.batches_with(1, 0, 1, 100), (std::vector<int64_t>{0}));
-    QCOMPARE(reader.batches_with(1, 3, 6, 100), (std::vector<int64_t>{0, 1, 2}));
-    QCOMPARE(reader.batches_with(1, 3, 6, 2), (std::vector<int64_t>{0, 1}));
-    QCOMPARE(reader.batches_with(1, 23, 100, 100), (std::vector<int64_t>{5}));
+    QCOMPARE(reader.batches_with(1, {0, 1}, 100), (std::vector<int64_t>{0}));
+    QCOMPARE(reader.batches_with(1, {3, 9}, 100), (std::vector<int64_t>{0, 1, 2}));
+    QCOMPARE(reader.batches_with(1, {3, 9}, 2), (std::vector<int64_t>{0, 1}));
+    QCOMPARE(reader.batches_with(1, {23, 123}, 100), (std::vector<int64_t>{5}));
     QCOMPARE(reader.sequences(99), int64_t{0});
-    QVERIFY(reader.batches_with(99, 0, 5, 5).empty());
+    QVERIFY(reader.batches_with(99, {0, 5}, 5).empty());
   }
 
   void every_decision_comes_back() {
@@ -90,7 +90,7 @@ class SessionTest : public QObject {
     }
     QVERIFY(!reader.decision(1, 0, 40).has_value());
     QVERIFY(reader.has_decisions(1));
-    const auto batches = reader.batches(1, 10, 5);
+    const auto batches = reader.batches(1, {10, 15});
     QCOMPARE(batches.size(), size_t{5});
     QCOMPARE(batches[4].number, int64_t{14});
     QCOMPARE(batches[4].first_sequence, int64_t{56});
@@ -128,12 +128,12 @@ class SessionTest : public QObject {
       QCOMPARE(levels.size(), size_t{3});  // 1100, 275, 69
       QCOMPARE(levels[2].windows, int64_t{69});
       for (int32_t r = 0; r < 5; ++r) {
-        const auto fine = reader.loads(1, r, 0, 0, batches);
+        const auto fine = reader.loads(1, r, 0, {0, batches});
         QCOMPARE(fine.size(), static_cast<size_t>(batches));
         RouterLoads all(layout.routers[static_cast<size_t>(r)].branches);
         for (const auto& one : fine) all.add(one);
         for (int32_t level = 1; level < 3; ++level) {
-          const auto windows = reader.loads(1, r, level, 0, 1 << 20);
+          const auto windows = reader.loads(1, r, level, {0, 1 << 20});
           QCOMPARE(windows.size(), static_cast<size_t>(levels[static_cast<size_t>(level)].windows));
           for (size_t w = 0; w < windows.size(); ++w) {
             RouterLoads sum(all.branches());
@@ -153,12 +153,12 @@ class SessionTest : public QObject {
         QCOMPARE(total.cells, all.cells);
         QCOMPARE(total.batches, batches);
         // A part of a level is that part of all of it.
-        const auto part = reader.loads(1, r, 1, 100, 7), whole = reader.loads(1, r, 1, 0, 300);
+        const auto part = reader.loads(1, r, 1, {100, 107}), whole = reader.loads(1, r, 1, {0, 300});
         QVERIFY(std::equal(part.begin(), part.end(), whole.begin() + 100));
-        QCOMPARE(reader.loads(1, r, 1, 270, 50).size(), size_t{5});
+        QCOMPARE(reader.loads(1, r, 1, {270, 320}).size(), size_t{5});
       }
-      QVERIFY_EXCEPTION_THROWN(reader.loads(1, 0, 3, 0, 1), Error);
-      QVERIFY_EXCEPTION_THROWN(reader.loads(1, 9, 0, 0, 1), Error);
+      QVERIFY_EXCEPTION_THROWN(reader.loads(1, 0, 3, {0, 1}), Error);
+      QVERIFY_EXCEPTION_THROWN(reader.loads(1, 9, 0, {0, 1}), Error);
     }
   }
 
@@ -192,12 +192,12 @@ class SessionTest : public QObject {
         add_transitions({batch.decision(2), 2}, {batch.decision(4), 2}, others, batch.space(1).mask, scratch, past);
         add_coactivation({batch.decision(2), 2}, batch.space(1).mask, pairs);
       }
-      QCOMPARE(reader.transitions(1, 2, 3, first, count).entries, inner.take().entries);
-      QCOMPARE(reader.transitions(1, 2, 4, first, count).entries, past.take().entries);
-      QCOMPARE(reader.coactivation(1, 2, first, count).entries, pairs.take().entries);
+      QCOMPARE(reader.transitions(1, 2, 3, {first, first + count}).entries, inner.take().entries);
+      QCOMPARE(reader.transitions(1, 2, 4, {first, first + count}).entries, past.take().entries);
+      QCOMPARE(reader.coactivation(1, 2, {first, first + count}).entries, pairs.take().entries);
     }
-    QVERIFY(reader.transitions(1, 1, 2, 0, 10).entries.empty());
-    QVERIFY(reader.coactivation(1, 0, 0, 10).entries.empty());
+    QVERIFY(reader.transitions(1, 1, 2, {0, 10}).entries.empty());
+    QVERIFY(reader.coactivation(1, 0, {0, 10}).entries.empty());
   }
 
   void the_way_of_one_cell_is_what_its_decisions_say() {
@@ -296,19 +296,19 @@ class SessionTest : public QObject {
     QVERIFY((list[0].cells.id(5) == CellId{40, 40, 1, 0, Phase::forward}));
     QVERIFY(!reader.spaces(1, 2)[0].items);
     QCOMPARE(reader.sequences(1), int64_t{41});
-    QCOMPARE(reader.batches_with(1, 3, 3, 100), (std::vector<int64_t>{0, 1}));
-    QCOMPARE(reader.batches_with(1, 0, 41, 100), (std::vector<int64_t>{0, 1, 2}));
-    QCOMPARE(reader.batches_with(1, 22, 1, 100), (std::vector<int64_t>{2}));
+    QCOMPARE(reader.batches_with(1, {3, 6}, 100), (std::vector<int64_t>{0, 1}));
+    QCOMPARE(reader.batches_with(1, {0, 41}, 100), (std::vector<int64_t>{0, 1, 2}));
+    QCOMPARE(reader.batches_with(1, {22, 23}, 100), (std::vector<int64_t>{2}));
     const auto path = reader.cell_path(1, 0, {0, 40, 1, 0, Phase::forward});
     QCOMPARE(path.size(), size_t{1});
     QCOMPARE(path[0].batch, int64_t{1});
     QCOMPARE(path[0].choice, (std::vector<int32_t>{2}));  // row 5 of batch 1
     QVERIFY(reader.cell_path(1, 0, {0, 1, 0, 0, Phase::forward}).empty());
     std::map<int64_t, std::string> labels;
-    for (const SequenceInput& input : reader.inputs(1, 0, 100)) labels[input.sequence] = input.label;
+    for (const SequenceInput& input : reader.inputs(1, {0, 100})) labels[input.sequence] = input.label;
     QCOMPARE(labels, (std::map<int64_t, std::string>{
                          {0, "de"}, {3, "fr"}, {5, "it"}, {7, "de"}, {12, "it"}, {20, "de"}, {21, "fr"}, {22, "it"}, {40, "fr"}}));
-    const auto batches = reader.batches(1, 0, 3);
+    const auto batches = reader.batches(1, {0, 3});
     QVERIFY(batches[0].part == kProfiled && batches[1].part == kMeasured && batches[0].listed && !batches[2].listed);
     QVERIFY(batches[0].first_sequence == 3 && batches[0].sequences == 3 && batches[2].first_sequence == 20);
   }
@@ -330,9 +330,9 @@ class SessionTest : public QObject {
     const SessionReader reader(at("phases.storm"));
     QCOMPARE(reader.phases(1), (std::vector<Phase>{Phase::prefill, Phase::decode}));
     std::vector<std::pair<int64_t, int32_t>> found;
-    for (const SpaceOfBatch& s : reader.batches_of_phase(1, Phase::decode, 2, 5)) found.emplace_back(s.batch, s.space);
+    for (const SpaceOfBatch& s : reader.batches_of_phase(1, Phase::decode, {2, 5})) found.emplace_back(s.batch, s.space);
     QCOMPARE(found, (std::vector<std::pair<int64_t, int32_t>>{{2, 0}, {2, 1}, {3, 1}, {4, 0}, {4, 1}}));
-    QVERIFY(reader.batches_of_phase(1, Phase::forward, 0, 9).empty());
+    QVERIFY(reader.batches_of_phase(1, Phase::forward, {0, 9}).empty());
   }
 
   void loads_by_label_and_token_agree_with_the_decisions() {
@@ -370,7 +370,7 @@ class SessionTest : public QObject {
     }
     QVERIFY(std::is_sorted(by_token.begin(), by_token.end(), [](auto& a, auto& b) { return a.cells > b.cells; }));
     QCOMPARE(reader.token_loads(1, 1, 5).size(), size_t{5});
-    const auto inputs = reader.inputs(1, 0, 1000);
+    const auto inputs = reader.inputs(1, {0, 1000});
     QVERIFY(!inputs.empty());
     for (const SequenceInput& s : inputs) QVERIFY(!s.label.empty() && s.text.empty());  // labels always, texts when asked
   }
@@ -380,7 +380,7 @@ class SessionTest : public QObject {
     start.inputs = true;
     const std::string path = make_session(at("inputs.storm"), 4, start);
     const SessionReader reader(path);
-    const auto inputs = reader.inputs(1, 5, 3);
+    const auto inputs = reader.inputs(1, {5, 8});
     QCOMPARE(inputs.size(), size_t{3});
     QCOMPARE(inputs[0].text, std::string("text 5"));
     BatchRecord batch;
@@ -398,7 +398,7 @@ class SessionTest : public QObject {
     QVERIFY(!reader.decision(1, 0, 0).has_value());
     QCOMPARE(reader.total_loads(1, 0).batches, int64_t{20});
     QCOMPARE(reader.events(1, 19).size(), size_t{3});
-    QVERIFY(reader.transitions(1, 0, 1, 0, 20).total() > 0);
+    QVERIFY(reader.transitions(1, 0, 1, {0, 20}).total() > 0);
   }
 
   void what_was_counted_is_at_hand_without_reading() {
@@ -409,7 +409,7 @@ class SessionTest : public QObject {
     run->finish(RunStatus::finished);
     const SessionReader reader(at("profile.storm"));
     QCOMPARE(reader.total_loads(1, 2).load, run->profile().loads(2).load);
-    QCOMPARE(reader.transitions(1, 2, 4, 0, 10).entries, run->profile().transitions(find_edge(two_stacks(), 2, 4)).entries);
+    QCOMPARE(reader.transitions(1, 2, 4, {0, 10}).entries, run->profile().transitions(find_edge(two_stacks(), 2, 4)).entries);
   }
 
   void batches_may_leave_numbers_and_routers_out() {
@@ -431,13 +431,13 @@ class SessionTest : public QObject {
     run->finish(RunStatus::finished);
     const SessionReader reader(path);
     QCOMPARE(reader.run(1).batches, int64_t{41});
-    const auto windows = reader.loads(1, 0, 0, 0, 100);
+    const auto windows = reader.loads(1, 0, 0, {0, 100});
     QCOMPARE(windows.size(), size_t{41});
     QCOMPARE(windows[1].batches, int64_t{0});
     QCOMPARE(windows[40].cells, int64_t{48});
     QCOMPARE(reader.total_loads(1, 0).batches, int64_t{3});
     QCOMPARE(reader.total_loads(1, 1).batches, int64_t{0});
-    QVERIFY(reader.transitions(1, 0, 1, 0, 100).entries.empty());
+    QVERIFY(reader.transitions(1, 0, 1, {0, 100}).entries.empty());
   }
 };
 
