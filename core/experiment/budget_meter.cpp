@@ -4,17 +4,25 @@
 
 namespace stormcell {
 
+BudgetMeter::BudgetMeter(const WeightStore& store) {
+  if (store.budget() == 0) return;
+  store_ = &store;
+  before_ = store.counters();
+}
+
 void BudgetMeter::add_execution() {
-  if (store_->budget() == 0) return;
+  if (!store_) return;
   ++executions_;
   const HeldMemory held = held_memory();
   if (held.bytes > most_held_) most_held_ = held.bytes, of_group_ = held.of_group;
 }
 
-void BudgetMeter::restart() { *this = BudgetMeter(*store_); }
+void BudgetMeter::restart() {
+  if (store_) *this = BudgetMeter(*store_);
+}
 
 std::optional<BudgetFigures> BudgetMeter::figures() const {
-  if (store_->budget() == 0) return {};
+  if (!store_) return {};
   const WeightCounters now = store_->counters();
   BudgetFigures f;
   f.budget_bytes = now.budget;

@@ -9,8 +9,10 @@ namespace stormcell {
 
 class BudgetMeter {
  public:
+  /// Of a store without a budget: there is nothing to tell.
+  BudgetMeter() = default;
   /// The store must outlive it.
-  explicit BudgetMeter(const WeightStore& store) : store_(&store), before_(store.counters()) {}
+  explicit BudgetMeter(const WeightStore& store);
   /// After each execution.
   void add_execution();
   /// From here on.
@@ -19,7 +21,7 @@ class BudgetMeter {
   std::optional<BudgetFigures> figures() const;
 
  private:
-  const WeightStore* store_;
+  const WeightStore* store_ = nullptr;  // null: no budget
   WeightCounters before_;
   int64_t executions_ = 0, most_held_ = 0;
   bool of_group_ = false;

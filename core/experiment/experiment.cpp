@@ -66,7 +66,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
   s.tolerance = exact ? 1e-4 : 2e-2;
   s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
-  s.budget.emplace(*s.store);
+  s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
