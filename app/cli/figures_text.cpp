@@ -195,6 +195,18 @@ std::string overhead_text(const RunSummaryFigures& f) {
   return share_text(*f.record_overhead) + " of the run, 95 % interval " + number_text(100 * low) + " to " + number_text(100 * high) + " %";
 }
 
+void add_budget(Rows& rows, const std::optional<BudgetFigures>& figures) {
+  if (!figures) return;
+  const BudgetFigures& b = *figures;
+  rows.push_back({"weights of branches", bytes_text(b.expert_bytes) + ", " + bytes_text(b.slot_bytes) +
+                                             " held at a time (--weight-budget " + bytes_text(b.budget_bytes) + "), beside " +
+                                             bytes_text(b.dense_bytes) + " of others"});
+  rows.push_back({"  read", bytes_text(b.bytes_read) + " in " + counted(b.reads, "read") + " over " + counted(b.executions, "execution") +
+                                "; " + count_text(b.evictions) + " evicted; waited " + number_text(b.stall_seconds) + " s"});
+  if (b.held_bytes > 0)
+    rows.push_back({"  memory", bytes_text(b.held_bytes) + " at most after an execution, counted by the " + b.held_counted});
+}
+
 std::string operators_text(const std::string& title, const std::vector<OperatorTime>& operators) {
   if (operators.empty()) return {};
   Rows rows = {{title, "ms a batch", "limit", "steps a batch"}};
@@ -222,6 +234,7 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"cost of recording", overhead_text(f)});
     if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
+  add_budget(rows, f.weight_budget);
   if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   return rows.empty() ? text : text + "\n" + table_text(rows, {});
@@ -243,6 +256,7 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
   if (f.verified)
     for (const std::string& reason : f.verified->reasons) rows.push_back({"", "failed: " + reason});
+  add_budget(rows, f.weight_budget);
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 
 namespace stormcell::cli {
 namespace {
@@ -136,6 +137,17 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          },
          "f32 or bf16: convert the weights while loading (as stored)")
       ->type_name("DTYPE");
+  app.add_option_function<std::string>(
+         "--weight-budget",
+         [&o](const std::string& text) {
+           const std::optional<Bytes> bytes = parse_bytes(text);
+           if (!bytes || bytes->value < 1)
+             bad_input("--weight-budget", "\"" + text + "\" does not fit",
+                       "give bytes, or a number with kB, MB, GB, KiB, MiB or GiB: 4GiB");
+           o.weight_budget = bytes->value;
+         },
+         "memory for the weights of branches; those that do not fit are read while a batch runs (all are loaded)")
+      ->type_name("BYTES");
   app.add_flag("--allow-nonfinite", o.allow_nonfinite, "warn instead of stopping where weights are NaN or infinite");
   app.add_flag("--record-inputs", o.record_inputs, "keep texts and token ids in the session");
   app.add_flag("--record-scores", o.record_scores, "keep the routers' scores in the session");

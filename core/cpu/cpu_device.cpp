@@ -109,24 +109,42 @@ int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info) {
   failed("weights", "no layout \"" + key.layout + "\" on the CPU");
 }
 
-std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team) {
+namespace {
+
+const WeightInfo& info_of_weight(const WeightKey& key, const WeightSource& source) {
   const WeightInfo* info = source.find(key.tensor);
   if (!info) failed("weights", "no tensor " + key.tensor);
-  auto buffer = space.allocate(cpu_weight_bytes(key, *info), key.tensor);
+  return *info;
+}
+
+/// `split(n, f)` calls f(begin, end, member) for parts of [0, n).
+template <class Split>
+void lay_out(const WeightKey& key, const WeightSource& source, std::byte* out, Split split) {
+  const WeightInfo& info = info_of_weight(key, source);
   const std::shared_ptr<const std::byte> bytes = source.bytes(key.tensor);
-  auto* out = reinterpret_cast<std::byte*>(buffer->address().value);
   if (key.layout == "plain") {
-    std::memcpy(out, bytes.get(), static_cast<size_t>(info->bytes()));
+    std::memcpy(out, bytes.get(), static_cast<size_t>(info.bytes()));
   } else if (key.layout == "plain_f32") {
-    to_f32(bytes.get(), info->dtype, reinterpret_cast<float*>(out), static_cast<size_t>(info->elements()));
+    to_f32(bytes.get(), info.dtype, reinterpret_cast<float*>(out), static_cast<size_t>(info.elements()));
   } else if (key.layout == "panels") {
-    const StoredWeight from{bytes.get(), info->dtype, info->shape.at(0), info->shape.at(1), false, nullptr};
-    team.split(panel_count(from.n), 1, [&](int64_t begin, int64_t end, int) { pack(from, key.dtype, out, begin, end); });
+    const StoredWeight from{bytes.get(), info.dtype, info.shape.at(0), info.shape.at(1), false, nullptr};
+    split(panel_count(from.n), [&](int64_t begin, int64_t end, int) { pack(from, key.dtype, out, begin, end); });
   } else {
-    const std::vector<std::byte> turned = channels_first(bytes.get(), info->shape, element_size(info->dtype));
-    pack_conv2d(conv_shape(key, *info), turned.data(), info->dtype, nullptr, key.dtype, out);
+    const std::vector<std::byte> turned = channels_first(bytes.get(), info.shape, element_size(info.dtype));
+    pack_conv2d(conv_shape(key, info), turned.data(), info.dtype, nullptr, key.dtype, out);
   }
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team) {
+  auto buffer = space.allocate(cpu_weight_bytes(key, info_of_weight(key, source)), key.tensor);
+  lay_out(key, source, reinterpret_cast<std::byte*>(buffer->address().value), [&](int64_t n, const auto& f) { team.split(n, 1, f); });
   return buffer;
+}
+
+void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to) {
+  lay_out(key, source, to, [](int64_t n, const auto& f) { f(int64_t{0}, n, 0); });
 }
 
 CpuDevice::CpuDevice(int threads, Communicator* communicator) : team_(threads), communicator_(communicator), memory_(process_memory()) {}
@@ -139,6 +157,9 @@ ExecutableLayout CpuDevice::layout_of(std::shared_ptr<const Program> program, We
 }
 std::unique_ptr<DeviceBuffer> CpuDevice::load_weight(const WeightKey& key, const WeightSource& source) {
   return load_cpu_weight(key, source, *memory_, team_);
+}
+void CpuDevice::load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) {
+  load_cpu_weight_to(key, source, reinterpret_cast<std::byte*>(to.value));
 }
 std::unique_ptr<Executable> CpuDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                                const CompileOptions& options) {

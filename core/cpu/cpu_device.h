@@ -27,6 +27,9 @@ int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info);
 /// Packs or converts a weight into memory of `space`: layouts plain, plain_f32, panels, conv_panels/GROUPS/CHANNELS.
 std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team);
 
+/// The same into memory that is there, on this thread alone.
+void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to);
+
 /// Compiles a program for the CPU kernels, all its memory from `space`.
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                             MemorySpace& space, ThreadTeam& team, Communicator* communicator = nullptr);
@@ -48,6 +51,7 @@ class CpuDevice : public Device {
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override;
   ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
+  void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) override;
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
   ThreadTeam& team() { return team_; }

@@ -11,6 +11,7 @@
 #include "core/cpu/router_records.h"
 #include "core/cpu/step_kernels.h"
 #include "core/runtime/put_range.h"
+#include "core/runtime/segments.h"
 #include "core/runtime/shared_memory.h"
 
 namespace stormcell::cpu {
@@ -54,7 +55,6 @@ class CpuExecutable : public Executable {
   CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, ThreadTeam& team,
                 Communicator* communicator)
       : Executable(std::move(program)),
-        weights_(weights),
         team_(team),
         communicator_(communicator),
         bounds_(options.bounds),
@@ -65,7 +65,9 @@ class CpuExecutable : public Executable {
     layout_.memory = plan_memory(*program_, bounds_);
     layout_.scratch_bytes = kernels_.scratch_bytes;
     layout_.most_events = most_events(*program_, bounds_);
-    sort_weights(*program_, kernels_, layout_);
+    sort_weights(*program_, kernels_, weights, layout_);
+    find_sites();
+    segments_ = segments_of(*program_, layout_);
   }
 
   void allocate(const CompileOptions& options, MemorySpace& space) {
@@ -102,7 +104,20 @@ class CpuExecutable : public Executable {
     StatusArea area;
     std::byte* records;
   };
-  static constexpr int32_t kStop = -1;  ///< instead of a next step: the submission ends, to be resumed
+  static constexpr int32_t kStop = -1;  ///< instead of a next step: the submission ends, to be resumed at this one
+
+  void find_sites() {
+    site_of_.assign(program_->steps.size(), -1);
+    parts_of_.resize(program_->operands.size());
+    for (size_t i = 0; i < layout_.sites.size(); ++i) {
+      const PartSite& site = layout_.sites[i];
+      site_of_[site.step] = static_cast<int32_t>(i);
+      std::vector<PartUse>& parts = parts_of_[site.decision];
+      parts.insert(parts.end(), site.parts.begin(), site.parts.end());
+      const auto branches = static_cast<size_t>(program_->operands[site.decision].branches);
+      if (computed_.size() < branches) computed_.resize(branches);
+    }
+  }
 
   void place_operands() {
     placed_at_ = memory_->address(SharedPart::activations);
@@ -113,12 +128,16 @@ class CpuExecutable : public Executable {
   }
 
   void run_steps(const Submission& s) {
+    if (!begins_leaf(segments_, s.resume) && !program_->steps.empty())
+      failed("plan", "a submission begins at step " + std::to_string(s.resume) + ", within a segment");
     // A larger plan that was compiled since has moved what they share.
     if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
     operands_.bind(s.bindings, s.inputs);
     Running running{
         s, {reinterpret_cast<std::byte*>(status().value), *program_, layout_.most_events}, reinterpret_cast<std::byte*>(records().value)};
     reset(running.area, s.resume != 0);
+    weights_.addresses = reinterpret_cast<const DeviceAddress*>(s.weights.value);
+    if (s.resume == 0) waiting_ = -1, waited_ns_ = 0;
 
     const PollingTeam polling(team_, s.cancel);
     const auto steps = static_cast<int32_t>(program_->steps.size());
@@ -126,11 +145,19 @@ class CpuExecutable : public Executable {
       if (s.cancel) s.cancel->check();
       const Step& step = program_->steps[at];
       const uint64_t begin = s.events ? now_ns() : 0;
-      lives_.begin(at, *space_);
+      if (at != waiting_) lives_.begin(at, *space_);  // else it has begun: waves before have left results
       const int32_t next = run_step(at, step, running);
-      if (next == kStop) return;
-      if (s.events && step.kind == StepKind::kernel) add_event(running.area, {begin, now_ns(), at, 0});
+      if (next == kStop) {
+        if (s.events) waited_ns_ += now_ns() - begin;
+        return;
+      }
+      if (s.events && step.kind == StepKind::kernel) {
+        // One event a step: as long as its waves took together, what they waited for left out.
+        add_event(running.area, {begin - waited_ns_, now_ns(), at, 0});
+        waited_ns_ = 0;
+      }
       lives_.end(at, next, *space_);
+      if (running.area.status->code != ExecutionStatus::done) return;  // done, but for telling whom a router chose
       at = next;
     }
     if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
@@ -169,6 +196,9 @@ class CpuExecutable : public Executable {
     const int32_t router = kernels_.router[at];
     if (router >= 0) {
       decide(at, step, running, router);
+      tell_of_missing(at, step.outputs[0], running);
+    } else if (site_of_[at] >= 0) {
+      if (!compute_wave(at, step, running)) return kStop;
     } else {
       run_kernel(at, step, running, nullptr);
     }
@@ -187,13 +217,52 @@ class CpuExecutable : public Executable {
     if (s.record) records_.record_scores(router, kernels_.in[at][0], running.area.executions[index], running.records);
   }
 
-  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed) {
+  /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where others are left.
+  bool compute_wave(int32_t at, const Step& step, Running& running) {
+    const PartSite& site = layout_.sites[static_cast<size_t>(site_of_[at])];
+    const DecisionView& d = operands_.decision(site.decision);
+    if (waiting_ != at) std::fill(computed_.begin(), computed_.end(), uint8_t{0});
+    const auto is_due = [&](const PartUse& part) { return d.load(part.branch) > 0 && !computed_[static_cast<size_t>(part.branch)]; };
+    bool some = false, all = true;
+    for (const PartUse& part : site.parts)
+      if (is_due(part)) (weights_.address(part.handle) ? some : all) = bool(weights_.address(part.handle));
+    if (some) run_kernel(at, step, running, nullptr, computed_.data());
+    for (const PartUse& part : site.parts)
+      if (is_due(part) && weights_.address(part.handle)) computed_[static_cast<size_t>(part.branch)] = 1;
+    waiting_ = all ? -1 : at;
+    if (!all) ask_for_parts(at, site.decision, running);
+    return all;
+  }
+
+  /// Where a router chose branches whose parts are not there, the host is told at once: it reads them while what does not need them is
+  /// computed.
+  void tell_of_missing(int32_t at, int32_t decision, Running& running) const {
+    const DecisionView& d = operands_.decision(decision);
+    for (const PartUse& part : parts_of_[decision])
+      if (d.load(part.branch) > 0 && !weights_.address(part.handle)) return ask_for_parts(at + 1, decision, running);
+  }
+
+  /// Ends the submission; it goes on at `resume`.
+  void ask_for_parts(int32_t resume, int32_t decision, Running& running) const {
+    ExecutionStatus& status = *running.area.status;
+    status.code = ExecutionStatus::needs_weights;
+    status.resume = resume;
+    status.guard = -1;
+    status.decision = decision;
+    const DecisionView& d = operands_.decision(decision);
+    for (int32_t b = 0; b < d.branches; ++b)
+      running.area.branches[static_cast<size_t>(b)] = d.load(b) == 0                                                 ? kAbsentBranch
+                                                      : resume == waiting_ && computed_[static_cast<size_t>(b)] != 0 ? kComputedBranch
+                                                                                                                     : kWantedBranch;
+  }
+
+  void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed, const uint8_t* computed = nullptr) {
     std::vector<Rows>& in = kernels_.in[at];
     std::vector<Rows>& out = kernels_.out[at];
     for (size_t i = 0; i < in.size(); ++i) in[i] = operands_.resolve(step.inputs[i]);
     for (size_t i = 0; i < out.size(); ++i) out[i] = operands_.resolve(step.outputs[i]);
     const Submission& s = running.submission;
-    kernels_.kernel[at]->run({team_, weights_, in, out, scratch_, s.bindings, replayed, communicator_, s.cancel});
+    kernels_.kernel[at]->run({team_, weights_, in, out, scratch_, s.bindings, replayed, communicator_, s.cancel, computed});
   }
 
   int32_t copy(int32_t at, const Step& step) const {
@@ -245,7 +314,7 @@ class CpuExecutable : public Executable {
 
   int32_t need_weights(int32_t at, const Step& step, Running& running) const {
     for (const int32_t handle : layout_.lazy[step.index])
-      if (!weights_.loaded(handle)) {
+      if (!weights_.address(handle)) {
         running.area.status->code = ExecutionStatus::needs_weights;
         running.area.status->resume = at;
         running.area.status->guard = step.index;
@@ -275,7 +344,6 @@ class CpuExecutable : public Executable {
     return repeat >= 0 ? static_cast<int32_t>(turns_[repeat]) : 0;
   }
 
-  WeightStore& weights_;
   ThreadTeam& team_;
   Communicator* communicator_;
   MemorySpace* space_ = nullptr;
@@ -289,6 +357,13 @@ class CpuExecutable : public Executable {
   std::unique_ptr<DeviceBuffer> states_;
   BufferLives lives_;
   IdVector<int64_t> turns_;  // by repeat
+  Segment segments_;
+  WeightTable weights_;                      // of the submission
+  IdVector<int32_t> site_of_;                // by step: index into layout_.sites, -1: it reads no parts under a budget
+  IdVector<std::vector<PartUse>> parts_of_;  // by operand of a decision: of all its sites
+  std::vector<uint8_t> computed_;            // by branch, of the step that waits
+  int32_t waiting_ = -1;                     // the step that has run some of its waves
+  uint64_t waited_ns_ = 0;                   // what those took
   std::byte* scratch_ = nullptr;
 };
 

@@ -18,11 +18,20 @@ int32_t Making::weight(size_t index, std::string layout, DType dtype) const {
   requested.push_back(handle);
   return handle;
 }
+int32_t Making::branch_weight(size_t index, std::string layout, DType dtype) const {
+  const std::optional<PartPlace> place = part_place(program, step, index);
+  if (!place) return weight(index, std::move(layout), dtype);
+  const int32_t handle = weights.request({weight_text(value(index)), std::move(layout), dtype}, place->group);
+  requested.push_back(handle);
+  parts.decision = place->decision;
+  parts.parts.push_back({place->group.branch, handle});
+  return handle;
+}
 int32_t Making::plain_weight(size_t index) const { return weight(index, "plain", type(index).dtype); }
 int32_t Making::f32_weight(size_t index) const { return weight(index, "plain_f32", DType::f32); }
 int32_t Making::panel_weight(size_t index, bool precise) const {
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
-  return weight(index, "panels", type(index).dtype == DType::bf16 && !precise ? DType::bf16 : DType::f32);
+  return branch_weight(index, "panels", type(index).dtype == DType::bf16 && !precise ? DType::bf16 : DType::f32);
 }
 
 int64_t Making::most_rows(size_t index) const {

@@ -11,6 +11,7 @@
 #include "core/graph/operator.h"
 #include "core/runtime/device.h"
 #include "core/runtime/weight_store.h"
+#include "core/runtime/weight_table.h"
 
 namespace stormcell {
 class Communicator;
@@ -33,13 +34,22 @@ struct Rows {
 
 struct Call {
   ThreadTeam& team;
-  const WeightStore& weights;
+  WeightTable weights;
   std::span<const Rows> in, out;
   std::byte* scratch;
   std::span<const int64_t> bindings;
   int32_t* replayed = nullptr;           ///< route: choices to replay; becomes what it would have chosen freely
   Communicator* communicator = nullptr;  ///< of a distributed plan
   const CancellationToken* cancel = nullptr;
+  /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without an address is of a
+  /// wave to come.
+  const uint8_t* computed = nullptr;
+};
+
+/// The parts that a step reads.
+struct StepParts {
+  int32_t decision = -1;
+  std::vector<PartUse> parts;
 };
 
 class Kernel {
@@ -57,6 +67,7 @@ struct Making {
   const Bindings& bounds;
   int threads;
   std::vector<int32_t>& requested;  ///< handles this step reads
+  StepParts& parts;                 ///< of those, the ones that branch_weight() gave
 
   const Graph& graph() const { return *program.graph; }
   const Node& node() const { return program.graph->node(step.node); }
@@ -67,6 +78,9 @@ struct Making {
   int32_t f32_weight(size_t index) const;
   int32_t weight(size_t index, std::string layout, DType dtype) const;
   int32_t panel_weight(size_t index, bool precise) const;
+  /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A kernel with more than
+  /// one of them takes them branch by branch: Call::computed.
+  int32_t branch_weight(size_t index, std::string layout, DType dtype) const;
   /// Most rows that the operand of input `index` may have.
   int64_t most_rows(size_t index) const;
 };

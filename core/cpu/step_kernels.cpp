@@ -24,6 +24,7 @@ StepKernels make_kernels(const Program& p, WeightStore& weights, const Bindings&
   StepKernels made;
   made.kernel.resize(p.steps.size());
   made.weights.resize(p.steps.size());
+  made.parts.resize(p.steps.size());
   made.router.assign(p.steps.size(), -1);
   made.ragged.assign(p.steps.size(), -1);
   made.in.resize(p.steps.size());
@@ -33,7 +34,7 @@ StepKernels make_kernels(const Program& p, WeightStore& weights, const Bindings&
     if (step.kind != StepKind::kernel) continue;
     made.in[i].resize(step.inputs.size());
     made.out[i].resize(step.outputs.size());
-    made.kernel[i] = make_kernel({p, step, weights, bounds, threads, made.weights[i]});
+    made.kernel[i] = make_kernel({p, step, weights, bounds, threads, made.weights[i], made.parts[i]});
     made.scratch_bytes = std::max(made.scratch_bytes, align_up(made.kernel[i]->scratch_bytes()));
     for (size_t r = 0; r < p.routers.size(); ++r)
       if (p.routers[r].node == step.node) made.router[i] = static_cast<int32_t>(r);
@@ -43,11 +44,17 @@ StepKernels make_kernels(const Program& p, WeightStore& weights, const Bindings&
   return made;
 }
 
-void sort_weights(const Program& p, const StepKernels& kernels, ExecutableLayout& layout) {
+void sort_weights(const Program& p, const StepKernels& kernels, const WeightStore& weights, ExecutableLayout& layout) {
+  for (size_t i = 0; i < p.steps.size(); ++i) {
+    const StepParts& of = kernels.parts[i];
+    const auto is_part = [&](const PartUse& part) { return weights.is_part(part.handle); };
+    if (std::any_of(of.parts.begin(), of.parts.end(), is_part)) layout.sites.push_back({static_cast<int32_t>(i), of.decision, of.parts});
+  }
   layout.lazy.resize(p.guards.size());
   std::map<int32_t, std::set<int32_t>> guards;  // -1: a step outside of fallbacks
   for (size_t i = 0; i < p.steps.size(); ++i)
-    for (const int32_t handle : kernels.weights[i]) guards[handle].insert(p.steps[i].fallback);
+    for (const int32_t handle : kernels.weights[i])
+      if (!weights.is_part(handle)) guards[handle].insert(p.steps[i].fallback);
   for (const auto& [handle, readers] : guards) {
     if (readers.contains(-1)) {
       layout.always.push_back(handle);

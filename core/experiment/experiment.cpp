@@ -25,6 +25,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   ModelOptions model;
   model.allow_nonfinite = options.allow_nonfinite;
   model.seed = options.seed;
+  model.copy_weights = options.weight_budget > 0;
   model.progress = progress;
   s.model = open_model(options.model, model);
 
@@ -64,7 +65,8 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
   s.tolerance = exact ? 1e-4 : 2e-2;
-  s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
+  s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
+  s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));

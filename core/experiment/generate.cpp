@@ -25,6 +25,7 @@ const std::vector<int32_t>& generated_of(const ExecutionResult& result) {
 
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
   State& s = *state_;
+  s.budget.restart();
   if (!s.model->generates) bad_input(s.options.model, "this model cannot generate", "it has no decoder with a head; use run");
   auto result = std::make_shared<GenerateFigures>();
   GenerateFigures& r = *result;
@@ -99,6 +100,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
     r.warnings.push_back(
         std::to_string(r.verified->sequences - r.verified->equal) + " of " + std::to_string(r.verified->sequences) +
         " sequences differ from the oracle's: nearly equal scores flip under rounding, and all tokens after a flip differ");
+  r.weight_budget = s.budget.figures();
   r.session_run = recording.finish(to_json(r));
   return result;
 }

@@ -24,6 +24,7 @@ Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fa
   const CompileOptions& options = planned.options;
   const auto program = std::make_shared<const Program>(lower(planned.graph));
   const ExecutableLayout layout = device.layout_of(program, store, options);
+  store.check_budget();
   Need need;
   need.weights.insert(layout.always.begin(), layout.always.end());
   if (fallbacks == Fallbacks::loaded)
@@ -35,6 +36,12 @@ Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fa
   for (const int32_t input : program->inputs) need.others += 2 * bytes_of(input);
   for (const int32_t output : program->outputs) need.others += 2 * bytes_of(output);
   return need;
+}
+
+/// Under a budget: slots that are not there yet, and what the readers hold while they read.
+int64_t slots_to_come(const WeightStore& store) {
+  constexpr int64_t kReaders = 2;
+  return store.planned_slot_bytes() - store.counters().slot_bytes + kReaders * store.largest_part();
 }
 
 }  // namespace
@@ -57,7 +64,7 @@ int64_t memory_needed(Device& device, WeightStore& store, const std::vector<Plan
     bytes += store.bytes(handle);
     largest = std::max(largest, store.source().find(store.key(handle).tensor)->bytes());
   }
-  return bytes + largest;
+  return bytes + largest + slots_to_come(store);
 }
 
 void check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available, const std::string& what) {
@@ -66,7 +73,7 @@ void check_memory(Device& device, WeightStore& store, const std::vector<PlannedG
   // Nothing smaller than bf16 exists in this version.
   std::vector<PlannedGraph> smaller;
   for (const PlannedGraph& planned : graphs) smaller.push_back({convert_weights(*planned.graph, DType::bf16), planned.options});
-  WeightStore other(device, {std::shared_ptr<void>(), &store.source()});
+  WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, store.budget());
   const bool fits = memory_needed(device, other, smaller) <= available;
   const std::vector<Value>& values = graphs.front().graph->values;
   const bool pictures =
@@ -86,7 +93,7 @@ int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_pt
                   beyond(SharedPart::records, layout.record_bytes);
   for (const int32_t handle : layout.always)
     if (!store.loaded(handle)) bytes += store.bytes(handle);
-  return bytes;
+  return bytes + slots_to_come(store);
 }
 
 void check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program, const CompileOptions& options,

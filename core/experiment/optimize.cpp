@@ -27,6 +27,7 @@ class Optimization {
   }
 
   std::shared_ptr<const RunSummaryFigures> run() {
+    s_.budget.restart();
     profile();
     find_plan();
     verify();
@@ -246,6 +247,7 @@ class Optimization {
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
     r.unloaded_weight_bytes = optimized().unloaded_weight_bytes();
+    r.weight_budget = s_.budget.figures();
     r.session_run = session.finish(to_json(r));
   }
 

@@ -48,7 +48,7 @@ void ReadyPlan::use(PictureSize size) {
 int64_t ReadyPlan::weight_bytes() const {
   std::set<int32_t> needed = executor->weights(true);
   needed.insert(needed_.begin(), needed_.end());
-  int64_t bytes = 0;
+  int64_t bytes = store_.counters().slot_bytes;
   for (const int32_t handle : needed) bytes += store_.bytes(handle);
   return bytes;
 }

@@ -48,7 +48,8 @@ class ReadyPlan : public CompiledPlan {
   int64_t builds() const { return compiled_.builds(); }
   /// Arena, states and scratch of the size that takes most of those used so far: all sizes share one arena.
   int64_t activation_bytes() const { return activation_bytes_; }
-  /// Weights that any size has needed so far; those that only fallbacks which never ran would need.
+  /// Weights that any size has needed so far, with those of branches as much as a budget lets be there; those that only fallbacks which
+  /// never ran would need.
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 

@@ -57,6 +57,7 @@ class ForwardRun {
       : s_(state), options_(options), progress_(progress), result_(start_summary(state, options.decisions ? "profile" : "run")) {}
 
   std::shared_ptr<const RunSummaryFigures> run() {
+    s_.budget.restart();
     make_plan();
     SessionRun session(options_.session, s_, *plan_, result_->verb, options_.decisions);
     record(session);
@@ -71,6 +72,7 @@ class ForwardRun {
       result_->decisions = session.decisions();
       result_->windows = session.windows();
     }
+    result_->weight_budget = s_.budget.figures();
     result_->session_run = session.finish(to_json(*result_));
     return result_;
   }

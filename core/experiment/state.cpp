@@ -222,6 +222,7 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
 void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& execute, int64_t new_tokens) {
   plan.use(batch.picture);
   plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, new_tokens), execute, plan.result);
+  budget.add_execution();
   for (size_t i = 0; i < plan.program->guards.size(); ++i) {
     GuardCounts& counts = plan.guards[plan.program->guards[i].pass];
     counts.hits += plan.result.guard_hits[i];

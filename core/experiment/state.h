@@ -11,6 +11,7 @@
 #include "core/cpu/cpu_device.h"
 #include "core/cpu/machine.h"
 #include "core/experiment/batch_inputs.h"
+#include "core/experiment/budget_meter.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
@@ -30,6 +31,7 @@ struct Experiment::State {
   PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
   std::unique_ptr<WeightStore> store;
+  BudgetMeter budget;                     ///< of the store
   std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
   cpu::Ceilings ceilings;                 ///< the larger of the readings
   std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring

@@ -1,5 +1,6 @@
 #include "core/formats/mapped_file.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/system_error.h"
 #include "core/formats/open_file.h"
 
 namespace stormcell {
@@ -22,11 +24,32 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
       failed(path, std::string("cannot be mapped into memory: ") + std::strerror(errno), "check the limit on address space: ulimit -v");
     bytes = {static_cast<const std::byte*>(address), file.size()};
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(path, bytes));
+  const int descriptor = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) {
+    const int error = errno;
+    if (!bytes.empty()) ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+    failed(path, std::string("cannot be kept open: ") + std::strerror(error), advice_on_errno(error));
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, bytes, descriptor));
 }
 
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  ::close(descriptor_);
+}
+
+void MappedFile::read(size_t offset, std::span<std::byte> bytes) const {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t came = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (came < 0 && errno == EINTR) continue;
+    if (came < 0) failed(path_, std::string("cannot be read: ") + std::strerror(errno), advice_on_errno(errno));
+    if (came == 0)
+      failed(path_,
+             "has become shorter while it was used: it ends at byte " + std::to_string(offset + done) + ", " +
+                 std::to_string(bytes_.size()) + " were there",
+             "leave the files of a model as they are until the run ends");
+    done += static_cast<size_t>(came);
+  }
 }
 
 void MappedFile::advise(size_t offset, size_t size, int advice) const {

@@ -73,8 +73,13 @@ void SafetensorsFile::advise_sequential(const StoredTensor& tensor) const {
   file_->advise_sequential(static_cast<size_t>(tensor.bytes.data() - file_->bytes().data()), tensor.bytes.size());
 }
 
+void SafetensorsFile::read(const StoredTensor& tensor, std::byte* to) const {
+  file_->read(static_cast<size_t>(tensor.bytes.data() - file_->bytes().data()), {to, tensor.bytes.size()});
+}
+
 const StoredTensor* WeightFiles::find(std::string_view name) const { return find_by_name(tensors_, name); }
 void WeightFiles::drop_pages(const StoredTensor& tensor) const { files_[static_cast<size_t>(tensor.file)]->drop_pages(tensor); }
+void WeightFiles::read(const StoredTensor& tensor, std::byte* to) const { files_[static_cast<size_t>(tensor.file)]->read(tensor, to); }
 void WeightFiles::advise_sequential(const StoredTensor& tensor) const {
   files_[static_cast<size_t>(tensor.file)]->advise_sequential(tensor);
 }

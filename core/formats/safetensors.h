@@ -47,6 +47,7 @@ class SafetensorsFile {
   int64_t total_bytes() const { return total_bytes_; }
   void drop_pages(const StoredTensor& tensor) const;
   void advise_sequential(const StoredTensor& tensor) const;
+  void read(const StoredTensor& tensor, std::byte* to) const;
 
  private:
   friend class WeightFiles;
@@ -72,6 +73,8 @@ class WeightFiles {
   /// Takes the tensor's pages out of the resident set, once it is packed or converted.
   void drop_pages(const StoredTensor& tensor) const;
   void advise_sequential(const StoredTensor& tensor) const;
+  /// Copies its bytes as the file has them now. Throws Error(failed) where the file has become shorter or cannot be read.
+  void read(const StoredTensor& tensor, std::byte* to) const;
 
   /// Bytes of all tensors.
   int64_t total_bytes() const { return total_bytes_; }

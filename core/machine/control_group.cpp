@@ -132,6 +132,19 @@ std::vector<GroupMemory> memory_groups(const std::string& root) {
   return groups;
 }
 
+std::optional<int64_t> own_group_memory(const std::string& root) {
+  for (const Mount& mount : mounts_of(root, "memory")) {
+    const std::string folder = group_folders(root, "memory", mount).front();
+    std::ifstream processes(folder + "/cgroup.procs");
+    int64_t count = 0;
+    for (std::string line; std::getline(processes, line);) ++count;
+    const auto stat = numbers_in(folder + "/memory.stat");
+    if (count != 1 || stat.empty()) continue;
+    return mount.is_v2 ? sum_of(stat, {"anon", "file_mapped"}) : sum_of(stat, {"rss", "mapped_file"});
+  }
+  return {};
+}
+
 int64_t memory_limit(const std::string& root) {
   int64_t limit = 0;
   for (const GroupMemory& group : memory_groups(root))

@@ -1,6 +1,7 @@
 // What the control groups of this process allow it, and what they hold already: version 1 and 2, nested ones too.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct GroupMemory {
 /// The process's group and those above it, the innermost first. `root` stands before every path that is read ("" outside of tests):
 /// ROOT/proc/self/{cgroup,mountinfo} and the hierarchies mounted below ROOT/sys/fs/cgroup.
 std::vector<GroupMemory> memory_groups(const std::string& root = {});
+
+/// `anon + file_mapped` of the process's own group, in bytes: where the innermost group holds no other process. Else nothing.
+std::optional<int64_t> own_group_memory(const std::string& root = {});
 
 /// The smallest memory limit of those groups in bytes, 0: none.
 int64_t memory_limit(const std::string& root = {});

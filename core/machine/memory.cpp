@@ -32,6 +32,12 @@ int64_t available_memory(const std::string& root) {
   return bytes;
 }
 
+HeldMemory held_memory(const std::string& root) {
+  if (const std::optional<int64_t> group = own_group_memory(root)) return {*group, true};
+  const std::string status = root + "/proc/self/status";
+  return {std::max<int64_t>(0, proc_value(status, "RssAnon:")) + std::max<int64_t>(0, proc_value(status, "RssFile:")), false};
+}
+
 int64_t peak_resident_memory() { return proc_value("/proc/self/status", "VmHWM:"); }
 void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 

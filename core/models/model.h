@@ -86,6 +86,7 @@ struct Model {
 struct ModelOptions {
   bool check_weights = true;     ///< read every weight once and refuse NaN and infinity; inspecting does not
   bool allow_nonfinite = false;  ///< NaN and infinite weights become a warning
+  bool copy_weights = false;     ///< weights of files are read when they are asked for, and not mapped: WeightReading::copied
   uint64_t seed = 0;             ///< of seeded weights
   DType preset_dtype = DType::f32;
   std::string resources;  ///< folder with demos/; empty: resources_folder()

@@ -139,7 +139,7 @@ struct Once {
   std::string text;
 };
 
-std::shared_ptr<Model> open_files(const std::string& path) {
+std::shared_ptr<Model> open_files(const std::string& path, WeightReading reading) {
   const bool folder = fs::is_directory(path);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
   const std::string config_path = (place / "config.json").string(), generation_path = (place / "generation_config.json").string();
@@ -153,7 +153,7 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   const Config config(config_json, config_path), generation(generation_json, generation_path);
   const Family& family = family_of(config);
   const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
-  const auto catalog = std::make_shared<StoredCatalog>(files);
+  const auto catalog = std::make_shared<StoredCatalog>(files, reading);
 
   auto model = std::make_shared<Model>();
   model->family = family.name;
@@ -234,17 +234,18 @@ std::string resources_folder() {
 
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options) {
   options.progress.report("opening the model", 0, 0);
+  const WeightReading reading = options.copy_weights ? WeightReading::copied : WeightReading::mapped;
   std::shared_ptr<Model> model;
   if (spec.starts_with("preset:")) {
     model = open_preset(spec.substr(7), options);
   } else if (spec.starts_with("demo:")) {
-    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources));
+    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources), reading);
     model->origin_stated = true;  // ours, and trained: see the demo's README
   } else {
     if (spec.empty() || !present(spec))
       bad_input(spec.empty() ? "MODEL" : spec, "no such model",
                 "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
-    model = open_files(spec);
+    model = open_files(spec, reading);
   }
   model->name = spec;
   // What a seed gives is finite.

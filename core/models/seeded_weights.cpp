@@ -33,9 +33,10 @@ uint64_t key_of(uint64_t seed, std::string_view name) {
 #endif
 
 template <class Store>
-STORMCELL_SCALAR_LOOP void draw(uint64_t key, int64_t n, float mean, float factor, Store store) {
+STORMCELL_SCALAR_LOOP void draw(uint64_t key, int64_t first, int64_t n, float mean, float factor, Store store) {
+  const uint64_t begin = key + static_cast<uint64_t>(first) * 0x9e3779b97f4a7c15ull;
   for (int64_t i = 0; i < n; ++i) {
-    const uint64_t bits = mix(key + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ull);
+    const uint64_t bits = mix(begin + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ull);
     const auto sum = static_cast<int32_t>((bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff) + (bits >> 48));
     store(i, mean + factor * static_cast<float>(sum - 131070));
   }
@@ -48,32 +49,48 @@ const WeightInfo* SeededWeights::find(std::string_view name) const {
   return at == drawn_.end() ? nullptr : &at->second.info;
 }
 
-std::shared_ptr<const std::byte> SeededWeights::bytes(std::string_view name) const {
+const SeededWeights::Drawn& SeededWeights::drawn(std::string_view name) const {
   const auto at = drawn_.find(name);
   if (at == drawn_.end()) bad_input(name, "no such weight");
-  const WeightInfo& info = at->second.info;
-  const auto size = static_cast<size_t>(info.bytes());
+  return at->second;
+}
+
+std::shared_ptr<const std::byte> SeededWeights::bytes(std::string_view name) const {
+  const Drawn& from = drawn(name);
+  return draw_elements(from, 0, from.info.elements());
+}
+
+std::shared_ptr<const std::byte> SeededWeights::part(std::string_view name, int64_t first, int64_t count) const {
+  const Drawn& from = drawn(name);
+  const auto element = static_cast<int64_t>(element_size(from.info.dtype));
+  if (first % element != 0 || count % element != 0) failed(name, "a part that begins or ends within an element");
+  return draw_elements(from, first / element, count / element);
+}
+
+std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from, int64_t first, int64_t count) const {
+  const WeightInfo& info = from.info;
+  const auto size = static_cast<size_t>(count) * element_size(info.dtype);
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, align_up(size) + 64));
-  if (!memory) failed(name, "no memory for " + std::to_string(size) + " bytes");
+  if (!memory) failed(info.name, "no memory for " + std::to_string(size) + " bytes");
   const std::shared_ptr<const std::byte> held(memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
   // Four uniform numbers of 16 bits: variance 4 (2^32 - 1) / 12.
-  const auto mean = static_cast<float>(at->second.spread.mean);
-  const auto factor = static_cast<float>(at->second.spread.deviation / std::sqrt((4294967296.0 - 1) / 3));
-  const uint64_t key = key_of(seed_, name);
+  const auto mean = static_cast<float>(from.spread.mean);
+  const auto factor = static_cast<float>(from.spread.deviation / std::sqrt((4294967296.0 - 1) / 3));
+  const uint64_t key = key_of(seed_, info.name);
   auto* half = reinterpret_cast<uint16_t*>(memory);
   auto* whole = reinterpret_cast<float*>(memory);
   switch (info.dtype) {
     case DType::f32:
-      draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { whole[i] = x; });
+      draw(key, first, count, mean, factor, [=](int64_t i, float x) { whole[i] = x; });
       break;
     case DType::bf16:
-      draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { half[i] = f32_to_bf16(x); });
+      draw(key, first, count, mean, factor, [=](int64_t i, float x) { half[i] = f32_to_bf16(x); });
       break;
     case DType::f16:
-      draw(key, info.elements(), mean, factor, [=](int64_t i, float x) { half[i] = f32_to_f16(x); });
+      draw(key, first, count, mean, factor, [=](int64_t i, float x) { half[i] = f32_to_f16(x); });
       break;
     default:
-      failed(name, "seeded weights are f32, f16 or bf16");
+      failed(info.name, "seeded weights are f32, f16 or bf16");
   }
   return held;
 }

@@ -27,12 +27,17 @@ class SeededWeights final : public WeightSource {
   }
   const WeightInfo* find(std::string_view name) const override;
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
+  /// Draws those elements alone: an expert of a stack costs no more than one that stands by itself.
+  std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override;
 
  private:
   struct Drawn {
     WeightInfo info;
     Spread spread;
   };
+  const Drawn& drawn(std::string_view name) const;
+  std::shared_ptr<const std::byte> draw_elements(const Drawn& from, int64_t first, int64_t count) const;
+
   uint64_t seed_;
   std::map<std::string, Drawn, std::less<>> drawn_;
 };

@@ -1,8 +1,10 @@
 #include "core/models/weight_catalog.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/safetensors.h"
@@ -13,7 +15,7 @@ namespace {
 
 class StoredWeights final : public WeightSource {
  public:
-  explicit StoredWeights(std::shared_ptr<const WeightFiles> files) : files_(std::move(files)) {
+  StoredWeights(std::shared_ptr<const WeightFiles> files, WeightReading reading) : files_(std::move(files)), reading_(reading) {
     for (const StoredTensor& t : files_->tensors()) infos_.push_back({t.name, t.dtype, t.shape});
   }
   const WeightInfo* find(std::string_view name) const override {
@@ -21,11 +23,11 @@ class StoredWeights final : public WeightSource {
         std::lower_bound(infos_.begin(), infos_.end(), name, [](const WeightInfo& i, std::string_view n) { return i.name < n; });
     return at != infos_.end() && at->name == name ? &*at : nullptr;
   }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override { return mapped(stored(name)); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override { return held(stored(name)); }
   std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override {
     StoredTensor tensor = stored(name);
     tensor.bytes = tensor.bytes.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-    return mapped(std::move(tensor));
+    return held(std::move(tensor));
   }
 
  private:
@@ -34,7 +36,19 @@ class StoredWeights final : public WeightSource {
     if (!tensor) bad_input(files_->path(), "the tensor " + in_quotes(name) + " is missing");
     return *tensor;
   }
-  /// A tensor, or a part of one: its pages alone are read ahead, and dropped.
+  /// A tensor, or a part of one.
+  std::shared_ptr<const std::byte> held(StoredTensor tensor) const {
+    return reading_ == WeightReading::copied ? copied(tensor) : mapped(std::move(tensor));
+  }
+  std::shared_ptr<const std::byte> copied(const StoredTensor& tensor) const {
+    const size_t bytes = tensor.bytes.size();
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, align_up(std::max<size_t>(bytes, 1))));
+    if (!memory) failed("tensor " + in_quotes(tensor.name), "no memory for " + std::to_string(bytes) + " bytes");
+    std::shared_ptr<const std::byte> copy(memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
+    files_->read(tensor, memory);
+    return copy;
+  }
+  /// Its pages alone are read ahead, and dropped.
   std::shared_ptr<const std::byte> mapped(StoredTensor tensor) const {
     files_->advise_sequential(tensor);
     const std::byte* first = tensor.bytes.data();
@@ -46,13 +60,14 @@ class StoredWeights final : public WeightSource {
   }
 
   std::shared_ptr<const WeightFiles> files_;
+  WeightReading reading_;
   std::vector<WeightInfo> infos_;  // in the order of their names, as the files' tensors are
 };
 
 }  // namespace
 
-std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files) {
-  return make_recipe_weights(std::make_shared<StoredWeights>(std::move(files)));
+std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files, WeightReading reading) {
+  return make_recipe_weights(std::make_shared<StoredWeights>(std::move(files), reading));
 }
 
 const WeightInfo& WeightCatalog::make(const Recipe& recipe, const std::vector<int64_t>& shape) const {
@@ -74,7 +89,8 @@ std::string WeightCatalog::first_of(const std::vector<std::string>& names) const
   return names.front();
 }
 
-StoredCatalog::StoredCatalog(std::shared_ptr<const WeightFiles> files) : files_(std::move(files)), source_(make_stored_weights(files_)) {}
+StoredCatalog::StoredCatalog(std::shared_ptr<const WeightFiles> files, WeightReading reading)
+    : files_(std::move(files)), source_(make_stored_weights(files_, reading)) {}
 
 bool StoredCatalog::has_prefix(std::string_view prefix) const {
   const auto& tensors = files_->tensors();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.h"
 
@@ -45,6 +46,33 @@ class IndexReader final : public RecipeReader {
   int64_t at_;
   Reader of_;
 };
+
+/// Where the elements that a recipe makes lie within a stored tensor, one after another: an expert of a stack is read without the others.
+struct Lying {
+  const Recipe* tensor;
+  int64_t first;  // element
+  std::vector<int64_t> shape;
+};
+std::optional<Lying> lying(const Recipe& r, const WeightSource& stored) {
+  if (r.kind == RecipeKind::tensor) {
+    const WeightInfo* info = stored.find(weight_text(r));
+    if (!info) return {};
+    return Lying{&r, 0, info->shape};
+  }
+  const bool index = r.kind == RecipeKind::index;
+  if (!index && !(r.kind == RecipeKind::slice && r.axis == 0)) return {};
+  std::optional<Lying> in = lying(r.of[0], stored);
+  if (!in) return {};
+  int64_t one = 1;
+  for (size_t i = 1; i < in->shape.size(); ++i) one *= in->shape[i];
+  in->first += r.begin * one;
+  if (index) {
+    in->shape.erase(in->shape.begin());
+  } else {
+    in->shape[0] = r.end - r.begin;
+  }
+  return in;
+}
 
 std::vector<int64_t> sliced(std::vector<int64_t> shape, const Recipe& r) {
   shape[static_cast<size_t>(r.axis)] = r.end - r.begin;
@@ -254,6 +282,13 @@ Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
     const WeightInfo* info = stored.find(text);
     if (!info) bad_input("weight " + text, "there is no such tensor");
     return std::make_unique<TensorReader>(*info, stored.bytes(text));
+  }
+  if (std::optional<Lying> in = lying(r, stored)) {
+    const std::string text = weight_text(*in->tensor);
+    WeightInfo part = *stored.find(text);
+    const auto element = static_cast<int64_t>(element_size(part.dtype));
+    part.shape = std::move(in->shape);
+    return std::make_unique<TensorReader>(part, stored.part(text, in->first * element, part.bytes()));
   }
   std::vector<Reader> of;
   for (const Recipe& operand : r.of) of.push_back(make_recipe_reader(operand, stored));

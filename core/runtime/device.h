@@ -8,19 +8,14 @@
 
 #include "core/base/id_vector.h"
 #include "core/base/progress.h"
+#include "core/runtime/device_address.h"
 #include "core/runtime/memory_plan.h"
+#include "core/runtime/part_site.h"
 #include "core/runtime/record_area.h"
 #include "core/runtime/status_area.h"
 #include "core/weights/weight_source.h"
 
 namespace stormcell {
-
-/// An address in a device's own memory. The host must not follow it.
-struct DeviceAddress {
-  uint64_t value = 0;
-  explicit operator bool() const { return value != 0; }
-  DeviceAddress operator+(int64_t bytes) const { return {value + static_cast<uint64_t>(bytes)}; }
-};
 
 /// Device memory that is freed with its handle. Aligned to 64 bytes at least.
 class DeviceBuffer {
@@ -68,8 +63,10 @@ struct DeviceInfo {
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
-  std::vector<int32_t> always;          ///< weight handles that must be loaded before a submission
-  IdVector<std::vector<int32_t>> lazy;  ///< by guard: handles that its fallback reads, and nothing but fallbacks
+  // Weight handles, but those of parts under a budget:
+  std::vector<int32_t> always;          ///< that must be loaded before a submission
+  IdVector<std::vector<int32_t>> lazy;  ///< by guard: that its fallback reads, and nothing but fallbacks
+  std::vector<PartSite> sites;          ///< under a budget, ascending: steps that read parts
   int32_t most_events = 0;              ///< room for events behind the status
   IdVector<RecordLayout> records;       ///< by router
   /// Bytes that an executable of this layout takes beside its weights and inputs.
@@ -86,6 +83,9 @@ class Device {
   virtual int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const = 0;
   /// Brings one weight into the device's memory in the layout the key names.
   virtual std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) = 0;
+  /// The same into device memory of weight_bytes() bytes. Works on the calling thread alone, and may be called by several at once, while
+  /// submissions run that do not use the memory.
+  virtual void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) = 0;
   /// Turns a program into something to submit; requests its weights from the store, loading none.
   virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                               const CompileOptions& options) = 0;
@@ -103,7 +103,8 @@ struct Submission {
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
   std::vector<DeviceAddress> replayed;
   bool record = false, events = false;
-  int32_t resume = 0;  ///< step to begin at; not 0 only after needs_weights
+  int32_t resume = 0;     ///< step to begin at; not 0 only after needs_weights
+  DeviceAddress weights;  ///< of a WeightTable's addresses, by handle; they hold until the submission is done
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.
   const CancellationToken* cancel = nullptr;
 };

@@ -14,11 +14,13 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
     : device_(device),
       weights_(weights),
       program_(std::move(program)),
-      cancel_(progress.cancel),
+      progress_(progress),
       memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)) {
   executable_ = device_.compile(program_, weights_, {options.bounds, options.scores, memory_});
   stream_ = device_.create_stream();
+  weights_.arrange();
   weights_.load(executable_->layout().always, progress);
+  if (!executable_->layout().sites.empty()) waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout().sites);
   int64_t bytes = 0;
   for (const int32_t input : program_->inputs) {
     const Operand& o = program_->operands[input];
@@ -124,32 +126,58 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   submission_.record = options.record;
   submission_.events = options.events;
   submission_.resume = 0;
-  submission_.cancel = &cancel_;
-  result.late_loads = 0;
+  submission_.cancel = &progress_.cancel;
+  result.late_loads = result.waves = 0;
   result.outputs.clear();
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
   stage_all_replayed(bindings, options);
   const StatusArea came(status_.data(), *program_);
-  execute(*came.status, result);
+  execute(came, result);
   read_status(came, result);
   check_replayed(came, options);
   if (copy_results(came, bindings, options, result)) stream_->synchronize();
   if (options.record) read_records(result);
 }
 
-/// Again from where a guard missed whose fallback needs weights that are not there yet, until the end is reached.
-void Executor::execute(const ExecutionStatus& status, ExecutionResult& result) {
+/// The device's table of addresses as the store is now; what may be used is pinned until the submission is done.
+void Executor::publish_weights() {
+  const bool changed = weights_.take(table_, pinned_, table_version_);
+  submission_.weights = weights_.device_table();
+  if (!changed && submission_.weights.value == table_at_.value) return;
+  table_at_ = submission_.weights;
+  stream_->copy_to_device(table_at_, table_.data(), static_cast<int64_t>(table_.size() * sizeof(DeviceAddress)));
+}
+
+/// Again from where a guard missed whose fallback needs weights that are not there yet, or branches came whose parts are not, until the end
+/// is reached.
+void Executor::execute(const StatusArea& came, ExecutionResult& result) {
+  struct Unpin {
+    Executor& executor;
+    void now() {
+      executor.weights_.unpin(executor.pinned_);
+      executor.pinned_.clear();
+    }
+    ~Unpin() { now(); }
+  } pins{*this};
+  if (waves_) waves_->begin();
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
+    publish_weights();
     executable_->submit(*stream_, submission_);
     stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
     stream_->synchronize();
-    if (status.code == ExecutionStatus::done) break;
-    weights_.load(executable_->layout().lazy[status.guard]);
-    submission_.resume = status.resume;
-    ++result.late_loads;
+    pins.now();
+    if (came.status->code == ExecutionStatus::done) break;
+    submission_.resume = came.status->resume;
+    if (came.status->guard >= 0) {
+      weights_.load(executable_->layout().lazy[came.status->guard]);
+      ++result.late_loads;
+    } else {
+      waves_->bring(came, progress_, pinned_);
+      ++result.waves;
+    }
   }
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }

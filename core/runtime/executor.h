@@ -1,5 +1,5 @@
 // Runs one plan batch by batch on one device: binds inputs, submits once, reads results back with one synchronisation. Only a guard
-// that misses without its weights costs another.
+// that misses without its weights costs another, and, under a budget, branches whose weights are not there.
 #pragma once
 #include <map>
 #include <memory>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/graph/label_inputs.h"
+#include "core/runtime/part_waves.h"
 #include "core/runtime/shared_memory.h"
 #include "core/runtime/weight_store.h"
 
@@ -58,6 +59,7 @@ struct ExecutionResult {
   std::vector<int32_t> not_replayed;  ///< by router: cells that had no choice to replay
   std::vector<int32_t> ragged_cells;  ///< by ragged value of the program: cells that came
   int64_t late_loads = 0;             ///< times that a miss had to load weights
+  int64_t waves = 0;                  ///< times that the device stopped for parts of branches, under a budget
 };
 
 struct ExecuteOptions {
@@ -96,7 +98,8 @@ class Executor {
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
   int64_t bytes_of(const std::set<int32_t>& handles) const;
-  void execute(const ExecutionStatus& status, ExecutionResult& result);
+  void execute(const StatusArea& came, ExecutionResult& result);
+  void publish_weights();
   void read_status(const StatusArea& came, ExecutionResult& result);
   void check_replayed(const StatusArea& came, const ExecuteOptions& options) const;
   bool copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
@@ -108,11 +111,16 @@ class Executor {
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Executable> executable_;
   std::unique_ptr<Stream> stream_;
-  CancellationToken cancel_;
+  Progress progress_;
   std::shared_ptr<SharedMemory> memory_;
   std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
-  std::vector<bool> missed_;  // by guard: its fallback has run
+  std::vector<bool> missed_;          // by guard: its fallback has run
+  std::unique_ptr<PartWaves> waves_;  // null: no step reads parts under a budget
+  std::vector<DeviceAddress> table_;  // of weights, as the device has it
+  uint64_t table_version_ = 0;
+  DeviceAddress table_at_;
+  std::vector<int32_t> pinned_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
   std::vector<std::byte> status_, records_;
   std::vector<std::vector<int32_t>> staged_;  // by router: choices as they go to the device and as it leaves them

@@ -1,6 +1,7 @@
 // What a device leaves of an execution besides decisions and outputs: a code, counters, events. One description for the device that writes
 // them in its memory and the host that reads its copy.
 #pragma once
+#include <algorithm>
 #include <span>
 
 #include "core/base/align.h"
@@ -8,12 +9,20 @@
 
 namespace stormcell {
 
+/// What a device tells of a branch of the decision that it waits for.
+enum ToldBranch : int32_t {
+  kAbsentBranch = 0,    ///< it got no cell
+  kWantedBranch = 1,    ///< its parts will be used from the step on from which the submission is to be resumed
+  kComputedBranch = 2,  ///< that step has computed it already
+};
+
 struct ExecutionStatus {
   enum Code : int32_t { done = 0, needs_weights = 1 };
   int32_t code = done;
-  int32_t resume = 0;  ///< needs_weights: step to go on from once they are loaded
-  int32_t guard = -1;  ///< needs_weights: whose fallback
-  int32_t events = 0;  ///< events written
+  int32_t resume = 0;     ///< needs_weights: step to go on from once they are loaded
+  int32_t guard = -1;     ///< needs_weights: whose fallback; -1: parts of branches, those of
+  int32_t decision = -1;  ///< this operand, told by StatusArea::branches
+  int32_t events = 0;     ///< events written
   int32_t lost_events = 0;
 };
 struct DeviceEvent {
@@ -37,6 +46,9 @@ struct StatusArea {
     executions = counters(program.routers.size());
     not_replayed = counters(program.routers.size());
     ragged_cells = counters(program.raggeds.size());
+    int32_t most_branches = 0;
+    for (const ProgramRouter& r : program.routers) most_branches = std::max(most_branches, program.decision_of(r).branches);
+    branches = counters(static_cast<size_t>(most_branches));
     without_events = static_cast<int64_t>(parts.bytes());
     events = {parts.take<DeviceEvent>(most_events), static_cast<size_t>(memory ? most_events : 0)};
     with_events = static_cast<int64_t>(parts.bytes());
@@ -49,6 +61,7 @@ struct StatusArea {
   std::span<int32_t> executions;    ///< by router
   std::span<int32_t> not_replayed;  ///< by router: cells that had no choice to replay and decided freely
   std::span<int32_t> ragged_cells;  ///< by ragged value
+  std::span<int32_t> branches;      ///< needs_weights without a guard: a ToldBranch each
   std::span<DeviceEvent> events;    ///< begin at without_events
   int64_t without_events, with_events;
 };

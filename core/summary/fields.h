@@ -210,6 +210,20 @@ void fields(auto& v, Of<OperatorTime> auto& o) {
   v.derived("in_cache", o.in_cache());
 }
 
+void fields(auto& v, Of<BudgetFigures> auto& b) {
+  v("budget_bytes", b.budget_bytes);
+  v("dense_bytes", b.dense_bytes);
+  v("expert_bytes", b.expert_bytes);
+  v("slot_bytes", b.slot_bytes);
+  v("executions", b.executions);
+  v("reads", b.reads);
+  v("bytes_read", b.bytes_read);
+  v("evictions", b.evictions);
+  v("stall_seconds", b.stall_seconds);
+  v("held_bytes", b.held_bytes);
+  v("held_counted", b.held_counted);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
@@ -242,6 +256,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("load_seconds", f.load_seconds);
   v("unloaded_weight_bytes", f.unloaded_weight_bytes);
   v("peak_resident_bytes", f.peak_resident_bytes);
+  v("weight_budget", f.weight_budget);
   v.json("settings", f.settings);
   v("warnings", f.warnings);
   v.text_or_null("session", f.session);
@@ -287,6 +302,7 @@ void fields(auto& v, Of<GenerateFigures> auto& f) {
   v.text_or_null("session", f.session);
   v.positive_or_null("session_run", f.session_run);
   v.decoded("outputs", f.ids, f.texts);
+  v("weight_budget", f.weight_budget);
   v("verified", f.verified);
   v("warnings", f.warnings);
 }

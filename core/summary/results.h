@@ -171,6 +171,20 @@ struct OperatorTime {
   bool in_cache() const { return limit_milliseconds > milliseconds && limit_compute_milliseconds <= milliseconds; }
 };
 
+/// What --weight-budget did, over all executions of a verb, those of the verification too. Bytes of weights are those of the layouts in
+/// which the device holds them.
+struct BudgetFigures {
+  int64_t budget_bytes = 0;
+  int64_t dense_bytes = 0;   ///< loaded for good, beside the budget
+  int64_t expert_bytes = 0;  ///< weights of branches, all together
+  int64_t slot_bytes = 0;    ///< taken of the budget
+  int64_t executions = 0;    ///< batches, each as often as it ran
+  int64_t reads = 0, bytes_read = 0, evictions = 0;
+  double stall_seconds = 0;       ///< that executions waited for weights
+  int64_t held_bytes = 0;         ///< by the whole process, as the system counts it: the largest reading after an execution
+  std::string held_counted = {};  ///< who says so: "control group", "process"
+};
+
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
@@ -195,6 +209,7 @@ struct RunSummaryFigures {
   double load_seconds = 0;            ///< reading and packing weights
   int64_t unloaded_weight_bytes = 0;  ///< that the plan had not needed by the end of the run (dead paths)
   int64_t peak_resident_bytes = 0;
+  std::optional<BudgetFigures> weight_budget;  ///< nothing: there was no budget
   // profile
   int64_t decisions = 0, windows = 0;
   std::vector<std::string> labels;
@@ -240,6 +255,7 @@ struct GenerateFigures {
   int64_t session_run = 0;
   std::vector<std::string> warnings;
   std::optional<DecodedVerification> verified;
+  std::optional<BudgetFigures> weight_budget;  ///< nothing: there was no budget
 };
 
 struct RouterStructure {

@@ -22,6 +22,7 @@ struct ExperimentOptions {
   std::string device = "cpu";
   std::string dtype;  ///< empty: as stored
   double verify_seconds = 10;
+  int64_t weight_budget = 0;        ///< bytes that weights of branches may take; 0: all that there are
   std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;
   int64_t most_new_tokens = 64;           ///< generate
@@ -53,6 +54,7 @@ inline constexpr std::array kSettings = {
     Setting{"threads", "--threads", &ExperimentOptions::threads},
     Setting{"device", "--device", &ExperimentOptions::device},
     Setting{"dtype", "--dtype", &ExperimentOptions::dtype},
+    Setting{"weight_budget", "--weight-budget", &ExperimentOptions::weight_budget},
     Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds},
     Setting{"tolerance", "--tolerance", &ExperimentOptions::tolerance},
     Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite},

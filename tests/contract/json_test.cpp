@@ -241,6 +241,7 @@ class JsonTest : public QObject {
       asked.batch = 2, asked.batches = 2, asked.length = 6, asked.bucket_by_length = asked.truncate = asked.allow_nonfinite = true;
       asked.field = "words", asked.target_field = "target", asked.label_field = "label";
       asked.seed = (uint64_t{1} << 62) + 1, asked.threads = 1, asked.dtype = "bf16", asked.verify_seconds = 0.125;
+      asked.weight_budget = int64_t{1} << 33;
       asked.record_inputs = asked.record_scores = true;
       if (std::string_view(verb) == "generate") asked.most_new_tokens = 3;
       if (std::string_view(verb) == "optimize") asked.profile_split = "first", asked.keep_all = true;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/kernels/kernel_table.h"
+#include "core/runtime/segments.h"
 
 namespace stormcell::testing {
 
@@ -114,22 +115,33 @@ class EmulatedStream : public Stream {
 class EmulatedExecutable : public Executable {
  public:
   EmulatedExecutable(EmulatedDevice& device, std::shared_ptr<const Program> program, std::unique_ptr<Executable> inner)
-      : Executable(std::move(program)), device_(device), inner_(std::move(inner)) {}
+      : Executable(std::move(program)), device_(device), inner_(std::move(inner)), segments_(segments_of(*program_, inner_->layout())) {}
   const ExecutableLayout& layout() const override { return inner_->layout(); }
   void submit(Stream& stream, const Submission& submission) override {
     ++device_.submissions_;
+    device_.check(submission.weights, 1, "weights");
     for (size_t i = 0; i < submission.inputs.size(); ++i) device_.check(submission.inputs[i], 1, "input");
     for (const DeviceAddress& replayed : submission.replayed)
       if (replayed) device_.check(replayed, 1, "replayed decisions");
-    static_cast<EmulatedStream&>(stream).put([this, submission] { cpu::run_on_cpu(*inner_, submission); });
+    static_cast<EmulatedStream&>(stream).put([this, submission] {
+      cpu::run_on_cpu(*inner_, submission);
+      expect_leaf_end();
+    });
   }
   DeviceAddress address(int32_t operand) const override { return inner_->address(operand); }
   DeviceAddress status() const override { return inner_->status(); }
   DeviceAddress records() const override { return inner_->records(); }
 
  private:
+  /// A submission asks for the host between two leaves only.
+  void expect_leaf_end() const {
+    const auto& status = *reinterpret_cast<const ExecutionStatus*>(inner_->status().value);
+    if (status.code != ExecutionStatus::done && !begins_leaf(segments_, status.resume))
+      failed("emulated device", "the host is asked for within a segment, before step " + std::to_string(status.resume));
+  }
   EmulatedDevice& device_;
   std::unique_ptr<Executable> inner_;
+  Segment segments_;
 };
 
 EmulatedDevice::EmulatedDevice(int threads) : team_(threads) {}
@@ -146,6 +158,13 @@ void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
 std::unique_ptr<Stream> EmulatedDevice::create_stream() { return std::make_unique<EmulatedStream>(*this); }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::load_weight(const WeightKey& key, const WeightSource& source) {
   return cpu::load_cpu_weight(key, source, *this, team_);
+}
+void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) {
+  check(to, cpu::cpu_weight_bytes(key, *source.find(key.tensor)), "load weight");
+  // What lay there means nothing from now on: who reads it still, shows.
+  std::memset(reinterpret_cast<void*>(to.value), kPoison, static_cast<size_t>(cpu::cpu_weight_bytes(key, *source.find(key.tensor))));
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
+  cpu::load_cpu_weight_to(key, source, reinterpret_cast<std::byte*>(to.value));
 }
 std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                                     const CompileOptions& options) {

@@ -25,6 +25,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override { return cpu::cpu_weight_bytes(key, info); }
   ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
+  void load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) override;
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
 

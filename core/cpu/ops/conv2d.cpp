@@ -20,7 +20,7 @@ class Conv2d : public Kernel {
     shape_.groups = integer_of(m.node(), "groups");
     activation_ = parse_activation(word_of(m.node(), "activation"));
     dtype_ = w.dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
-    weight_ = m.weight(1, "conv_panels/" + std::to_string(shape_.groups) + "/" + std::to_string(shape_.in_channels), dtype_);
+    weight_ = m.branch_weight(1, "conv_panels/" + std::to_string(shape_.groups) + "/" + std::to_string(shape_.in_channels), dtype_);
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     Conv2dShape most = shape_;
     most.images = m.most_rows(0);

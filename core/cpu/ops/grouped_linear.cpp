@@ -24,10 +24,11 @@ class GroupedLinear : public Kernel {
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[1].decision;
-    // Addresses are looked up at each run: weights may be evicted and loaded again between runs.
+    // Addresses are looked up at each run: weights come and go between waves. What is not of this wave is left untouched.
     for (size_t i = 0; i < branches_.size(); ++i) {
+      const auto branch = static_cast<size_t>(branches_[i]);
       packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};
-      table_[static_cast<size_t>(branches_[i])] = &packed_[i];
+      table_[branch] = packed_[i].data && !(c.computed && c.computed[branch]) ? &packed_[i] : nullptr;
     }
     GroupedRows rows;
     rows.x = fused_.rows(c, c.scratch);

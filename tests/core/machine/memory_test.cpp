@@ -53,6 +53,29 @@ class MemoryTest : public QObject {
     QCOMPARE(available_memory(m.folder()), 13 * kGiB);
     QCOMPARE(memory_limit(m.folder()), 16 * kGiB);
   }
+  void what_a_process_holds_is_its_own_group_s_where_it_has_one() {
+    FakeMachine m;
+    m.write("proc/self/status", "VmHWM:     9000 kB\nRssAnon:    3000 kB\nRssFile:     500 kB\nRssShmem:    70 kB\n");
+    const auto held = [&] { return held_memory(m.folder()); };
+    QCOMPARE(held().bytes, int64_t{3500} << 10);
+    QVERIFY(!held().of_group);
+    m.v2("/job");
+    m.group_v2("/job", gib(16), 3, 13, "file_mapped " + gib(2) + "slab_unreclaimable " + gib(1));
+    QVERIFY(!held().of_group);  // it does not say whose it is
+    m.write("sys/fs/cgroup/job/cgroup.procs", "17\n");
+    QCOMPARE(held().bytes, 5 * kGiB);
+    QVERIFY(held().of_group);
+    m.write("sys/fs/cgroup/job/cgroup.procs", "17\n18\n");
+    QVERIFY(!held().of_group);
+    FakeMachine old;
+    old.v1("/job");
+    old.write("sys/fs/cgroup/memory/job/memory.stat",
+              "cache " + gib(9) + "rss " + gib(3) + "mapped_file " + gib(1) + "total_rss " + gib(7));
+    old.write("sys/fs/cgroup/memory/job/cgroup.procs", "17\n");
+    QCOMPARE(held_memory(old.folder()).bytes, 4 * kGiB);
+    // And this process: more than nothing, less than the machine has.
+    QVERIFY(held_memory().bytes > 1 << 20 && held_memory().bytes < total_memory());
+  }
   void mapped_files_shared_memory_and_the_kernel_s_own_are() {
     FakeMachine m;
     m.v2("/");

@@ -54,6 +54,20 @@ class PresetTest : public QObject {
     QVERIFY(std::memcmp(a->weights->bytes(name).get(), a->weights->bytes(neighbour).get(), size) != 0);
   }
 
+  void a_part_is_drawn_as_the_whole_has_it() {
+    SeededWeights weights(3);
+    for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+      const std::string name = std::string(to_text(type));
+      const auto size = static_cast<int64_t>(element_size(type));
+      weights.add({name, type, {6, 500}}, {0.5, 0.25});
+      const auto whole = weights.bytes(name);
+      for (const auto& [first, count] : {std::pair{0, 3000}, std::pair{500, 500}, std::pair{2999, 1}, std::pair{7, 0}})
+        QVERIFY(std::memcmp(weights.part(name, first * size, count * size).get(), whole.get() + first * size,
+                            static_cast<size_t>(count * size)) == 0);
+      QVERIFY_THROWS_EXCEPTION(Error, weights.part(name, 1, size));
+    }
+  }
+
   void drawn_numbers_have_the_promised_spread() {
     SeededWeights weights(3);
     const int64_t n = 1 << 20;

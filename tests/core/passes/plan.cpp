@@ -25,9 +25,9 @@ InputValues input_values(const CaseInputs& inputs) {
 
 }  // namespace
 
-Plan::Plan(Device& device, const Graph& graph, const RandomCase& from)
+Plan::Plan(Device& device, const Graph& graph, const RandomCase& from, int64_t budget)
     : bindings_(from.bindings),
-      store_(device, from.weights),
+      store_(device, from.weights, budget),
       executor_(device, store_, std::make_shared<Program>(lower(std::make_shared<Graph>(graph))), bindings_) {}
 
 const ExecutionResult& Plan::run(const CaseInputs& inputs, const ExecuteOptions& options) {

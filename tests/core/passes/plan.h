@@ -14,13 +14,15 @@ using CaseInputs = std::map<std::string, CaseInput>;
 /// One graph on one device, with a weight store of its own.
 class Plan {
  public:
-  Plan(Device& device, const Graph& graph, const RandomCase& from);
+  /// `budget`: bytes for weights of branches; 0: none.
+  Plan(Device& device, const Graph& graph, const RandomCase& from, int64_t budget = 0);
   /// Outputs and decisions.
   const ExecutionResult& run(const CaseInputs& inputs);
   /// Neither outputs nor decisions are read back.
   const ExecutionResult& run_silently(const CaseInputs& inputs);
   const ExecutionResult& run(const CaseInputs& inputs, const ExecuteOptions& options);
   Executor& executor() { return executor_; }
+  WeightStore& store() { return store_; }
 
  private:
   Bindings bindings_;

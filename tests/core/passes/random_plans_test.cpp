@@ -24,6 +24,7 @@ namespace {
 /// What random graphs exercised, so that the test cannot pass by exercising nothing.
 struct Exercised {
   int guarded = 0, misses = 0, late_loads = 0, grouped = 0, folded = 0, otherwise = 0;
+  int64_t evictions = 0;
   int above = 0;  ///< plans beyond 1.15 times what is alive: a fan-out of several, where slots of one size begin and end apart
 };
 
@@ -74,6 +75,32 @@ void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercis
   QVERIFY2(planned <= 1.2 * alive, message(from, "memory", std::to_string(planned / alive)).constData());
 }
 
+/// The plan with parts that come and go: the bits of the plan with all of them there. Each is read once a batch at most.
+void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, Exercised& exercised) {
+  constexpr int64_t kEverything = int64_t{1} << 40;
+  cpu::CpuDevice cpu(2);
+  Plan all(cpu, graph, from, kEverything);
+  const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
+  if (parts == 0) return;
+  int64_t uses = 0;
+  for (const PartSite& site : all.executor().layout().sites) uses += static_cast<int64_t>(site.parts.size());
+  const bool repeats = !all.executor().program().repeats.empty();
+  for (const int64_t budget : {least, std::max(least, parts / 2)}) {
+    EmulatedDevice emulated(1);
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
+      Plan plan(*device, graph, from, budget);
+      for (const Turn& turn : turns) {
+        const int64_t before = plan.store().counters().reads;
+        if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty())
+          QFAIL(message(from, "budget of " + std::to_string(budget), why));
+        const int64_t reads = plan.store().counters().reads - before;
+        QVERIFY2(repeats || reads <= uses, message(from, "reads", std::to_string(reads) + " of " + std::to_string(uses)).constData());
+      }
+      exercised.evictions += plan.store().counters().evictions;
+    }
+  }
+}
+
 void check_passes(const RandomCase& from, Exercised& exercised) {
   const LoadProfile profile = profile_of(from, {from.inputs});
   std::vector<Turn> turns{{from.inputs, {}}, {drawn_anew(from, 77), {}}, {drawn_anew(from, 154), {}}};
@@ -95,6 +122,7 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
   check_on_cpu(from, turns, result.graph, "all passes", exercised);
   check_memory(from, result.graph, exercised);
   check_on_emulated_device(from, turns, result.graph);
+  check_under_budgets(from, turns, result.graph, exercised);
   // Other options rewrite the graph otherwise; the answers stay.
   const PassSelection other{.options = {{"dead-path", {{"max-share", "0.3"}}},
                                         {"horizontal-fusion", {{"min-branches", "2"}}},
@@ -141,6 +169,7 @@ class RandomPlansTest : public QObject {
     QVERIFY(exercised.late_loads > 50);
     QVERIFY(exercised.grouped > 90);
     QVERIFY(exercised.folded > 90);
+    QVERIFY(exercised.evictions > 1000);
     QVERIFY2(exercised.above <= 2, qPrintable(QString::number(exercised.above)));
   }
   void the_oracle_computes_optimised_graphs_too() {

@@ -293,6 +293,23 @@ class RecipeTest : public QObject {
     for (size_t i = 0; i < w.size(); ++i) QCOMPARE(elements[i], static_cast<double>(w[i]));
   }
 
+  void the_oracle_reads_one_expert_of_a_stack_alone() {
+    HeldTensors held;
+    std::mt19937 random(6);
+    held.add_random("e", DType::bf16, {3, 6, 5}, random);
+    std::vector<double> all(90);
+    reference::make_recipe_reader(parse_recipe("e", "recipe"), held)->read_flat(0, 90, all.data());
+    for (const auto& [text, first, count] : {std::tuple{R"(index("e", 1))", 30, 30}, std::tuple{R"(slice(index("e", 2), 1, 4))", 65, 15},
+                                             std::tuple{R"(index(slice("e", 1, 3), 1))", 60, 30}}) {
+      held.bytes_read = 0;
+      const auto reader = reference::make_recipe_reader(parse_recipe(text, "recipe"), held);
+      std::vector<double> came(static_cast<size_t>(count));
+      reader->read_flat(0, count, came.data());
+      QCOMPARE(held.bytes_read.load(), int64_t{count} * 2);
+      QVERIFY2(std::equal(came.begin(), came.end(), all.begin() + first), text);
+    }
+  }
+
   void a_slice_of_rows_copies_nothing() {
     auto held = std::make_shared<HeldTensors>();
     std::mt19937 random(4);

@@ -1,0 +1,38 @@
+// Steps whose weights belong to branches: under a budget these come and go while a batch runs.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/runtime/program.h"
+
+namespace stormcell {
+
+/// The branch of a router that a weight serves: the unit in which a budget is counted. Plans of one model name their routers alike.
+struct BranchGroup {
+  std::string router;
+  int32_t branch = 0;
+  auto operator<=>(const BranchGroup&) const = default;
+};
+
+/// A weight of a group that a step reads: the unit in which weights are read.
+struct PartUse {
+  int32_t branch = 0, handle = 0;
+};
+
+/// A step that reads parts. It runs in waves: each time, the branches whose parts are there and that no wave before has computed.
+struct PartSite {
+  int32_t step = -1;
+  int32_t decision = -1;       ///< operand of the decision that tells which branches are present
+  std::vector<PartUse> parts;  ///< in the order in which branches are computed
+};
+
+/// Where the weight that a step reads as input `input` stands: in one branch of one router. Nothing where it serves all branches, or none.
+struct PartPlace {
+  int32_t decision = -1;  ///< operand
+  BranchGroup group;
+};
+std::optional<PartPlace> part_place(const Program& program, const Step& step, size_t input);
+
+}  // namespace stormcell

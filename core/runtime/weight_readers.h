@@ -1,0 +1,38 @@
+// The threads that read weights under a budget, so that those that compute never do.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace stormcell {
+
+/// Reads handles in the order in which they were asked for, those that somebody waits for first.
+class WeightReaders {
+ public:
+  /// `read` is called by the pool's threads, one handle at a time on each, and must not throw.
+  WeightReaders(int threads, std::function<void(int32_t handle)> read);
+  /// What is being read is read to its end; what still waits never is.
+  ~WeightReaders();
+  WeightReaders(const WeightReaders&) = delete;
+  WeightReaders& operator=(const WeightReaders&) = delete;
+
+  void put(int32_t handle, bool first);
+  /// A handle that waits to be read is the next one.
+  void hurry(int32_t handle);
+
+ private:
+  void loop();
+
+  std::function<void(int32_t)> read_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<int32_t> waiting_;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace stormcell

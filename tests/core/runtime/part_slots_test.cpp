@@ -1,0 +1,360 @@
+// Parts of weights under a budget: which give way, who waits for whom, what a failure leaves.
+#include <QTest>
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/cpu/cpu_device.h"
+#include "core/runtime/next_use.h"
+#include "core/runtime/weight_store.h"
+#include "tests/testing/graph_case.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int64_t kWidth = 16, kPart = kWidth * 4;  // bytes: 64, a slot's unit
+
+/// Weights "0", "1", ...: [16] of that number; what is read of them is counted, may be held up and may fail.
+class NumberedWeights final : public WeightSource {
+ public:
+  explicit NumberedWeights(int count, std::vector<int64_t> shape = {kWidth}) {
+    for (int i = 0; i < count; ++i) infos_.push_back({std::to_string(i), DType::f32, shape});
+  }
+  const WeightInfo* find(std::string_view name) const override { return &infos_.at(std::stoul(std::string(name))); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
+    std::unique_lock lock(mutex_);
+    ++reads;
+    opened_.wait(lock, [&] { return !closed_; });
+    if (broken) failed("shard", "gave out");
+    const WeightInfo& info = *find(name);
+    auto values = std::make_shared<std::vector<float>>(static_cast<size_t>(info.elements()), std::stof(std::string(name)));
+    return {values, reinterpret_cast<const std::byte*>(values->data())};
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  void open() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = false;
+    }
+    opened_.notify_all();
+  }
+  mutable std::atomic<int> reads = 0;
+  std::atomic<bool> broken = false;
+
+ private:
+  std::vector<WeightInfo> infos_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable opened_;
+  bool closed_ = false;
+};
+
+/// A store with `parts` parts, each the one of its branch, and so many slots.
+struct Parts {
+  Parts(int parts, int64_t places) : source(std::make_shared<NumberedWeights>(parts)), store(device, source, places * kPart) {
+    for (int i = 0; i < parts; ++i) handles.push_back(store.request({std::to_string(i), "plain", DType::f32}, {"router", i}));
+    store.arrange();
+  }
+  /// As one batch after another uses them, in the order of their numbers.
+  WeightStore::NextUse cyclic_after(int at) const {
+    const auto n = static_cast<int64_t>(handles.size());
+    return [at, n](int32_t handle) { return (handle - at + n - 1) % n; };
+  }
+  void use(int part, const WeightStore::NextUse& next) {
+    store.hold(handles[static_cast<size_t>(part)], next, {});
+    store.unpin({handles[static_cast<size_t>(part)]});
+  }
+  cpu::CpuDevice device{1};
+  std::shared_ptr<NumberedWeights> source;
+  WeightStore store;
+  std::vector<int32_t> handles;
+};
+
+float first_value(DeviceAddress at) { return *reinterpret_cast<const float*>(at.value); }
+
+/// Calls f() and gives the message of its Error; empty: there was none.
+template <class F>
+std::string complaint(F f, ErrorKind* kind = nullptr) {
+  try {
+    f();
+  } catch (const Error& e) {
+    if (kind) *kind = e.kind();
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+class PartSlotsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void what_is_used_last_gives_way() {
+    // Beside a model of the rule: random uses, random times of the next ones, with ties.
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      Random random(seed);
+      const auto parts = static_cast<int>(random.between(3, 12)), places = static_cast<int>(random.between(1, parts));
+      Parts p(parts, places);
+      std::vector<int> there;  // least recently used first
+      int64_t reads = 0, evictions = 0;
+      for (int turn = 0; turn < 120; ++turn) {
+        const auto part = static_cast<int>(random.below(parts));
+        std::vector<int64_t> next(static_cast<size_t>(parts));
+        for (int64_t& n : next) n = random.below(4);
+        const auto next_of = [&](int i) { return next[static_cast<size_t>(i)]; };
+        if (const auto at = std::find(there.begin(), there.end(), part); at != there.end()) {
+          there.erase(at);
+        } else {
+          ++reads;
+          if (static_cast<int>(there.size()) == places) {
+            ++evictions;
+            there.erase(std::max_element(there.begin(), there.end(), [&](int a, int b) { return next_of(a) < next_of(b); }));
+          }
+        }
+        there.push_back(part);
+        p.use(part, [&](int32_t handle) { return next_of(handle); });
+        for (int i = 0; i < parts; ++i) {
+          const bool expected = std::find(there.begin(), there.end(), i) != there.end();
+          QVERIFY2(p.store.ready(p.handles[static_cast<size_t>(i)]) == expected,
+                   qPrintable(QString("seed %1, turn %2, part %3").arg(seed).arg(turn).arg(i)));
+        }
+      }
+      const WeightCounters c = p.store.counters();
+      QCOMPARE(c.reads, reads);
+      QCOMPARE(c.evictions, evictions);
+      QCOMPARE(c.bytes_read, reads * kPart);
+      QCOMPARE(c.resident_bytes, static_cast<int64_t>(there.size()) * kPart);
+      QCOMPARE(c.slot_bytes, places * kPart);
+    }
+  }
+
+  void batch_after_batch_slots_save_reads_where_the_longest_unused_would_save_none() {
+    // n parts in order, C slots: C - 1 of n - 1 are hits (the least recently used would be gone each time).
+    for (const auto& [n, places] : {std::pair{4, 3}, std::pair{5, 3}, std::pair{10, 4}}) {
+      Parts p(n, places);
+      const int rounds = 60 * (n - 1);
+      for (int i = 0; i < rounds * n; ++i) p.use(i % n, p.cyclic_after(i % n));
+      const double hits = 1 - static_cast<double>(p.store.counters().reads) / (rounds * n);
+      QVERIFY2(std::abs(hits - (places - 1.0) / (n - 1.0)) < 0.01, qPrintable(QString("%1 of %2: %3").arg(places).arg(n).arg(hits)));
+    }
+  }
+
+  void one_reading_serves_all_who_wait() {
+    Parts p(3, 2);
+    p.source->close();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; ++i) threads.emplace_back([&] { p.store.hold(p.handles[1], p.cyclic_after(0), {}); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    p.source->open();
+    for (std::thread& t : threads) t.join();
+    QCOMPARE(p.source->reads.load(), 1);
+    QCOMPARE(first_value(p.store.address(p.handles[1])), 1.0f);
+    QVERIFY(p.store.counters().stall_seconds > 0);
+    p.store.unpin(std::vector<int32_t>(6, p.handles[1]));
+  }
+
+  void many_threads_find_what_they_pinned() {
+    Parts p(12, 7);
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < 6; ++t)
+      threads.emplace_back([&, t] {
+        Random random(t);
+        for (int i = 0; i < 400; ++i) {
+          const int32_t part = static_cast<int32_t>(random.below(12));
+          const WeightStore::NextUse next = [&](int32_t handle) { return (handle * 7 + i) % 5; };
+          if (random.chance(0.3)) p.store.fetch(p.handles[static_cast<size_t>((part + 1) % 12)], next, false);
+          p.store.hold(p.handles[static_cast<size_t>(part)], next, {});
+          wrong += first_value(p.store.address(p.handles[static_cast<size_t>(part)])) != static_cast<float>(part);
+          p.store.unpin({p.handles[static_cast<size_t>(part)]});
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    QCOMPARE(wrong.load(), 0);
+    const WeightCounters c = p.store.counters();
+    QVERIFY(c.resident_bytes <= c.slot_bytes);
+    QVERIFY(c.reads > 12 && c.evictions >= c.reads - 7 - 1);
+  }
+
+  void what_is_pinned_stays() {
+    Parts p(4, 2);
+    p.store.hold(p.handles[0], p.cyclic_after(0), {});
+    for (int i = 1; i < 4; ++i) p.use(i, p.cyclic_after(i));
+    QVERIFY(p.store.ready(p.handles[0]));
+    QCOMPARE(p.source->reads.load(), 4);
+    p.store.unpin({p.handles[0]});
+    // Reading ahead takes no slot of what is used before.
+    QVERIFY(!p.store.fetch(
+        p.handles[2], [](int32_t handle) { return handle == 2 ? 9 : 1; }, false));
+    QVERIFY(p.store.fetch(
+        p.handles[2], [](int32_t handle) { return handle == 2 ? 1 : 9; }, false));
+  }
+
+  void a_failure_is_told_to_who_waits_and_leaves_the_slots() {
+    Parts p(3, 1);
+    p.source->broken = true;
+    for (int i = 0; i < 5; ++i) {
+      ErrorKind kind{};
+      QCOMPARE(complaint([&] { p.use(i % 3, p.cyclic_after(0)); }, &kind), std::string("shard: gave out"));
+      QVERIFY(kind == ErrorKind::failed);
+    }
+    QCOMPARE(p.store.counters().reads, int64_t{0});
+    QCOMPARE(p.store.counters().resident_bytes, int64_t{0});
+    p.source->broken = false;
+    for (int i = 0; i < 3; ++i) p.use(i, p.cyclic_after(i));
+    QCOMPARE(p.store.counters().reads, int64_t{3});
+  }
+
+  void who_waits_can_be_interrupted() {
+    Parts p(2, 1);
+    p.source->close();
+    CancellationToken cancel;
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      cancel.cancel();
+    });
+    ErrorKind kind{};
+    QVERIFY(!complaint([&] { p.store.hold(p.handles[0], p.cyclic_after(0), cancel); }, &kind).empty());
+    QVERIFY(kind == ErrorKind::interrupted);
+    other.join();
+    p.source->open();
+    p.use(0, p.cyclic_after(0));
+    QCOMPARE(p.source->reads.load(), 1);
+  }
+
+  void a_budget_below_the_largest_branch_is_refused() {
+    cpu::CpuDevice device(1);
+    const auto source = std::make_shared<NumberedWeights>(5);
+    for (const int64_t budget : {3 * kPart - 1, 3 * kPart}) {
+      WeightStore store(device, source, budget);
+      for (int i = 0; i < 5; ++i) store.request({std::to_string(i), "plain", DType::f32}, {"layer.1", i < 2 ? 0 : 7});
+      ErrorKind kind{};
+      const std::string told = complaint([&] { store.arrange(); }, &kind);
+      QCOMPARE(told.empty(), budget == 3 * kPart);
+      if (told.empty()) continue;
+      QVERIFY(kind == ErrorKind::bad_input);
+      for (const char* word : {"--weight-budget", "branch 7 of router layer.1", "at least 192 bytes"})
+        QVERIFY2(told.find(word) != std::string::npos, told.c_str());
+    }
+  }
+
+  void what_two_branches_read_is_dense() {
+    cpu::CpuDevice device(1);
+    WeightStore store(device, std::make_shared<NumberedWeights>(3), 3 * kPart);
+    const auto ask = [&](int i, const BranchGroup& group) { return store.request({std::to_string(i), "plain", DType::f32}, group); };
+    const int32_t one = ask(0, {"a", 0}), two = ask(1, {"a", 1}), three = ask(2, {"a", 2});
+    QVERIFY(store.is_part(one) && store.is_part(two) && store.is_part(three));
+    QCOMPARE(ask(0, {"a", 0}), one);
+    QVERIFY(store.is_part(one));
+    store.arrange();
+    store.hold(two, [](int32_t) { return 0; }, {});
+    store.unpin({two});
+    QCOMPARE(ask(1, {"b", 1}), two);
+    QCOMPARE(store.request({"2", "plain", DType::f32}), three);
+    QVERIFY(store.is_part(one) && !store.is_part(two) && !store.is_part(three));
+    for (const int32_t handle : {two, three}) store.load(handle);
+    QCOMPARE(first_value(store.address(two)), 1.0f);
+    QCOMPARE(first_value(store.address(three)), 2.0f);
+    QCOMPARE(store.counters().dense_bytes, 2 * kPart);
+    QCOMPARE(store.counters().resident_bytes, int64_t{0});
+    // Once dense, dense.
+    QCOMPARE(ask(1, {"a", 1}), two);
+    QVERIFY(!store.is_part(two));
+  }
+
+  void without_a_budget_there_are_no_parts() {
+    cpu::CpuDevice device(1);
+    WeightStore store(device, std::make_shared<NumberedWeights>(1));
+    const int32_t handle = store.request({"0", "plain", DType::f32}, {"a", 0});
+    QVERIFY(!store.is_part(handle));
+    store.arrange();
+    QCOMPARE(store.counters().slot_bytes, int64_t{0});
+    store.load(handle);
+    std::vector<DeviceAddress> table;
+    std::vector<int32_t> pinned;
+    uint64_t version = 0;
+    QVERIFY(store.take(table, pinned, version) && pinned.empty() && table.at(0).value == store.address(handle).value);
+    QVERIFY(!store.take(table, pinned, version));
+  }
+
+  void slots_hold_every_part_and_no_more_than_the_budget() {
+    Random random(5);
+    for (int turn = 0; turn < 2000; ++turn) {
+      std::map<int64_t, int64_t> parts;
+      int64_t largest = 0, all = 0;
+      for (int64_t kinds = random.between(1, 5); kinds > 0; --kinds) parts[random.between(1, 4000)] = random.between(1, 40);
+      for (const auto& [bytes, count] : parts) {
+        const int64_t slot = (bytes + 63) / 64 * 64;
+        largest = std::max(largest, slot);
+        all += slot * count;
+      }
+      const int64_t budget = random.between(largest, std::max(largest, all + 1000));
+      const std::vector<SlotClass> classes = slot_classes(parts, budget);
+      int64_t bytes = 0;
+      for (size_t i = 0; i < classes.size(); ++i) {
+        QVERIFY(classes[i].count > 0 && classes[i].bytes % 64 == 0 && (i == 0 || classes[i].bytes < classes[i - 1].bytes));
+        bytes += classes[i].bytes * classes[i].count;
+      }
+      QVERIFY(bytes <= budget);
+      QCOMPARE(bytes == all, budget >= all);
+      for (const auto& [size, count] : parts)
+        QVERIFY(class_of(classes, size) >= 0 && classes[size_t(class_of(classes, size))].bytes >= size);
+      // No slot more would fit.
+      if (bytes < all) QVERIFY(budget - bytes < largest || classes[0].count == parts.rbegin()->second);
+    }
+  }
+
+  void steps_until_the_next_use_are_counted_as_they_run() {
+    Random random(9);
+    for (int turn = 0; turn < 300; ++turn) {
+      // Steps, some of them in repeats that follow each other.
+      Program program;
+      std::vector<std::pair<int32_t, int32_t>> repeats;
+      const auto steps = static_cast<int32_t>(random.between(4, 30));
+      program.steps.resize(static_cast<size_t>(steps));
+      for (int32_t s = 0; s + 3 < steps;) {
+        const auto end = static_cast<int32_t>(random.between(s + 1, steps - 2));
+        if (random.chance(0.5)) {
+          program.steps[end].kind = StepKind::repeat_end;
+          program.steps[end].target = s;
+          repeats.emplace_back(s, end + 1);
+        }
+        s = end + 1;
+      }
+      const ProgramTurns turns(program);
+      const auto at = static_cast<int32_t>(random.below(steps));
+      // The steps as they run: the rest of this turn, one more of it, then what is behind, to the end and from the beginning.
+      std::vector<int32_t> run;
+      const auto add = [&](int32_t from, int32_t to) {
+        for (int32_t s = from; s < to; ++s) run.push_back(s);
+      };
+      int32_t behind = at;
+      size_t first_turn = 0;
+      for (const auto& [begin, end] : repeats)
+        if (begin <= at && at < end) {
+          add(at, end);
+          first_turn = run.size();
+          add(begin, end);
+          behind = end;
+        }
+      add(behind, steps);
+      if (first_turn == 0) first_turn = run.size();
+      add(0, steps);
+      for (int32_t s = 0; s < steps; ++s) {
+        const auto came = std::find(run.begin(), run.end(), s);
+        QCOMPARE(turns.steps_until(at, s, false), came - run.begin());
+        const auto after = std::find(run.begin() + static_cast<std::ptrdiff_t>(first_turn), run.end(), s);
+        if (s >= at && static_cast<size_t>(came - run.begin()) < first_turn) QCOMPARE(turns.steps_until(at, s, true), after - run.begin());
+      }
+    }
+  }
+};
+STORMCELL_TEST(PartSlotsTest)
+
+}  // namespace stormcell::testing
+#include "part_slots_test.moc"
