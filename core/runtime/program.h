@@ -34,7 +34,7 @@ struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
   int32_t buffer = -1;  ///< arena, input, state: index into buffers; weight: index into Program::weights
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  ///< in which it lies
   int32_t rows = -1;      ///< index into Program::dims; -1: one row (no cells)
   int32_t decision = -1;  ///< routed: operand of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;

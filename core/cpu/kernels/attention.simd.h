@@ -123,13 +123,34 @@ STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t fi
 }
 
 /// A query that sees no key weighs all keys alike.
-inline void average_values(const AttentionTask& task, const float* v, float* out) {
+template <class Out>
+inline void average_values(const AttentionTask& task, const float* v, Out* out) {
   const Floats weight = splat(1.0f / static_cast<float>(task.keys));
   for_vectors(task.value_dim, [&](int64_t c, auto count) {
     Floats sum = splat(0);
     for (int64_t key = 0; key < task.keys; ++key) sum = fma(load_some(v + key * task.ldv + c, count), weight, sum);
     store_some(out + c, sum, count);
   });
+}
+
+/// By row: the weighted sum of the values, and the sum of the weights.
+struct Sums {
+  const float* of_values;
+  int64_t ld;
+  const float* of_weights;
+};
+/// `Out`: float, or uint16_t for bf16.
+template <class Out>
+inline void store_averages(const AttentionTask& task, const Sums& sums) {
+  for (int64_t r = 0; r < task.queries * task.heads; ++r) {
+    Out* out = static_cast<Out*>(task.out) + r % task.queries * task.ldo + r / task.queries * task.value_dim;
+    if (sums.of_weights[r] == 0) {
+      average_values(task, task.v, out);
+      continue;
+    }
+    const Floats inverse = splat(1.0f / sums.of_weights[r]);
+    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums.of_values + r * sums.ld + c) * inverse, lanes); });
+  }
 }
 
 inline void attend(const AttentionTask& task) {
@@ -184,15 +205,8 @@ inline void attend(const AttentionTask& task) {
                                    sums + row * sum_columns + c, sum_columns, nothing_ahead);
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    float* out = task.out + r % task.queries * task.ldo + r / task.queries * task.value_dim;
-    if (total[r] == 0) {
-      average_values(task, task.v, out);
-      continue;
-    }
-    const Floats inverse = splat(1.0f / total[r]);
-    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * sum_columns + c) * inverse, lanes); });
-  }
+  const Sums done{sums, sum_columns, total};
+  task.out_bf16 ? store_averages<uint16_t>(task, done) : store_averages<float>(task, done);
 }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

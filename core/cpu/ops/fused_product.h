@@ -14,6 +14,12 @@ struct FusedProduct {
   int32_t gain_handle = -1, bias_handle = -1;
   float eps, scale;
   Activation activation;
+  bool to_bf16 = false;
+
+  /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
+  static bool supports(const Making& m, size_t fixed) {
+    return m.reads(0) != DType::bf16 || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain", fixed));
+  }
 
   FusedProduct(const Making& m, size_t fixed)
       : gain(extra_input(m.node(), "gain", fixed)),
@@ -23,6 +29,7 @@ struct FusedProduct {
         eps(gain ? static_cast<float>(m.node().attributes.real("eps")) : 0.0f),
         scale(static_cast<float>(real_of(m.node(), "scale"))),
         activation(parse_activation(word_of(m.node(), "activation"))) {
+    to_bf16 = m.writes(0) == DType::bf16;
     if (gain) gain_handle = m.f32_weight(*gain);
     if (bias) bias_handle = m.f32_weight(*bias);
   }
@@ -45,6 +52,7 @@ struct FusedProduct {
     if (residual) e.residual = c.in[*residual].reals();
     e.ld_extra = c.out[0].width;
     e.scale = scale;
+    e.to_bf16 = to_bf16;
     return e;
   }
 };

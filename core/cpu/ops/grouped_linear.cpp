@@ -10,6 +10,7 @@ class GroupedLinear : public Kernel {
   explicit GroupedLinear(const Making& m)
       : branches_(m.node().attributes.list("branches")),
         fused_(m, 2 + branches_.size()),
+        from_bf16_(m.reads(0) == DType::bf16),
         from_cells_(m.type(0).space == m.value(1).type.space),
         n_(m.type(2).content[0].constant()),
         k_(m.type(2).content[1].constant()) {
@@ -19,7 +20,7 @@ class GroupedLinear : public Kernel {
     table_.resize(static_cast<size_t>(m.value(1).branches), nullptr);
     slots_ = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
     norm_ = fused_.norm_bytes(m, k_);
-    scratch_ = norm_ + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads));
+    scratch_ = norm_ + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads, m.reads(0)));
   }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
@@ -30,19 +31,23 @@ class GroupedLinear : public Kernel {
       table_[static_cast<size_t>(branches_[i])] = &packed_[i];
     }
     GroupedRows rows;
-    rows.x = fused_.rows(c, c.scratch);
+    if (from_bf16_) {
+      rows.x_bf16 = c.in[0].halves();
+    } else {
+      rows.x = fused_.rows(c, c.scratch);
+    }
     rows.ldx = k_;
     rows.row_of_slot = from_cells_ ? d.cell : nullptr;
     rows.offsets = d.offsets;
     rows.branches = d.branches;
     rows.weights = table_.data();
-    grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].reals(), n_, c.scratch + norm_);
+    grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].data, n_, c.scratch + norm_);
   }
 
  private:
   std::vector<int64_t> branches_;
   FusedProduct fused_;
-  bool from_cells_;
+  bool from_bf16_, from_cells_;
   int64_t n_, k_, slots_ = 0, norm_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
   std::vector<int32_t> handles_;
@@ -51,5 +56,12 @@ class GroupedLinear : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_grouped_linear(const Making& m) { return std::make_unique<GroupedLinear>(m); }
+std::unique_ptr<Kernel> make_grouped_linear(const Making& m) {
+  const size_t branches = m.node().attributes.list("branches").size();
+  // One product over all branches multiplies in one format.
+  for (size_t i = 1; i < branches; ++i)
+    if (held_format(m.value(2 + i)) != held_format(m.value(2))) return nullptr;
+  if (!FusedProduct::supports(m, 2 + branches)) return nullptr;
+  return std::make_unique<GroupedLinear>(m);
+}
 }  // namespace stormcell::cpu

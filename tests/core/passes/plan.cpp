@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/cpu/cpu_device.h"
+#include "core/cpu/cpu_kernel.h"
 #include "core/graph/label_inputs.h"
 #include "core/graph/operator.h"
 #include "core/runtime/lower.h"
@@ -95,7 +96,10 @@ CaseInputs drawn_anew(const RandomCase& from, uint64_t seed) {
   return inputs;
 }
 
-PassInput pass_input(const Graph& graph, const LoadProfile& profile) { return {graph, profile}; }
+PassInput pass_input(const Graph& graph, const LoadProfile& profile) {
+  static const Bf16Rows rows = cpu::bf16_rows();
+  return {graph, profile, nullptr, {}, {}, cpu::CpuDevice(1).info().rounds_bf16_inputs ? &rows : nullptr};
+}
 
 size_t count_nodes(const Graph& graph, std::string_view op) {
   size_t n = 0;
