@@ -47,7 +47,11 @@ class InspectVerb : public Verb {
  private:
   int list_runs(TextOutput& json, Console& console) const {
     if (!text_.empty() || !dot_.empty() || !size_.empty() || !annotations_.empty())
-      bad_input(!text_.empty() ? "--text" : !dot_.empty() ? "--dot" : !size_.empty() ? "--size" : "--annotate", "a session has no graph", "name the model");
+      bad_input(!text_.empty()   ? "--text"
+                : !dot_.empty()  ? "--dot"
+                : !size_.empty() ? "--size"
+                                 : "--annotate",
+                "a session has no graph", "name the model");
     const SessionRuns list = list_session_runs(model_, check_, console.progress());
     json.write(to_json(list));
     json.finish();

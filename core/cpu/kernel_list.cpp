@@ -5,17 +5,17 @@
 namespace stormcell::cpu {
 
 // One file in ops/ each, named as the operator. Gather and linear have two kernels; the three of an exchange are one file.
-std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&), make_grouped_linear(const Making&),
-    make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&), make_add(const Making&),
-    make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&), make_rotary(const Making&),
-    make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&), make_broadcast(const Making&),
-    make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_compact(const Making&),
-    make_members(const Making&), make_pack(const Making&), make_expand(const Making&), make_gather_slots(const Making&),
-    make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
-    make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
-    make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&), make_unfold(const Making&),
-    make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&), make_exchange_decision(const Making&),
-    make_exchange_rows(const Making&), make_exchange_back(const Making&);
+std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
+    make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&),
+    make_add(const Making&), make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&),
+    make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&),
+    make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&),
+    make_compact(const Making&), make_members(const Making&), make_pack(const Making&), make_expand(const Making&),
+    make_gather_slots(const Making&), make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&),
+    make_end_sequences(const Making&), make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&),
+    make_state_write(const Making&), make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&),
+    make_unfold(const Making&), make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&),
+    make_exchange_decision(const Making&), make_exchange_rows(const Making&), make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {

@@ -51,8 +51,7 @@ std::string not_known(const Making& making, const KernelRow& row) {
   const bool annotated = [&] {
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (!making.value(i).annotations.empty()) return true;
-    return std::any_of(node.outputs.begin(), node.outputs.end(),
-                       [&](ValueId v) { return !making.graph().value(v).annotations.empty(); });
+    return std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return !making.graph().value(v).annotations.empty(); });
   }();
   if (annotated) bad_input(where, "no kernel supports the formats of its operands together", "leave an annotation out");
   failed(where, "no CPU kernel");

@@ -151,9 +151,7 @@ std::string Experiment::State::settings_json() const {
 
 std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) const {
   if (size == picture) return graph;
-  return graphs_.at(size, [this](PictureSize of) {
-    return prepared(model->forward_for(of));
-  });
+  return graphs_.at(size, [this](PictureSize of) { return prepared(model->forward_for(of)); });
 }
 
 std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {

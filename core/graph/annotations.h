@@ -19,7 +19,7 @@ struct Value;
 /// What an annotation stands on.
 enum class Annotated : uint8_t {
   node,
-  value,   ///< what a node makes, or a state, in f32
+  value,  ///< what a node makes, or a state, in f32
   weight,
 };
 

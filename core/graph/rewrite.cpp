@@ -64,8 +64,7 @@ NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::s
   node.yields = {std::move(taken.yields), std::move(fallback.yields)};
   const auto id = static_cast<NodeId>(graph_.nodes.size());
   add_outputs(node, id);
-  for (size_t i = 0; i < node.outputs.size(); ++i)
-    graph_.value(node.outputs[i]).annotations = graph_.value(node.yields[1][i]).annotations;
+  for (size_t i = 0; i < node.outputs.size(); ++i) graph_.value(node.outputs[i]).annotations = graph_.value(node.yields[1][i]).annotations;
   graph_.nodes.push_back(std::move(node));
   return id;
 }

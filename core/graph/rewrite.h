@@ -38,8 +38,8 @@ class Rewriter {
   /// The cells that `decision` sends to `branch`, one space each.
   SpaceId routed_space(ValueId decision, int32_t branch);
 
-  /// A copy of a node with its bodies and annotations. It uses what `values` says instead of what the node uses, and its outputs are added there. Copied
-  /// decisions get spaces of their own, and so do the copied values that live in them.
+  /// A copy of a node with its bodies and annotations. It uses what `values` says instead of what the node uses, and its outputs are added
+  /// there. Copied decisions get spaces of their own, and so do the copied values that live in them.
   NodeId clone(NodeId node, ValueMap& values);
   /// The space in which a copy of a value of `space` lives.
   SpaceId space_of_copies(SpaceId space, const ValueMap& values);

@@ -38,8 +38,8 @@ class Writer {
     for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
       for (size_t i = 0; i < g_.values.size(); ++i)
         if (g_.values[i].kind == kind)
-          out_ +=
-              word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + to_text(g_.values[i].annotations) + role(g_.values[i]) + recipe(g_.values[i]) + "\n";
+          out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + to_text(g_.values[i].annotations) +
+                  role(g_.values[i]) + recipe(g_.values[i]) + "\n";
     block(g_.top, "");
     for (const NamedValue& o : g_.outputs)
       out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";

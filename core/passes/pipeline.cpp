@@ -58,7 +58,9 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = pass;
     outcome.options = options;
-    const auto run_on = [&](const Graph& graph) { return pass->run({graph, input.profile, input.parameters, options, input.masks, input.bf16_rows}); };
+    const auto run_on = [&](const Graph& graph) {
+      return pass->run({graph, input.profile, input.parameters, options, input.masks, input.bf16_rows});
+    };
     if (on_their_own == OnTheirOwn::yes) outcome.alone = run_on(input.graph);
     outcome.cumulative = run_on(result.graph);
     result.graph = outcome.cumulative.graph;

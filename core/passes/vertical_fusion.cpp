@@ -222,8 +222,8 @@ PassResult vertical_fusion(const PassInput& input) {
   PassResult result;
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
-  const std::string apart = fusion.kept_apart.empty() ? std::string()
-                                                      : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
+  const std::string apart =
+      fusion.kept_apart.empty() ? std::string() : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
   if (!result.applied) {
     result.reason = input.options.empty()
                         ? "no product directly follows a norm or is directly followed by a scale, activation, gate or residual of its own"

@@ -11,7 +11,8 @@ bool holds(const std::vector<std::string_view>& list, std::string_view op) { ret
 
 class Annotating {
  public:
-  Annotating(Graph& graph, const Bf16Rows& rows, uint64_t seed) : g_(graph), rows_(rows), random_(seed), users_(graph.users()), stores_(random_.chance(0.5) ? 1 : 0.7), sends_(random_.chance(0.5)) {}
+  Annotating(Graph& graph, const Bf16Rows& rows, uint64_t seed)
+      : g_(graph), rows_(rows), random_(seed), users_(graph.users()), stores_(random_.chance(0.5) ? 1 : 0.7), sends_(random_.chance(0.5)) {}
 
   AnnotationCounts run() {
     std::vector<NodeId> order;

@@ -77,8 +77,8 @@ void* at_element(void* of, bool bf16, int64_t index) {
 }
 
 /// Positions with gaps: plain loops, key by key. Masks rarely have holes between data; where they have, this is right.
-void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const AttentionTask& task, int64_t first_query, const int32_t* q_places,
-                      const int32_t* k_places, int64_t first_head) {
+void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const AttentionTask& task, int64_t first_query,
+                      const int32_t* q_places, const int32_t* k_places, int64_t first_head) {
   for (int64_t h = 0; h < task.heads; ++h)
     for (int64_t i = 0; i < task.queries; ++i) {
       const float* q = task.q + i * task.ldq + h * task.head_dim;

@@ -149,7 +149,8 @@ inline void store_averages(const AttentionTask& task, const Sums& sums) {
       continue;
     }
     const Floats inverse = splat(1.0f / sums.of_weights[r]);
-    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums.of_values + r * sums.ld + c) * inverse, lanes); });
+    for_vectors(task.value_dim,
+                [&](int64_t c, auto lanes) { store_some(out + c, load(sums.of_values + r * sums.ld + c) * inverse, lanes); });
   }
 }
 

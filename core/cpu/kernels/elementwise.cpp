@@ -12,7 +12,8 @@ int64_t cost_of(Activation activation) { return activation == Activation::none |
 
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  split_rows(team, n, cost_of(activation), [&](int64_t begin, int64_t end) { table.activate(activation, x + begin, end - begin, y + begin); });
+  split_rows(team, n, cost_of(activation),
+             [&](int64_t begin, int64_t end) { table.activate(activation, x + begin, end - begin, y + begin); });
 }
 
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, uint16_t* y) {

@@ -19,8 +19,8 @@ struct Call {
   int64_t ldy;
   int64_t n, k;
   DType dtype;
-  const void* x;  // rows as the kernel reads them: the caller's, or rounded or widened by slot
-  int64_t x_size; // bytes of an element
+  const void* x;   // rows as the kernel reads them: the caller's, or rounded or widened by slot
+  int64_t x_size;  // bytes of an element
   int64_t ldx;
   const int32_t* row_of_slot;
   std::byte* tiles;
@@ -133,8 +133,8 @@ void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& e
 
   const KernelTable& table = kernels();
   const int threads = team.size();
-  Call call{rows,     epilogue,         static_cast<std::byte*>(y), ldy, weight->n, weight->k, weight->dtype, rows.x, sizeof(float),
-            rows.ldx, rows.row_of_slot, scratch,                    threads, team};
+  Call call{rows,          epilogue, static_cast<std::byte*>(y), ldy,     weight->n, weight->k, weight->dtype, rows.x,
+            sizeof(float), rows.ldx, rows.row_of_slot,           scratch, threads,   team};
   std::byte* const converted = scratch + static_cast<size_t>(threads) * kTileBytes;
   const bool reads_bf16 = call.dtype == DType::bf16 && table.product_bf16_rounds_x;
   if (reads_bf16 && rows.x_bf16) {

@@ -10,8 +10,8 @@ namespace stormcell::cpu {
 /// Rows and weights of the branches. Slots of branch b are [offsets[b], offsets[b + 1]).
 struct GroupedRows {
   const float* x = nullptr;
-  const uint16_t* x_bf16 = nullptr;  ///< the rows in bf16 instead, of an even k and ldx: read as they are where x would be rounded
-  int64_t ldx = 0;                   ///< elements
+  const uint16_t* x_bf16 = nullptr;      ///< the rows in bf16 instead, of an even k and ldx: read as they are where x would be rounded
+  int64_t ldx = 0;                       ///< elements
   const int32_t* row_of_slot = nullptr;  ///< slot s reads row row_of_slot[s] of x; null: row s
   const int32_t* offsets = nullptr;      ///< [branches + 1], ascending, begins at 0
   int32_t branches = 0;

@@ -52,8 +52,8 @@ struct AttentionTask {
   const float* bias = nullptr;  ///< head h, distance d = key - query: bias[h * ld_bias + d + bias_origin]; or null
   int64_t ld_bias = 0, bias_origin = 0;
   const int32_t* key_mask = nullptr;  ///< [keys] or null
-  void* out = nullptr;  ///< f32, or bf16 where out_bf16 says so
-  int64_t ldo = 0;      ///< elements
+  void* out = nullptr;                ///< f32, or bf16 where out_bf16 says so
+  int64_t ldo = 0;                    ///< elements
   bool out_bf16 = false;
   float* scratch = nullptr;  ///< attention_task_floats()
 };

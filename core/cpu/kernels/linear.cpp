@@ -6,8 +6,8 @@
 namespace stormcell::cpu {
 namespace {
 
-void one_group(ThreadTeam& team, GroupedRows group, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue, void* y, int64_t ldy,
-               std::byte* scratch) {
+void one_group(ThreadTeam& team, GroupedRows group, int64_t rows, const PackedWeight& weight, const Epilogue& epilogue, void* y,
+               int64_t ldy, std::byte* scratch) {
   const int32_t offsets[2] = {0, static_cast<int32_t>(rows)};
   const PackedWeight* weights[1] = {&weight};
   group.offsets = offsets;

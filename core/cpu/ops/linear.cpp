@@ -13,18 +13,21 @@ class Linear : public Kernel {
         weight_(m.panel_weight(1, flag_of(m.node(), "precise"))),
         n_(m.type(1).content[0].constant()),
         k_(m.type(1).content[1].constant()),
-        dtype_(m.weights.key(weight_).dtype),
-        from_bf16_(m.reads(0) == DType::bf16),
-        norm_(fused_.norm_bytes(m, k_)),
-        scratch_(norm_ + static_cast<int64_t>(linear_scratch_bytes(m.most_rows(0), k_, dtype_, m.threads, m.reads(0)))) {}
+        dtype_(m.weights.key(weight_).dtype) {
+    fused_.set_product(m, dtype_, k_);
+    const size_t product = linear_scratch_bytes(m.most_rows(0), k_, dtype_, m.threads, fused_.x_dtype());
+    scratch_ = fused_.norm_bytes + static_cast<int64_t>(product);
+  }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
     if (c.in[0].rows == 0) return;
     const PackedWeight w{reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), n_, k_, dtype_};
-    if (from_bf16_) {
-      linear(c.team, c.in[0].halves(), k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].data, n_, c.scratch + norm_);
+    const FusedProduct::ProductRows x = fused_.rows(c, c.scratch);
+    std::byte* const scratch = c.scratch + fused_.norm_bytes;
+    if (x.bf16) {
+      linear(c.team, x.bf16, k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].data, n_, scratch);
     } else {
-      linear(c.team, fused_.rows(c, c.scratch), k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].data, n_, c.scratch + norm_);
+      linear(c.team, x.f32, k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].data, n_, scratch);
     }
   }
 
@@ -33,8 +36,7 @@ class Linear : public Kernel {
   int32_t weight_;
   int64_t n_, k_;
   DType dtype_;
-  bool from_bf16_;
-  int64_t norm_, scratch_;
+  int64_t scratch_ = 0;
 };
 
 }  // namespace

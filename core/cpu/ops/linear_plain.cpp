@@ -9,14 +9,12 @@ namespace {
 class LinearPlain : public Kernel {
  public:
   explicit LinearPlain(const Making& m)
-      : fused_(m, 2),
-        weight_(m.f32_weight(1)),
-        n_(m.type(1).content[0].constant()),
-        k_(m.type(1).content[1].constant()),
-        norm_(fused_.norm_bytes(m, k_)) {}
-  int64_t scratch_bytes() const override { return norm_; }
+      : fused_(m, 2), weight_(m.f32_weight(1)), n_(m.type(1).content[0].constant()), k_(m.type(1).content[1].constant()) {
+    fused_.set_product(m, DType::f32, k_);
+  }
+  int64_t scratch_bytes() const override { return fused_.norm_bytes; }
   void run(const Call& c) const override {
-    const float* x = fused_.rows(c, c.scratch);
+    const float* x = fused_.rows(c, c.scratch).f32;
     const auto* w = reinterpret_cast<const float*>(c.weights.address(weight_).value);
     const Epilogue e = fused_.epilogue(c);
     split_rows(c.team, c.in[0].rows, n_ * k_, [&](int64_t begin, int64_t end) {
@@ -45,7 +43,7 @@ class LinearPlain : public Kernel {
 
   FusedProduct fused_;
   int32_t weight_;
-  int64_t n_, k_, norm_;
+  int64_t n_, k_;
 };
 
 }  // namespace

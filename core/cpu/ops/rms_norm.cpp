@@ -6,7 +6,8 @@ namespace stormcell::cpu {
 namespace {
 class RmsNorm : public Kernel {
  public:
-  explicit RmsNorm(const Making& m) : gain_(m.f32_weight(1)), eps_(static_cast<float>(m.node().attributes.real("eps"))), to_bf16_(m.writes(0) == DType::bf16) {}
+  explicit RmsNorm(const Making& m)
+      : gain_(m.f32_weight(1)), eps_(static_cast<float>(m.node().attributes.real("eps"))), to_bf16_(m.writes(0) == DType::bf16) {}
   void run(const Call& c) const override {
     const auto* gain = reinterpret_cast<const float*>(c.weights.address(gain_).value);
     const Rows& x = c.in[0];

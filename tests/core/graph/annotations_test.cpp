@@ -142,8 +142,7 @@ class AnnotationsTest : public QObject {
     QCOMPARE(refusal("y.storage=bf16"),
              std::string("--annotate: \"y.storage=bf16\": output y: expected storage as its type says, f32, got bf16"));
     for (const char* text : {"", "h", "h.kernel", "kernel=linear.plain", ".kernel=linear.plain", "h.kernel="})
-      QCOMPARE(refusal(text), "--annotate: \"" + std::string(text) +
-                                  "\" is not NAME.KEY=WORD (write it as encoder.final.kernel=rms_norm)");
+      QCOMPARE(refusal(text), "--annotate: \"" + std::string(text) + "\" is not NAME.KEY=WORD (write it as encoder.final.kernel=rms_norm)");
   }
   void the_oracle_does_not_look_at_them() {
     const Bf16Rows rows{{"linear", "grouped_linear", "scatter"}, {"linear", "grouped_linear", "scatter", "rms_norm", "activation"}};

@@ -43,13 +43,15 @@ struct Kept {
 Kept compare(const Graph& before, const Graph& after) {
   std::map<std::string, const Annotations*> values, nodes;
   for (const Value& v : before.values) values[v.name] = &v.annotations;
-  before.for_each_node([&](NodeId id, int) { nodes[std::string(before.node(id).op->name) + before.node(id).name] = &before.node(id).annotations; });
+  before.for_each_node(
+      [&](NodeId id, int) { nodes[std::string(before.node(id).op->name) + before.node(id).name] = &before.node(id).annotations; });
   Kept kept;
   for (const Value& v : after.values) {
     auto at = values.find(v.name);
     if (at == values.end()) at = values.find(original_name(v.name));
     if (at == values.end()) continue;
-    if (*at->second != v.annotations && kept.lost.empty()) kept.lost = "%" + v.name + ":" + to_text(*at->second) + " became" + to_text(v.annotations);
+    if (*at->second != v.annotations && kept.lost.empty())
+      kept.lost = "%" + v.name + ":" + to_text(*at->second) + " became" + to_text(v.annotations);
     kept.values += !v.annotations.empty();
   }
   after.for_each_node([&](NodeId id, int) {
@@ -130,7 +132,8 @@ class AnnotationsInPassesTest : public QObject {
       annotate_randomly(from.graph, cpu_rows(), seed);
       verify(from.graph);
       const LoadProfile profile = profile_of(from, {from.inputs});
-      const PipelineResult result = run_passes(pass_input(from.graph, profile), select_passes({.disable = {"bf16-storage"}}), OnTheirOwn::no);
+      const PipelineResult result =
+          run_passes(pass_input(from.graph, profile), select_passes({.disable = {"bf16-storage"}}), OnTheirOwn::no);
       for (const PassOutcome& outcome : result.outcomes) {
         applied += outcome.cumulative.applied;
         fused += outcome.cumulative.applied && outcome.pass->id == "horizontal-fusion";
@@ -195,7 +198,8 @@ class AnnotationsInPassesTest : public QObject {
     // The norm's rows, both branches' rows on their way, and what lies between their products; not what the router reads, nor what is
     // multiplied or gathered.
     QCOMPARE(stored(result.graph), (Names{"normed", "x0", "x1", "act0", "act1"}));
-    QCOMPARE(result.reason, std::string("5 values that only products in bf16 read lie in bf16: 2 of activation, 1 of rms_norm, 2 of scatter"));
+    QCOMPARE(result.reason,
+             std::string("5 values that only products in bf16 read lie in bf16: 2 of activation, 1 of rms_norm, 2 of scatter"));
     verify(result.graph);
     // Told again, it finds nothing more to say.
     QCOMPARE(apply("bf16-storage", result.graph, &cpu_rows()).reason, std::string("no value is read by products in bf16 alone"));
