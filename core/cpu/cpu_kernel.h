@@ -90,8 +90,6 @@ struct KernelRow {
 /// The visible, ordered list: the row of an operator that the node's annotation `kernel` names, else the first that supports a case, runs
 /// it.
 std::span<const KernelRow> kernel_list();
-/// Operators with a row for activations in bf16.
-Bf16Rows bf16_rows();
 
 Activation parse_activation(std::string_view word);
 

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "core/cpu/cpu_device.h"
 #include "core/cpu/cpu_kernel.h"
 
 namespace stormcell::cpu {

@@ -33,7 +33,7 @@ std::string not_known(const Making& making, const KernelRow& row) {
 [[noreturn]] void refuse(const Making& making, const std::string* asked) {
   const Node& node = making.node();
   std::string of_operator, would_do, unknown;
-  bool is_there = false;
+  bool is_there = false, none_knows = true;
   for (const KernelRow& row : kernel_list()) {
     if (row.op != node.op->name) continue;
     const auto add = [&](std::string& words) { words += (words.empty() ? "" : " ") + std::string(row.name); };
@@ -41,13 +41,14 @@ std::string not_known(const Making& making, const KernelRow& row) {
     is_there = is_there || (asked && row.name == *asked);
     const std::string lacks = not_known(making, row);
     if (unknown.empty()) unknown = lacks;
+    none_knows = none_knows && !lacks.empty();
     if (lacks.empty() && row.make(making)) add(would_do);
   }
   const std::string where = node_text(node);
   if (asked && !is_there) bad_input(where, "expected kernel " + listed(of_operator) + ", got \"" + *asked + "\"");
   if (asked)
     bad_input(where, "kernel " + *asked + " does not support this case", would_do.empty() ? "no other does" : listed(would_do) + " does");
-  if (!unknown.empty()) bad_input(where, "no kernel " + unknown, "leave that annotation out");
+  if (none_knows) bad_input(where, "no kernel " + unknown, "leave that annotation out");
   const bool annotated = [&] {
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (!making.value(i).annotations.empty()) return true;

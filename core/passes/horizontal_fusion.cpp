@@ -144,6 +144,7 @@ class BranchFusion {
         return node_text(node) + " joins in a space further up";
       if (mode == "place" && decision.fan_out > 1) return node_text(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return node_text(node) + " joins integers";
+      if (node.annotations.find(kKernel)) return node_text(node) + " has a kernel chosen for rows of single branches";
       std::vector<int32_t> joined;
       for (const size_t i : own_inputs(node)) joined.push_back(branch_of(node.inputs[i]));
       if (joined.size() < plain_inputs(node))

@@ -31,11 +31,11 @@ class AnnotateTest : public QObject {
 
  private slots:
   void a_kernel_forced_by_hand_gives_the_same_answer() {
-    const std::vector<std::string> forced = {"*.mlp.wi.kernel=linear.plain", "*.mlp.gather*.kernel=gather.chains"};
+    const std::string forced = "*.mlp.wi.kernel=linear.plain";
     for (const char* verb : {"run", "profile", "optimize"}) {
-      const Json j = json_of(annotated(verb, {forced[0]}));
+      const Json j = json_of(annotated(verb, {forced}));
       QVERIFY2(j["verified"]["passed"] == true, j["verified"].dump().c_str());
-      QVERIFY2(j["settings"]["annotations"] == Json(std::vector<std::string>{forced[0]}), j["settings"].dump().c_str());
+      QVERIFY2(j["settings"]["annotations"] == Json(std::vector<std::string>{forced}), j["settings"].dump().c_str());
     }
     // And what follows it is folded no further into it than a plan says.
     const Json j = json_of(annotated("optimize", {kAct + ".kernel=activation"}, {"--only", "vertical-fusion"}));
@@ -103,7 +103,9 @@ class AnnotateTest : public QObject {
     Arguments replay = as_bf16;
     replay.insert(replay.end(), {"--config", config});
     const Json replayed = json_of(short_run("run", switch_model(), switch_data(), replay));
-    QVERIFY2(replayed["passes"][0]["reason"] == pass["reason"] && replayed["verified"]["passed"] == true, replayed.dump().c_str());
+    QVERIFY2(pass["reason"].get<std::string>().starts_with(replayed["passes"][0]["reason"].get<std::string>()) &&
+                 replayed["verified"]["passed"] == true,
+             replayed.dump().c_str());
     // Of weights in f32 it says why not.
     const Json plain = json_of(short_run("optimize", switch_model(), switch_data(), {"--only", "bf16-storage"}));
     QVERIFY2(plain["passes"][0]["applied"] == false &&

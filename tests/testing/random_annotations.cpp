@@ -59,7 +59,7 @@ class Annotating {
                       std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return in_bf16(v); });
     if (n.op->name == "linear" && !bf16 && random_.chance(0.2)) {
       n.annotations.set(kKernel, "linear.plain");
-    } else if (has_role(n, Role::close) && random_.chance(0.3)) {
+    } else if (has_role(n, Role::close) && !joins_slots(n) && random_.chance(0.3)) {
       n.annotations.set(kKernel, "gather.chains");
     } else {
       return;
@@ -67,6 +67,11 @@ class Annotating {
     ++counts_.kernels;
   }
 
+  /// Of which some may not be computed.
+  bool joins_slots(const Node& gather) const {
+    const SpaceId space = g_.value(gather.inputs[0]).type.space;
+    return space != kNone && g_.space(space).kind == SpaceKind::routed && g_.space(space).branch == kAllBranches;
+  }
   bool is_weight(ValueId v) const { return g_.value(v).kind == ValueKind::weight; }
 
   /// A matrix that only products read, none of a kernel of its own.

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/cpu/cpu_device.h"
-#include "core/cpu/cpu_kernel.h"
 #include "core/graph/label_inputs.h"
 #include "core/graph/operator.h"
 #include "core/runtime/lower.h"
