@@ -123,8 +123,7 @@ STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t fi
 }
 
 /// A query that sees no key weighs all keys alike.
-template <class Out>
-inline void average_values(const AttentionTask& task, const float* v, Out* out) {
+inline void average_values(const AttentionTask& task, const float* v, float* out) {
   const Floats weight = splat(1.0f / static_cast<float>(task.keys));
   for_vectors(task.value_dim, [&](int64_t c, auto count) {
     Floats sum = splat(0);
@@ -133,24 +132,13 @@ inline void average_values(const AttentionTask& task, const float* v, Out* out) 
   });
 }
 
-/// By row: the weighted sum of the values, and the sum of the weights.
-struct Sums {
-  const float* of_values;
-  int64_t ld;
-  const float* of_weights;
-};
-/// `Out`: float, or uint16_t for bf16.
+/// The values' sums [rows, ld_sums], by row divided by the sum of the weights. `Out`: float, or uint16_t for bf16.
 template <class Out>
-inline void store_averages(const AttentionTask& task, const Sums& sums) {
+inline void store_averages(const AttentionTask& task, const float* sums, int64_t ld_sums, const float* of_weights) {
   for (int64_t r = 0; r < task.queries * task.heads; ++r) {
     Out* out = static_cast<Out*>(task.out) + r % task.queries * task.ldo + r / task.queries * task.value_dim;
-    if (sums.of_weights[r] == 0) {
-      average_values(task, task.v, out);
-      continue;
-    }
-    const Floats inverse = splat(1.0f / sums.of_weights[r]);
-    for_vectors(task.value_dim,
-                [&](int64_t c, auto lanes) { store_some(out + c, load(sums.of_values + r * sums.ld + c) * inverse, lanes); });
+    const Floats inverse = splat(1.0f / of_weights[r]);
+    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * ld_sums + c) * inverse, lanes); });
   }
 }
 
@@ -206,8 +194,12 @@ inline void attend(const AttentionTask& task) {
                                    sums + row * sum_columns + c, sum_columns, nothing_ahead);
     }
   }
-  const Sums done{sums, sum_columns, total};
-  task.out_bf16 ? store_averages<uint16_t>(task, done) : store_averages<float>(task, done);
+  for (int64_t r = 0; r < rows; ++r)
+    if (total[r] == 0) {
+      average_values(task, task.v, sums + r * sum_columns);
+      total[r] = 1;
+    }
+  task.out_bf16 ? store_averages<uint16_t>(task, sums, sum_columns, total) : store_averages<float>(task, sums, sum_columns, total);
 }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA
