@@ -90,7 +90,7 @@ class VerticalFusion {
     const ValueId out = node(id).outputs[0];
     const NodeId user = uses_[out] == 1 ? user_[out] : kNone;
     if (user == kNone || !place_of_.contains(user) || !absorbs(node(id), node(user))) return kNone;
-    return says_more(user, out) ? kNone : merge(id, user);
+    return says_more(user, out) || lies_otherwise(node(user).outputs[0]) ? kNone : merge(id, user);
   }
 
   /// A plan says of the node how it is run, or of the value how it lies: folding would lose that, so they stay apart.
@@ -98,6 +98,13 @@ class VerticalFusion {
     const bool says = !node(id).annotations.empty() || !graph().value(value).annotations.empty();
     if (says) kept_apart.insert(node(id).annotations.empty() ? "%" + graph().value(value).name : node_text(node(id)));
     return says;
+  }
+
+  /// What a node makes lies in a format that another, in its place, may have no kernel to write.
+  bool lies_otherwise(ValueId value) {
+    const bool does = stored_format(graph().value(value)) != graph().value(value).type.dtype;
+    if (does) kept_apart.insert("%" + graph().value(value).name);
+    return does;
   }
 
   bool absorb_norm(NodeId id) {

@@ -189,6 +189,11 @@ class AnnotationsInPassesTest : public QObject {
     QVERIFY(folded.applied);
     QVERIFY2(folded.reason.ends_with("; not folded, because of their annotations: %up0 and activation \"act1\""), folded.reason.c_str());
     QCOMPARE(count_nodes(folded.graph, "activation"), size_t{2});
+    // Nor does a node write a format that it may have no kernel for.
+    const Graph written = experts({"act0.storage=bf16"});
+    const PassResult apart = apply("vertical-fusion", written);
+    QVERIFY2(apart.reason.ends_with("; not folded, because of their annotations: %act0"), apart.reason.c_str());
+    QCOMPARE(count_nodes(apart.graph, "activation"), size_t{1});
     // Of the product that takes another in it is still said which kernel runs it.
     const Graph forced = experts({"up0.kernel=linear.panels"});
     const PassResult kept = apply("vertical-fusion", forced);
