@@ -45,7 +45,7 @@ std::string not_known(const Making& making, const KernelRow& row) {
     if (lacks.empty() && row.make(making)) add(would_do);
   }
   const std::string where = node_text(node);
-  if (asked && !is_there) bad_input(where, "expected kernel " + listed(of_operator) + ", got \"" + *asked + "\"");
+  if (asked && !is_there) bad_input(where, "expected kernel " + listed(of_operator) + ", got \"" + *asked + "\"", "choose one of these");
   if (asked)
     bad_input(where, "kernel " + *asked + " does not support this case", would_do.empty() ? "no other does" : listed(would_do) + " does");
   if (none_knows) bad_input(where, "no kernel " + unknown, "leave that annotation out");

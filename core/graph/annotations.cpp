@@ -159,7 +159,7 @@ void annotate(Graph& graph, std::string_view text, const std::string& where) {
     bad_input(where, quoted(asked.key) + " is no annotation", listed(known));
   }
   if (const std::string problem = annotation_problem(asked.key, asked.word, rule->on); !problem.empty())
-    bad_input(where, quoted(text) + ": " + problem);
+    bad_input(where, quoted(text) + ": " + problem, "choose one of these");
   bool found = false;
   const auto say = [&](Annotations& annotations) {
     annotations.set(asked.key, asked.word);
@@ -181,7 +181,7 @@ void annotate(Graph& graph, std::string_view text, const std::string& where) {
   try {
     check_annotations(graph);
   } catch (const Error& e) {
-    bad_input(where, quoted(text) + ": " + e.what());
+    bad_input(where, quoted(text) + ": " + e.what(), "leave it out");
   }
 }
 

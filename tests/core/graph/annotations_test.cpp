@@ -136,11 +136,12 @@ class AnnotationsTest : public QObject {
     QCOMPARE(refusal("nothing.kernel=linear.plain"),
              std::string("--annotate: a node \"nothing\": the model has none of this name (inspect MODEL --text - lists them)"));
     QCOMPARE(refusal("h.speed=high"), std::string("--annotate: \"speed\" is no annotation (kernel, storage or format)"));
-    QCOMPARE(refusal("h.storage=f64"), std::string("--annotate: \"h.storage=f64\": expected storage f32 or bf16, got \"f64\""));
+    QCOMPARE(refusal("h.storage=f64"),
+             std::string("--annotate: \"h.storage=f64\": expected storage f32 or bf16, got \"f64\" (choose one of these)"));
     QCOMPARE(refusal("x.storage=bf16"),
              std::string("--annotate: a value \"x\": the model has none of this name (inspect MODEL --text - lists them)"));
     QCOMPARE(refusal("y.storage=bf16"),
-             std::string("--annotate: \"y.storage=bf16\": output y: expected storage as its type says, f32, got bf16"));
+             std::string("--annotate: \"y.storage=bf16\": output y: expected storage as its type says, f32, got bf16 (leave it out)"));
     for (const char* text : {"", "h", "h.kernel", "kernel=linear.plain", ".kernel=linear.plain", "h.kernel="})
       QCOMPARE(refusal(text), "--annotate: \"" + std::string(text) + "\" is not NAME.KEY=WORD (write it as encoder.final.kernel=rms_norm)");
   }

@@ -158,7 +158,7 @@ class AnnotationsInPassesTest : public QObject {
         QCOMPARE(difference(expected, elsewhere.run(inputs).outputs), std::string());
       }
     }
-    QVERIFY2(values > 150 && nodes > 60 && applied > 100 && fused > 10,
+    QVERIFY2(values > 50 && nodes > 20 && applied > 60 && fused > 5,
              qPrintable(QString("%1 %2 %3 %4").arg(values).arg(nodes).arg(applied).arg(fused)));
   }
 

@@ -144,7 +144,7 @@ class AnnotatedGraphsTest : public QObject {
         }
       });
     }
-    QVERIFY2(beyond <= 12, qPrintable(QString::number(beyond)));  // of 140 graphs on four instruction sets
+    QVERIFY2(beyond <= 8, qPrintable(QString::number(beyond)));  // of 140 graphs on four instruction sets
     // Not by annotating nothing.
     QVERIFY2(all.stored > 100 && all.sent > 10 && all.kernels > 40 && all.formats > 5,
              qPrintable(QString("%1 %2 %3 %4").arg(all.stored).arg(all.sent).arg(all.kernels).arg(all.formats)));
@@ -188,8 +188,9 @@ class AnnotatedGraphsTest : public QObject {
     QCOMPARE(refusal({}), std::string("none"));
     QCOMPARE(refusal({"s.kernel=linear.plain", "g.kernel=gather.chains", "x0.storage=bf16"}), std::string("none"));
     QCOMPARE(refusal({"s.kernel=linear.fast"}),
-             std::string("linear \"s\": expected kernel linear.panels or linear.plain, got \"linear.fast\""));
-    QCOMPARE(refusal({"d.kernel=linear.plain"}), std::string("route \"d\": expected kernel route, got \"linear.plain\""));
+             std::string("linear \"s\": expected kernel linear.panels or linear.plain, got \"linear.fast\" (choose one of these)"));
+    QCOMPARE(refusal({"d.kernel=linear.plain"}),
+             std::string("route \"d\": expected kernel route, got \"linear.plain\" (choose one of these)"));
     QCOMPARE(refusal({"g.kernel=gather.slots"}),
              std::string("gather \"g\": kernel gather.slots does not support this case (gather.chains does)"));
     QCOMPARE(refusal({"y0.kernel=linear.plain", "x0.storage=bf16"}),
