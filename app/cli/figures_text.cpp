@@ -341,6 +341,8 @@ std::string to_text(const ModelStructure& s, bool verbose) {
   Rows operators;
   for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count)});
   if (!operators.empty()) text += "\noperators\n" + table_text(operators, {1});
+  if (!s.annotations.empty()) text += "\nannotations\n";
+  for (const std::string& a : s.annotations) text += "  " + a + "\n";
   for (const std::string& u : s.unsupported) text += "not in this version: " + u + "\n";
   return text;
 }

@@ -92,6 +92,14 @@ void add_measure_option(CLI::App& app, double& seconds) {
              "time for measuring; if the data take longer, batches are drawn at random, each measured at least a few times");
 }
 
+void add_annotate_option(CLI::App& app, std::vector<std::string>& annotations) {
+  app.add_option("--annotate", annotations,
+                 "says of a node which kernel runs it (kernel=NAME), of a value how it lies in memory (storage=bf16), of a weight how "
+                 "products hold it (format=f32); * in NAME stands for any characters; may be repeated")
+      ->type_name("NAME.KEY=WORD")
+      ->allow_extra_args(false);
+}
+
 void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
   add_argument(app, "MODEL", o.model, "a folder, a .safetensors file, preset:NAME or demo:NAME");
   add_text(app, "--data", o.data,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/cli/console.h"
 #include "app/cli/verb.h"
@@ -24,6 +25,8 @@ void add_console_options(CLI::App& app, ConsoleOptions& options);
 void add_json_option(CLI::App& app, std::string& json);
 /// --measure-seconds
 void add_measure_option(CLI::App& app, double& seconds);
+/// --annotate
+void add_annotate_option(CLI::App& app, std::vector<std::string>& annotations);
 /// MODEL --data --batch ... : all that Experiment::open takes.
 void add_experiment_options(CLI::App& app, ExperimentOptions& options);
 

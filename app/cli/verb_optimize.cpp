@@ -19,6 +19,7 @@ class OptimizeVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_experiment_options(app, experiment_);
     add_measure_option(app, optimize_.measure_seconds);
+    add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) known += (known.empty() ? "" : " ") + pass.id + (pass.lossy ? "*" : "");

@@ -148,7 +148,7 @@ void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::b
 }
 
 CpuDevice::CpuDevice(int threads, Communicator* communicator) : team_(threads), communicator_(communicator), memory_(process_memory()) {}
-DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size(), kernels().product_bf16_rounds_x}; }
+DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size(), kernels().product_bf16_rounds_x, bf16_rows()}; }
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
 std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<CpuStream>(synchronizations_); }
 int64_t CpuDevice::weight_bytes(const WeightKey& key, const WeightInfo& info) const { return cpu_weight_bytes(key, info); }

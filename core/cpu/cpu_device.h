@@ -38,6 +38,9 @@ std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> progr
 ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                 ThreadTeam& team);
 
+/// Operators with a kernel for activations in bf16.
+Bf16Rows bf16_rows();
+
 /// Runs an executable made by compile_for_cpu now, on this thread.
 void run_on_cpu(Executable& executable, const Submission& submission);
 

@@ -13,7 +13,7 @@ Candidates make_candidates(Experiment::State& s, const LoadProfile& profile, con
                            const Progress& progress) {
   Candidates c;
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
-  c.passed = run_passes({*s.graph, profile, nullptr, {}, mask_facts(*s.graph, *s.data)}, chosen, on_their_own);
+  c.passed = run_passes(s.pass_input(*s.graph, profile), chosen, on_their_own);
   const auto add = [&](const PassResult& result, const std::string& name, PassConfiguration configuration) {
     if (!result.applied) return kNoPlan;
     const GraphOfSize graphs = plan_graphs(s, std::make_shared<Graph>(result.graph), std::move(configuration));

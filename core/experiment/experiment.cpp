@@ -3,7 +3,6 @@
 #include "core/base/blocking.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/experiment/converted_weights.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
@@ -56,18 +55,16 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   if (options.threads < 0 || options.threads > kMostThreads) bad_input("--threads", counted(options.threads, "thread"), "use 1 to 1024");
   s.device = std::make_unique<cpu::CpuDevice>(threads);
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
-  s.graph = s.model->forward_for(s.picture);
-  s.dtype = s.model->dtype;
-  if (asked && *asked != s.model->dtype) {
-    s.graph = convert_weights(*s.graph, *asked);
-    s.dtype = *asked;
-  }
+  s.dtype = asked.value_or(s.model->dtype);
+  s.graph = s.prepared(s.model->forward_for(s.picture));
+  if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
   s.tolerance = exact ? 1e-4 : 2e-2;
   s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
   s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);
+  if (!s.options.annotations.empty()) s.check_annotations(s.graph, "--annotate");
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }

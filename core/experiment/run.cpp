@@ -20,9 +20,9 @@ namespace stormcell {
 namespace {
 
 /// Replays the passes; what the file says wrongly of one is said with the file's name.
-PipelineResult replay_named(const Experiment::State& s, const PlanConfig& wanted, const std::string& file) {
+PipelineResult replay_named(const Experiment::State& s, const Graph& graph, const PlanConfig& wanted, const std::string& file) {
   try {
-    return replay_passes({*s.graph, {}, nullptr, {}, mask_facts(*s.graph, *s.data)}, {wanted.passes.begin(), wanted.passes.end()});
+    return replay_passes(s.pass_input(graph), {wanted.passes.begin(), wanted.passes.end()});
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_input) throw;
     bad_input(file, e.what());
@@ -37,7 +37,10 @@ GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options,
     bad_input(options.config_name, "was found for another model, " + wanted.model + ", and not for " + s.model->name,
               "make one for this model: optimize --config-out FILE");
   for (std::string& sentence : differences(wanted, config)) r.warnings.push_back(std::move(sentence));
-  PipelineResult replayed = replay_named(s, wanted, options.config_name);
+  const std::shared_ptr<const Graph> graph = annotated(s.graph, wanted.annotations, options.config_name);
+  if (graph != s.graph) s.check_annotations(graph, options.config_name);
+  config.annotations.insert(config.annotations.end(), wanted.annotations.begin(), wanted.annotations.end());
+  PipelineResult replayed = replay_named(s, *graph, wanted, options.config_name);
   PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {
     if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));
@@ -48,7 +51,7 @@ GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options,
                            report.reason);
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
-  return plan_graphs(s, std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken));
+  return plan_graphs(s, std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), wanted.annotations);
 }
 
 class ForwardRun {

@@ -19,6 +19,7 @@ PlanConfig start_config(const Experiment::State& s) {
   config.device = s.options.device;
   config.dtype = std::string(to_text(s.dtype));
   config.bucket_by_length = s.options.bucket_by_length;
+  config.annotations = s.options.annotations;
   return config;
 }
 

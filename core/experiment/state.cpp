@@ -9,6 +9,7 @@
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/physical_limit.h"
+#include "core/experiment/plan_graphs.h"
 #include "core/graph/roles.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
@@ -150,10 +151,29 @@ std::string Experiment::State::settings_json() const {
 
 std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) const {
   if (size == picture) return graph;
-  return graphs_.at(size, [this](PictureSize of) {
-    const std::shared_ptr<const Graph> stored = model->forward_for(of);
-    return dtype == model->dtype ? stored : convert_weights(*stored, dtype);
-  });
+  return graphs_.at(size, [this](PictureSize of) { return prepared(model->forward_for(of)); });
+}
+
+std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {
+  if (dtype != model->dtype) stored = convert_weights(*stored, dtype);
+  return annotated(std::move(stored), options.annotations, "--annotate");
+}
+
+void Experiment::State::check_annotations(const std::shared_ptr<const Graph>& g, const std::string& where) const {
+  try {
+    device->layout_of(std::make_shared<const Program>(lower(g)), *store, {bounds_of(*g, *data, 0, picture)});
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::bad_input) throw;
+    bad_input(where, e.what());
+  }
+}
+
+PassInput Experiment::State::pass_input(const Graph& g, const LoadProfile& profile) const {
+  return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
+}
+PassInput Experiment::State::pass_input(const Graph& g) const {
+  static const LoadProfile none;
+  return pass_input(g, none);
 }
 
 const CellReach& Experiment::State::reach_for(PictureSize size) const {

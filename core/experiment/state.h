@@ -17,6 +17,7 @@
 #include "core/experiment/routing_judge.h"
 #include "core/machine/other_load.h"
 #include "core/oracle/oracle.h"
+#include "core/passes/pass.h"
 
 namespace stormcell {
 
@@ -37,7 +38,17 @@ struct Experiment::State {
   std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
   cpu::PlacementProbe placement;
   DType dtype = DType::f32;
-  double tolerance = 1e-4;  ///< of the execution
+  double tolerance = 1e-4;                 ///< of the execution
+  std::optional<Bf16Rows> bf16_rows = {};  ///< of the device, where its products round their input to bf16
+
+  /// What passes see beside the profile, which must outlive it as the graph must.
+  PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
+  /// The same of what a configuration says, where no profile is asked.
+  PassInput pass_input(const Graph& graph) const;
+  /// What the plan says of a stored graph (--annotate), and its weights in the format that runs.
+  std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
+  /// The device has kernels for what a graph's annotations ask for; Error(bad_input) that begins with `where`.
+  void check_annotations(const std::shared_ptr<const Graph>& graph, const std::string& where) const;
 
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;

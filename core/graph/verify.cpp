@@ -38,6 +38,7 @@ class Verifier {
              std::string("expected an activation, got ") + (v.kind == ValueKind::weight ? "a weight" : "a decision"));
       if (output.real != kNone) real_cells(output);
     }
+    check_annotations(graph_);
   }
 
  private:

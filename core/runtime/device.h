@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/id_vector.h"
@@ -53,10 +54,17 @@ struct CompileOptions {
   std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
 };
 
+/// Operators with a kernel for activations that lie in bf16.
+struct Bf16Rows {
+  std::vector<std::string_view> read;   ///< as input 0
+  std::vector<std::string_view> write;  ///< as outputs
+};
+
 struct DeviceInfo {
   std::string name, backend;
   int threads = 1;
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
+  Bf16Rows bf16_rows = {};
 };
 
 /// Where a submission's results lie in a device's memory, at planned places.

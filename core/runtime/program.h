@@ -33,10 +33,10 @@ struct ProgramBuffer {
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
-  int32_t buffer = -1;  ///< arena, input, state: index into buffers; weight: index into Program::weights
-  DType dtype = DType::f32;
-  int32_t rows = -1;      ///< index into Program::dims; -1: one row (no cells)
-  int32_t decision = -1;  ///< routed: operand of the decision that gives rows, and start where in_slots
+  int32_t buffer = -1;       ///< arena, input, state: index into buffers; weight: index into Program::weights
+  DType dtype = DType::f32;  ///< in which it lies
+  int32_t rows = -1;         ///< index into Program::dims; -1: one row (no cells)
+  int32_t decision = -1;     ///< routed: operand of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
   bool in_slots = false;    ///< the buffer holds all slots of the decision
   int32_t ragged = -1;      ///< over ragged cells: operand of the value that tells them; with a decision, the members of its branch

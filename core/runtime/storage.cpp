@@ -91,7 +91,7 @@ int32_t Storage::operand(ValueId id) {
   const Value& v = graph_.value(id);
   Operand o;
   o.value = id;
-  o.dtype = v.type.dtype;
+  o.dtype = stored_format(v);
   if (v.kind == ValueKind::decision) {
     decision_operand(v, o);
   } else if (v.kind == ValueKind::ragged) {
@@ -115,7 +115,7 @@ int32_t Storage::room_for(ValueId id) {
 }
 
 Dim Storage::bytes_of(const Value& v) const {
-  Dim bytes(static_cast<int64_t>(element_size(v.type.dtype)));
+  Dim bytes(static_cast<int64_t>(element_size(stored_format(v))));
   for (const Dim& d : v.type.content) bytes = bytes * d;
   return v.type.space == kNone ? bytes : bytes * graph_.space(v.type.space).count;
 }

@@ -356,6 +356,7 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("grids", s.grids);
   v("routers", s.routers);
   v("operators", s.operators);
+  v("annotations", s.annotations);
   v("unsupported", s.unsupported);
   v("warnings", s.warnings);
 }

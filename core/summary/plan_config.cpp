@@ -20,6 +20,7 @@ std::string to_json(const PlanConfig& config) {
   j["model"] = {{"name", config.model}, {"fingerprint", config.fingerprint}};
   j["device"] = config.device;
   j["bucket_by_length"] = config.bucket_by_length;
+  j["annotations"] = config.annotations;
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
   j["dtypes"] = {{"products", config.dtype}};
@@ -60,6 +61,13 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_object(), "an object \"dtypes\"");
     config.dtype = text_at(*at, "products", "");
     expect(config.dtype.empty() || parse_dtype(config.dtype), "a number format as \"products\"");
+  }
+  if (const auto at = j.find("annotations"); at != j.end() && !at->is_null()) {
+    expect(at->is_array(), "a list of texts as \"annotations\"");
+    for (const nlohmann::json& text : *at) {
+      expect(text.is_string(), "a list of texts as \"annotations\"");
+      config.annotations.push_back(text.get<std::string>());
+    }
   }
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.

@@ -291,6 +291,7 @@ struct ModelStructure {
   std::vector<GridStructure> grids;
   std::vector<RouterStructure> routers;
   std::map<std::string, int64_t> operators;
+  std::vector<std::string> annotations;  ///< that were asked for, as the graph has them, NAME.KEY=WORD each
   std::vector<std::string> unsupported, warnings;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,9 @@ std::optional<T> read(const Json& j) {
     return j.is_boolean() ? std::optional(j.get<bool>()) : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::optional<double>>) {
     return j.is_number() ? std::optional(T(j.get<double>())) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    if (!j.is_array() || !std::all_of(j.begin(), j.end(), [](const Json& item) { return item.is_string(); })) return {};
+    return j.get<T>();
   } else if constexpr (std::is_same_v<T, double>) {
     return j.is_number() ? std::optional(j.get<double>()) : std::nullopt;
   } else {
@@ -36,14 +40,23 @@ Json json_of(const T& value) {
 }
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+/// One for each time that the option is to stand; of a flag an empty one.
 template <class T>
-std::string word(const T& value) {
-  if constexpr (std::is_same_v<T, std::optional<double>>)
-    return value ? fmt::format("{}", *value) : std::string();
-  else if constexpr (std::is_same_v<T, std::string>)
+std::vector<std::string> words_of(const T& value) {
+  if constexpr (std::is_same_v<T, std::vector<std::string>>)
     return value;
+  else if constexpr (std::is_same_v<T, bool>)
+    return {std::string()};
+  else if constexpr (std::is_same_v<T, std::optional<double>>)
+    return {value ? fmt::format("{}", *value) : std::string()};
+  else if constexpr (std::is_same_v<T, std::string>)
+    return {value};
   else
-    return fmt::format("{}", value);  // reals: the shortest text that reads back as the same number
+    return {fmt::format("{}", value)};  // reals: the shortest text that reads back as the same number
+}
+
+bool has_option(const Setting& setting, std::string_view verb) {
+  return setting.verbs.empty() || (" " + std::string(setting.verbs) + " ").find(" " + std::string(verb) + " ") != std::string::npos;
 }
 
 }  // namespace
@@ -90,9 +103,11 @@ std::vector<std::string> command_words(const ExperimentOptions& options, std::st
   for (const Setting& s : kSettings)
     std::visit(
         [&](auto field) {
-          if ((!s.verb.empty() && s.verb != verb) || options.*field == standard.*field) return;
-          if (!s.option.empty()) words.emplace_back(s.option);
-          if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(word(options.*field));
+          if (!has_option(s, verb) || options.*field == standard.*field) return;
+          for (std::string& word : words_of(options.*field)) {
+            if (!s.option.empty()) words.emplace_back(s.option);
+            if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(std::move(word));
+          }
         },
         s.field);
   return words;

@@ -27,6 +27,7 @@ struct ExperimentOptions {
   bool record_inputs = false, record_scores = false;
   int64_t most_new_tokens = 64;           ///< generate
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
+  std::vector<std::string> annotations;   ///< run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   bool keep_all = false;                  ///< optimize; also passes that make the plan slower and save no memory
   bool operator==(const ExperimentOptions&) const = default;
 };
@@ -35,9 +36,10 @@ struct ExperimentOptions {
 struct Setting {
   std::string_view key, option;
   std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*, int ExperimentOptions::*,
-               double ExperimentOptions::*, std::optional<double> ExperimentOptions::*, bool ExperimentOptions::*>
-      field;
-  std::string_view verb = {};  ///< the only verb that has it, empty: all have
+               double ExperimentOptions::*, std::optional<double> ExperimentOptions::*, bool ExperimentOptions::*,
+               std::vector<std::string> ExperimentOptions::*>
+      field;                    ///< a list: the option may be repeated
+  std::string_view verbs = {};  ///< that have it, with blanks between; empty: all have
 };
 inline constexpr std::array kSettings = {
     Setting{"model", "", &ExperimentOptions::model},
@@ -60,6 +62,7 @@ inline constexpr std::array kSettings = {
     Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite},
     Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs},
     Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores},
+    Setting{"annotations", "--annotate", &ExperimentOptions::annotations, "run profile optimize"},
     Setting{"most_new_tokens", "--max-new-tokens", &ExperimentOptions::most_new_tokens, "generate"},
     Setting{"profile_split", "--profile-split", &ExperimentOptions::profile_split, "optimize"},
     Setting{"keep_all", "--keep-all", &ExperimentOptions::keep_all, "optimize"},

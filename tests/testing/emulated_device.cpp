@@ -147,7 +147,9 @@ class EmulatedExecutable : public Executable {
 EmulatedDevice::EmulatedDevice(int threads) : team_(threads) {}
 EmulatedDevice::~EmulatedDevice() = default;
 
-DeviceInfo EmulatedDevice::info() const { return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x}; }
+DeviceInfo EmulatedDevice::info() const {
+  return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x, cpu::bf16_rows()};
+}
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }

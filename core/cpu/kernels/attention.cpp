@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/base/align.h"
@@ -71,13 +72,18 @@ Rows rows_of(const AttentionProblem& p, int64_t sequence) {
   return r;
 }
 
+void* at_element(void* of, bool bf16, int64_t index) {
+  return static_cast<std::byte*>(of) + index * static_cast<int64_t>(bf16 ? sizeof(uint16_t) : sizeof(float));
+}
+
 /// Positions with gaps: plain loops, key by key. Masks rarely have holes between data; where they have, this is right.
-void attend_with_gaps(const AttentionProblem& p, const AttentionTask& task, int64_t first_query, const int32_t* q_places,
-                      const int32_t* k_places, int64_t first_head) {
+void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const AttentionTask& task, int64_t first_query,
+                      const int32_t* q_places, const int32_t* k_places, int64_t first_head) {
   for (int64_t h = 0; h < task.heads; ++h)
     for (int64_t i = 0; i < task.queries; ++i) {
       const float* q = task.q + i * task.ldq + h * task.head_dim;
-      float* out = task.out + i * task.ldo + h * task.value_dim;
+      void* to = at_element(task.out, task.out_bf16, i * task.ldo + h * task.value_dim);
+      float* out = task.out_bf16 ? task.scratch : static_cast<float*>(to);
       float largest = -std::numeric_limits<float>::infinity(), total = 0;
       const int64_t place = q_places ? q_places[i] : first_query + i;
       const auto score = [&](int64_t j) {
@@ -101,6 +107,7 @@ void attend_with_gaps(const AttentionProblem& p, const AttentionTask& task, int6
         for (int32_t e = 0; e < task.value_dim; ++e) out[e] += weight * task.v[j * task.ldv + e];
       }
       for (int32_t e = 0; e < task.value_dim; ++e) out[e] /= total;
+      if (task.out_bf16) table.round_row(out, task.value_dim, static_cast<uint16_t*>(to));
     }
 }
 
@@ -113,7 +120,7 @@ size_t attention_scratch_bytes(const AttentionProblem& p, int threads) {
 }
 
 void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, int64_t ldk, const float* v, int64_t ldv,
-               const AttentionProblem& p, float* out, int64_t ldo, std::byte* scratch) {
+               const AttentionProblem& p, void* out, int64_t ldo, std::byte* scratch) {
   if (p.sequences <= 0 || p.q_length <= 0) return;
   const KernelTable& table = kernels();
   const Cut cut(p, team.size());
@@ -153,15 +160,17 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
       task.position = r.position + begin;
       task.scale = p.scale, task.causal = p.causal, task.window = p.window;
       task.key_mask = p.key_mask ? p.key_mask + r.key : nullptr;
-      task.out = out + row * ldo + head * p.value_dim;
+      task.out_bf16 = p.out_bf16;
+      task.out = at_element(out, p.out_bf16, row * ldo + head * p.value_dim);
       task.ldo = ldo;
       task.scratch = reinterpret_cast<float*>(mine + sizes.bias);
       if (r.keys == 0) {
-        for (int64_t j = 0; j < queries; ++j) std::fill_n(task.out + j * ldo, cut.group * p.value_dim, 0.0f);
+        const size_t bytes = static_cast<size_t>(cut.group * p.value_dim) * (p.out_bf16 ? sizeof(uint16_t) : sizeof(float));
+        for (int64_t j = 0; j < queries; ++j) std::memset(at_element(task.out, p.out_bf16, j * ldo), 0, bytes);
         continue;
       }
       if (!r.contiguous) {
-        attend_with_gaps(p, task, begin, p.q_places ? p.q_places + row : nullptr, p.k_places ? p.k_places + r.key : nullptr, head);
+        attend_with_gaps(p, table, task, begin, p.q_places ? p.q_places + row : nullptr, p.k_places ? p.k_places + r.key : nullptr, head);
         continue;
       }
       if (p.bias_table) {

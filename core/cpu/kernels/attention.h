@@ -24,19 +24,20 @@ struct AttentionProblem {
   const float* bias_table = nullptr;  ///< [buckets, heads] or null: added to the scores by relative_bucket()
   int32_t buckets = 32, max_distance = 128;
   bool bidirectional = true;          ///< of the buckets: true in an encoder
+  bool out_bf16 = false;              ///< out is bf16: what is computed is rounded to nearest even as it is stored; of an even value_dim
   const int32_t* key_mask = nullptr;  ///< by row of k, or null: 0 masks the key for all queries of its sequence
 };
 
 /// out[q] = softmax(scale q k^T + bias + mask) v for every sequence and head, in f32.
 ///
 /// q [sequences * q_length, heads * head_dim], k [sequences * k_length, kv_heads * head_dim], v [sequences * k_length, kv_heads *
-/// value_dim], out [sequences * q_length, heads * value_dim]; leading dimensions in floats. out overlaps none of them.
+/// value_dim], out [sequences * q_length, heads * value_dim]; leading dimensions in elements. out overlaps none of them.
 ///
 /// A masked key counts as transformers counts it: its score gets the most negative float added, so its weight is exactly 0 beside any
 /// visible key; a query that sees no key at all gets equal weights over all k_valid keys, masked ones included (all scores are the same
 /// then).
 void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, int64_t ldk, const float* v, int64_t ldv,
-               const AttentionProblem& problem, float* out, int64_t ldo, std::byte* scratch);
+               const AttentionProblem& problem, void* out, int64_t ldo, std::byte* scratch);
 
 /// Bytes of 64-byte aligned scratch.
 size_t attention_scratch_bytes(const AttentionProblem& problem, int threads);

@@ -132,6 +132,16 @@ inline void average_values(const AttentionTask& task, const float* v, float* out
   });
 }
 
+/// The values' sums [rows, ld_sums], by row divided by the sum of the weights. `Out`: float, or uint16_t for bf16.
+template <class Out>
+inline void store_averages(const AttentionTask& task, const float* sums, int64_t ld_sums, const float* of_weights) {
+  for (int64_t r = 0; r < task.queries * task.heads; ++r) {
+    Out* out = static_cast<Out*>(task.out) + r % task.queries * task.ldo + r / task.queries * task.value_dim;
+    const Floats inverse = splat(1.0f / of_weights[r]);
+    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * ld_sums + c) * inverse, lanes); });
+  }
+}
+
 inline void attend(const AttentionTask& task) {
   const int64_t rows = task.queries * task.heads, dim = task.head_dim, sum_columns = (task.value_dim + kPanel - 1) / kPanel * kPanel;
   float* keys = task.scratch;
@@ -184,15 +194,12 @@ inline void attend(const AttentionTask& task) {
                                    sums + row * sum_columns + c, sum_columns, nothing_ahead);
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    float* out = task.out + r % task.queries * task.ldo + r / task.queries * task.value_dim;
+  for (int64_t r = 0; r < rows; ++r)
     if (total[r] == 0) {
-      average_values(task, task.v, out);
-      continue;
+      average_values(task, task.v, sums + r * sum_columns);
+      total[r] = 1;
     }
-    const Floats inverse = splat(1.0f / total[r]);
-    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * sum_columns + c) * inverse, lanes); });
-  }
+  task.out_bf16 ? store_averages<uint16_t>(task, sums, sum_columns, total) : store_averages<float>(task, sums, sum_columns, total);
 }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

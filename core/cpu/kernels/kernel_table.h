@@ -34,8 +34,9 @@ struct EpilogueTask {
   const float* multiply = nullptr;
   const float* residual = nullptr;
   int64_t ld_extra = 0;
-  float* y = nullptr;
-  int64_t ldy = 0;
+  void* y = nullptr;  ///< f32, or bf16 where y_bf16 says so
+  int64_t ldy = 0;    ///< elements
+  bool y_bf16 = false;
 };
 
 /// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of each.
@@ -51,8 +52,9 @@ struct AttentionTask {
   const float* bias = nullptr;  ///< head h, distance d = key - query: bias[h * ld_bias + d + bias_origin]; or null
   int64_t ld_bias = 0, bias_origin = 0;
   const int32_t* key_mask = nullptr;  ///< [keys] or null
-  float* out = nullptr;
-  int64_t ldo = 0;
+  void* out = nullptr;                ///< f32, or bf16 where out_bf16 says so
+  int64_t ldo = 0;                    ///< elements
+  bool out_bf16 = false;
   float* scratch = nullptr;  ///< attention_task_floats()
 };
 /// Query rows (queries times heads) of a task at most, unless one query of all heads is more; and keys that it takes at a time.
@@ -75,6 +77,7 @@ struct KernelTable {
 
   // Rows of d floats; see norm.h and elementwise.h.
   void (*rms_norm)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, float* y) = nullptr;
+  void (*rms_norm_to_bf16)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, uint16_t* y) = nullptr;
   void (*rms_row_scale)(const float* x, int64_t rows, int64_t d, float eps, float* out) = nullptr;
   void (*layer_norm)(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y) = nullptr;
   void (*softmax_rows)(const float* x, int64_t rows, int64_t d, float* y) = nullptr;
@@ -82,8 +85,10 @@ struct KernelTable {
 
   // n floats.
   void (*activate)(Activation, const float* x, int64_t n, float* y) = nullptr;
+  void (*activate_to_bf16)(Activation, const float* x, int64_t n, uint16_t* y) = nullptr;
   void (*add)(const float* a, const float* b, int64_t n, float* y) = nullptr;
   void (*multiply)(const float* a, const float* b, int64_t n, float* y) = nullptr;
+  void (*multiply_to_bf16)(const float* a, const float* b, int64_t n, uint16_t* y) = nullptr;
   void (*max)(const float* a, const float* b, int64_t n, float* y) = nullptr;
   void (*scale)(const float* x, float factor, int64_t n, float* y) = nullptr;
 

@@ -32,6 +32,7 @@ class Attention : public Kernel {
     if (bias_) problem_.buckets = static_cast<int32_t>(a.integer("buckets"));
     problem_.max_distance = static_cast<int32_t>(integer_of(m.node(), "max_distance"));
     problem_.bidirectional = flag_of(m.node(), "bidirectional");
+    problem_.out_bf16 = m.writes(0) == DType::bf16;
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);
@@ -56,7 +57,7 @@ class Attention : public Kernel {
       p.q_offset = *c.in[*step_].integers();
       p.k_valid = std::min(p.k_length, p.q_offset + p.q_length);
     }
-    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].reals(),
+    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].data,
               c.out[0].width, c.scratch);
   }
 
@@ -69,5 +70,9 @@ class Attention : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_attention(const Making& m) { return std::make_unique<Attention>(m); }
+std::unique_ptr<Kernel> make_attention(const Making& m) {
+  const int64_t value_dim = m.type(2).content[0].constant() / m.node().attributes.integer("kv_heads");
+  if (m.writes(0) == DType::bf16 && value_dim % 2 != 0) return nullptr;  // a head's rows are rounded two elements at a time
+  return std::make_unique<Attention>(m);
+}
 }  // namespace stormcell::cpu

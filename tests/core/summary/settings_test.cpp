@@ -32,6 +32,8 @@ ExperimentOptions all_changed() {
             o.*field = "it's \"" + std::string(s.key) + "\"";
           else if constexpr (std::is_same_v<T, bool>)
             o.*field = !(o.*field);
+          else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+            o.*field = {"it's \"" + std::string(s.key) + "\""};
           else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>)
             o.*field = 0.1 + n++;
           else
@@ -74,7 +76,7 @@ class SettingsTest : public QObject {
       one.model = "m";
       const ExperimentOptions all = all_changed();
       std::visit([&](auto field) { one.*field = all.*field; }, s.field);
-      const std::vector<std::string> words = command_words(one, s.verb.empty() ? "optimize" : s.verb);
+      const std::vector<std::string> words = command_words(one, s.verbs.empty() ? "optimize" : s.verbs.substr(0, s.verbs.find(' ')));
       const bool flag = std::holds_alternative<bool ExperimentOptions::*>(s.field);
       QCOMPARE(words.size(), s.option.empty() ? size_t{1} : flag ? size_t{2} : size_t{3});
       if (!s.option.empty()) QCOMPARE(words[1], std::string(s.option));
@@ -84,6 +86,10 @@ class SettingsTest : public QObject {
     QCOMPARE(command_words(o, "optimize"),
              (std::vector<std::string>{"m", "--threads", "3", "--dtype", "bf16", "--verify-seconds", "0.1", "--allow-nonfinite"}));
     QCOMPARE(command_words(o, "generate").back(), std::string("7"));
+    o = {};
+    o.model = "m", o.annotations = {"a.kernel=k", "b.storage=bf16"};
+    QCOMPARE(command_words(o, "run"), (std::vector<std::string>{"m", "--annotate", "a.kernel=k", "--annotate", "b.storage=bf16"}));
+    QCOMPARE(command_words(o, "generate"), std::vector<std::string>{"m"});
   }
   void what_is_missing_or_does_not_fit_has_its_default() {
     const auto o = parse_settings(R"({"model":"m","batch":"many","threads":1e30,"seed":-1,"length":16,"unknown":[]})");
