@@ -15,7 +15,10 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
       weights_(weights),
       program_(std::move(program)),
       cancel_(progress.cancel),
-      memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)) {
+      memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)),
+      states_(options.states ? options.states : std::make_shared<StateStore>(device)),
+      paged_(paged_states(*program_->graph)),
+      key_(state_key(*program_)) {
   executable_ = device_.compile(program_, weights_, {options.bounds, options.scores, memory_});
   stream_ = device_.create_stream();
   weights_.load(executable_->layout().always, progress);
@@ -33,7 +36,9 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   status_.resize(static_cast<size_t>(StatusArea::bytes(*program_)));
 }
 
-Executor::~Executor() = default;
+Executor::~Executor() {
+  for (const SequenceId sequence : own_) states_->close(sequence);
+}
 
 void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings) {
   for (size_t i = 0; i < program_->inputs.size(); ++i) {
@@ -119,6 +124,44 @@ void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions
   }
 }
 
+/// Pages for what the batch may write, their table, and the places where the sequences stand.
+void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options) {
+  if (program_->places < 0) {
+    if (!options.sequences.empty()) bad_input("sequences", "expected none: the plan has no states of sequences", "give it none");
+    return;
+  }
+  const Operand& places = program_->operands[program_->places];
+  const auto count = static_cast<size_t>(program_->dims[places.rows].evaluate(bindings));
+  if (!options.sequences.empty() && options.sequences.size() != count)
+    bad_input("sequences", "expected one for each of " + std::to_string(count) + " of the batch, got " + std::to_string(options.sequences.size()));
+  sequences_.assign(options.sequences.begin(), options.sequences.end());
+  for (; sequences_.size() < count; sequences_.push_back(own_.back())) own_.push_back(states_->open());
+  const std::vector<int64_t> added = rows_added(*program_->graph, paged_, bindings, [&](ValueId mask) -> std::span<const int32_t> {
+    const auto at = inputs.integers.find(program_->graph->value(mask).name);
+    return at == inputs.integers.end() ? std::span<const int32_t>() : std::span<const int32_t>(at->second);
+  });
+  places_.resize(count);
+  int64_t most = 1;
+  for (size_t i = 0; i < count; ++i) {
+    places_[i] = states_->place(sequences_[i]);
+    states_->reserve(sequences_[i], key_, places_[i] + added[i]);
+    most = std::max(most, pages_for(places_[i] + added[i]));
+  }
+  states_->table(sequences_, key_, most, pages_);
+  const auto bytes = static_cast<int64_t>(pages_.size() * sizeof(uint64_t));
+  memory_->reserve(SharedPart::pages, bytes);
+  submission_.pages = memory_->address(SharedPart::pages);
+  submission_.pages_of_sequence = most;
+  stream_->copy_to_device(submission_.pages, pages_.data(), bytes);
+  stream_->copy_to_device(executable_->address(program_->places), places_.data(), static_cast<int64_t>(count) * 4);
+}
+
+/// The sequences stand where the plan says, those that nobody else knows have ended.
+void Executor::leave_sequences(const ExecuteOptions& options) {
+  for (size_t i = 0; i < options.sequences.size(); ++i) states_->set_place(sequences_[i], places_[i]);
+  for (; !own_.empty(); own_.pop_back()) states_->close(own_.back());
+}
+
 void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
   submission_.bindings = bindings;
   submission_.record = options.record;
@@ -131,8 +174,11 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.events.clear();
   stage_inputs(inputs, bindings);
   stage_all_replayed(bindings, options);
+  leave_sequences({});  // of a batch that failed
+  stage_sequences(inputs, bindings, options);
   const StatusArea came(status_.data(), *program_);
   execute(*came.status, result);
+  leave_sequences(options);
   read_status(came, result);
   check_replayed(came, options);
   if (copy_results(came, bindings, options, result)) stream_->synchronize();
@@ -145,6 +191,8 @@ void Executor::execute(const ExecutionStatus& status, ExecutionResult& result) {
   for (;;) {
     executable_->submit(*stream_, submission_);
     stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
+    if (program_->places >= 0)
+      stream_->copy_to_host(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
     stream_->synchronize();
     if (status.code == ExecutionStatus::done) break;
     weights_.load(executable_->layout().lazy[status.guard]);
@@ -249,7 +297,7 @@ void Executor::read_records(ExecutionResult& result) {
 
 int64_t Executor::activation_bytes() const {
   const ExecutableLayout& l = executable_->layout();
-  return l.memory.arena_bytes + l.memory.state_bytes + l.scratch_bytes;
+  return l.memory.arena_bytes + l.memory.state_bytes + l.memory.page_bytes + l.scratch_bytes;
 }
 std::set<int32_t> Executor::weights(bool needed) const {
   const ExecutableLayout& layout = executable_->layout();

@@ -65,15 +65,38 @@ inline void pack_keys(const float* k, int64_t ldk, int64_t count, int64_t dim, f
   }
 }
 
-/// Values [count, ldv] to panels of 64 columns, [count][64] each.
-inline void pack_values(const float* v, int64_t ldv, int64_t count, int64_t dim, float* to) {
-  for (int64_t column = 0; column < dim; column += kPanel)
+/// Values [count, ldv] to panels of 64 columns, [all][64] each, of which they are some rows.
+inline void pack_values(const float* v, int64_t ldv, int64_t count, int64_t dim, int64_t all, float* panels) {
+  for (int64_t column = 0; column < dim; column += kPanel) {
+    float* to = panels + column * all;
     for (int64_t key = 0; key < count; ++key, to += kPanel)
       for (int64_t c = 0; c < kPanel; c += kLanes) {
         const int64_t left = dim - column - c;
         const float* from = v + key * ldv + column + c;
         store(to + c, left >= kLanes ? load(from) : left > 0 ? load_part(from, left) : splat(0));
       }
+  }
+}
+
+/// Row `row` of keys or values that lie in pages, or behind each other.
+STORMCELL_INLINE const float* row_at(const float* rows, const uint64_t* pages, int64_t page_rows, int64_t column, int64_t ld, int64_t row) {
+  if (!pages) return rows + row * ld;
+  return reinterpret_cast<const float*>(pages[row / page_rows]) + row % page_rows * ld + column;
+}
+STORMCELL_INLINE const float* key_at(const AttentionTask& t, int64_t row) {
+  return row_at(t.k, t.k_pages, t.page_rows, t.k_column, t.ldk, row);
+}
+STORMCELL_INLINE const float* value_at(const AttentionTask& t, int64_t row) {
+  return row_at(t.v, t.v_pages, t.page_rows, t.v_column, t.ldv, row);
+}
+/// Keys and values [first, first + count), page by page: a page begins at a panel's boundary, so that what is packed is the same.
+inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, float* keys, float* values) {
+  for (int64_t done = 0; done < count;) {
+    const int64_t at = first + done, n = task.k_pages ? smaller(count - done, task.page_rows - at % task.page_rows) : count;
+    pack_keys(key_at(task, at), task.ldk, n, task.head_dim, keys + done * task.head_dim);
+    pack_values(value_at(task, at), task.ldv, n, task.value_dim, count, values + done * kPanel);
+    done += n;
+  }
 }
 
 /// Keys [begin, end) that a query sees by its position.
@@ -123,11 +146,11 @@ STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t fi
 }
 
 /// A query that sees no key weighs all keys alike.
-inline void average_values(const AttentionTask& task, const float* v, float* out) {
+inline void average_values(const AttentionTask& task, float* out) {
   const Floats weight = splat(1.0f / static_cast<float>(task.keys));
   for_vectors(task.value_dim, [&](int64_t c, auto count) {
     Floats sum = splat(0);
-    for (int64_t key = 0; key < task.keys; ++key) sum = fma(load_some(v + key * task.ldv + c, count), weight, sum);
+    for (int64_t key = 0; key < task.keys; ++key) sum = fma(load_some(value_at(task, key) + c, count), weight, sum);
     store_some(out + c, sum, count);
   });
 }
@@ -151,8 +174,7 @@ inline void attend(const AttentionTask& task) {
   // From a multiple of 256 on: a row sums in the same blocks whatever rows share its task.
   for (int64_t first = visible(task, 0).begin / kAttentionKeys * kAttentionKeys; first < end; first += kAttentionKeys) {
     const int64_t count = smaller(kAttentionKeys, end - first);
-    pack_keys(task.k + first * task.ldk, task.ldk, count, dim, keys);
-    pack_values(task.v + first * task.ldv, task.ldv, count, task.value_dim, values);
+    pack_block(task, first, count, keys, values);
     if (task.key_mask)
       for (int64_t c = 0; c < count; ++c) mask[c] = task.key_mask[first + c] ? 0.0f : -__builtin_inff();
     for (int64_t b = 0; b < blocks; ++b) {
@@ -187,7 +209,7 @@ inline void attend(const AttentionTask& task) {
   for (int64_t r = 0; r < rows; ++r) {
     float* out = task.out + r % task.queries * task.ldo + r / task.queries * task.value_dim;
     if (total[r] == 0) {
-      average_values(task, task.v, out);
+      average_values(task, out);
       continue;
     }
     const Floats inverse = splat(1.0f / total[r]);

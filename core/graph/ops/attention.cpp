@@ -1,8 +1,9 @@
 // attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias + mask) v
 // among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell stands at the place it has in
 // its base space, so that distances count cells that are left out. A query whose parent has no key gives 0. extras: bias [buckets, heads]
-// (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries stand at this place, and keys up to it
-// are valid). attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
+// (T5 relative positions), mask [K] i32 (0: never attended), step [parents] i32 (K is a cache, dense: the queries of a parent stand at the
+// places from this one on, whatever their cells' own, and its keys up to the last query's place are valid; the others were never written).
+// attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -32,9 +33,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   if (const auto i = extra_input(n, "step", 3)) {
     expect_one_integer(g, n, *i);
-    expect_space(g, n, *i, kNone);
-    if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense)
-      operator_error(n, "dense queries and keys with a step", type_text(g, q));
+    expect_space(g, n, *i, ks.parent);
+    if (ks.kind != SpaceKind::dense) operator_error(n, "dense keys with a step", type_text(g, k));
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }
@@ -42,6 +42,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   if (index == 0) return {Mix::cell};
+  if (extra_input(n, "step", 3) == index) return {Mix::within, v.type.space};
   const bool causal = flag_of(n, "causal") && input_type(g, n, 0).space == v.type.space;
   return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
 }

@@ -169,7 +169,7 @@ class VerifyTest : public QObject {
     row("a fill of no state", "state_fill(%x) value=0.0 as \"f\"", "state_fill \"f\": expected a state, got f32 tokens [8]");
     row("a write of another type", "state_write(%h, %scores) as \"k\"", "state_write \"k\": expected f32 tokens [8], got f32 tokens [4]");
     row("a put of other rows", "state_put(%h, %s) as \"k\"",
-        "state_put \"k\": expected rows alike over dense children of one space, got f32 tokens [8] and f32 sequences [8]");
+        "state_put \"k\": expected rows alike below one space, the state's dense, got f32 tokens [8] and f32 sequences [8]");
     row("ends of other cells", "%a : i32 tokens, %c : i32 tokens = end_sequences(%ids, %target_ids) end=1 pad=0",
         "end_sequences \"a\": expected input 1 over cells of tokens, got i32 targets");
     row("a guard on cells", "guard(%ids) as \"g\" {\n yield\n} {\n yield\n}",
@@ -186,7 +186,6 @@ class VerifyTest : public QObject {
         "exchange_decision \"z\": expected an owner for each of 4 branches, got 1");
     row("rows that are no slots", "%z : f32 d/s [8] = exchange_rows(%b, %d, %d) slots=@d/s",
         "exchange_rows \"z\": expected rows over the slots of %d, got f32 d/0 [8]");
-    row("integers added", "%z : i32 tokens = add(%ids, %ids)", "add \"z\": expected input 0 as f32, got i32 tokens");
     row("reals and integers added", "%z : f32 tokens = add(%levels, %ids)", "add \"z\": expected input 1 as f32, got i32 tokens");
     row("integers multiplied", "%z : i32 tokens = multiply(%ids, %ids)", "multiply \"z\": expected input 0 as f32, got i32 tokens");
     row("integers scaled", "%z : i32 tokens = scale(%ids) factor=2.0", "scale \"z\": expected input 0 as f32, got i32 tokens");
