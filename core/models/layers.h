@@ -21,6 +21,8 @@ class LayerBuilder : public GraphBuilder {
 
   /// A weight in the format that it is stored in.
   ValueId stored(const std::string& name, std::vector<int64_t> shape);
+  /// The format that the rows which a weight makes are kept in: bf16 where it is stored so, else f32.
+  DType cache_dtype(const std::string& weight, std::vector<int64_t> shape);
   /// A weight made of stored tensors, which must have been asked for with their shapes; `name` is the graph's own.
   ValueId made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape);
   /// PREFIX.weight, and PREFIX.bias with `bias`; the node is named PREFIX.

@@ -89,7 +89,8 @@ class MixtralBuilder : public LayerBuilder {
     for (int64_t i = 0; i < s_.layers; ++i) {
       const std::string name = "model.layers." + std::to_string(i) + ".cache.";
       const int64_t width = s_.kv_heads * s_.head_width;
-      caches_.push_back({state(name + "k", DType::f32, cache, {width}), state(name + "v", DType::f32, cache, {width})});
+      const DType kept = cache_dtype("model.layers." + std::to_string(i) + ".self_attn.k_proj.weight", {width, s_.width});
+      caches_.push_back({state(name + "k", kept, cache, {width}), state(name + "v", kept, cache, {width})});
     }
     fill(done, 0, "done.start");
     fill(turn, 0, "turn.start");

@@ -132,7 +132,8 @@ class SwitchBuilder : public LayerBuilder {
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string name = "decoder.block." + std::to_string(i) + ".cache.";
       const int64_t inner = s_.heads * s_.key_width;
-      caches_.push_back({state(name + "k", DType::f32, cache, {inner}), state(name + "v", DType::f32, cache, {inner})});
+      const DType kept = cache_dtype("decoder.block." + std::to_string(i) + ".layer.0.SelfAttention.k.weight", {inner, s_.width});
+      caches_.push_back({state(name + "k", kept, cache, {inner}), state(name + "v", kept, cache, {inner})});
     }
     fill(token, s_.tokens.decoder_start, "start");
     fill(done, 0, "start.done");

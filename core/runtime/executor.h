@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/graph/label_inputs.h"
-#include "core/runtime/paged_states.h"
+#include "core/graph/paged_states.h"
 #include "core/runtime/shared_memory.h"
 #include "core/runtime/state_store.h"
 #include "core/runtime/weight_store.h"

@@ -57,24 +57,27 @@ struct PutRange {
   }
   /// The rows to their places.
   void put(const std::byte* from) const {
-    each([&](std::byte* kept, int64_t first, size_t bytes) { std::memcpy(kept, from + first * state.row_bytes, bytes); });
+    each([&](std::byte* kept, int64_t first, int64_t n) { std::memcpy(kept, from + first * state.row_bytes, bytes(n)); });
   }
   /// What stands in their places.
   void get(std::byte* to) const {
-    each([&](const std::byte* kept, int64_t first, size_t bytes) { std::memcpy(to + first * state.row_bytes, kept, bytes); });
+    each([&](const std::byte* kept, int64_t first, int64_t n) { std::memcpy(to + first * state.row_bytes, kept, bytes(n)); });
   }
 
- private:
-  int64_t place(int64_t parent) const { return at ? at[parent] : 0; }
+  /// visit(where they are kept, the first of them in the value that is put, rows) for rows that lie behind each other.
   template <class Visit>
   void each(Visit visit) const {
     for (int64_t p = 0; p < rows.parents; ++p)
       for (int64_t done = 0, count = rows.count(p); done < count;) {
         const int64_t n = state.stretch(place(p) + done, count - done);
-        visit(state.row(p, place(p) + done), rows.begin(p) + done, static_cast<size_t>(n * state.row_bytes));
+        visit(state.row(p, place(p) + done), rows.begin(p) + done, n);
         done += n;
       }
   }
+
+ private:
+  int64_t place(int64_t parent) const { return at ? at[parent] : 0; }
+  size_t bytes(int64_t n) const { return static_cast<size_t>(n * state.row_bytes); }
 };
 
 }  // namespace stormcell

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/id_vector.h"
-#include "core/runtime/paged_states.h"
+#include "core/graph/paged_states.h"
 #include "core/runtime/program.h"
 
 namespace stormcell {

@@ -153,7 +153,7 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
       task.q = q + row * ldq + head * p.head_dim;
       if (p.k_pages) {
         task.k_pages = p.k_pages + sequence * p.pages_of_sequence, task.v_pages = p.v_pages + sequence * p.pages_of_sequence;
-        task.page_rows = p.page_rows, task.k_column = kv_head * p.head_dim, task.v_column = kv_head * p.value_dim;
+        task.page_rows = p.page_rows, task.bf16 = p.bf16, task.k_column = kv_head * p.head_dim, task.v_column = kv_head * p.value_dim;
       } else {
         task.k = k + r.key * ldk + kv_head * p.head_dim;
         task.v = v + r.key * ldv + kv_head * p.value_dim;

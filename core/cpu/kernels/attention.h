@@ -25,6 +25,7 @@ struct AttentionProblem {
   // other. Keys and values lie both in pages or neither.
   const uint64_t *k_pages = nullptr, *v_pages = nullptr;
   int64_t pages_of_sequence = 0, page_rows = 0;
+  bool bf16 = false;  ///< what lies in pages is bf16
   int32_t window = 0;                 ///< > 0: a query sees keys with query - key < window only
   const float* bias_table = nullptr;  ///< [buckets, heads] or null: added to the scores by relative_bucket()
   int32_t buckets = 32, max_distance = 128;

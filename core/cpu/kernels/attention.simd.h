@@ -7,6 +7,7 @@
 // Limit: FMA ports, 4 * head_dim FLOP a (query, key) pair. Measured at 128 x 128, head size 64: docs/decisions/002-dense-products.md.
 #pragma once
 #include "core/cpu/kernels/product.simd.h"
+#include "core/cpu/kernels/rows.simd.h"
 #include "core/cpu/kernels/vector_math.simd.h"
 
 namespace stormcell::cpu::STORMCELL_ISA {
@@ -78,23 +79,40 @@ inline void pack_values(const float* v, int64_t ldv, int64_t count, int64_t dim,
   }
 }
 
-/// Row `row` of keys or values that lie in pages, or behind each other.
-STORMCELL_INLINE const float* row_at(const float* rows, const uint64_t* pages, int64_t page_rows, int64_t column, int64_t ld, int64_t row) {
-  if (!pages) return rows + row * ld;
-  return reinterpret_cast<const float*>(pages[row / page_rows]) + row % page_rows * ld + column;
-}
-STORMCELL_INLINE const float* key_at(const AttentionTask& t, int64_t row) {
-  return row_at(t.k, t.k_pages, t.page_rows, t.k_column, t.ldk, row);
-}
-STORMCELL_INLINE const float* value_at(const AttentionTask& t, int64_t row) {
-  return row_at(t.v, t.v_pages, t.page_rows, t.v_column, t.ldv, row);
-}
+/// Keys or values of one head: where their rows lie, behind each other or in pages.
+struct HeadRows {
+  const float* rows;
+  const uint64_t* pages;
+  int64_t page_rows, column, ld, width;
+  bool bf16;
+
+  STORMCELL_INLINE int64_t offset(int64_t row) const { return row % page_rows * ld + column; }
+  /// Rows [first, first + n) of one page as floats: widened into `room` where they are not, in which case `to_next` becomes their width.
+  const float* floats(int64_t first, int64_t n, float* room, int64_t& to_next) const {
+    to_next = ld;
+    if (!pages) return rows + first * ld;
+    const uint64_t page = pages[first / page_rows];
+    if (!bf16) return reinterpret_cast<const float*>(page) + offset(first);
+    to_next = width;
+    for (int64_t r = 0; r < n; ++r)
+      widen_row(reinterpret_cast<const uint16_t*>(page) + offset(first + r), 1.0f, width, room + r * width);
+    return room;
+  }
+};
+inline HeadRows keys_of(const AttentionTask& t) { return {t.k, t.k_pages, t.page_rows, t.k_column, t.ldk, t.head_dim, t.bf16}; }
+inline HeadRows values_of(const AttentionTask& t) { return {t.v, t.v_pages, t.page_rows, t.v_column, t.ldv, t.value_dim, t.bf16}; }
+
 /// Keys and values [first, first + count), page by page: a page begins at a panel's boundary, so that what is packed is the same.
-inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, float* keys, float* values) {
+inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, float* keys, float* values, float* widened) {
+  const HeadRows k = keys_of(task), v = values_of(task);
   for (int64_t done = 0; done < count;) {
-    const int64_t at = first + done, n = task.k_pages ? smaller(count - done, task.page_rows - at % task.page_rows) : count;
-    pack_keys(key_at(task, at), task.ldk, n, task.head_dim, keys + done * task.head_dim);
-    pack_values(value_at(task, at), task.ldv, n, task.value_dim, count, values + done * kPanel);
+    int64_t n = count;
+    if (task.k_pages) n = smaller(count - done, kAttentionWidened - (first + done) % kAttentionWidened);
+    int64_t ld = 0;
+    const float* from = k.floats(first + done, n, widened, ld);
+    pack_keys(from, ld, n, task.head_dim, keys + done * task.head_dim);
+    from = v.floats(first + done, n, widened, ld);
+    pack_values(from, ld, n, task.value_dim, count, values + done * kPanel);
     done += n;
   }
 }
@@ -146,13 +164,16 @@ STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t fi
 }
 
 /// A query that sees no key weighs all keys alike.
-inline void average_values(const AttentionTask& task, float* out) {
+inline void average_values(const AttentionTask& task, float* widened, float* out) {
   const Floats weight = splat(1.0f / static_cast<float>(task.keys));
-  for_vectors(task.value_dim, [&](int64_t c, auto count) {
-    Floats sum = splat(0);
-    for (int64_t key = 0; key < task.keys; ++key) sum = fma(load_some(value_at(task, key) + c, count), weight, sum);
-    store_some(out + c, sum, count);
-  });
+  const HeadRows values = values_of(task);
+  for_vectors(task.value_dim, [&](int64_t c, auto count) { store_some(out + c, splat(0), count); });
+  for (int64_t key = 0; key < task.keys; ++key) {
+    int64_t ld = 0;
+    const float* v = values.floats(key, 1, widened, ld);
+    for_vectors(task.value_dim,
+                [&](int64_t c, auto count) { store_some(out + c, fma(load_some(v + c, count), weight, load_some(out + c, count)), count); });
+  }
 }
 
 inline void attend(const AttentionTask& task) {
@@ -164,6 +185,7 @@ inline void attend(const AttentionTask& task) {
   float* mask = sums + rows * sum_columns;
   float* largest = mask + kAttentionKeys;
   float* total = largest + (rows + 15) / 16 * 16;
+  float* widened = total + (rows + 15) / 16 * 16;
   for (int64_t r = 0; r < rows; ++r) largest[r] = -__builtin_inff(), total[r] = 0;
   for (int64_t i = 0; i < rows * sum_columns; i += kLanes) store(sums + i, splat(0));
 
@@ -174,7 +196,7 @@ inline void attend(const AttentionTask& task) {
   // From a multiple of 256 on: a row sums in the same blocks whatever rows share its task.
   for (int64_t first = visible(task, 0).begin / kAttentionKeys * kAttentionKeys; first < end; first += kAttentionKeys) {
     const int64_t count = smaller(kAttentionKeys, end - first);
-    pack_block(task, first, count, keys, values);
+    pack_block(task, first, count, keys, values, widened);
     if (task.key_mask)
       for (int64_t c = 0; c < count; ++c) mask[c] = task.key_mask[first + c] ? 0.0f : -__builtin_inff();
     for (int64_t b = 0; b < blocks; ++b) {
@@ -209,7 +231,7 @@ inline void attend(const AttentionTask& task) {
   for (int64_t r = 0; r < rows; ++r) {
     float* out = task.out + r % task.queries * task.ldo + r / task.queries * task.value_dim;
     if (total[r] == 0) {
-      average_values(task, out);
+      average_values(task, widened, out);
       continue;
     }
     const Floats inverse = splat(1.0f / total[r]);

@@ -33,6 +33,7 @@ class Attention : public Kernel {
     if (bias_) problem_.buckets = static_cast<int32_t>(a.integer("buckets"));
     problem_.max_distance = static_cast<int32_t>(integer_of(m.node(), "max_distance"));
     problem_.bidirectional = flag_of(m.node(), "bidirectional");
+    problem_.bf16 = m.type(1).dtype == DType::bf16;
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);
@@ -65,9 +66,9 @@ class Attention : public Kernel {
     p.q_places = nullptr;
     const CellGroups& queries = c.in[0].groups;
     for (const Rows& keys : {c.in[1], c.in[2]})
-      for (int64_t s = 0; s < queries.parents; ++s) {
+      for (int64_t s = 0, row_bytes = keys.width * (p.bf16 ? 2 : 4); s < queries.parents; ++s) {
         expect_places(name_, keys.groups.per_parent, queries.count(s), p.steps[s]);
-        if (queries.count(s) > 0) keys.state(keys.width * 4).expect(name_, s, 0, p.steps[s] + queries.count(s));
+        if (queries.count(s) > 0) keys.state(row_bytes).expect(name_, s, 0, p.steps[s] + queries.count(s));
       }
     p.k_pages = c.in[1].pages, p.v_pages = c.in[2].pages;
     p.pages_of_sequence = c.in[1].pages_of_parent;

@@ -6,17 +6,26 @@ namespace {
 class StatePut : public Kernel {
  public:
   explicit StatePut(const Making& m)
-      : name_(m.node().name), at_(extra_input(m.node(), "at", 2)), row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
+      : name_(m.node().name), at_(extra_input(m.node(), "at", 2)),
+        row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
+        rounds_(m.type(0).dtype == DType::bf16) {}
   void run(const Call& c) const override {
     const PutRange range{c.in[0].state(row_bytes_), c.in[1].groups, at_ ? c.in[*at_].integers() : nullptr};
     range.check(name_);
-    range.put(c.in[1].data);
+    if (!rounds_) return range.put(c.in[1].data);
+    const int64_t width = c.in[0].width;
+    range.each([&](std::byte* kept, int64_t first, int64_t rows) {
+      auto* to = reinterpret_cast<uint16_t*>(kept);
+      const float* from = c.in[1].reals() + first * width;
+      for (int64_t i = 0; i < rows * width; ++i) to[i] = f32_to_bf16(from[i]);
+    });
   }
 
  private:
   std::string name_;
   std::optional<size_t> at_;
   int64_t row_bytes_;
+  bool rounds_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/runtime/paged_states.h"
+#include "core/graph/paged_states.h"
 
 #include <algorithm>
 #include <map>
@@ -25,7 +25,7 @@ bool is_of_sequences(const Graph& g, const Value& v) {
 /// The input that masks the cells which a ragged space leaves out; kNone: something else tells them.
 ValueId masked_by(const Graph& g, const CellSpace& ragged) {
   const Node& made = g.node(g.value(ragged.offsets).producer);
-  const Value& mask = g.value(made.inputs[0]);
+  const Value& mask = g.value(made.inputs[0]);  // over the base
   return made.inputs.size() == 1 && mask.kind == ValueKind::input && mask.role == InputRole::mask ? made.inputs[0] : kNone;
 }
 
@@ -59,8 +59,9 @@ class AddedRows {
 
   void put(ValueId x, int64_t turns, std::vector<int64_t>& rows) const {
     const CellSpace& cells = g_.space(g_.value(x).type.space);
-    const CellSpace& base = cells.kind == SpaceKind::ragged ? g_.space(cells.base) : cells;
-    const int64_t each = base.per_parent.evaluate(bindings_);
+    const CellSpace* base = &cells;
+    while (base->kind == SpaceKind::ragged) base = &g_.space(base->base);
+    const int64_t each = base->per_parent.evaluate(bindings_);
     const ValueId by = cells.kind == SpaceKind::ragged ? masked_by(g_, cells) : kNone;
     const std::span<const int32_t> mask = by == kNone ? std::span<const int32_t>() : mask_(by);
     for (size_t s = 0; s < rows.size(); ++s) {
