@@ -66,6 +66,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.tolerance = exact ? 1e-4 : 2e-2;
   s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
   s.memory = std::make_shared<SharedMemory>(*s.device);
+  s.states = std::make_shared<StateStore>(*s.device);
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }

@@ -8,6 +8,7 @@
 #include "core/experiment/converted_weights.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/shared_memory.h"
+#include "core/runtime/state_store.h"
 
 namespace stormcell {
 
@@ -82,7 +83,8 @@ int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_pt
   const auto beyond = [&](SharedPart part, int64_t bytes) {
     return std::max<int64_t>(bytes - (options.memory ? options.memory->bytes(part) : 0), 0);
   };
-  int64_t bytes = layout.memory.state_bytes + layout.memory.page_bytes + beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
+  const int64_t free_pages = options.states ? options.states->bytes() - options.states->used_bytes() : 0;
+  int64_t bytes = layout.memory.state_bytes + std::max<int64_t>(layout.memory.page_bytes - free_pages, 0) + beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
                   beyond(SharedPart::records, layout.record_bytes);
   for (const int32_t handle : layout.always)
     if (!store.loaded(handle)) bytes += store.bytes(handle);
