@@ -84,7 +84,8 @@ int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_pt
     return std::max<int64_t>(bytes - (options.memory ? options.memory->bytes(part) : 0), 0);
   };
   const int64_t free_pages = options.states ? options.states->bytes() - options.states->used_bytes() : 0;
-  int64_t bytes = layout.memory.state_bytes + std::max<int64_t>(layout.memory.page_bytes - free_pages, 0) + beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
+  int64_t bytes = layout.memory.state_bytes + std::max<int64_t>(layout.memory.page_bytes - free_pages, 0) +
+                  beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
                   beyond(SharedPart::records, layout.record_bytes);
   for (const int32_t handle : layout.always)
     if (!store.loaded(handle)) bytes += store.bytes(handle);

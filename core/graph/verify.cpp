@@ -86,8 +86,9 @@ class Verifier {
       const Value& v = graph_.values[i];
       const bool in_pages = std::find(paged.states.begin(), paged.states.end(), static_cast<ValueId>(i)) != paged.states.end();
       if (rounded(v) && !in_pages)
-        fail("value %" + v.name, "expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got " +
-                                     type_text(graph_, v.type));
+        fail("value %" + v.name,
+             "expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got " +
+                 type_text(graph_, v.type));
     }
   }
 

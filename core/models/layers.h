@@ -51,7 +51,8 @@ class LayerBuilder : public GraphBuilder {
   ValueId spread(ValueId x, SpaceId space, const std::string& name) { return value("broadcast", {x}, {{"space", int64_t{space}}}, name); }
   ValueId last(ValueId x, const std::string& name) { return value("reduce", {x}, {{"mode", std::string("last")}}, name); }
 
-  /// Keeps [parents of `step`, n] logits at the parents' places `at` of the state `kept`, over as many cells as there are tokens; kNone keeps nothing.
+  /// Keeps [parents of `step`, n] logits at the parents' places `at` of the state `kept`, over as many cells as there are tokens; kNone
+  /// keeps nothing.
   void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
     if (kept != kNone) put(kept, spread(logits, step, "logits.cell"), at, "logits.keep");
   }

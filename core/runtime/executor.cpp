@@ -133,7 +133,8 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
   const Operand& places = program_->operands[program_->places];
   const auto count = static_cast<size_t>(program_->dims[places.rows].evaluate(bindings));
   if (!options.sequences.empty() && options.sequences.size() != count)
-    bad_input("sequences", "expected one for each of " + std::to_string(count) + " of the batch, got " + std::to_string(options.sequences.size()));
+    bad_input("sequences",
+              "expected one for each of " + std::to_string(count) + " of the batch, got " + std::to_string(options.sequences.size()));
   sequences_.assign(options.sequences.begin(), options.sequences.end());
   if (std::set(sequences_.begin(), sequences_.end()).size() != sequences_.size())
     bad_input("sequences", "one stands twice in the batch", "give each sequence once");

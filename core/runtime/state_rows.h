@@ -42,7 +42,8 @@ struct StateRows {
   void expect(const std::string& node, int64_t parent, int64_t at, int64_t rows) const {
     expect_places(node, places, rows, at);
     for (int64_t r = at; pages && r < at + rows; r += stretch(r, rows))
-      if (!has(parent, r)) failed(node, "expected a page for place " + std::to_string(r) + " of sequence " + std::to_string(parent) + ", got none");
+      if (!has(parent, r))
+        failed(node, "expected a page for place " + std::to_string(r) + " of sequence " + std::to_string(parent) + ", got none");
   }
 };
 

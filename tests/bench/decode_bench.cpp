@@ -25,11 +25,16 @@ using namespace stormcell;
 constexpr int64_t kLongest = 200;
 
 nlohmann::json config_of_model() {
-  return {{"model_type", "mixtral"},     {"architectures", {"MixtralForCausalLM"}},
-          {"vocab_size", 16000},         {"hidden_size", 512},
-          {"intermediate_size", 1792},   {"num_hidden_layers", 8},
-          {"num_attention_heads", 16},   {"num_key_value_heads", 8},
-          {"num_local_experts", 8},      {"num_experts_per_tok", 2},
+  return {{"model_type", "mixtral"},
+          {"architectures", {"MixtralForCausalLM"}},
+          {"vocab_size", 16000},
+          {"hidden_size", 512},
+          {"intermediate_size", 1792},
+          {"num_hidden_layers", 8},
+          {"num_attention_heads", 16},
+          {"num_key_value_heads", 8},
+          {"num_local_experts", 8},
+          {"num_experts_per_tok", 2},
           {"max_position_embeddings", 4096}};
 }
 
@@ -82,8 +87,8 @@ int main(int count, char** arguments) {
   std::vector<double> ratios;
   for (size_t r = 0; r < cases[0].milliseconds.size(); ++r) ratios.push_back(cases[0].milliseconds[r] / cases[1].milliseconds[r]);
   for (const Case& c : cases)
-    fmt::print("{} and {} tokens, then {} new ones each: {:.1f} ms (median of {})\n", c.lengths[0], c.lengths[1], most, median(c.milliseconds),
-               rounds);
+    fmt::print("{} and {} tokens, then {} new ones each: {:.1f} ms (median of {})\n", c.lengths[0], c.lengths[1], most,
+               median(c.milliseconds), rounds);
   fmt::print("8 and 200 together: {:.3f} of 200 and 200 (at most 1.1)\n", median(ratios));
   return median(ratios) > 1.1 ? 1 : 0;
 }

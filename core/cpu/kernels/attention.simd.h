@@ -94,8 +94,7 @@ struct HeadRows {
     const uint64_t page = pages[first / page_rows];
     if (!bf16) return reinterpret_cast<const float*>(page) + offset(first);
     to_next = width;
-    for (int64_t r = 0; r < n; ++r)
-      widen_row(reinterpret_cast<const uint16_t*>(page) + offset(first + r), 1.0f, width, room + r * width);
+    for (int64_t r = 0; r < n; ++r) widen_row(reinterpret_cast<const uint16_t*>(page) + offset(first + r), 1.0f, width, room + r * width);
     return room;
   }
 };
@@ -171,8 +170,9 @@ inline void average_values(const AttentionTask& task, float* widened, float* out
   for (int64_t key = 0; key < task.keys; ++key) {
     int64_t ld = 0;
     const float* v = values.floats(key, 1, widened, ld);
-    for_vectors(task.value_dim,
-                [&](int64_t c, auto count) { store_some(out + c, fma(load_some(v + c, count), weight, load_some(out + c, count)), count); });
+    for_vectors(task.value_dim, [&](int64_t c, auto count) {
+      store_some(out + c, fma(load_some(v + c, count), weight, load_some(out + c, count)), count);
+    });
   }
 }
 

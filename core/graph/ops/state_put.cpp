@@ -11,8 +11,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_activation(g, n, 1);
   const TensorType &state = input_type(g, n, 0), &x = input_type(g, n, 1);
   if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(n, "a state", type_text(g, state));
-  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense ||
-      !is_grouped(g, x.space) || g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
+  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense || !is_grouped(g, x.space) ||
+      g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
       (state.dtype != x.dtype && !(state.dtype == DType::bf16 && x.dtype == DType::f32)))
     operator_error(n, "rows alike below one space, the state's dense", type_text(g, state) + " and " + type_text(g, x));
   if (const auto i = extra_input(n, "at", 2)) {

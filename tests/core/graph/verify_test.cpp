@@ -269,6 +269,22 @@ class VerifyTest : public QObject {
         QVERIFY2(complaint([&] { parse_graph(head + body, "g"); }) != "none", (dtype + (": " + body)).c_str());
     }
   }
+  void a_state_is_in_bf16_only_where_it_is_put_at_places_and_attended_to() {
+    const std::string cache =
+        "stormcell.graph/1\nsymbols N\nspace s = root N\nspace room = s x 9\nspace one = s x 1\ninput %x : f32 one [8]\n"
+        "state %k : bf16 room [8]\nstate %p : i32 s\nstate_put(%k, %x, %p) extras=\"at\" as \"put\"\n";
+    const std::string read = "%y : f32 one [8] = attention(%x, %k, %k, %p) heads=2 kv_heads=2 extras=\"step\"\noutput y = %y\n";
+    const auto refused = [&](const std::string& more) { return complaint([&] { parse_graph(cache + more, "g"); }); };
+    QCOMPARE(refused(read), std::string("none"));
+    const Graph graph = parse_graph(cache + read, "g");
+    QCOMPARE(to_text(parse_graph(to_text(graph), "text")), to_text(graph));
+    const std::string said =
+        "g: value %k: expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got bf16 room "
+        "[8]";
+    QCOMPARE(refused(read + "output z = %k\n"), said);
+    QCOMPARE(refused("state_put(%k, %x) as \"elsewhere\"\n" + read), said);
+    QCOMPARE(refused("state %q : i32 s\nstate_put(%k, %x, %q) extras=\"at\" as \"elsewhere\"\n" + read), said);
+  }
   void the_common_lines_are_right() {
     QCOMPARE(complaint([] { parse_graph(kCommon, "g"); }), std::string("none"));
   }

@@ -37,7 +37,9 @@ ModelInputs inputs_of(const std::vector<Prompt>& prompts, Padding padding = Padd
   std::vector<int32_t>&ids = in.values["input_ids"], &mask = in.values["attention_mask"];
   for (const Prompt& p : prompts) {
     const int64_t pads = in.length - static_cast<int64_t>(p.size());
-    const int64_t before = padding == Padding::last ? static_cast<int64_t>(p.size()) : padding == Padding::first ? 0 : static_cast<int64_t>(p.size()) / 2;
+    const int64_t before = padding == Padding::last    ? static_cast<int64_t>(p.size())
+                           : padding == Padding::first ? 0
+                                                       : static_cast<int64_t>(p.size()) / 2;
     for (int64_t i = 0; i < in.length; ++i) {
       const bool real = i < before || i >= before + pads;
       mask.push_back(real);
@@ -52,7 +54,10 @@ class Decoder {
  public:
   Decoder(Device& device, const Model& model, std::shared_ptr<const Graph> graph, const ModelInputs& largest, int64_t most,
           std::shared_ptr<StateStore> states = nullptr, int64_t past = 0)
-      : graph_(std::move(graph)), most_(most), store_(device, model.weights), executor_(device, store_, program(), options(largest, past, std::move(states))) {}
+      : graph_(std::move(graph)),
+        most_(most),
+        store_(device, model.weights),
+        executor_(device, store_, program(), options(largest, past, std::move(states))) {}
 
   const ExecutionResult& run(const ModelInputs& in, std::span<const SequenceId> sequences = {}, int64_t past = 0) {
     InputValues values;
@@ -100,7 +105,8 @@ struct Written {
 Written of_sequence(const ExecutionResult& r, size_t sequence, size_t most) {
   const OutputValue &tokens = output(r, kGenerated), &logits = output(r, kLogits);
   const auto part = [&](const auto& all, size_t each) {
-    return std::vector(all.begin() + static_cast<std::ptrdiff_t>(sequence * each), all.begin() + static_cast<std::ptrdiff_t>((sequence + 1) * each));
+    return std::vector(all.begin() + static_cast<std::ptrdiff_t>(sequence * each),
+                       all.begin() + static_cast<std::ptrdiff_t>((sequence + 1) * each));
   };
   const size_t sequences = tokens.integers.size() / most;
   return {part(tokens.integers, most), part(logits.reals, logits.reals.size() / sequences)};
@@ -188,7 +194,8 @@ class DecodeTest : public QObject {
         const ExecutionResult& came = then.run(more, sequences, 200);
         for (size_t s = 0; s < all.size(); ++s) {
           const Written w = of_sequence(expected, s, 10), rest = of_sequence(came, s, 6);
-          std::vector<int32_t> joined(begun.begin() + static_cast<std::ptrdiff_t>(s * 4), begun.begin() + static_cast<std::ptrdiff_t>(s * 4 + 4));
+          std::vector<int32_t> joined(begun.begin() + static_cast<std::ptrdiff_t>(s * 4),
+                                      begun.begin() + static_cast<std::ptrdiff_t>(s * 4 + 4));
           joined.insert(joined.end(), rest.tokens.begin(), rest.tokens.end());
           QCOMPARE(joined, w.tokens);
           const std::vector<float> logits(w.logits.end() - static_cast<std::ptrdiff_t>(rest.logits.size()), w.logits.end());
@@ -206,7 +213,8 @@ class DecodeTest : public QObject {
   }
 
   void states_of_another_model_are_refused() {
-    const auto model = open_model(fixture("mixtral/top-2-of-8-grouped-heads")), other = open_model(fixture("mixtral/top-2-of-4-left-padding"));
+    const auto model = open_model(fixture("mixtral/top-2-of-8-grouped-heads")),
+               other = open_model(fixture("mixtral/top-2-of-4-left-padding"));
     cpu::CpuDevice device(2);
     const auto states = std::make_shared<StateStore>(device);
     const std::vector<SequenceId> sequences{states->open()};
@@ -218,7 +226,9 @@ class DecodeTest : public QObject {
     QVERIFY2(said.ends_with(" (go on with a plan of the same model and format, or begin anew)"), said.c_str());
     QVERIFY(said.find('\n') == std::string::npos);
     QCOMPARE(states->place(sequences[0]), 11);
-    QCOMPARE(complaint([&] { one.run(in, std::vector<SequenceId>{sequences[0], sequences[0]}); }),
+    QCOMPARE(complaint([&] {
+               one.run(in, std::vector<SequenceId>{sequences[0], sequences[0]});
+             }),
              std::string("sequences: expected one for each of 1 of the batch, got 2"));
   }
 
@@ -232,7 +242,7 @@ class DecodeTest : public QObject {
     decoder.run(in, sequences);
     int64_t page = 0;
     for (const SequenceState& s : decoder.executor().states_key().states) page += s.page_bytes();
-    QCOMPARE(states->used_bytes(), (1 + 4) * page);  // 27 and 219 rows
+    QCOMPARE(states->used_bytes(), (1 + 4) * page);                         // 27 and 219 rows
     QCOMPARE(decoder.executor().layout().memory.page_bytes, 2 * 4 * page);  // 220 cells each at most
     // A sequence cannot stand twice in a batch.
     QVERIFY(complaint([&] { decoder.run(in, std::vector<SequenceId>{sequences[0], sequences[0]}); }) != "none");

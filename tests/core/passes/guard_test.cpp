@@ -121,8 +121,8 @@ RandomCase guarded_cache(const CacheCase& like) {
   return b.take("guarded cache");
 }
 
-/// Caches of sequences that stand at unlike places, in pages. The taken body of a late guard puts rows, moves the places on and puts others,
-/// with `turns` in a repeat, and attends to them; the fallback puts others. What stands in the caches is read behind the guard.
+/// Caches of sequences that stand at unlike places, in pages. The taken body of a late guard puts rows, moves the places on and puts
+/// others, with `turns` in a repeat, and attends to them; the fallback puts others. What stands in the caches is read behind the guard.
 RandomCase guarded_pages(Shape shape, int64_t turns) {
   MixtureBuilder b(13);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)), tokens = b.dense_space("tokens", sequences, 70);
@@ -187,7 +187,8 @@ RandomCase guarded_pages(Shape shape, int64_t turns) {
   made.inputs["begin"] = std::vector<int32_t>{70, 3, 62};
   for (int32_t s = 0; s < 3; ++s)
     for (int32_t t = 0; t < 70; ++t)
-      std::get<std::vector<int32_t>>(made.inputs["mask"])[static_cast<size_t>(s * 70 + t)] = t < std::vector<int32_t>{70, 3, 62}[static_cast<size_t>(s)];
+      std::get<std::vector<int32_t>>(made.inputs["mask"])[static_cast<size_t>(s * 70 + t)] =
+          t < std::vector<int32_t>{70, 3, 62}[static_cast<size_t>(s)];
   return made;
 }
 
