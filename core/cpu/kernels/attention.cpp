@@ -152,12 +152,16 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
       AttentionTask task;
       task.q = q + row * ldq + head * p.head_dim;
       if (p.k_pages) {
-        task.k_pages = p.k_pages + sequence * p.pages_of_sequence, task.v_pages = p.v_pages + sequence * p.pages_of_sequence;
-        task.page_rows = p.page_rows, task.bf16 = p.bf16, task.k_column = kv_head * p.head_dim, task.v_column = kv_head * p.value_dim;
+        task.k_pages = p.k_pages + sequence * p.pages_of_sequence, task.k_column = kv_head * p.head_dim;
       } else {
         task.k = k + r.key * ldk + kv_head * p.head_dim;
+      }
+      if (p.v_pages) {
+        task.v_pages = p.v_pages + sequence * p.pages_of_sequence, task.v_column = kv_head * p.value_dim;
+      } else {
         task.v = v + r.key * ldv + kv_head * p.value_dim;
       }
+      task.page_rows = p.page_rows, task.bf16 = p.bf16;
       task.ldq = ldq, task.ldk = ldk, task.ldv = ldv;
       task.heads = static_cast<int32_t>(cut.group), task.head_dim = p.head_dim, task.value_dim = p.value_dim;
       task.queries = queries, task.keys = r.keys;

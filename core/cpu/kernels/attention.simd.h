@@ -106,7 +106,7 @@ inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, 
   const HeadRows k = keys_of(task), v = values_of(task);
   for (int64_t done = 0; done < count;) {
     int64_t n = count;
-    if (task.k_pages) n = smaller(count - done, kAttentionWidened - (first + done) % kAttentionWidened);
+    if (task.k_pages || task.v_pages) n = smaller(count - done, kAttentionWidened - (first + done) % kAttentionWidened);
     int64_t ld = 0;
     const float* from = k.floats(first + done, n, widened, ld);
     pack_keys(from, ld, n, task.head_dim, keys + done * task.head_dim);
