@@ -21,8 +21,8 @@ struct AttentionProblem {
   // Keys and values in a cache. By sequence: position of its first query, whose keys are those up to its last query's; key j has position
   // j. Null: no cache, all keys are valid.
   const int32_t* steps = nullptr;
-  // Addresses of pages [sequences][pages_of_sequence] of page_rows rows, a multiple of 64; then k and v are null. Null: rows lie behind
-  // each other. Keys and values lie both in pages or neither.
+  // Addresses of pages [sequences][pages_of_sequence] of page_rows rows, a multiple of 64, instead of k, of v. Null: rows lie behind each
+  // other.
   const uint64_t *k_pages = nullptr, *v_pages = nullptr;
   int64_t pages_of_sequence = 0, page_rows = 0;
   bool bf16 = false;                  ///< what lies in pages is bf16

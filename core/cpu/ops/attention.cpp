@@ -71,7 +71,7 @@ class Attention : public Kernel {
         if (queries.count(s) > 0) keys.state(row_bytes).expect(name_, s, 0, p.steps[s] + queries.count(s));
       }
     p.k_pages = c.in[1].pages, p.v_pages = c.in[2].pages;
-    p.pages_of_sequence = c.in[1].pages_of_parent;
+    p.pages_of_sequence = std::max(c.in[1].pages_of_parent, c.in[2].pages_of_parent);
     p.page_rows = kPageRows;
   }
 
