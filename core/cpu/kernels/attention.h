@@ -25,7 +25,7 @@ struct AttentionProblem {
   // other.
   const uint64_t *k_pages = nullptr, *v_pages = nullptr;
   int64_t pages_of_sequence = 0, page_rows = 0;
-  bool bf16 = false;                  ///< what lies in pages is bf16
+  bool bf16 = false;                  ///< keys and values lie in pages, and are bf16 there
   int32_t window = 0;                 ///< > 0: a query sees keys with query - key < window only
   const float* bias_table = nullptr;  ///< [buckets, heads] or null: added to the scores by relative_bucket()
   int32_t buckets = 32, max_distance = 128;

@@ -45,10 +45,10 @@ struct AttentionTask {
   int32_t heads = 1, head_dim = 0, value_dim = 0;
   int64_t queries = 0, keys = 0;
   int64_t position = 0;  ///< of the first query
-  // Keys and values in pages of page_rows rows: addresses of their pages, and the head's first column there; k and v are null.
+  // In pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column there; k, v is null.
   const uint64_t *k_pages = nullptr, *v_pages = nullptr;
   int64_t page_rows = 0, k_column = 0, v_column = 0;
-  bool bf16 = false;  ///< what lies in pages is bf16
+  bool bf16 = false;  ///< keys and values lie in pages, and are bf16 there
   float scale = 1;
   bool causal = false;
   int32_t window = 0;

@@ -160,7 +160,10 @@ class DecodeTest : public QObject {
           for (size_t s = 0; s < all.size(); ++s) {
             const Written w = of_sequence(together, s, kMost);
             QCOMPARE(w.tokens, alone[s].tokens);
-            QVERIFY(same_bits(w.logits, alone[s].logits));
+            // Behind its end a sequence decodes what nobody reads, as long as the others go on.
+            const auto written = static_cast<size_t>(std::count_if(w.tokens.begin(), w.tokens.end(), [](int32_t t) { return t >= 0; }));
+            const size_t floats = w.logits.size() / kMost * written;
+            QVERIFY(floats > 0 && std::memcmp(w.logits.data(), alone[s].logits.data(), floats * sizeof(float)) == 0);
           }
         }
       }
