@@ -9,6 +9,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (input_type(g, n, 0).dtype == DType::i32) {
     expect_integer(g, n, 1);
   } else {
+    expect_real(g, n, 0);
     expect_real(g, n, 1);
   }
   expect_space(g, n, 1, input_type(g, n, 0).space);
