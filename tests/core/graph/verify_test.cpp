@@ -118,8 +118,8 @@ class VerifyTest : public QObject {
         "pool \"z\": expected a window inside f32 tokens [6,6,3], got 7");
     row("a reduction of roots", "%z : f32 [8] = reduce(%s) mode=\"mean\"",
         "reduce \"z\": expected cells that have parents, got f32 sequences [8]");
-    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"sum\"",
-        "reduce \"z\": expected mode as mean or last, got \"sum\"");
+    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"most\"",
+        "reduce \"z\": expected mode as mean, last or sum, got \"most\"");
     row("a broadcast to strangers", "%z : f32 tokens [8] = broadcast(%x) space=@targets",
         "broadcast \"z\": expected a space of cells below those of x, got space 2");
     row("an unknown protocol", "%z : decision tokens 4x1 = route(%scores) protocol=\"lottery\"",

@@ -18,8 +18,8 @@ namespace {
 std::string fixture(const std::string& name) { return source_folder() + "/tests/reference/" + name; }
 
 using Prompt = std::vector<int32_t>;
-std::vector<Prompt> prompts(const Model& model, const std::vector<int64_t>& lengths) {
-  Random random(3);
+std::vector<Prompt> prompts(const Model& model, const std::vector<int64_t>& lengths, uint64_t seed = 3) {
+  Random random(seed);
   std::vector<Prompt> made;
   for (const int64_t length : lengths) {
     Prompt& p = made.emplace_back();
@@ -167,7 +167,8 @@ class DecodeTest : public QObject {
           }
         }
       }
-    // The oracle, too, decodes them so.
+    // The oracle, too, decodes them so. (In bf16 nearly equal scores flip: verify_decoded_test judges that.)
+    if (model->dtype == DType::bf16) return;
     const auto oracle = run_oracle<float>(*model, *graph, inputs_of(all), kMost);
     for (size_t s = 0; s < all.size(); ++s)
       for (size_t t = 0; t < kMost; ++t) QCOMPARE(oracle.output(kGenerated).integers[s * kMost + t], alone[s].tokens[t]);
@@ -176,8 +177,17 @@ class DecodeTest : public QObject {
   void states_go_on_under_another_plan() {
     for (const char* name : {"mixtral/top-2-of-8-grouped-heads", "mixtral/top-3-of-8-sliding-window"}) {
       const auto model = open_model(fixture(name));
-      const std::vector<Prompt> all = prompts(*model, {70, 5, 130});
       cpu::CpuDevice cpu(2);
+      // Prompts whose texts do not end within what is decoded here.
+      std::vector<Prompt> all;
+      for (uint64_t seed = 0; seed < 50; ++seed) {
+        all = prompts(*model, {70, 5, 130}, seed);
+        Decoder decoder(cpu, *model, model->generate(), inputs_of(all), 10);
+        const std::vector<int32_t> tokens = output(decoder.run(inputs_of(all)), kGenerated).integers;
+        if (std::count(tokens.begin(), tokens.end(), -1) == 0) break;
+        all.clear();
+      }
+      QCOMPARE(all.size(), size_t{3});
       EmulatedDevice emulated(2);
       for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
         const ModelInputs in = inputs_of(all);
