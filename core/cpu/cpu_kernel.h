@@ -10,6 +10,7 @@
 #include "core/cpu/kernels/activation.h"
 #include "core/graph/operator.h"
 #include "core/runtime/device.h"
+#include "core/runtime/state_rows.h"
 #include "core/runtime/weight_store.h"
 #include "core/runtime/weight_table.h"
 
@@ -27,10 +28,14 @@ struct Rows {
   const DecisionView* decision = nullptr;  ///< a decision operand; its `rows` are the cells that came
   const RaggedView* ragged = nullptr;      ///< a ragged operand; its `rows` are the cells that came
   CellGroups groups;                       ///< over a dense or ragged space: how its cells lie below their parents
+  const uint64_t* pages = nullptr;         ///< a state in pages: as StateRows::pages; `data` is null then
+  int64_t pages_of_parent = 0;
   float* reals() const { return reinterpret_cast<float*>(data); }
   uint16_t* halves() const { return reinterpret_cast<uint16_t*>(data); }  ///< bf16
   int32_t* integers() const { return reinterpret_cast<int32_t*>(data); }
   int64_t elements() const { return rows * width; }
+  /// Of a state, with rows of `row_bytes`.
+  StateRows state(int64_t row_bytes) const { return {data, groups.per_parent, row_bytes, pages, pages_of_parent}; }
 };
 
 struct Call {

@@ -64,6 +64,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
   s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);
+  s.states = std::make_shared<StateStore>(*s.device);
   if (!s.options.annotations.empty()) s.check_annotations(s.graph, "--annotate");
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));

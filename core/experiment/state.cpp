@@ -223,7 +223,7 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
     return lowered(g, bounds_of(*g, *data, new_tokens, size));
   };
   const auto compile = [this, new_tokens, name, progress](CompiledPlan& plan, PictureSize size) {
-    const CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), options.record_scores, memory};
+    const CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), options.record_scores, memory, states};
     check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };

@@ -34,6 +34,7 @@ struct Experiment::State {
   std::unique_ptr<WeightStore> store;
   BudgetMeter budget;                     ///< of the store
   std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
+  std::shared_ptr<StateStore> states;     ///< of all plans; null: each has its own
   cpu::Ceilings ceilings;                 ///< the larger of the readings
   std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
   cpu::PlacementProbe placement;

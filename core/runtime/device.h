@@ -47,11 +47,13 @@ struct WeightKey {
 class WeightStore;
 class Executable;
 class SharedMemory;
+class StateStore;
 
 struct CompileOptions {
   Bindings bounds;                                 ///< largest value of each symbol: memory is planned for it
   bool scores = false;                             ///< records also keep the scores that routers decide by
   std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
+  std::shared_ptr<StateStore> states = nullptr;    ///< whose sequences the plan runs on; null: a store of its own
 };
 
 /// Operators with a kernel for activations that lie in bf16.
@@ -110,6 +112,9 @@ struct Submission {
   /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
   std::vector<DeviceAddress> replayed;
+  /// Of a program with states in pages: addresses of pages [slots][sequences][pages_of_sequence]; 0 where a sequence has none.
+  DeviceAddress pages;
+  int64_t pages_of_sequence = 0;
   bool record = false, events = false;
   int32_t resume = 0;     ///< step to begin at; not 0 only after needs_weights
   DeviceAddress weights;  ///< of a WeightTable's addresses, by handle; they hold until the submission is done

@@ -19,9 +19,12 @@ Dim bytes_of_decision(const Dim& cells, int32_t fan_out, int32_t branches) {
 
 }  // namespace
 
-Storage::Storage(Program& program) : program_(program), graph_(*program.graph), operand_of_(graph_.values.size(), -1) {
+Storage::Storage(Program& program)
+    : program_(program), graph_(*program.graph), paged_(paged_states(graph_)), operand_of_(graph_.values.size(), -1) {
   for (size_t i = 0; i < graph_.values.size(); ++i)
     if (graph_.values[i].kind == ValueKind::input) program_.inputs.push_back(operand(static_cast<ValueId>(i)));
+  for (const ValueId state : paged_.states) program_.paged.push_back(operand(state));
+  if (paged_.places != kNone) program_.places = operand(paged_.places);
   alias_guard_outputs();
   alias_in_place();
 }
@@ -109,6 +112,7 @@ int32_t Storage::operand(ValueId id) {
 int32_t Storage::room_for(ValueId id) {
   Operand o = program_.operands[operand(id)];
   o.kind = BufferKind::arena;
+  o.slot = -1;
   o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
   program_.operands.push_back(o);
   return static_cast<int32_t>(program_.operands.size()) - 1;
@@ -172,8 +176,10 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
       o.buffer = add_buffer(v.name, BufferKind::input, bytes_of(v));
       return;
     case ValueKind::state:
-      o.kind = BufferKind::state;
-      o.buffer = add_buffer(v.name, BufferKind::state, bytes_of(v));
+      if (const auto at = std::find(paged_.states.begin(), paged_.states.end(), id); at != paged_.states.end())
+        o.slot = static_cast<int32_t>(at - paged_.states.begin());
+      o.kind = o.slot >= 0 ? BufferKind::paged : BufferKind::state;
+      o.buffer = add_buffer(v.name, o.kind, bytes_of(v));
       return;
     default:
       break;

@@ -145,7 +145,7 @@ void grouped_bench(benchmark::State& state, Machine& machine, int32_t active, in
 /// Eight sequences, 12 heads of 64, with T5's bias; the decoding step sees a cache of `keys`.
 void attention_bench(benchmark::State& state, Machine& machine, int64_t queries, int64_t keys) {
   AttentionProblem p;
-  p.heads = p.kv_heads = 12, p.sequences = 8, p.q_length = queries, p.k_length = p.k_valid = keys;
+  p.heads = p.kv_heads = 12, p.sequences = 8, p.q_length = queries, p.k_length = keys;
   const int64_t width = 768;
   HugePages q(static_cast<size_t>(8 * queries * width) * sizeof(float)), k(static_cast<size_t>(8 * keys * width) * sizeof(float)),
       v(static_cast<size_t>(8 * keys * width) * sizeof(float)), out(static_cast<size_t>(8 * queries * width) * sizeof(float));

@@ -123,6 +123,7 @@ class EmulatedExecutable : public Executable {
     for (size_t i = 0; i < submission.inputs.size(); ++i) device_.check(submission.inputs[i], 1, "input");
     for (const DeviceAddress& replayed : submission.replayed)
       if (replayed) device_.check(replayed, 1, "replayed decisions");
+    if (submission.pages) device_.check(submission.pages, 1, "table of pages");
     static_cast<EmulatedStream&>(stream).put([this, submission] {
       cpu::run_on_cpu(*inner_, submission);
       expect_leaf_end();

@@ -36,8 +36,8 @@ struct Scratch {
   int64_t ld_bias;
   Scratch(const AttentionProblem& p, const Cut& cut) {
     const size_t f = sizeof(float);
-    ld_bias = cut.room + p.k_valid;
-    buckets = p.bias_table ? align_up(static_cast<size_t>(p.q_length + p.k_valid) * sizeof(int32_t)) : 0;
+    ld_bias = cut.room + p.k_length;
+    buckets = p.bias_table ? align_up(static_cast<size_t>(p.q_length + p.k_length) * sizeof(int32_t)) : 0;
     bias = p.bias_table ? align_up(static_cast<size_t>(cut.group * ld_bias) * f) : 0;
     task = align_up(static_cast<size_t>(attention_task_floats(cut.room * cut.group, p.head_dim, p.value_dim)) * f);
   }
@@ -58,17 +58,22 @@ struct Rows {
   bool contiguous;   // positions go up one by one
 };
 Rows rows_of(const AttentionProblem& p, int64_t sequence) {
-  Rows r{sequence * p.q_length, p.q_length, sequence * p.k_length, p.k_valid, p.q_offset, true};
+  Rows r{sequence * p.q_length, p.q_length, sequence * p.k_length, p.k_length, 0, true};
   const auto places = [](const int32_t* at, int64_t n, int32_t& first) {
     first = at && n > 0 ? at[0] : 0;
     return !at || n == 0 || at[n - 1] - at[0] == n - 1;
   };
   if (p.q_offsets) r.query = p.q_offsets[sequence] - p.q_offsets[0], r.queries = p.q_offsets[sequence + 1] - p.q_offsets[sequence];
   if (p.k_offsets) r.key = p.k_offsets[sequence] - p.k_offsets[0], r.keys = p.k_offsets[sequence + 1] - p.k_offsets[sequence];
+  if (p.steps) {
+    r.position = p.steps[sequence];
+    r.keys = r.queries > 0 ? std::min(p.k_length, r.position + r.queries) : 0;
+    return r;
+  }
   int32_t first_query = 0, first_key = 0;
   r.contiguous = places(p.q_places ? p.q_places + r.query : nullptr, r.queries, first_query);
   r.contiguous = places(p.k_places ? p.k_places + r.key : nullptr, r.keys, first_key) && r.contiguous;
-  r.position += first_query - first_key;
+  r.position = first_query - first_key;
   return r;
 }
 
@@ -127,15 +132,16 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
   const Scratch sizes(p, cut);
   int32_t* buckets = reinterpret_cast<int32_t*>(scratch);
   // From the most distant key before a query to the most distant one behind: a position is less than the bound on its sequence's cells.
-  int64_t last = p.q_offset + p.q_length - 1, first = 0;
+  int64_t last = p.q_length - 1, ahead = p.k_length - 1;
   if (p.bias_table) {
-    for (int64_t s = 0; (p.q_offsets || p.k_offsets) && s < p.sequences; ++s) {
+    if (p.steps) ahead = p.q_length - 1;  // no key stands behind the last query
+    for (int64_t s = 0; (p.q_offsets || p.k_offsets || p.steps) && s < p.sequences; ++s) {
       const Rows r = rows_of(p, s);
       if (!r.contiguous || r.queries == 0 || r.keys == 0) continue;
       last = std::max(last, r.position + r.queries - 1);
-      first = std::min(first, r.position);
+      ahead = std::max(ahead, r.keys - 1 - r.position);
     }
-    for (int64_t i = 0; i < last - first + p.k_valid; ++i)
+    for (int64_t i = 0; i <= last + ahead; ++i)
       buckets[i] = relative_bucket(static_cast<int>(i - last), p.bidirectional, p.buckets, p.max_distance);
   }
   std::atomic<int64_t> next{0};
@@ -152,8 +158,17 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
       const int64_t head = kv_head * cut.group, row = r.query + begin;
       AttentionTask task;
       task.q = q + row * ldq + head * p.head_dim;
-      task.k = k + r.key * ldk + kv_head * p.head_dim;
-      task.v = v + r.key * ldv + kv_head * p.value_dim;
+      if (p.k_pages) {
+        task.k_pages = p.k_pages + sequence * p.pages_of_sequence, task.k_column = kv_head * p.head_dim;
+      } else {
+        task.k = k + r.key * ldk + kv_head * p.head_dim;
+      }
+      if (p.v_pages) {
+        task.v_pages = p.v_pages + sequence * p.pages_of_sequence, task.v_column = kv_head * p.value_dim;
+      } else {
+        task.v = v + r.key * ldv + kv_head * p.value_dim;
+      }
+      task.page_rows = p.page_rows, task.bf16 = p.bf16;
       task.ldq = ldq, task.ldk = ldk, task.ldv = ldv;
       task.heads = static_cast<int32_t>(cut.group), task.head_dim = p.head_dim, task.value_dim = p.value_dim;
       task.queries = queries, task.keys = r.keys;

@@ -46,6 +46,10 @@ struct AttentionTask {
   int32_t heads = 1, head_dim = 0, value_dim = 0;
   int64_t queries = 0, keys = 0;
   int64_t position = 0;  ///< of the first query
+  // In pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column there; k, v is null.
+  const uint64_t *k_pages = nullptr, *v_pages = nullptr;
+  int64_t page_rows = 0, k_column = 0, v_column = 0;
+  bool bf16 = false;  ///< keys and values lie in pages, and are bf16 there
   float scale = 1;
   bool causal = false;
   int32_t window = 0;
@@ -59,11 +63,14 @@ struct AttentionTask {
 };
 /// Query rows (queries times heads) of a task at most, unless one query of all heads is more; and keys that it takes at a time.
 inline constexpr int64_t kAttentionRows = 128, kAttentionKeys = 256;
+/// Rows of bf16 that are widened at a time.
+inline constexpr int64_t kAttentionWidened = 64;
 inline int64_t attention_task_floats(int64_t rows, int64_t head_dim, int64_t value_dim) {
   const int64_t value_columns = (value_dim + 63) / 64 * 64;
   return kAttentionKeys * head_dim + kAttentionKeys * value_columns  // packed keys and values
          + rows * (kAttentionKeys + 16) + rows * value_columns       // scores and sums
-         + kAttentionKeys + 2 * ((rows + 15) / 16 * 16);             // mask, largest score and total of each row
+         + kAttentionKeys + 2 * ((rows + 15) / 16 * 16)              // mask, largest score and total of each row
+         + kAttentionWidened * (head_dim > value_dim ? head_dim : value_dim);
 }
 
 struct KernelTable {
