@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/base/thread_team.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/physical_limit.h"
@@ -62,11 +63,12 @@ DatasetFigures Experiment::State::dataset_figures() const {
 
 DeviceFigures Experiment::State::device_figures() const {
   DeviceFigures d;
-  d.name = cpu::describe_processor().model;
-  d.backend = device->info().backend;
-  d.threads = device->info().threads;
-  d.core_placement = to_text(placement.placement);
-  d.isa = std::string(to_text(ceilings.isa));
+  const DeviceInfo info = device->info();
+  d.name = info.name;
+  d.backend = info.backend;
+  d.threads = info.threads;
+  d.core_placement = ceilings.placement;
+  d.isa = ceilings.kernels;
   d.peak_gflops = dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops;
   d.peak_bf16_gflops = ceilings.bf16_gflops;
   d.read_gbps = ceilings.read_gbs;
@@ -93,20 +95,18 @@ std::vector<std::string> Experiment::State::warnings() const {
 
 void Experiment::State::probe(size_t reading, const Progress& progress) {
   progress.report("probing the machine", 0, 0);
-  device->team().set_cancel(&progress.cancel);
-  cpu::Ceilings& now = readings[reading];
   // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
   const int64_t room = available_memory() / 2;
-  now = cpu::probe_ceilings(device->team(), std::clamp<int64_t>(room, int64_t{16} << 20, kMost));
-  if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
-  ceilings.isa = now.isa;
-  ceilings.f32_gflops = std::max(ceilings.f32_gflops, now.f32_gflops);
-  ceilings.bf16_gflops = std::max(ceilings.bf16_gflops, now.bf16_gflops);
-  ceilings.read_gbs = std::max(ceilings.read_gbs, now.read_gbs);
-  placement = cpu::probe_placement(device->team());
-  device->team().set_cancel(nullptr);
+  DeviceProbe& now = readings[reading];
+  now = device->probe(std::clamp<int64_t>(room, int64_t{16} << 20, kMost), progress.cancel);
   progress.cancel.check();
+  if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
+  DeviceProbe larger = now;
+  larger.f32_gflops = std::max(ceilings.f32_gflops, now.f32_gflops);
+  larger.bf16_gflops = std::max(ceilings.bf16_gflops, now.bf16_gflops);
+  larger.read_gbs = std::max(ceilings.read_gbs, now.read_gbs);
+  ceilings = larger;
   reset_peak_resident_memory();
 }
 

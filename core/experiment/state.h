@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "core/cpu/cpu_device.h"
-#include "core/cpu/machine.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
 #include "core/machine/other_load.h"
 #include "core/oracle/oracle.h"
+#include "core/runtime/device.h"
 
 namespace stormcell {
 
@@ -26,14 +25,13 @@ struct Experiment::State {
   ExperimentOptions options;
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Dataset> data;
-  std::unique_ptr<cpu::CpuDevice> device;
+  std::unique_ptr<Device> device;
   PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
   std::unique_ptr<WeightStore> store;
-  std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
-  cpu::Ceilings ceilings;                 ///< the larger of the readings
-  std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
-  cpu::PlacementProbe placement;
+  std::shared_ptr<SharedMemory> memory;  ///< of all plans: they never run at the same time
+  DeviceProbe ceilings;                  ///< the larger of the readings; kernels and placement as read last
+  std::array<DeviceProbe, 2> readings;   ///< before and after measuring
   DType dtype = DType::f32;
   double tolerance = 1e-4;  ///< of the execution
 
