@@ -140,10 +140,11 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
                      "of such data, or --disable the pass that has guards");
 }
 
-std::string Experiment::State::settings_json() const {
+std::string Experiment::State::settings_json(std::string_view phase) const {
   // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
   ExperimentOptions ran = options;
   ran.threads = device->info().threads;
+  ran.phase = phase;
   if (dtype == DType::f32 || dtype == DType::bf16) ran.dtype = std::string(to_text(dtype));
   return stormcell::settings_json(ran);
 }
@@ -160,7 +161,8 @@ const CellReach& Experiment::State::reach_for(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*graph_for(of)); });
 }
 
-void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings) const {
+void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings,
+                                   int64_t new_tokens) const {
   available += memory->bytes();  // held from earlier runs, and used again
   // As many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
@@ -172,7 +174,7 @@ void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available,
   std::vector<PlannedGraph> planned;
   for (const SizeCount& s : sizes) {
     const std::shared_ptr<const Graph> g = graphs(s.size);
-    planned.push_back({g, {bounds_of(*g, *data, 0, s.size), options.record_scores}});
+    planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), options.record_scores}});
   }
   check_memory(*device, *store, planned, available, options.model);
   if (const int64_t all = memory_needed(*device, *store, planned, Fallbacks::loaded); all > available)
@@ -207,7 +209,9 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
     check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };
-  return std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
+  auto plan = std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
+  plan->new_tokens = new_tokens;
+  return plan;
 }
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
@@ -219,9 +223,13 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   return make_plan(name, GraphOfSize(one_size), new_tokens, progress);
 }
 
-void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& execute, int64_t new_tokens) {
+void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options) {
+  ExecuteOptions execute = options;
+  execute.outputs |= plan.new_tokens > 0;  // tokens are few, and reading them is not measured
   plan.use(batch.picture);
-  plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, new_tokens), execute, plan.result);
+  plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, plan.new_tokens), execute, plan.result);
+  for (const OutputValue& out : plan.result.outputs)
+    if (plan.new_tokens > 0 && out.name == kGenerated) plan.decoded[batch.index] = out.integers;
   for (size_t i = 0; i < plan.program->guards.size(); ++i) {
     GuardCounts& counts = plan.guards[plan.program->guards[i].pass];
     counts.hits += plan.result.guard_hits[i];
@@ -245,14 +253,21 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
   return total;
 }
 
+int64_t Experiment::State::cells_of(const ReadyPlan& plan, int64_t batch) const {
+  if (plan.new_tokens == 0) return data->real_cells(batch);
+  const std::vector<int32_t>& tokens = plan.decoded.at(batch);
+  return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
+}
+
 PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches,
                                             int64_t rounds) const {
   PlanFigures f;
   f.latency_ms = latency;
   double cells = 0;
   const std::map<int64_t, double> shares = shares_of(batches);
-  for (const auto& [b, share] : shares) cells += share * static_cast<double>(data->real_cells(b));
+  for (const auto& [b, share] : shares) cells += share * static_cast<double>(cells_of(plan, b));
   if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
+  if (plan.new_tokens > 0) f.tokens_per_s = f.cells_per_s;
   f.batches = static_cast<int64_t>(shares.size());
   f.rounds = rounds;
   f.peak_weight_bytes = plan.weight_bytes();
@@ -268,7 +283,7 @@ double Experiment::State::mean_limit_milliseconds(ReadyPlan& plan, const std::ve
     ExecuteOptions execute;
     execute.record = true;
     run_batch(plan, batch, execute);
-    limit += share * limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), nullptr);
+    limit += share * limit_milliseconds(plan, bindings_of(*plan.graph, batch, plan.new_tokens), nullptr);
   }
   return limit;
 }
@@ -290,7 +305,7 @@ std::vector<OperatorTime> Experiment::State::operator_times(ReadyPlan& plan, con
       t.milliseconds += static_cast<double>(e.end_ns - e.begin_ns) * 1e-6 / static_cast<double>(batches);
     }
     std::map<std::string, OperatorTime> limits;
-    limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), &limits);
+    limit_milliseconds(plan, bindings_of(*plan.graph, batch, plan.new_tokens), &limits);
     for (const auto& [op, limit] : limits) {
       times[op].limit_milliseconds += limit.limit_milliseconds / static_cast<double>(batches);
       times[op].limit_compute_milliseconds += limit.limit_compute_milliseconds / static_cast<double>(batches);

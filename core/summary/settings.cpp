@@ -62,6 +62,15 @@ void check_dtype(std::string_view dtype) {
             "f32 or bf16");
 }
 
+void check_phase(std::string_view phase) {
+  if (phase != "forward" && phase != "decode" && phase != "both")
+    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", "forward, decode or both");
+}
+
+bool Setting::is_of(std::string_view verb) const {
+  return verbs.empty() || (" " + std::string(verbs) + " ").find(" " + std::string(verb) + " ") != std::string::npos;
+}
+
 std::string settings_json(const ExperimentOptions& options) {
   Json j = {{"version", STORMCELL_VERSION}};
   for (const Setting& s : kSettings) std::visit([&](auto field) { j[std::string(s.key)] = json_of(options.*field); }, s.field);
@@ -90,7 +99,7 @@ std::vector<std::string> command_words(const ExperimentOptions& options, std::st
   for (const Setting& s : kSettings)
     std::visit(
         [&](auto field) {
-          if ((!s.verb.empty() && s.verb != verb) || options.*field == standard.*field) return;
+          if (!s.is_of(verb) || options.*field == standard.*field) return;
           if (!s.option.empty()) words.emplace_back(s.option);
           if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(word(options.*field));
         },

@@ -68,6 +68,7 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
   QStringList parts;
   const RunLine& line = s.facts.line;
   page.kicker = tr("Run #%1, %2").arg(line.id).arg(of(line.kind));
+  if (line.phase == "decode" && line.kind != "generate") page.kicker += tr(", decoding");
   if (!line.name.empty()) page.kicker += " " + of(line.name);
   if (!line.started.empty()) page.kicker += kDot + moment_text(line.started);
   const ModelFigures said = s.summary ? s.summary->figures.model : ModelFigures{};
@@ -161,7 +162,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   for (const PlanFigure& figure : plan_figures()) {
     const std::optional<double> none, before = only ? figure.value(*only) : none, after = both ? figure.value(*f.optimized) : none;
     if (!before && !after) continue;
-    const FigureName named = name_of(figure, f.dataset);
+    const FigureName named = name_of(figure, f);
     FigureRow row{named.name,
                   tr(figure.note),
                   named.tip,

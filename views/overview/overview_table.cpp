@@ -46,8 +46,10 @@ constexpr PlanFigure kFigures[] = {
 
 std::span<const PlanFigure> plan_figures() { return kFigures; }
 
-FigureName name_of(const PlanFigure& figure, const DatasetFigures& data) {
-  if (qstrcmp(figure.unit, kCellRate) == 0 && are_pictures(data))
+FigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of) {
+  if (qstrcmp(figure.unit, kCellRate) == 0 && of.phase == "decode")
+    return {tr("Tokens a second"), tr("Tokens that were written / time of all batches. Measured."), tr("tokens/s")};
+  if (qstrcmp(figure.unit, kCellRate) == 0 && are_pictures(of.dataset))
     return {tr("Pictures a second"), tr("Pictures of all batches / time of all batches. Measured."), tr("pictures/s")};
   return {tr(figure.name), tr(figure.tip), figure.unit};
 }
@@ -87,7 +89,7 @@ Table make_overview_table(const Situation& s) {
       if (!plan) return;
       for (const PlanFigure& figure : plan_figures())
         if (const auto v = figure.value(*plan)) {
-          const FigureName named = name_of(figure, f.dataset);
+          const FigureName named = name_of(figure, f);
           add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, named.tip);
         }
     };
