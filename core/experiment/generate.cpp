@@ -16,7 +16,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.model = s.model_figures();
   r.dataset = s.dataset_figures();
   r.device = s.device_figures();
-  r.settings = s.settings_json(work.phase());
+  r.settings = s.settings_json(s.options.phase);
   r.session = session;
   r.warnings = s.warnings();
   if (s.options.tolerance && s.dtype != s.model->dtype)
@@ -27,7 +27,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   const std::vector<int32_t>& ends = s.model->tokens.ends;
   std::vector<double> milliseconds;
   int64_t exact = 0, judged = 0;
-  SessionRun recording(session, s, *plan, "generate", true);
+  SessionRun recording(session, s, *plan, "generate", true, "{}", r.settings);
   r.ids.resize(static_cast<size_t>(s.data->end_item()));
   if (s.model->tokenizer) r.texts.resize(r.ids.size());
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
