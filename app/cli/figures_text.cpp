@@ -146,7 +146,8 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   return "\n" + table_text(rows, {});
 }
 
-std::string passes_text(const std::vector<PassReport>& passes) {
+std::string passes_text(const RunSummaryFigures& f) {
+  const std::vector<PassReport>& passes = f.passes;
   if (passes.empty()) return {};
   Rows rows = {{"pass", "", "alone", "its own", "up to here", "guard misses", ""}};
   for (const PassReport& p : passes)
@@ -170,7 +171,7 @@ std::string passes_text(const std::vector<PassReport>& passes) {
   const bool owned = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.speedup_own.has_value(); });
   return "\n" + table_text(rows, right) +
          (owned ? "its own: the plan with the pass and those above it against the plan without it\n" : "") +
-         (guarded ? "guard misses: over all batches, each guard counted once a batch\n" : "");
+         (guarded ? "guard misses: over all batches, each guard counted " + guards_counted(f.phase) + "\n" : "");
 }
 
 std::string routing_text(const std::vector<RouterFigures>& routing) {
@@ -211,7 +212,7 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
 /// All that was found in one phase.
 std::string phase_text(const RunSummaryFigures& f, bool verbose) {
   std::string text = f.phase == "decode" ? "\ndecoding\n" : f.decode ? "\nforward\n" : "";
-  text += plans_text(f) + verdict_text(f, verbose) + passes_text(f.passes);
+  text += plans_text(f) + verdict_text(f, verbose) + passes_text(f);
   if (verbose || f.verb == "profile") text += routing_text(f.routing);
   if (verbose)
     text += operators_text("baseline operators", f.baseline_operators) +

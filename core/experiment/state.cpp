@@ -13,6 +13,7 @@
 #include "core/graph/roles.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
+#include "core/summary/measured_text.h"
 
 namespace stormcell {
 namespace {
@@ -134,8 +135,9 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
   int64_t hits = 0, misses = 0;
   for (const auto& [pass, counts] : plan.guards) hits += counts.hits, misses += counts.misses;
   if (misses <= hits) return;
-  warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
-                     " times, each counted once a batch: this data uses branches the plan left out, and each miss runs the slower "
+  warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) + " times, each counted " +
+                     guards_counted(plan.new_tokens > 0 ? "decode" : "forward") +
+                     ": this data uses branches the plan left out, and each miss runs the slower "
                      "fallback; run optimize on more "
                      "of such data, or --disable the pass that has guards");
 }

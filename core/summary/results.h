@@ -135,7 +135,7 @@ struct PassReport {
   std::string reason;
   std::optional<double> speedup_alone, speedup_cumulative;
   std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
-  int64_t guard_hits = 0, fallbacks = 0;          ///< of its guards over all batches of the data, each batch once
+  int64_t guard_hits = 0, fallbacks = 0;          ///< of its guards over all batches of the data: see guards_counted()
   std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
   std::map<std::string, std::string> parameters;  ///< what it found
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it

@@ -215,8 +215,8 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
     if (p.speedup_alone) row.tip += "<br>" + tr("%1 alone (measured)").arg(times_text(*p.speedup_alone));
     if (p.speedup_alone && p.speedup_alone_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_alone_ci95));
     if (p.guard_hits + p.fallbacks > 0)
-      row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted once a batch")
-                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks));
+      row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted %3")
+                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks), of(guards_counted(f.phase)));
     page.waterfall.push_back(std::move(row));
   }
 }

@@ -70,9 +70,9 @@ Table make_overview_table(const Situation& s) {
   };
   const QString measured = tr("measured"), counted = tr("counted");
   // What is recorded of decoding is a pass for the input of a batch and one for each turn.
-  const bool decoded = s.summary && s.summary->generated;
-  add(tr("run"), tr("batches"), static_cast<qlonglong>(decoded ? s.summary->generated->batches : s.facts.line.batches), tr("batches"),
-      counted);
+  const bool decoded = s.summary && s.summary->figures.phase == "decode";
+  const auto batches_decoded = [&] { return s.summary->generated ? s.summary->generated->batches : s.summary->figures.dataset.batches; };
+  add(tr("run"), tr("batches"), static_cast<qlonglong>(decoded ? batches_decoded() : s.facts.line.batches), tr("batches"), counted);
   if (s.summary) {
     const RunSummaryFigures& f = s.summary->figures;
     if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci95);
@@ -109,7 +109,8 @@ Table make_overview_table(const Situation& s) {
         add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)
         add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
-            tr("of %1, each guard once a batch").arg(counted_text(p.guard_hits + p.fallbacks, "time")));
+            tr("of %1, each guard %2")
+                .arg(counted_text(p.guard_hits + p.fallbacks, "time"), QString::fromStdString(guards_counted(f.phase))));
     }
   } else if (s.facts.latency_ms.runs > 0) {
     add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));
