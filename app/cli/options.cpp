@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/experiment/device_list.h"
 
 namespace stormcell::cli {
 namespace {
@@ -132,13 +133,15 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          },
          "threads that compute (the cores this process may use)")
       ->type_name("N");
+  std::string devices;
+  for (const std::string& name : list_devices()) devices += (devices.empty() ? "" : ", ") + name;
   app.add_option_function<std::string>(
          "--device",
          [&o](const std::string& text) {
            check_device(text);
            o.device = text;
          },
-         "cpu")
+         devices)
       ->type_name("DEVICE");
   app.add_option_function<std::string>(
          "--dtype",

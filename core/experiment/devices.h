@@ -17,9 +17,9 @@ struct DeviceRow {
   std::string_view name;  ///< "cpu", as --device calls it
   std::unique_ptr<Device> (*open)(const DeviceOptions& options) = nullptr;
 };
-std::span<const DeviceRow> device_list();
+std::span<const DeviceRow> devices();
 
-/// Throws Error(bad_input) for a name that no row has, Error(failed) where the device cannot be opened.
+/// Throws Error(bad_input) for a name that no row has (check_device), Error(failed) where the device cannot be opened.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
 
 }  // namespace stormcell

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/thread_team.h"
 #include "core/experiment/converted_weights.h"
+#include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
 #include "core/experiment/state.h"
 

@@ -48,13 +48,6 @@ std::string word(const T& value) {
 
 }  // namespace
 
-void check_device(std::string_view device) {
-  if (device == "cpu") return;
-  const std::string quoted = "\"" + std::string(device) + "\"";
-  if (device == "cuda" || device.starts_with("cuda:")) bad_input("--device", quoted + ": not in this version", "use cpu");
-  bad_input("--device", quoted + " is no device", "use cpu");
-}
-
 void check_dtype(std::string_view dtype) {
   if (dtype == "f32" || dtype == "bf16") return;
   bad_input("--dtype",

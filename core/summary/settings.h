@@ -67,8 +67,7 @@ inline constexpr std::array kSettings = {
 };
 
 inline constexpr int kMostThreads = 1024;
-/// Throw Error(bad_input) that names the option: no device, no number format to compute in, or none of this version.
-void check_device(std::string_view device);
+/// Throws Error(bad_input) that names the option: no number format to compute in, or none of this version.
 void check_dtype(std::string_view dtype);
 /// The same of a phase: forward, decode or both.
 void check_phase(std::string_view phase);
