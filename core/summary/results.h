@@ -21,12 +21,12 @@ struct Latency {
 struct PlanFigures {
   Latency latency_ms;
   double cells_per_s = 0;  ///< real cells: what pads a batch is no work that anybody asked for; of decoding the tokens that were written
-  std::optional<double> tokens_per_s;  ///< of decoding
   std::optional<double>
       limit_share;  ///< of this plan: sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time
   int64_t peak_weight_bytes = 0;
   int64_t peak_activation_bytes = 0;
-  int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches; rounds that the interval is drawn over
+  int64_t batches = 0, rounds = 0;     ///< measured: so many of the data's batches; rounds that the interval is drawn over
+  std::optional<double> tokens_per_s;  ///< of decoding
 };
 
 struct ModelFigures {

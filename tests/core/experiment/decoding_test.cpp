@@ -3,10 +3,12 @@
 #include <functional>
 #include <set>
 
+#include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/workload.h"
+#include "core/graph/operator.h"
 #include "core/models/model.h"
 #include "core/summary/plan_config.h"
 #include "tests/core/experiment/verify_cases.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"

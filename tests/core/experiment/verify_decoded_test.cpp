@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "core/cpu/cpu_device.h"
 #include "core/experiment/workload.h"
 #include "core/models/model.h"
 #include "tests/core/experiment/verify_cases.h"
