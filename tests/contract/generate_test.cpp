@@ -131,7 +131,9 @@ class GenerateTest : public QObject {
       }
     const std::vector<int64_t> shape = {static_cast<int64_t>(lengths.size()), kLength};
     const std::string data = scratch_.path("unlike.safetensors");
-    write_safetensors(data, {{"input_ids", DType::i32, shape, ids.data()}, {"attention_mask", DType::i32, shape, mask.data()}});
+    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i32, shape, ids.data()},
+                                                {"attention_mask", DType::i32, shape, mask.data()}};
+    write_safetensors(data, tensors);
     const auto generate = [&](const std::string& batch) {
       return json_of({"generate", mixtral_model(), "--data", data, "--batch", batch, "--max-new-tokens", "8"});
     };

@@ -390,7 +390,7 @@ class ContractSessionTest : public QObject {
     VERIFY_DONE(run_program(short_run("profile", reader, text, {"-o", without})), Arguments{"profile"});
     VERIFY_DONE(run_program(short_run("profile", reader, text, {"-o", with, "--record-inputs"})), Arguments{"profile"});
     QVERIFY(Scratch::read(without).find("another text") == std::string::npos);
-    const auto inputs = SessionReader(with).inputs(1, 0, 2);
+    const auto inputs = SessionReader(with).inputs(1, {0, 2});
     QCOMPARE(inputs.size(), size_t{2});
     QCOMPARE(inputs[1].text, std::string("another text"));
   }

@@ -16,7 +16,7 @@ class SampleSessionTest : public QObject {
     QVERIFY(!runs.empty());
     for (const RunSummary& run : runs) {
       QVERIFY(run.status == RunStatus::finished && run.batches > 0);
-      QVERIFY(!sample.inputs(run.id, 0, 1).at(0).text.empty());
+      QVERIFY(!sample.inputs(run.id, {0, 1}).at(0).text.empty());
     }
     const auto summary = nlohmann::json::parse(runs.back().summary);
     QCOMPARE(summary["schema"].get<std::string>(), std::string("stormcell.optimize/1"));
