@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/cli/console.h"
 #include "app/cli/verb.h"
@@ -22,8 +23,12 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 void add_console_options(CLI::App& app, ConsoleOptions& options);
 /// --json
 void add_json_option(CLI::App& app, std::string& json);
+/// --phase and --max-new-tokens, of verbs that run plans.
+void add_phase_options(CLI::App& app, ExperimentOptions& options);
 /// --measure-seconds
 void add_measure_option(CLI::App& app, double& seconds);
+/// --annotate
+void add_annotate_option(CLI::App& app, std::vector<std::string>& annotations);
 /// MODEL --data --batch ... : all that Experiment::open takes.
 void add_experiment_options(CLI::App& app, ExperimentOptions& options);
 

@@ -38,6 +38,9 @@ std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> progr
 ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                 ThreadTeam& team);
 
+/// Operators with a kernel for activations in bf16.
+Bf16Rows bf16_rows();
+
 /// Runs an executable made by compile_for_cpu now, on this thread.
 void run_on_cpu(Executable& executable, const Submission& submission);
 
@@ -47,7 +50,10 @@ class CpuDevice : public Device {
   explicit CpuDevice(int threads, Communicator* communicator = nullptr);
   DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
+  std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
+  std::unique_ptr<Event> create_event() override;
+  DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) override;
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override;
   ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;

@@ -1,6 +1,7 @@
 // One loop over a program's steps for each submission, a function for each kind of step; it allocates nothing.
 #include <time.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -10,9 +11,9 @@
 #include "core/cpu/operands.h"
 #include "core/cpu/router_records.h"
 #include "core/cpu/step_kernels.h"
-#include "core/runtime/put_range.h"
 #include "core/runtime/segments.h"
 #include "core/runtime/shared_memory.h"
+#include "core/runtime/state_rows.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -132,7 +133,7 @@ class CpuExecutable : public Executable {
       failed("plan", "a submission begins at step " + std::to_string(s.resume) + ", within a segment");
     // A larger plan that was compiled since has moved what they share.
     if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
-    operands_.bind(s.bindings, s.inputs);
+    operands_.bind(s);
     Running running{
         s, {reinterpret_cast<std::byte*>(status().value), *program_, layout_.most_events}, reinterpret_cast<std::byte*>(records().value)};
     reset(running.area, s.resume != 0);
@@ -267,25 +268,35 @@ class CpuExecutable : public Executable {
 
   int32_t copy(int32_t at, const Step& step) const {
     const Rows from = operands_.resolve(step.inputs[0]), to = operands_.resolve(step.outputs[0]);
-    std::memmove(to.data, from.data, static_cast<size_t>(from.rows * operands_[step.inputs[0]].row_bytes()));
+    const int64_t row_bytes = operands_[step.inputs[0]].row_bytes();
+    if (from.pages || to.pages) {
+      copy_pages(from.state(row_bytes), to.state(row_bytes), from.groups.parents);
+    } else {
+      std::memmove(to.data, from.data, static_cast<size_t>(from.rows * row_bytes));
+    }
     return at + 1;
+  }
+  static void copy_pages(const StateRows& from, const StateRows& to, int64_t parents) {
+    for (int64_t p = 0; p < parents; ++p)
+      for (int64_t place = 0; place < from.places; place += kPageRows)
+        if (from.has(p, place) && to.has(p, place))
+          std::memcpy(to.row(p, place), from.row(p, place), static_cast<size_t>(std::min(kPageRows, from.places - place) * from.row_bytes));
   }
 
   int32_t save_rows(int32_t at, const Step& step) const {
-    range_of(step, step.outputs[0]).get(operands_.resolve(step.inputs[0]).data, operands_.resolve(step.outputs[0]).data);
+    range_of(step, step.inputs[0], step.outputs[0]).get(operands_.resolve(step.outputs[0]).data);
     return at + 1;
   }
   int32_t restore_rows(int32_t at, const Step& step) const {
-    range_of(step, step.inputs[0]).put(operands_.resolve(step.outputs[0]).data, operands_.resolve(step.inputs[0]).data);
+    range_of(step, step.outputs[0], step.inputs[0]).put(operands_.resolve(step.inputs[0]).data);
     return at + 1;
   }
-  /// Which rows of a state a save_rows or restore_rows step moves; `saved` is the operand of the saved rows.
-  PutRange range_of(const Step& step, int32_t saved) const {
-    const int64_t places = operands_.dim(step.room), rows = operands_.dim(step.rows);
-    const int64_t at = step.inputs.size() > 1 ? operands_.scalar(step.inputs[1]) : 0;
-    expect_places(program_->graph->node(step.node).name, places, rows, at);
-    const int64_t all = operands_.resolve(saved).rows;
-    return {places, rows, at, rows > 0 ? all / rows : 0, operands_[saved].row_bytes()};
+  /// Which rows of a state a save_rows or restore_rows step moves.
+  PutRange range_of(const Step& step, int32_t state, int32_t saved) const {
+    const PutRange range{operands_.resolve(state).state(operands_[state].row_bytes()), operands_.resolve(saved).groups,
+                         step.inputs.size() > 1 ? operands_.resolve(step.inputs[1]).integers() : nullptr};
+    range.check(program_->graph->node(step.node).name);
+    return range;
   }
 
   /// Of an absent branch, what it would have made becomes empty; its routers have run over no cells, and are recorded so.

@@ -31,7 +31,7 @@ int32_t Making::plain_weight(size_t index) const { return weight(index, "plain",
 int32_t Making::f32_weight(size_t index) const { return weight(index, "plain_f32", DType::f32); }
 int32_t Making::panel_weight(size_t index, bool precise) const {
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
-  return branch_weight(index, "panels", type(index).dtype == DType::bf16 && !precise ? DType::bf16 : DType::f32);
+  return branch_weight(index, "panels", held_format(value(index)) == DType::bf16 && !precise ? DType::bf16 : DType::f32);
 }
 
 int64_t Making::most_rows(size_t index) const {

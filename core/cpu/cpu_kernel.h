@@ -10,6 +10,7 @@
 #include "core/cpu/kernels/activation.h"
 #include "core/graph/operator.h"
 #include "core/runtime/device.h"
+#include "core/runtime/state_rows.h"
 #include "core/runtime/weight_store.h"
 #include "core/runtime/weight_table.h"
 
@@ -27,9 +28,14 @@ struct Rows {
   const DecisionView* decision = nullptr;  ///< a decision operand; its `rows` are the cells that came
   const RaggedView* ragged = nullptr;      ///< a ragged operand; its `rows` are the cells that came
   CellGroups groups;                       ///< over a dense or ragged space: how its cells lie below their parents
+  const uint64_t* pages = nullptr;         ///< a state in pages: as StateRows::pages; `data` is null then
+  int64_t pages_of_parent = 0;
   float* reals() const { return reinterpret_cast<float*>(data); }
+  uint16_t* halves() const { return reinterpret_cast<uint16_t*>(data); }  ///< bf16
   int32_t* integers() const { return reinterpret_cast<int32_t*>(data); }
   int64_t elements() const { return rows * width; }
+  /// Of a state, with rows of `row_bytes`.
+  StateRows state(int64_t row_bytes) const { return {data, groups.per_parent, row_bytes, pages, pages_of_parent}; }
 };
 
 struct Call {
@@ -73,6 +79,11 @@ struct Making {
   const Node& node() const { return program.graph->node(step.node); }
   const TensorType& type(size_t input) const { return graph().value(node().inputs[input]).type; }
   const Value& value(size_t input) const { return graph().value(node().inputs[input]); }
+  /// The format in which an activation lies.
+  DType reads(size_t input) const { return program.operands[step.inputs[input]].dtype; }
+  DType writes(size_t output) const { return program.operands[step.outputs[output]].dtype; }
+  /// Bytes of one row of output `output` as it lies.
+  int64_t row_bytes(size_t output) const { return program.operands[step.outputs[output]].row_bytes(); }
   /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products.
   int32_t plain_weight(size_t index) const;
   int32_t f32_weight(size_t index) const;
@@ -85,11 +96,18 @@ struct Making {
   int64_t most_rows(size_t index) const;
 };
 
+/// What a kernel knows beside activations in f32 and weights in the format of their type.
+struct Knows {
+  bool bf16_in = false, bf16_out = false;  ///< input 0 may lie in bf16; outputs may
+  bool formats = false;                    ///< weights are held as their annotation `format` says
+};
 struct KernelRow {
   std::string_view op, name;
   std::unique_ptr<Kernel> (*make)(const Making&);  ///< nullptr result: this case is not supported, the next row is tried
+  Knows knows = {};
 };
-/// The visible, ordered list: the first row of an operator that supports a case wins.
+/// The visible, ordered list: the row of an operator that the node's annotation `kernel` names, else the first that supports a case, runs
+/// it.
 std::span<const KernelRow> kernel_list();
 
 Activation parse_activation(std::string_view word);

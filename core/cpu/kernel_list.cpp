@@ -1,34 +1,36 @@
 #include <array>
 
+#include "core/cpu/cpu_device.h"
 #include "core/cpu/cpu_kernel.h"
 
 namespace stormcell::cpu {
 
-// One file in ops/ each, named as the operator. Gather has two kernels; the three of an exchange are one file.
-std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_grouped_linear(const Making&),
-    make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&), make_add(const Making&),
-    make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&), make_rotary(const Making&),
-    make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&), make_broadcast(const Making&),
-    make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&), make_compact(const Making&),
-    make_members(const Making&), make_pack(const Making&), make_expand(const Making&), make_gather_slots(const Making&),
-    make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&), make_end_sequences(const Making&),
-    make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&), make_state_write(const Making&),
-    make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&), make_unfold(const Making&),
-    make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&), make_exchange_decision(const Making&),
-    make_exchange_rows(const Making&), make_exchange_back(const Making&);
+// One file in ops/ each, named as the operator. Gather and linear have two kernels; the three of an exchange are one file.
+std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
+    make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&),
+    make_add(const Making&), make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&),
+    make_rotary(const Making&), make_positions(const Making&), make_pool(const Making&), make_reduce(const Making&),
+    make_broadcast(const Making&), make_argmax(const Making&), make_route(const Making&), make_scatter(const Making&),
+    make_compact(const Making&), make_members(const Making&), make_pack(const Making&), make_expand(const Making&),
+    make_gather_slots(const Making&), make_gather_chains(const Making&), make_extent(const Making&), make_add_constant(const Making&),
+    make_end_sequences(const Making&), make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&),
+    make_state_write(const Making&), make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&),
+    make_unfold(const Making&), make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&),
+    make_exchange_decision(const Making&), make_exchange_rows(const Making&), make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
     KernelRow{"embedding", "embedding.rows", make_embedding},
-    KernelRow{"linear", "linear.panels", make_linear},
-    KernelRow{"grouped_linear", "grouped_linear.panels", make_grouped_linear},
+    KernelRow{"linear", "linear.panels", make_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
+    KernelRow{"linear", "linear.plain", make_linear_plain},
+    KernelRow{"grouped_linear", "grouped_linear.panels", make_grouped_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
     KernelRow{"conv2d", "conv2d.panels", make_conv2d},
-    KernelRow{"rms_norm", "rms_norm", make_rms_norm},
-    KernelRow{"activation", "activation", make_activation},
+    KernelRow{"rms_norm", "rms_norm", make_rms_norm, {.bf16_out = true}},
+    KernelRow{"activation", "activation", make_activation, {.bf16_out = true}},
     KernelRow{"add", "add", make_add},
-    KernelRow{"multiply", "multiply", make_multiply},
+    KernelRow{"multiply", "multiply", make_multiply, {.bf16_out = true}},
     KernelRow{"scale", "scale", make_scale},
-    KernelRow{"attention", "attention", make_attention},
+    KernelRow{"attention", "attention", make_attention, {.bf16_out = true}},
     KernelRow{"rotary", "rotary.halves", make_rotary},
     KernelRow{"positions", "positions", make_positions},
     KernelRow{"pool", "pool", make_pool},
@@ -36,12 +38,12 @@ constexpr std::array kKernels = {
     KernelRow{"broadcast", "broadcast", make_broadcast},
     KernelRow{"argmax", "argmax", make_argmax},
     KernelRow{"route", "route", make_route},
-    KernelRow{"scatter", "scatter.rows", make_scatter},
+    KernelRow{"scatter", "scatter.rows", make_scatter, {.bf16_in = true, .bf16_out = true}},
     KernelRow{"gather", "gather.slots", make_gather_slots},
     KernelRow{"gather", "gather.chains", make_gather_chains},
     KernelRow{"compact", "compact", make_compact},
     KernelRow{"members", "members", make_members},
-    KernelRow{"pack", "pack.rows", make_pack},
+    KernelRow{"pack", "pack.rows", make_pack, {.bf16_in = true, .bf16_out = true}},
     KernelRow{"expand", "expand.rows", make_expand},
     KernelRow{"choice_weight", "choice_weight", make_choice_weight},
     KernelRow{"resize", "resize", make_resize},
@@ -64,5 +66,14 @@ constexpr std::array kKernels = {
 }  // namespace
 
 std::span<const KernelRow> kernel_list() { return kKernels; }
+
+Bf16Rows bf16_rows() {
+  Bf16Rows rows;
+  for (const KernelRow& row : kKernels) {
+    if (row.knows.bf16_in) rows.read.push_back(row.op);
+    if (row.knows.bf16_out) rows.write.push_back(row.op);
+  }
+  return rows;
+}
 
 }  // namespace stormcell::cpu

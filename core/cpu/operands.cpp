@@ -17,9 +17,11 @@ void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* stat
   }
 }
 
-void Operands::bind(const Bindings& bindings, std::span<const DeviceAddress> inputs) {
-  for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = program_.dims[i].evaluate(bindings);
-  for (size_t i = 0; i < program_.inputs.size(); ++i) base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(inputs[i].value);
+void Operands::bind(const Submission& s) {
+  for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = program_.dims[i].evaluate(s.bindings);
+  for (size_t i = 0; i < program_.inputs.size(); ++i) base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(s.inputs[i].value);
+  pages_ = reinterpret_cast<const uint64_t*>(s.pages.value);
+  pages_of_sequence_ = s.pages_of_sequence;
 }
 
 Rows Operands::resolve(int32_t operand) const {
@@ -51,6 +53,10 @@ Rows Operands::resolve(int32_t operand) const {
     r.groups = {};
     r.groups.per_parent = each;
     r.groups.parents = each > 0 ? r.rows / each : 0;
+  }
+  if (o.slot >= 0) {
+    r.pages = pages_ + o.slot * r.groups.parents * pages_of_sequence_;
+    r.pages_of_parent = pages_of_sequence_;
   }
   return r;
 }

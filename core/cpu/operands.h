@@ -15,8 +15,8 @@ class Operands {
 
   /// Points the operands of `arena` and `states` to their planned places, with views as large as the bounds.
   void place(const MemoryPlan& memory, std::byte* arena, std::byte* states, const Bindings& bounds);
-  /// What holds for one submission: the value of each extent, and where the inputs lie.
-  void bind(const Bindings& bindings, std::span<const DeviceAddress> inputs);
+  /// What holds for one submission: the value of each extent, and where the inputs and the sequences' states lie.
+  void bind(const Submission& submission);
 
   std::byte* base(int32_t operand) const { return base_[operand]; }
   int64_t dim(int32_t index) const { return dims_[index]; }
@@ -38,6 +38,8 @@ class Operands {
   IdVector<DecisionView> decisions_;
   IdVector<RaggedView> raggeds_;
   IdVector<int64_t> dims_;
+  const uint64_t* pages_ = nullptr;  // [slots][sequences][pages_of_sequence_]
+  int64_t pages_of_sequence_ = 0;
 };
 
 }  // namespace stormcell::cpu

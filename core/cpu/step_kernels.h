@@ -17,7 +17,8 @@ struct StepKernels {
   IdVector<std::vector<Rows>> in, out;       ///< room for its operands: a step allocates nothing
   int64_t scratch_bytes = 0;                 ///< the most that one of them needs
 };
-/// The first row of kernel_list() that supports a step makes its kernel. Throws where none does.
+/// The row of kernel_list() that a node's annotation names, else the first that supports a step, makes its kernel. Throws Error(bad_input)
+/// that names the node where an annotation asks for what no kernel supports.
 StepKernels make_kernels(const Program& program, WeightStore& weights, const Bindings& bounds, int threads);
 
 /// Sorts the handles that steps read: parts under a budget are read where they are used; of the others, those of fallbacks alone are loaded

@@ -1,5 +1,7 @@
 #include "core/experiment/converted_weights.h"
 
+#include "core/graph/paged_states.h"
+
 namespace stormcell {
 
 std::shared_ptr<const Graph> convert_weights(const Graph& graph, DType to) {
@@ -9,6 +11,8 @@ std::shared_ptr<const Graph> convert_weights(const Graph& graph, DType to) {
     v.type.dtype = to;
     set_recipe(v, convert_recipe(recipe_of(v), to));
   }
+  // Caches are kept as models keep them whose weights are stored so.
+  for (const ValueId state : paged_states(*changed).states) changed->value(state).type.dtype = to == DType::bf16 ? DType::bf16 : DType::f32;
   return changed;
 }
 

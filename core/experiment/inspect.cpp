@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/cost/graph_cost.h"
+#include "core/experiment/plan_graphs.h"
 #include "core/formats/file_text.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
@@ -107,6 +108,7 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.grids = grids_of(graph);
   s.routers = routers_of(graph, bindings);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
+  s.annotations = annotation_list(graph);
   s.unsupported = model.unsupported;
   s.warnings = model.warnings;
   return s;
@@ -114,9 +116,9 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
 
 }  // namespace
 
-InspectedModel inspect_with_graph(const std::string& name, const std::string& size) {
+InspectedModel inspect_with_graph(const std::string& name, const std::string& size, const std::vector<std::string>& annotations) {
   const auto model = open(name);
-  const std::shared_ptr<const Graph> graph = graph_of(*model, size);
+  const std::shared_ptr<const Graph> graph = annotated(graph_of(*model, size), annotations, "--annotate");
   return {structure_of(*model, *graph), to_text(*graph), to_dot(*graph)};
 }
 

@@ -8,6 +8,7 @@
 #include "core/experiment/converted_weights.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/shared_memory.h"
+#include "core/runtime/state_store.h"
 
 namespace stormcell {
 
@@ -29,10 +30,10 @@ Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fa
   need.weights.insert(layout.always.begin(), layout.always.end());
   if (fallbacks == Fallbacks::loaded)
     for (const auto& of_guard : layout.lazy) need.weights.insert(of_guard.begin(), of_guard.end());
-  need.states = layout.memory.state_bytes;
+  need.states = layout.memory.state_bytes + layout.memory.page_bytes;
   const auto bytes_of = [&](int32_t operand) { return program->buffers[program->operands[operand].buffer].bytes.evaluate(options.bounds); };
   // The oracle's values: about an arena.
-  need.others = layout.bytes() - layout.memory.state_bytes + layout.memory.arena_bytes;
+  need.others = layout.bytes() - need.states + layout.memory.arena_bytes;
   for (const int32_t input : program->inputs) need.others += 2 * bytes_of(input);
   for (const int32_t output : program->outputs) need.others += 2 * bytes_of(output);
   return need;
@@ -89,7 +90,9 @@ int64_t further_memory_needed(Device& device, WeightStore& store, std::shared_pt
   const auto beyond = [&](SharedPart part, int64_t bytes) {
     return std::max<int64_t>(bytes - (options.memory ? options.memory->bytes(part) : 0), 0);
   };
-  int64_t bytes = layout.memory.state_bytes + beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
+  const int64_t free_pages = options.states ? options.states->bytes() - options.states->used_bytes() : 0;
+  int64_t bytes = layout.memory.state_bytes + std::max<int64_t>(layout.memory.page_bytes - free_pages, 0) +
+                  beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
                   beyond(SharedPart::records, layout.record_bytes);
   for (const int32_t handle : layout.always)
     if (!store.loaded(handle)) bytes += store.bytes(handle);

@@ -4,11 +4,13 @@
 
 namespace stormcell {
 
-GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration) {
-  return [&state, first = std::move(first), configuration = std::move(configuration)](PictureSize size) -> std::shared_ptr<const Graph> {
+GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
+                        std::vector<std::string> annotations) {
+  return [&state, first = std::move(first), configuration = std::move(configuration),
+          annotations = std::move(annotations)](PictureSize size) -> std::shared_ptr<const Graph> {
     if (size == state.picture) return first;
-    const std::shared_ptr<const Graph> graph = state.graph_for(size);
-    PipelineResult passed = replay_passes({*graph, {}, nullptr, {}, mask_facts(*graph, *state.data)}, configuration);
+    const std::shared_ptr<const Graph> graph = annotated(state.graph_for(size), annotations, "annotations");
+    PipelineResult passed = replay_passes(state.pass_input(*graph), configuration);
     for (const PassOutcome& outcome : passed.outcomes)
       if (!outcome.cumulative.applied)
         failed(
@@ -17,6 +19,14 @@ GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Gr
             "leave it out with --disable");
     return std::make_shared<Graph>(std::move(passed.graph));
   };
+}
+
+std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const std::vector<std::string>& annotations,
+                                       const std::string& where) {
+  if (annotations.empty()) return graph;
+  auto changed = std::make_shared<Graph>(*graph);
+  for (const std::string& text : annotations) annotate(*changed, text, where);
+  return changed;
 }
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/experiment/state.h"
 #include "core/passes/pipeline.h"
@@ -14,6 +15,11 @@ using PassConfiguration = std::map<std::string, PassParameters>;
 
 /// `first` for the largest pictures of the data (State::picture); for others the model's graph of that size, changed as `configuration`
 /// says. Calling it throws Error(failed) where a pass that changed `first` does not apply to that size. The state must outlive it.
-GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration);
+/// `annotations` are said of that graph first, as they were of `first`.
+GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
+                        std::vector<std::string> annotations = {});
+/// The graph with these annotations said of it, NAME.KEY=WORD each; itself where there are none. Error(bad_input) begins with `where`.
+std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const std::vector<std::string>& annotations,
+                                       const std::string& where);
 
 }  // namespace stormcell

@@ -9,6 +9,7 @@
 #include "core/base/dtype.h"
 #include "core/base/id_vector.h"
 #include "core/cell/input_spec.h"
+#include "core/graph/annotations.h"
 #include "core/graph/attributes.h"
 #include "core/graph/dim.h"
 #include "core/weights/recipe.h"
@@ -62,6 +63,7 @@ struct Value {
   int32_t branches = 0;              ///< decision only
   int32_t fan_out = 0;               ///< decision; ragged: how often a cell of the base may come
   std::string recipe = {};           ///< weight only: the text that names it in sources (recipe.h); empty: its own name does
+  Annotations annotations = {};
 };
 /// Says how a weight is made of stored tensors; the tensor of its own name needs no saying.
 void set_recipe(Value& weight, const Recipe& recipe);
@@ -83,6 +85,7 @@ struct Node {
   Attributes attributes;
   std::vector<Block> bodies;                 ///< guard: {taken, fallback}; repeat: {body}
   std::vector<std::vector<ValueId>> yields;  ///< guard: what each body gives for the outputs, in their order
+  Annotations annotations = {};
 };
 
 /// An output of the graph.

@@ -64,8 +64,16 @@ NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::s
   node.yields = {std::move(taken.yields), std::move(fallback.yields)};
   const auto id = static_cast<NodeId>(graph_.nodes.size());
   add_outputs(node, id);
+  for (size_t i = 0; i < node.outputs.size(); ++i) graph_.value(node.outputs[i]).annotations = graph_.value(node.yields[1][i]).annotations;
   graph_.nodes.push_back(std::move(node));
   return id;
+}
+
+void Rewriter::take_annotations(NodeId to, NodeId from, std::span<const size_t> of) {
+  const std::vector<ValueId>& before = graph_.node(from).outputs;
+  graph_.node(to).annotations = graph_.node(from).annotations;
+  for (size_t i = 0; i < graph_.node(to).outputs.size(); ++i)
+    graph_.value(graph_.node(to).outputs[i]).annotations = graph_.value(before.at(of.empty() ? i : of[i])).annotations;
 }
 
 SpaceId Rewriter::routed_space(ValueId decision, int32_t branch) { return stormcell::routed_space(graph_, decision, branch); }

@@ -26,7 +26,10 @@ class Rewriter {
 
   /// A node whose outputs are inferred and named after it. Throws as its operator's shape rule does.
   NodeId make_node(std::string_view op, std::vector<ValueId> inputs, Attributes attributes, std::string_view name);
-  /// A guard of `pass`: `taken` while the predicate is not 0, else `fallback`.
+  /// The new node `to` stands for `from`: what was said of that and of its output of[i] is said of this and of output i; each of its own
+  /// where `of` is empty.
+  void take_annotations(NodeId to, NodeId from, std::span<const size_t> of = {});
+  /// A guard of `pass`, whose outputs lie as what its bodies yield does: `taken` while the predicate is not 0, else `fallback`.
   struct Body {
     std::vector<NodeId> nodes;
     std::vector<ValueId> yields;
@@ -35,8 +38,8 @@ class Rewriter {
   /// The cells that `decision` sends to `branch`, one space each.
   SpaceId routed_space(ValueId decision, int32_t branch);
 
-  /// A copy of a node with its bodies. It uses what `values` says instead of what the node uses, and its outputs are added there. Copied
-  /// decisions get spaces of their own, and so do the copied values that live in them.
+  /// A copy of a node with its bodies and annotations. It uses what `values` says instead of what the node uses, and its outputs are added
+  /// there. Copied decisions get spaces of their own, and so do the copied values that live in them.
   NodeId clone(NodeId node, ValueMap& values);
   /// The space in which a copy of a value of `space` lives.
   SpaceId space_of_copies(SpaceId space, const ValueMap& values);

@@ -38,8 +38,8 @@ class Writer {
     for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
       for (size_t i = 0; i < g_.values.size(); ++i)
         if (g_.values[i].kind == kind)
-          out_ +=
-              word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + role(g_.values[i]) + recipe(g_.values[i]) + "\n";
+          out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + to_text(g_.values[i].annotations) +
+                  role(g_.values[i]) + recipe(g_.values[i]) + "\n";
     block(g_.top, "");
     for (const NamedValue& o : g_.outputs)
       out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
@@ -145,13 +145,15 @@ class Writer {
     for (const NodeId id : block.nodes) {
       const Node& n = g_.node(id);
       out_ += indent;
-      for (size_t i = 0; i < n.outputs.size(); ++i) out_ += (i ? ", " : "") + value(n.outputs[i]) + " : " + type(g_.value(n.outputs[i]));
+      for (size_t i = 0; i < n.outputs.size(); ++i)
+        out_ += (i ? ", " : "") + value(n.outputs[i]) + " : " + type(g_.value(n.outputs[i])) + to_text(g_.value(n.outputs[i]).annotations);
       if (!n.outputs.empty()) out_ += " = ";
       out_ += std::string(n.op->name) + "(";
       for (size_t i = 0; i < n.inputs.size(); ++i) out_ += (i ? ", " : "") + value(n.inputs[i]);
       out_ += ")";
       for (const auto& [key, a] : n.attributes) out_ += " " + text_name(key) + "=" + attribute(*n.op, key, a);
       if (n.name != (n.outputs.empty() ? std::string() : value_names_[n.outputs[0]])) out_ += " as " + quoted(n.name);
+      out_ += to_text(n.annotations);
       for (size_t b = 0; b < n.bodies.size(); ++b) {
         out_ += " {\n";
         this->block(n.bodies[b], indent + "  ");

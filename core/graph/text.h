@@ -20,7 +20,9 @@
 //   }
 //   output y = %y
 //
-// A decision reads BRANCHESxCHOICES. Spaces in attributes are written @NAME. A node is called as its first output unless it says `as`.
+// A decision reads BRANCHESxCHOICES. Annotations stand behind a value's type and at a node's end:
+//   %s : f32 tokens [4] @storage=bf16 = linear(%h, %w) activation="relu" @kernel=linear.plain
+// Spaces in attributes are written @NAME. A node is called as its first output unless it says `as`.
 // Names with other than plain characters stand in quotes, with \" \\ \n \t \xHH. # begins a comment.
 #pragma once
 #include <string>

@@ -190,9 +190,25 @@ class Parser {
         }
       }
     }
+    while (line_.sees('@')) {
+      Annotated on = Annotated::value;
+      if (!may_be_annotated(v, on)) line_.complain("expected no annotation of %" + text_name(v.name));
+      annotation(v.annotations, on);
+    }
     if (!values_.emplace(v.name, static_cast<ValueId>(g_.values.size())).second) line_.complain("%" + text_name(v.name) + " stands twice");
     g_.values.push_back(std::move(v));
     return static_cast<ValueId>(g_.values.size()) - 1;
+  }
+
+  /// "@key=word"
+  void annotation(Annotations& annotations, Annotated on) {
+    line_.expect("@");
+    const std::string key = line_.name("an annotation");
+    line_.expect("=");
+    const std::string word = line_.name("the annotation's word");
+    if (const std::string problem = annotation_problem(key, word, on); !problem.empty()) line_.complain(problem);
+    if (annotations.find(key)) line_.complain("annotation " + key + " stands twice");
+    annotations.set(key, word);
   }
 
   void declare(ValueKind kind) {
@@ -255,6 +271,10 @@ class Parser {
       }
       if (line_.accept("as")) {
         n.name = line_.quoted();
+        continue;
+      }
+      if (line_.sees('@')) {
+        annotation(n.annotations, Annotated::node);
         continue;
       }
       const std::string key = line_.name("an attribute");

@@ -1,8 +1,11 @@
 #include "core/graph/verify.h"
 
+#include <algorithm>
+
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/id_vector.h"
+#include "core/graph/paged_states.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -31,6 +34,7 @@ class Verifier {
         fail("value %" + v.name, "expected a mask of one i32 a cell, got " + type_text(graph_, v.type));
     }
     block(graph_.top);
+    rounded_states();
     for (const NamedValue& output : graph_.outputs) {
       use(output.value, "output " + output.name);
       if (const Value& v = graph_.value(output.value); v.kind == ValueKind::weight || v.kind == ValueKind::decision)
@@ -38,6 +42,7 @@ class Verifier {
              std::string("expected an activation, got ") + (v.kind == ValueKind::weight ? "a weight" : "a decision"));
       if (output.real != kNone) real_cells(output);
     }
+    check_annotations(graph_);
   }
 
  private:
@@ -66,10 +71,26 @@ class Verifier {
   /// Devices hold activations in four bytes an element: a shorter buffer would be written past its end.
   void format(const Value& v) const {
     const DType t = v.type.dtype;
+    if (v.kind == ValueKind::state && t == DType::bf16) return;  // rounded_states() sees to it
     if (v.kind == ValueKind::weight ? !is_engine_float(t) : t != DType::f32 && t != DType::i32)
       fail("value %" + v.name,
            std::string(v.kind == ValueKind::weight ? "expected a weight in f32, f16 or bf16" : "expected an activation in f32 or i32") +
                ", got " + type_text(graph_, v.type));
+  }
+
+  /// Operators read rows in four bytes an element; those that know pages round what they put there, and widen what they read.
+  void rounded_states() const {
+    const auto rounded = [](const Value& v) { return v.kind == ValueKind::state && v.type.dtype == DType::bf16; };
+    if (std::none_of(graph_.values.begin(), graph_.values.end(), rounded)) return;
+    const PagedStates paged = paged_states(graph_);
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      const Value& v = graph_.values[i];
+      const bool in_pages = std::find(paged.states.begin(), paged.states.end(), static_cast<ValueId>(i)) != paged.states.end();
+      if (rounded(v) && !in_pages)
+        fail("value %" + v.name,
+             "expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got " +
+                 type_text(graph_, v.type));
+    }
   }
 
   void spaces() {

@@ -9,6 +9,10 @@ ValueId LayerBuilder::stored(const std::string& name, std::vector<int64_t> shape
   return weight(name, info.dtype, std::move(shape));
 }
 
+DType LayerBuilder::cache_dtype(const std::string& weight, std::vector<int64_t> shape) {
+  return catalog_.need(weight, std::move(shape)).dtype == DType::bf16 ? DType::bf16 : DType::f32;
+}
+
 ValueId LayerBuilder::made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape) {
   const WeightInfo& info = catalog_.make(recipe, shape);
   return weight(name, recipe, info.dtype, std::move(shape));

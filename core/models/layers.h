@@ -21,6 +21,8 @@ class LayerBuilder : public GraphBuilder {
 
   /// A weight in the format that it is stored in.
   ValueId stored(const std::string& name, std::vector<int64_t> shape);
+  /// The format that the rows which a weight makes are kept in: bf16 where it is stored so, else f32.
+  DType cache_dtype(const std::string& weight, std::vector<int64_t> shape);
   /// A weight made of stored tensors, which must have been asked for with their shapes; `name` is the graph's own.
   ValueId made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape);
   /// PREFIX.weight, and PREFIX.bias with `bias`; the node is named PREFIX.
@@ -40,16 +42,17 @@ class LayerBuilder : public GraphBuilder {
   };
   ValueId attention(ValueId q, ValueId k, ValueId v, const Extras& extras, Attributes attributes, const std::string& name);
 
-  /// State helpers: puts rows at place `at` of each parent, or from the first place on.
+  /// State helpers: puts the rows of each parent from its place `at` on, or from the first place on.
   void put(ValueId state, ValueId rows, ValueId at, const std::string& name);
   void write(ValueId state, ValueId x, const std::string& name) { add("state_write", {state, x}, {}, name); }
   void fill(ValueId state, double with, const std::string& name) { add("state_fill", {state}, {{"value", with}}, name); }
-  /// A scalar state that counts up by one.
+  /// A state of integers that counts up by one.
   void count(ValueId state, const std::string& name);
   ValueId spread(ValueId x, SpaceId space, const std::string& name) { return value("broadcast", {x}, {{"space", int64_t{space}}}, name); }
   ValueId last(ValueId x, const std::string& name) { return value("reduce", {x}, {{"mode", std::string("last")}}, name); }
 
-  /// Keeps [parents of `step`, n] logits at place `at` of the state `kept`, over as many cells as there are tokens; kNone keeps nothing.
+  /// Keeps [parents of `step`, n] logits at the parents' places `at` of the state `kept`, over as many cells as there are tokens; kNone
+  /// keeps nothing.
   void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
     if (kept != kNone) put(kept, spread(logits, step, "logits.cell"), at, "logits.keep");
   }

@@ -75,45 +75,43 @@ class MixtralBuilder : public LayerBuilder {
     return finish();
   }
 
-  /// The prompt in one pass, which gives the first token, then one token a turn. Positions count what the mask lets through, as the
-  /// reference's generate does: the first new token stands behind the unmasked ones.
+  /// The prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold its real cells alone: what the
+  /// mask leaves out is not computed, and each sequence decodes at a place of its own, behind what it has already (P cells at most).
   Graph generate(bool with_logits) {
-    const Dim length = symbol(kLength), most = symbol(kDecoderLength);
-    const SpaceId step = dense_space("step", sequences_, 1), cache = dense_space("cache", sequences_, length + most),
-                  written = dense_space("generated", sequences_, most), next_too = dense_space("token_and_next", sequences_, length + 1);
+    const Dim most = symbol(kDecoderLength);
+    const SpaceId step = dense_space("step", sequences_, 1),
+                  cache = dense_space("cache", sequences_, symbol(kPastLength) + symbol(kLength) + most),
+                  written = dense_space("generated", sequences_, most);
     const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
-    const ValueId at = state("cache_place", DType::i32, kNone), place = state("place", DType::i32, kNone),
-                  position = state("position", DType::i32, sequences_);
-    const ValueId generated = state("written_tokens", DType::i32, written), known = state("cache_mask", DType::i32, cache),
-                  counted = state("counted", DType::i32, next_too);
+    // Begins as what the sequence has; the turn counts from 0.
+    const ValueId place = state("place", DType::i32, sequences_), turn = state("turn", DType::i32, sequences_);
+    const ValueId generated = state("written_tokens", DType::i32, written);
     for (int64_t i = 0; i < s_.layers; ++i) {
       const std::string name = "model.layers." + std::to_string(i) + ".cache.";
       const int64_t width = s_.kv_heads * s_.head_width;
-      caches_.push_back({state(name + "k", DType::f32, cache, {width}), state(name + "v", DType::f32, cache, {width})});
+      const DType kept = cache_dtype("model.layers." + std::to_string(i) + ".self_attn.k_proj.weight", {width, s_.width});
+      caches_.push_back({state(name + "k", kept, cache, {width}), state(name + "v", kept, cache, {width})});
     }
-    fill(known, 1, "cache_mask.fill");
-    put(known, mask_, kNone, "cache_mask.put");
-    fill(counted, 1, "counted.fill");
-    put(counted, mask_, kNone, "counted.put");
-    write(position, last(value("positions", {counted}, {}, "positions.counted"), "position.first"), "position.start");
     fill(done, 0, "done.start");
-    fill(place, 0, "place.start");
+    fill(turn, 0, "turn.start");
     fill(generated, -1, "written.start");
     if (with_logits) fill(kept_logits_ = state("kept_logits", DType::f32, written, {s_.vocabulary}), 0, "logits.start");
-    write(at, value("extent", {}, {{"extent", std::string(kLength)}}, "prompt_length"), "cache_place.start");
 
-    places_ = value("positions", {mask_}, {}, "positions");
-    ValueId x = embedded(ids_);
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, mask_, kNone}, &caches_[static_cast<size_t>(i)]);
-    ValueId finished = emit(last(x, "prompt.hidden"), token, done, place, generated, step);
+    const ValueId real = value("compact", {mask_}, {}, "prompt");
+    const ValueId ids = pack(ids_, real, sequences_), ones = pack(mask_, real, sequences_);
+    places_ = value("positions", {ones, place}, {{"extras", std::string("from")}}, "positions");
+    ValueId x = embedded(ids);
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[static_cast<size_t>(i)]);
+    const ValueId length = value("reduce", {ones}, {{"mode", std::string("sum")}}, "prompt_length");
+    write(place, add(place, length, "place.next"), "place.prompt");
+    ValueId finished = emit(last(x, "prompt.hidden"), token, done, turn, generated, step);
 
     begin_body();
-    places_ = spread(position, step, "position.cell");
+    places_ = spread(place, step, "place.cell");
     x = embedded(spread(token, step, "token.cell"));
-    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, known, at}, &caches_[static_cast<size_t>(i)]);
-    finished = emit(last(x, "step.hidden"), token, done, place, generated, step);
-    count(at, "cache_place.keep");
-    count(position, "position.keep");
+    for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[static_cast<size_t>(i)]);
+    finished = emit(last(x, "step.hidden"), token, done, turn, generated, step);
+    count(place, "place.keep");
     end_body({finished});
     add_region("repeat", {}, {{"most", std::string(kDecoderLength) + "+-1"}}, "decode");
     output(kGenerated, generated);
@@ -134,18 +132,18 @@ class MixtralBuilder : public LayerBuilder {
   }
 
   /// The best next token of each sequence: written, kept to be read, and whether all have ended.
-  ValueId emit(ValueId hidden, ValueId token, ValueId done, ValueId place, ValueId generated, SpaceId step) {
+  ValueId emit(ValueId hidden, ValueId token, ValueId done, ValueId turn, ValueId generated, SpaceId step) {
     const ValueId scores = logits(rms_norm(hidden, "model.norm", s_.eps)), next = value("argmax", {scores}, {}, "next");
-    keep_logits(kept_logits_, scores, step, place);
+    keep_logits(kept_logits_, scores, step, turn);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
-    put(generated, spread(ended.written, step, "written.cell"), place, "write");
+    put(generated, spread(ended.written, step, "written.cell"), turn, "write");
     write(token, ended.read, "token.keep");
     write(done, ended.done, "done.keep");
-    count(place, "place.keep");
+    count(turn, "turn.keep");
     return value("all_set", {ended.done}, {}, "all_done");
   }
 
-  /// With a cache: keys and values go there, and a step (extras.step) attends to what stands in it.
+  /// With a cache: keys and values go there from the sequence's place (extras.step) on, and queries attend to what stands in it.
   ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache) {
     const std::string prefix = "model.layers." + std::to_string(index), name = prefix + ".self_attn";
     const ValueId normed = rms_norm(x, prefix + ".input_layernorm", s_.eps);
@@ -155,7 +153,7 @@ class MixtralBuilder : public LayerBuilder {
     if (cache) {
       put(cache->k, k, extras.step, name + ".k.keep");
       put(cache->v, v, extras.step, name + ".v.keep");
-      if (extras.step != kNone) k = cache->k, v = cache->v;
+      k = cache->k, v = cache->v;
     }
     Attributes attributes{{"heads", s_.heads},
                           {"kv_heads", s_.kv_heads},

@@ -33,8 +33,9 @@ inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "att
 /// And its outputs.
 inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden", kLogits = "logits",
                                   kGenerated = "generated";
-/// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new tokens.
-inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U";
+/// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new tokens, and the most cells
+/// that one of them has already.
+inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
 
 struct Model {
   std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME

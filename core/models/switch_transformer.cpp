@@ -128,11 +128,12 @@ class SwitchBuilder : public LayerBuilder {
     std::vector<Memory> cross;
     for (int64_t i = 0; i < s_.decoder_layers; ++i) cross.push_back(cross_memory("decoder.block." + std::to_string(i)));
     const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
-    const ValueId step = state("place", DType::i32, kNone), generated = state("written_tokens", DType::i32, written);
+    const ValueId step = state("place", DType::i32, sequences_), generated = state("written_tokens", DType::i32, written);
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string name = "decoder.block." + std::to_string(i) + ".cache.";
       const int64_t inner = s_.heads * s_.key_width;
-      caches_.push_back({state(name + "k", DType::f32, cache, {inner}), state(name + "v", DType::f32, cache, {inner})});
+      const DType kept = cache_dtype("decoder.block." + std::to_string(i) + ".layer.0.SelfAttention.k.weight", {inner, s_.width});
+      caches_.push_back({state(name + "k", kept, cache, {inner}), state(name + "v", kept, cache, {inner})});
     }
     fill(token, s_.tokens.decoder_start, "start");
     fill(done, 0, "start.done");

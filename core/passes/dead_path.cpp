@@ -255,6 +255,7 @@ class DeadPath {
     Attributes attributes = node.attributes;
     attributes.set(list_name, live);
     const NodeId made = rewriter_.make_node(node.op->name, std::move(inputs), std::move(attributes), node.name);
+    rewriter_.take_annotations(made, id, open ? std::span<const size_t>(kept) : std::span<const size_t>());
     for (size_t i = 0; i < (open ? kept.size() : 1); ++i) copies[node.outputs[open ? kept[i] : 0]] = graph().node(made).outputs[i];
     return made;
   }
@@ -277,6 +278,7 @@ class DeadPath {
       attributes.set("branches", live);
     }
     const NodeId made = rewriter_.make_node("gather", std::move(inputs), std::move(attributes), node.name);
+    rewriter_.take_annotations(made, id);
     copies[node.outputs[0]] = graph().node(made).outputs[0];
     return made;
   }

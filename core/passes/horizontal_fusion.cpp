@@ -50,6 +50,20 @@ std::string not_grouped(const Node& product) {
   return {};
 }
 
+/// What two nodes that are to become one say differently of themselves or of what they make; empty: nothing. A kernel is chosen for one
+/// operator, and says nothing of another.
+std::string unlike_annotations(const Graph& graph, const Node& x, const Node& y) {
+  for (const Node* node : {&x, &y})
+    if (!node->op->grouped_as.empty() && node->annotations.find(kKernel)) return node_text(*node) + " has a kernel chosen for it alone";
+  const auto apart = [](const Annotations& a, const Annotations& b, const std::string& what) {
+    const auto said = [](const Annotations& annotations) { return annotations.empty() ? " nothing" : to_text(annotations); };
+    return a == b ? std::string() : "of " + what + " is said" + said(b) + ", of the first branch's" + said(a);
+  };
+  if (std::string why = apart(x.annotations, y.annotations, node_text(y)); !why.empty()) return why;
+  const Value& made = graph.value(y.outputs[0]);
+  return apart(graph.value(x.outputs[0]).annotations, made.annotations, "%" + made.name);
+}
+
 /// "expert.*.up" of "expert.0.up" and "expert.7.up".
 std::string common_name(const std::string& a, const std::string& b) {
   if (a == b) return a;
@@ -103,6 +117,8 @@ class BranchFusion {
         for (size_t i = 0; i < node.outputs.size(); ++i) {
           const int32_t branch = graph().space(graph().value(node.outputs[i]).type.space).branch;
           if (branch == kAllBranches) return "it works on slots already";
+          if (!graph().value(node.outputs[i]).annotations.empty())
+            return "rows that " + node_text(node) + " sends lie in a format of their own, and would not be sent";
           flow_of_[node.outputs[i]] = {node.inputs[0], branch};
           flows_[id][branch] = node.outputs[i];
         }
@@ -128,6 +144,7 @@ class BranchFusion {
         return node_text(node) + " joins in a space further up";
       if (mode == "place" && decision.fan_out > 1) return node_text(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return node_text(node) + " joins integers";
+      if (node.annotations.find(kKernel)) return node_text(node) + " has a kernel chosen for rows of single branches";
       std::vector<int32_t> joined;
       for (const size_t i : own_inputs(node)) joined.push_back(branch_of(node.inputs[i]));
       if (joined.size() < plain_inputs(node))
@@ -177,6 +194,7 @@ class BranchFusion {
       if (x.op != y.op) return here + " has " + node_text(y) + " where " + there + " has " + node_text(x);
       if (const std::string key = unlike_attribute(x, y); !key.empty())
         return here + " has " + node_text(y) + " with " + key + " " + attribute_text(y, key) + ", " + there + " " + attribute_text(x, key);
+      if (const std::string why = unlike_annotations(graph(), x, y); !why.empty()) return here + ": " + why;
       if (std::string why = match_inputs(x, y, same, here, there); !why.empty()) return why;
       same[x.outputs[0]] = y.outputs[0];
     }
@@ -207,6 +225,9 @@ class BranchFusion {
         if (in_x.type != in_y.type)
           return here + " has " + node_text(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " +
                  type_text(graph(), in_x.type);
+        if (held_format(in_x) != held_format(in_y))
+          return here + " has " + node_text(y) + " with weights held in " + std::string(to_text(held_format(in_y))) + ", " + there +
+                 " in " + std::string(to_text(held_format(in_x)));
         // Only a product has weights for each branch.
         if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + node_text(y);
       } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {
@@ -256,6 +277,7 @@ class BranchFusion {
     }
     const NodeId made = rewriter_.make_node(product ? model.op->grouped_as : model.op->name, std::move(inputs), std::move(attributes),
                                             common_name(model.name, last_name));
+    rewriter_.take_annotations(made, id);
     made_.push_back(made);
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/runtime/device.h"
 
 namespace stormcell {
 
@@ -46,6 +47,8 @@ struct PassInput {
   const PassParameters* parameters = nullptr;                ///< of a configuration: does the same again, whatever the profile says
   PassParameters options = {};                               ///< what differs from the standard; checked
   std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
+  /// Operators whose kernels take rows in bf16, of a device whose products round their input to it; null: they do not.
+  const Bf16Rows* bf16_rows = nullptr;
 
   double option(const PassOption& option) const;
   bool is_on(const PassOption& flag) const { return option(flag) != 0; }

@@ -1,12 +1,13 @@
 // The visible list of passes, in the order in which the pipeline applies them. A new one: its file here, its row, its test.
 // What is not computed is left out first. Vertical fusion comes after horizontal fusion: a norm that fed a scatter only then feeds a
-// product.
+// product. Formats are chosen last, for the values that are left.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/passes/bf16_storage.h"
 #include "core/passes/dead_path.h"
 #include "core/passes/horizontal_fusion.h"
 #include "core/passes/pass.h"
@@ -22,6 +23,7 @@ constexpr std::array kPasses = {
          horizontal_fusion, kHorizontalFusionOptions},
     Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false,
          vertical_fusion, kVerticalFusionOptions},
+    Pass{"bf16-storage", "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once", false, bf16_storage, {}},
 };
 /// Ids of the contract whose passes are still to come.
 constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",

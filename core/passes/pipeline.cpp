@@ -58,7 +58,9 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = pass;
     outcome.options = options;
-    const auto run_on = [&](const Graph& graph) { return pass->run({graph, input.profile, input.parameters, options, input.masks}); };
+    const auto run_on = [&](const Graph& graph) {
+      return pass->run({graph, input.profile, input.parameters, options, input.masks, input.bf16_rows});
+    };
     if (on_their_own == OnTheirOwn::yes) outcome.alone = run_on(input.graph);
     outcome.cumulative = run_on(result.graph);
     result.graph = outcome.cumulative.graph;
@@ -87,7 +89,7 @@ PipelineResult replay_passes(const PassInput& input, const std::map<std::string,
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = &pass;
     outcome.options = checked_options(pass, options, "option");
-    outcome.cumulative = pass.run({result.graph, input.profile, &found, outcome.options, input.masks});
+    outcome.cumulative = pass.run({result.graph, input.profile, &found, outcome.options, input.masks, input.bf16_rows});
     for (const auto& [key, text] : found) {
       const auto again = outcome.cumulative.parameters.find(key);
       if (outcome.cumulative.applied && (again == outcome.cumulative.parameters.end() || again->second != text))

@@ -189,6 +189,7 @@ class Compacting {
     if (const auto at = packed_.find(v); kept && at != packed_.end()) return at->second;
     const NodeId pack = rewriter_.make_node("pack", {v, ragged_}, {{"spaces", std::vector<int64_t>{real_}}}, g_.value(v).name + ".real");
     order.push_back(pack);
+    g_.value(g_.node(pack).outputs[0]).annotations = g_.value(v).annotations;
     return packed_[v] = g_.node(pack).outputs[0];
   }
 

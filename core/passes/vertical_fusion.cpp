@@ -6,6 +6,7 @@
 #include "core/passes/vertical_fusion.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/counted.h"
 #include "core/base/id_vector.h"
@@ -35,6 +36,12 @@ struct Tail {
   bool bias, multiply, residual;
 };
 
+/// "a", "a and b", "a and 2 others".
+std::string listed_names(const std::set<std::string>& names) {
+  if (names.size() < 2) return *names.begin();
+  return *names.begin() + " and " + (names.size() == 2 ? *names.rbegin() : std::to_string(names.size() - 1) + " others");
+}
+
 class VerticalFusion {
  public:
   explicit VerticalFusion(const PassInput& input)
@@ -52,6 +59,7 @@ class VerticalFusion {
     size_t norms = 0, scales = 0, activations = 0, gates = 0, residuals = 0, joined = 0;
     size_t all() const { return norms + scales + activations + gates + residuals + joined; }
   } counts;
+  std::set<std::string> kept_apart;  ///< what would have been folded, but for what a plan says of it
 
   Graph finish() { return rewriter_.finish(); }
 
@@ -82,14 +90,28 @@ class VerticalFusion {
     const ValueId out = node(id).outputs[0];
     const NodeId user = uses_[out] == 1 ? user_[out] : kNone;
     if (user == kNone || !place_of_.contains(user) || !absorbs(node(id), node(user))) return kNone;
-    return merge(id, user);
+    return says_more(user, out) || lies_otherwise(node(user).outputs[0]) ? kNone : merge(id, user);
+  }
+
+  /// A plan says of the node how it is run, or of the value how it lies: folding would lose that, so they stay apart.
+  bool says_more(NodeId id, ValueId value) {
+    const bool says = !node(id).annotations.empty() || !graph().value(value).annotations.empty();
+    if (says) kept_apart.insert(node(id).annotations.empty() ? "%" + graph().value(value).name : node_text(node(id)));
+    return says;
+  }
+
+  /// What a node makes lies in a format that another, in its place, may have no kernel to write.
+  bool lies_otherwise(ValueId value) {
+    const bool does = stored_format(graph().value(value)) != graph().value(value).type.dtype;
+    if (does) kept_apart.insert("%" + graph().value(value).name);
+    return does;
   }
 
   bool absorb_norm(NodeId id) {
     const ValueId x = node(id).inputs[0];
     const NodeId norm = graph().value(x).producer;
     if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[x] != 1 || !place_of_.contains(norm)) return false;
-    if (!may_move(norm, id)) return false;
+    if (!may_move(norm, id) || says_more(norm, x)) return false;
     const Node before = graph().node(norm);
     Node& product = node(id);
     product.inputs[0] = before.inputs[0];
@@ -119,7 +141,7 @@ class VerticalFusion {
         return uses_[yield] == 1 && std::find(nodes.begin(), nodes.end(), gather) != nodes.end() &&
                has_role(graph().node(gather), Role::close) && absorbs(graph().node(gather), node(user));
       };
-      if (other == out || !joins(0) || !joins(1)) continue;
+      if (other == out || !joins(0) || !joins(1) || says_more(user, out) || says_more(user, node(user).outputs[0])) continue;
       for (const std::vector<ValueId>& yields : node(guard).yields) add_extra(node(graph().value(yields[i]).producer), "residual", other);
       uses_[other] += 1;
       node(guard).outputs[i] = node(user).outputs[0];
@@ -159,6 +181,7 @@ class VerticalFusion {
     fused.name = maker.name;
     fused.inputs = maker.inputs;
     fused.attributes = maker.attributes;
+    fused.annotations = maker.annotations;
     if (attribute_rule(*maker.op, as)) {
       fused.attributes.set(as, own.begin()->second);
       ++(as == "scale" ? counts.scales : counts.activations);
@@ -206,10 +229,13 @@ PassResult vertical_fusion(const PassInput& input) {
   PassResult result;
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
+  const std::string apart =
+      fusion.kept_apart.empty() ? std::string() : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
   if (!result.applied) {
     result.reason = input.options.empty()
                         ? "no product directly follows a norm or is directly followed by a scale, activation, gate or residual of its own"
                         : "no product has anything beside it that the options let it fold";
+    result.reason += apart;
     return result;
   }
   std::string parts;
@@ -224,7 +250,7 @@ PassResult vertical_fusion(const PassInput& input) {
   add(c.residuals, "residual", "residuals");
   if (!parts.empty()) parts += " folded into products";
   if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + counted(static_cast<int64_t>(c.joined), "residual") + " folded into gathers";
-  result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "");
+  result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
   return result;
 }
 

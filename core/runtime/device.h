@@ -4,15 +4,17 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/id_vector.h"
 #include "core/base/progress.h"
-#include "core/runtime/device_address.h"
+#include "core/runtime/device_probe.h"
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/part_site.h"
 #include "core/runtime/record_area.h"
 #include "core/runtime/status_area.h"
+#include "core/runtime/stream.h"
 #include "core/weights/weight_source.h"
 
 namespace stormcell {
@@ -23,16 +25,6 @@ class DeviceBuffer {
   virtual ~DeviceBuffer() = default;
   virtual DeviceAddress address() const = 0;
   virtual int64_t bytes() const = 0;
-};
-
-/// Work in order. Host memory given to a copy must stay as it is until the next synchronisation.
-class Stream {
- public:
-  virtual ~Stream() = default;
-  virtual void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
-  virtual void copy_to_host(void* to, DeviceAddress from, int64_t bytes) = 0;
-  /// Waits until everything put on the stream is done; throws what failed there. Counted by the device.
-  virtual void synchronize() = 0;
 };
 
 /// How a device wants a weight: which tensor, in which layout and number format.
@@ -46,17 +38,28 @@ struct WeightKey {
 class WeightStore;
 class Executable;
 class SharedMemory;
+class StateStore;
 
 struct CompileOptions {
   Bindings bounds;                                 ///< largest value of each symbol: memory is planned for it
   bool scores = false;                             ///< records also keep the scores that routers decide by
   std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
+  std::shared_ptr<StateStore> states = nullptr;    ///< whose sequences the plan runs on; null: a store of its own
+};
+
+/// Operators with a kernel for activations that lie in bf16.
+struct Bf16Rows {
+  std::vector<std::string_view> read;   ///< as input 0
+  std::vector<std::string_view> write;  ///< as outputs
 };
 
 struct DeviceInfo {
-  std::string name, backend;
+  std::string name;     ///< of the processor: "Intel(R) Xeon(R) Processor"
+  std::string backend;  ///< "cpu", "cuda"
   int threads = 1;
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
+  Bf16Rows bf16_rows = {};
+  std::vector<DType> formats = {};  ///< that weights of products may have
 };
 
 /// Where a submission's results lie in a device's memory, at planned places.
@@ -78,7 +81,12 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
+  virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<Stream> create_stream() = 0;
+  virtual std::unique_ptr<Event> create_event() = 0;
+  /// Measures what it can do at most, with nothing else running on it: under a second. Takes at most `most_bytes` of its memory meanwhile.
+  /// Ends early where `cancel` is raised: the figures are worth nothing then.
+  virtual DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) = 0;
   /// Bytes that load_weight() will take for a weight of this source: in the layout and number format of the key, padding included.
   virtual int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const = 0;
   /// Brings one weight into the device's memory in the layout the key names.
@@ -102,6 +110,9 @@ struct Submission {
   /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
   std::vector<DeviceAddress> replayed;
+  /// Of a program with states in pages: addresses of pages [slots][sequences][pages_of_sequence]; 0 where a sequence has none.
+  DeviceAddress pages;
+  int64_t pages_of_sequence = 0;
   bool record = false, events = false;
   int32_t resume = 0;     ///< step to begin at; not 0 only after needs_weights
   DeviceAddress weights;  ///< of a WeightTable's addresses, by handle; they hold until the submission is done

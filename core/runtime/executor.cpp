@@ -15,7 +15,10 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
       weights_(weights),
       program_(std::move(program)),
       progress_(progress),
-      memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)) {
+      memory_(options.memory ? options.memory : std::make_shared<SharedMemory>(device)),
+      states_(options.states ? options.states : std::make_shared<StateStore>(device)),
+      paged_(paged_states(*program_->graph)),
+      key_(state_key(*program_)) {
   executable_ = device_.compile(program_, weights_, {options.bounds, options.scores, memory_});
   stream_ = device_.create_stream();
   weights_.arrange();
@@ -35,7 +38,9 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
   status_.resize(static_cast<size_t>(StatusArea::bytes(*program_)));
 }
 
-Executor::~Executor() = default;
+Executor::~Executor() {
+  for (const SequenceId sequence : own_) states_->close(sequence);
+}
 
 void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings) {
   for (size_t i = 0; i < program_->inputs.size(); ++i) {
@@ -133,8 +138,11 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
   result.events.clear();
   stage_inputs(inputs, bindings);
   stage_all_replayed(bindings, options);
+  leave_sequences({});  // of a batch that failed
+  stage_sequences(inputs, bindings, options);
   const StatusArea came(status_.data(), *program_);
   execute(came, result);
+  leave_sequences(options);
   read_status(came, result);
   check_replayed(came, options);
   if (copy_results(came, bindings, options, result)) stream_->synchronize();
@@ -167,6 +175,8 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     publish_weights();
     executable_->submit(*stream_, submission_);
     stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
+    if (program_->places >= 0)
+      stream_->copy_to_host(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
     stream_->synchronize();
     pins.now();
     if (came.status->code == ExecutionStatus::done) break;
@@ -277,7 +287,7 @@ void Executor::read_records(ExecutionResult& result) {
 
 int64_t Executor::activation_bytes() const {
   const ExecutableLayout& l = executable_->layout();
-  return l.memory.arena_bytes + l.memory.state_bytes + l.scratch_bytes;
+  return l.memory.arena_bytes + l.memory.state_bytes + l.memory.page_bytes + l.scratch_bytes;
 }
 std::set<int32_t> Executor::weights(bool needed) const {
   const ExecutableLayout& layout = executable_->layout();

@@ -5,12 +5,15 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/graph/label_inputs.h"
+#include "core/graph/paged_states.h"
 #include "core/runtime/part_waves.h"
 #include "core/runtime/shared_memory.h"
+#include "core/runtime/state_store.h"
 #include "core/runtime/weight_store.h"
 
 namespace stormcell {
@@ -66,6 +69,9 @@ struct ExecuteOptions {
   bool outputs = false, record = false, events = false;
   const ReplayedDecisions* replayed = nullptr;  ///< null: free
   std::string_view replayed_from = "replay";    ///< a file: it begins the error where the choices do not fit the batch
+  /// Sequences of the store, one for each of the batch, whose states the execution goes on with and leaves behind; empty: fresh ones, which
+  /// end with it. One that fails leaves them where they were. Of a program without states in pages: empty.
+  std::span<const SequenceId> sequences = {};
 };
 
 class Executor {
@@ -78,12 +84,15 @@ class Executor {
            const Progress& progress = {});
   ~Executor();
 
+  /// What it needs of sequences' states: they go on under any program with the same key.
+  const StateKey& states_key() const { return key_; }
+
   /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.
   void run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
 
   const Program& program() const { return *program_; }
   const ExecutableLayout& layout() const { return executable_->layout(); }
-  /// Arena, states and scratch as planned.
+  /// Arena, states, their pages, and scratch as planned.
   int64_t activation_bytes() const;
   /// Weights this plan has needed so far: those of a fallback only once its guard has missed. What other plans of the same store have
   /// loaded does not count.
@@ -97,6 +106,8 @@ class Executor {
   void stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
+  void stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options);
+  void leave_sequences(const ExecuteOptions& options);
   int64_t bytes_of(const std::set<int32_t>& handles) const;
   void execute(const StatusArea& came, ExecutionResult& result);
   void publish_weights();
@@ -113,6 +124,12 @@ class Executor {
   std::unique_ptr<Stream> stream_;
   Progress progress_;
   std::shared_ptr<SharedMemory> memory_;
+  std::shared_ptr<StateStore> states_;
+  PagedStates paged_;
+  StateKey key_;
+  std::vector<SequenceId> sequences_, own_;  // of the batch; of those, the ones that end with it
+  std::vector<int32_t> places_;              // of the batch's sequences
+  std::vector<uint64_t> pages_;
   std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
   std::vector<bool> missed_;          // by guard: its fallback has run

@@ -184,8 +184,6 @@ class Lowering {
     save.inputs = {storage_.operand(state)};
     if (const auto at = extra_input(node, "at", 2)) save.inputs.push_back(kept(node.inputs[*at]));
     save.outputs = {storage_.room_for(node.inputs[1])};
-    save.room = storage_.dim(graph_.space(graph_.value(state).type.space).per_parent);
-    save.rows = storage_.dim(graph_.space(graph_.value(node.inputs[1]).type.space).per_parent);
     Step restore = save;
     restore.kind = StepKind::restore_rows;
     std::swap(restore.inputs[0], restore.outputs[0]);

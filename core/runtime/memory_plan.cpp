@@ -5,6 +5,7 @@
 
 #include "core/base/align.h"
 #include "core/base/id_vector.h"
+#include "core/runtime/state_rows.h"
 
 namespace stormcell {
 namespace {
@@ -46,6 +47,11 @@ class Planner {
       if (kind == BufferKind::state) plan_.offset[i] = std::exchange(plan_.state_bytes, plan_.state_bytes + size_[i]);
     }
     plan_.live_set_bytes = live_set();
+    for (const int32_t paged : program.paged) {
+      const Operand& o = program.operands[paged];
+      const int64_t places = program.dims[o.per_parent].evaluate(bounds), rows = program.dims[o.rows].evaluate(bounds);
+      plan_.page_bytes += places > 0 ? rows / places * pages_for(places) * kPageRows * o.row_bytes() : 0;
+    }
   }
 
   // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed again, a few times.

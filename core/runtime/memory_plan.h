@@ -6,9 +6,10 @@ namespace stormcell {
 
 /// Where each arena and state buffer lies when every symbol is at its bound.
 struct MemoryPlan {
-  std::vector<int64_t> offset;  ///< by buffer; -1 for inputs
+  std::vector<int64_t> offset;  ///< by buffer; -1 for inputs and pages
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
+  int64_t page_bytes = 0;      ///< of the pages that the sequences' states fill at most, in the state store
   int64_t live_set_bytes = 0;  ///< the largest sum of sizes live at one step: no plan can need less
 };
 /// Best fit over the live intervals, in several orders, of which the one that needs least counts; every offset is a multiple of 64.

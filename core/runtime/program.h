@@ -17,6 +17,7 @@ enum class BufferKind : uint8_t {
   input,   ///< bound at submission
   weight,  ///< in the weight store
   state,   ///< outlives the steps; never overlaid
+  paged,   ///< a state of sequences, in pages that the submission brings (state_store.h)
 };
 
 /// One planned piece of memory.
@@ -33,14 +34,15 @@ struct ProgramBuffer {
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
-  int32_t buffer = -1;  ///< arena, input, state: index into buffers; weight: index into Program::weights
-  DType dtype = DType::f32;
-  int32_t rows = -1;      ///< index into Program::dims; -1: one row (no cells)
-  int32_t decision = -1;  ///< routed: operand of the decision that gives rows, and start where in_slots
+  int32_t buffer = -1;       ///< arena, input, state, paged: index into buffers; weight: index into Program::weights
+  DType dtype = DType::f32;  ///< in which it lies
+  int32_t rows = -1;         ///< index into Program::dims; -1: one row (no cells)
+  int32_t decision = -1;     ///< routed: operand of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
   bool in_slots = false;    ///< the buffer holds all slots of the decision
   int32_t ragged = -1;      ///< over ragged cells: operand of the value that tells them; with a decision, the members of its branch
   int32_t times = -1;       ///< dense cells below routed or ragged ones: index into dims, cells of each of those
+  int32_t slot = -1;        ///< paged: index into Program::paged
   int32_t per_parent = -1;  ///< over a dense space: index into dims, cells of one parent
   int64_t width = 1;        ///< elements of one row
   bool is_decision = false, is_ragged = false;
@@ -52,8 +54,9 @@ struct Operand {
 
 enum class StepKind : uint8_t {
   kernel,        ///< an operator
-  copy,          ///< operand inputs[0] to outputs[0], whole buffers
-  save_rows,     ///< the rows of state inputs[0] that put step `node` is about to write, from place inputs[1] on (0 without), to outputs[0]
+  copy,          ///< operand inputs[0] to outputs[0], whole buffers; of states in pages the pages that are there
+  save_rows,     ///< the rows of state inputs[0] that put step `node` is about to write, from the places inputs[1] on (0 without), to
+                 ///< outputs[0]
   restore_rows,  ///< and back: inputs[0] to state outputs[0]
   skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions and ragged cells `outputs`, made in between,
                  ///< become empty
@@ -74,7 +77,6 @@ struct Step {
   int32_t branch = -1;                   ///< skip_empty
   int32_t index = -1;                    ///< guard, repeat, router
   int32_t most = -1;                     ///< repeat_begin, repeat_end: index into dims
-  int32_t room = -1, rows = -1;          ///< save_rows, restore_rows: places and rows of each parent, indices into dims
   int32_t fallback = -1;                 ///< the guard whose fallback it belongs to, -1: none
 };
 
@@ -111,6 +113,8 @@ struct Program {
   IdVector<ProgramGuard> guards;
   IdVector<ProgramRepeat> repeats;
   std::vector<int32_t> raggeds;  ///< operand of each ragged value
+  std::vector<int32_t> paged;    ///< operand of each state in pages
+  int32_t places = -1;           ///< operand of the state that holds how many rows each sequence has; -1: no state lies in pages
   std::vector<int32_t> inputs;   ///< operand of each graph input, in value order
   std::vector<int32_t> outputs;  ///< operand of each graph output
 

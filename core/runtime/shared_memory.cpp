@@ -6,7 +6,8 @@
 namespace stormcell {
 namespace {
 
-constexpr const char* kNames[] = {"activations", "recorded decisions", "execution status", "inputs", "replayed decisions"};
+constexpr const char* kNames[] = {"activations", "recorded decisions", "execution status",
+                                  "inputs",      "replayed decisions", "tables of pages"};
 
 }  // namespace
 

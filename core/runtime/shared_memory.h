@@ -19,6 +19,7 @@ enum class SharedPart : uint8_t {
   status,       ///< execution status and events
   inputs,       ///< of the graph
   replayed,     ///< decisions to replay
+  pages,        ///< which pages the sequences' states lie in
 };
 
 class SharedMemory {
@@ -39,7 +40,7 @@ class SharedMemory {
 
  private:
   Allocate allocate_;
-  std::array<std::unique_ptr<DeviceBuffer>, 5> buffers_;
+  std::array<std::unique_ptr<DeviceBuffer>, 6> buffers_;
 };
 
 }  // namespace stormcell

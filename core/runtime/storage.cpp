@@ -19,9 +19,12 @@ Dim bytes_of_decision(const Dim& cells, int32_t fan_out, int32_t branches) {
 
 }  // namespace
 
-Storage::Storage(Program& program) : program_(program), graph_(*program.graph), operand_of_(graph_.values.size(), -1) {
+Storage::Storage(Program& program)
+    : program_(program), graph_(*program.graph), paged_(paged_states(graph_)), operand_of_(graph_.values.size(), -1) {
   for (size_t i = 0; i < graph_.values.size(); ++i)
     if (graph_.values[i].kind == ValueKind::input) program_.inputs.push_back(operand(static_cast<ValueId>(i)));
+  for (const ValueId state : paged_.states) program_.paged.push_back(operand(state));
+  if (paged_.places != kNone) program_.places = operand(paged_.places);
   alias_guard_outputs();
   alias_in_place();
 }
@@ -91,7 +94,7 @@ int32_t Storage::operand(ValueId id) {
   const Value& v = graph_.value(id);
   Operand o;
   o.value = id;
-  o.dtype = v.type.dtype;
+  o.dtype = stored_format(v);
   if (v.kind == ValueKind::decision) {
     decision_operand(v, o);
   } else if (v.kind == ValueKind::ragged) {
@@ -109,13 +112,14 @@ int32_t Storage::operand(ValueId id) {
 int32_t Storage::room_for(ValueId id) {
   Operand o = program_.operands[operand(id)];
   o.kind = BufferKind::arena;
+  o.slot = -1;
   o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
   program_.operands.push_back(o);
   return static_cast<int32_t>(program_.operands.size()) - 1;
 }
 
 Dim Storage::bytes_of(const Value& v) const {
-  Dim bytes(static_cast<int64_t>(element_size(v.type.dtype)));
+  Dim bytes(static_cast<int64_t>(element_size(stored_format(v))));
   for (const Dim& d : v.type.content) bytes = bytes * d;
   return v.type.space == kNone ? bytes : bytes * graph_.space(v.type.space).count;
 }
@@ -172,8 +176,10 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
       o.buffer = add_buffer(v.name, BufferKind::input, bytes_of(v));
       return;
     case ValueKind::state:
-      o.kind = BufferKind::state;
-      o.buffer = add_buffer(v.name, BufferKind::state, bytes_of(v));
+      if (const auto at = std::find(paged_.states.begin(), paged_.states.end(), id); at != paged_.states.end())
+        o.slot = static_cast<int32_t>(at - paged_.states.begin());
+      o.kind = o.slot >= 0 ? BufferKind::paged : BufferKind::state;
+      o.buffer = add_buffer(v.name, o.kind, bytes_of(v));
       return;
     default:
       break;

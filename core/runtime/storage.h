@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/id_vector.h"
+#include "core/graph/paged_states.h"
 #include "core/runtime/program.h"
 
 namespace stormcell {
@@ -38,6 +39,7 @@ class Storage {
 
   Program& program_;
   const Graph& graph_;
+  PagedStates paged_;
   IdVector<int32_t> operand_of_;
   std::map<ValueId, ValueId> alias_;
 };

@@ -19,7 +19,9 @@ std::string to_json(const PlanConfig& config) {
   j["version"] = STORMCELL_VERSION;
   j["model"] = {{"name", config.model}, {"fingerprint", config.fingerprint}};
   j["device"] = config.device;
+  j["phase"] = config.phase;
   j["bucket_by_length"] = config.bucket_by_length;
+  j["annotations"] = config.annotations;
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
   j["dtypes"] = {{"products", config.dtype}};
@@ -52,6 +54,8 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     config.fingerprint = text_at(j["model"], "fingerprint", "");
   }
   config.device = text_at(j, "device", "cpu");
+  config.phase = text_at(j, "phase", "forward");
+  expect(config.phase == "forward" || config.phase == "decode", "forward or decode as \"phase\"");
   if (const auto at = j.find("bucket_by_length"); at != j.end() && !at->is_null()) {
     expect(at->is_boolean(), "true or false as \"bucket_by_length\"");
     config.bucket_by_length = at->get<bool>();
@@ -60,6 +64,13 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_object(), "an object \"dtypes\"");
     config.dtype = text_at(*at, "products", "");
     expect(config.dtype.empty() || parse_dtype(config.dtype), "a number format as \"products\"");
+  }
+  if (const auto at = j.find("annotations"); at != j.end() && !at->is_null()) {
+    expect(at->is_array(), "a list of texts as \"annotations\"");
+    for (const nlohmann::json& text : *at) {
+      expect(text.is_string(), "a list of texts as \"annotations\"");
+      config.annotations.push_back(text.get<std::string>());
+    }
   }
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.

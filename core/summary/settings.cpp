@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,9 @@ std::optional<T> read(const Json& j) {
     return j.is_boolean() ? std::optional(j.get<bool>()) : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::optional<double>>) {
     return j.is_number() ? std::optional(T(j.get<double>())) : std::nullopt;
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    if (!j.is_array() || !std::all_of(j.begin(), j.end(), [](const Json& item) { return item.is_string(); })) return {};
+    return j.get<T>();
   } else if constexpr (std::is_same_v<T, double>) {
     return j.is_number() ? std::optional(j.get<double>()) : std::nullopt;
   } else {
@@ -36,30 +40,37 @@ Json json_of(const T& value) {
 }
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
+/// One for each time that the option is to stand; of a flag an empty one.
 template <class T>
-std::string word(const T& value) {
-  if constexpr (std::is_same_v<T, std::optional<double>>)
-    return value ? fmt::format("{}", *value) : std::string();
-  else if constexpr (std::is_same_v<T, std::string>)
+std::vector<std::string> words_of(const T& value) {
+  if constexpr (std::is_same_v<T, std::vector<std::string>>)
     return value;
+  else if constexpr (std::is_same_v<T, bool>)
+    return {std::string()};
+  else if constexpr (std::is_same_v<T, std::optional<double>>)
+    return {value ? fmt::format("{}", *value) : std::string()};
+  else if constexpr (std::is_same_v<T, std::string>)
+    return {value};
   else
-    return fmt::format("{}", value);  // reals: the shortest text that reads back as the same number
+    return {fmt::format("{}", value)};  // reals: the shortest text that reads back as the same number
 }
 
 }  // namespace
-
-void check_device(std::string_view device) {
-  if (device == "cpu") return;
-  const std::string quoted = "\"" + std::string(device) + "\"";
-  if (device == "cuda" || device.starts_with("cuda:")) bad_input("--device", quoted + ": not in this version", "use cpu");
-  bad_input("--device", quoted + " is no device", "use cpu");
-}
 
 void check_dtype(std::string_view dtype) {
   if (dtype == "f32" || dtype == "bf16") return;
   bad_input("--dtype",
             "\"" + std::string(dtype) + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
             "f32 or bf16");
+}
+
+void check_phase(std::string_view phase) {
+  if (phase != "forward" && phase != "decode" && phase != "both")
+    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", "forward, decode or both");
+}
+
+bool Setting::is_of(std::string_view verb) const {
+  return verbs.empty() || (" " + std::string(verbs) + " ").find(" " + std::string(verb) + " ") != std::string::npos;
 }
 
 std::string settings_json(const ExperimentOptions& options) {
@@ -90,9 +101,11 @@ std::vector<std::string> command_words(const ExperimentOptions& options, std::st
   for (const Setting& s : kSettings)
     std::visit(
         [&](auto field) {
-          if ((!s.verb.empty() && s.verb != verb) || options.*field == standard.*field) return;
-          if (!s.option.empty()) words.emplace_back(s.option);
-          if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(word(options.*field));
+          if (!s.is_of(verb) || options.*field == standard.*field) return;
+          for (std::string& word : words_of(options.*field)) {
+            if (!s.option.empty()) words.emplace_back(s.option);
+            if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(std::move(word));
+          }
         },
         s.field);
   return words;

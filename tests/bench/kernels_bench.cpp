@@ -80,6 +80,38 @@ void linear_bench(benchmark::State& state, Machine& machine, const LinearCase& c
   report(state, machine, 2.0 * static_cast<double>(c.rows * c.n * c.k), c.sets > 1 ? static_cast<double>(bytes) : 0);
 }
 
+/// Norm, first product with its activation, second product, as vertical fusion leaves the three: rows lie in f32, or in bf16 between them.
+void chain_bench(benchmark::State& state, Machine& machine, int64_t rows, bool in_bf16) {
+  constexpr int64_t kWidth = 768, kHidden = 3072;
+  HugePages one(static_cast<size_t>(kWidth * kHidden) * sizeof(float)), x(static_cast<size_t>(rows * kWidth) * sizeof(float)),
+      normed(static_cast<size_t>(rows * kWidth) * sizeof(float)), hidden(static_cast<size_t>(rows * kHidden) * sizeof(float)),
+      y(static_cast<size_t>(rows * kWidth) * sizeof(float));
+  fill(one.floats(), kWidth * kHidden, 1);
+  fill(x.floats(), rows * kWidth, 2);
+  const size_t up_bytes = packed_bytes(kHidden, kWidth, DType::bf16), down_bytes = packed_bytes(kWidth, kHidden, DType::bf16);
+  HugePages up(up_bytes), down(down_bytes);
+  pack({one.data(), DType::f32, kHidden, kWidth}, DType::bf16, up.data(), 0, panel_count(kHidden));
+  pack({one.data(), DType::f32, kWidth, kHidden}, DType::bf16, down.data(), 0, panel_count(kWidth));
+  HugePages scratch(linear_scratch_bytes(rows, kHidden, DType::bf16, machine.team.size()));
+  Epilogue first;
+  first.activation = Activation::relu, first.to_bf16 = in_bf16;
+  const PackedWeight to_hidden{up.data(), kHidden, kWidth, DType::bf16}, back{down.data(), kWidth, kHidden, DType::bf16};
+  auto* const half_normed = reinterpret_cast<uint16_t*>(normed.data());
+  auto* const half_hidden = reinterpret_cast<uint16_t*>(hidden.data());
+  for (auto _ : state) {
+    if (in_bf16) {
+      rms_norm(machine.team, x.floats(), rows, kWidth, nullptr, 1e-6f, half_normed);
+      linear(machine.team, half_normed, kWidth, rows, to_hidden, first, half_hidden, kHidden, scratch.data());
+      linear(machine.team, half_hidden, kHidden, rows, back, {}, y.floats(), kWidth, scratch.data());
+    } else {
+      rms_norm(machine.team, x.floats(), rows, kWidth, nullptr, 1e-6f, normed.floats());
+      linear(machine.team, normed.floats(), kWidth, rows, to_hidden, first, hidden.floats(), kHidden, scratch.data());
+      linear(machine.team, hidden.floats(), kHidden, rows, back, {}, y.floats(), kWidth, scratch.data());
+    }
+  }
+  report(state, machine, 4.0 * static_cast<double>(rows * kWidth * kHidden), static_cast<double>(up_bytes + down_bytes));
+}
+
 /// The first product of `active` of 32 experts, `rows` rows each, as routing leaves them.
 void grouped_bench(benchmark::State& state, Machine& machine, int32_t active, int32_t rows, DType dtype) {
   constexpr int32_t kExperts = 32;
@@ -113,7 +145,7 @@ void grouped_bench(benchmark::State& state, Machine& machine, int32_t active, in
 /// Eight sequences, 12 heads of 64, with T5's bias; the decoding step sees a cache of `keys`.
 void attention_bench(benchmark::State& state, Machine& machine, int64_t queries, int64_t keys) {
   AttentionProblem p;
-  p.heads = p.kv_heads = 12, p.sequences = 8, p.q_length = queries, p.k_length = p.k_valid = keys;
+  p.heads = p.kv_heads = 12, p.sequences = 8, p.q_length = queries, p.k_length = keys;
   const int64_t width = 768;
   HugePages q(static_cast<size_t>(8 * queries * width) * sizeof(float)), k(static_cast<size_t>(8 * keys * width) * sizeof(float)),
       v(static_cast<size_t>(8 * keys * width) * sizeof(float)), out(static_cast<size_t>(8 * queries * width) * sizeof(float));
@@ -171,6 +203,10 @@ void add_all(Machine& machine) {
       for (const int32_t rows : {1, 4, 16, 64})
         add(machine, fmt::format("grouped/{}/768x3072/active:{}/rows:{}{}", to_text(dtype), active, rows, threads),
             [&machine, active, rows, dtype](benchmark::State& state) { grouped_bench(state, machine, active, rows, dtype); });
+  for (const int64_t rows : {1, 4, 16, 64, 200, 256, 1024})
+    for (const bool in_bf16 : {false, true})
+      add(machine, fmt::format("chain/bf16/768x3072x768/rows:{}{}/{}", rows, threads, in_bf16 ? "bf16_rows" : "f32_rows"),
+          [&machine, rows, in_bf16](benchmark::State& state) { chain_bench(state, machine, rows, in_bf16); });
   for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{8, 8}, {32, 32}, {128, 128}, {512, 512}, {1, 128}, {1, 1024}})
     add(machine, fmt::format("attention/8x12x64/q:{}/k:{}{}", queries, keys, threads),
         [&machine, queries = queries, keys = keys](benchmark::State& state) { attention_bench(state, machine, queries, keys); });

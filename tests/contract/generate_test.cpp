@@ -117,6 +117,30 @@ class GenerateTest : public QObject {
     QCOMPARE(like["outputs"].dump(), given["outputs"].dump());
   }
 
+  /// Padding in a batch is nobody's: it is not computed, kept or attended to, wherever it stands.
+  void sequences_of_unlike_length_answer_as_if_alone() {
+    const std::vector<int64_t> lengths = {5, 30, 1, 17};
+    constexpr int64_t kLength = 30;
+    std::vector<int32_t> ids, mask;
+    for (size_t s = 0; s < lengths.size(); ++s)
+      for (int64_t i = 0; i < kLength; ++i) {
+        // Of the last sequence the padding stands first.
+        const bool real = s == 3 ? i >= kLength - lengths[s] : i < lengths[s];
+        mask.push_back(real);
+        ids.push_back(real ? static_cast<int32_t>(3 + (i * 7 + static_cast<int64_t>(s) * 5) % 50) : 0);
+      }
+    const std::vector<int64_t> shape = {static_cast<int64_t>(lengths.size()), kLength};
+    const std::string data = scratch_.path("unlike.safetensors");
+    write_safetensors(data, {{"input_ids", DType::i32, shape, ids.data()}, {"attention_mask", DType::i32, shape, mask.data()}});
+    const auto generate = [&](const std::string& batch) {
+      return json_of({"generate", mixtral_model(), "--data", data, "--batch", batch, "--max-new-tokens", "8"});
+    };
+    const Json alone = generate("1"), together = generate("4");
+    QCOMPARE(alone["outputs"].size(), lengths.size());
+    QCOMPARE(together["outputs"].dump(), alone["outputs"].dump());
+    QVERIFY2(together["verified"]["passed"].get<bool>(), together["verified"].dump(1).c_str());
+  }
+
   void weights_converted_at_load_decode_as_weights_that_are_stored_so_data() {
     QTest::addColumn<QString>("model");
     QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model());

@@ -11,7 +11,7 @@ const Arguments kVerbs = {"inspect", "run",    "generate", "profile", "optimize"
 const Arguments kPlannedVerbs = {"tune", "place", "simulate", "calibrate", "merge"};
 const Arguments kFormats = {"stormcell", "session", "native", "csv", "chrome-trace"};
 const Arguments kPlannedFormats = {"sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
-const Arguments kPasses = {"unpad", "dead-path", "horizontal-fusion", "vertical-fusion"};
+const Arguments kPasses = {"unpad", "dead-path", "horizontal-fusion", "vertical-fusion", "bf16-storage"};
 const Arguments kPlannedPasses = {"permanent-path", "constant-decision",   "reorder",        "constant-folding",
                                   "capacity",       "kernel-tuning",       "quantize-bf16",  "quantize-int8",
                                   "memory-plan",    "speculative-routing", "weight-preload", "placement"};
@@ -116,7 +116,7 @@ class VerbsTest : public QObject {
 
   void an_unknown_pass_is_refused_with_the_list() {
     VERIFY_REFUSED(short_run("optimize", switch_model(), switch_data(), {"--only", "dead-path,magic"}), "--only",
-                   "unpad, dead-path, horizontal-fusion, vertical-fusion");
+                   "unpad, dead-path, horizontal-fusion, vertical-fusion, bf16-storage");
   }
 
   void planned_devices_and_number_formats_are_not_in_this_version() {

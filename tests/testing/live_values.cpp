@@ -128,7 +128,7 @@ class Counting {
       held.row_bytes = static_cast<int64_t>(decision_bytes({graph_.space(v.type.space).count.evaluate(bounds_), v.fan_out, v.branches}));
       return;
     }
-    held.row_bytes = graph_.row_bytes(o.value);
+    held.row_bytes = o.row_bytes();  // as it lies
     if (v.type.space == kNone) return;
     const CellSpace& space = graph_.space(v.type.space);
     held.rows = space.count.evaluate(bounds_);

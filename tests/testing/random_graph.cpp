@@ -9,9 +9,10 @@ namespace {
 
 class Generator : public RandomRouters {
  public:
-  Generator(uint64_t seed, const RandomOptions& options) : RandomRouters(seed, options), ragged_(options.ragged) {}
+  Generator(uint64_t seed, const RandomOptions& options) : RandomRouters(seed, options), ragged_(options.ragged), states_(options.states) {}
 
   RandomCase make() {
+    if (states_) return decoding();
     if (ragged_) return random.chance(0.5) ? compacted() : sequence_router();
     const double kind = random.uniform();
     if (kind < 0.35) return tokens(false);
@@ -196,6 +197,88 @@ class Generator : public RandomRouters {
     return take("sequence router");
   }
 
+  /// What the caches of decoding() are like.
+  struct Caches {
+    int64_t heads = 2, kv_heads = 2, window = 0;
+    bool bias = false, turned = false;
+    ValueId k = kNone, v = kNone, place = kNone;
+  };
+  /// x among what its sequence has, itself included: kept first, attended to then. `places`: of its cells.
+  ValueId cached(ValueId x, ValueId places, const Caches& c, const std::string& name) {
+    constexpr int64_t kHead = 4;
+    const ValueId from = norm(x, name + ".norm");
+    ValueId q = linear(from, c.heads * kHead, name + ".q"), k = linear(from, c.kv_heads * kHead, name + ".k", "none", false);
+    if (c.turned) {
+      q = value("rotary", {q, places}, {{"heads", c.heads}, {"theta", 100.0}}, name + ".q.turned");
+      k = value("rotary", {k, places}, {{"heads", c.kv_heads}, {"theta", 100.0}}, name + ".k.turned");
+    }
+    const ValueId v = linear(from, c.kv_heads * kHead, name + ".v");
+    const auto keep = [&](ValueId state, ValueId rows, const char* what) {
+      GraphBuilder::add("state_put", {state, rows, c.place}, {{"extras", std::string("at")}}, name + what);
+    };
+    keep(c.k, k, ".k.keep");
+    keep(c.v, v, ".v.keep");
+    std::vector<ValueId> inputs{q, c.k, c.v};
+    Attributes attributes{{"heads", c.heads}, {"kv_heads", c.kv_heads}, {"scale", 0.5}, {"causal", int64_t{1}}};
+    if (c.window > 0) attributes.set("window", c.window);
+    if (c.bias) {
+      inputs.push_back(drawn(name + ".bias", {8, c.heads}, 0.5));
+      attributes.set("buckets", int64_t{8});
+      attributes.set("max_distance", int64_t{6});
+      attributes.set("bidirectional", int64_t{0});
+    }
+    inputs.push_back(c.place);
+    attributes.set("extras", std::string(c.bias ? "bias+step" : "step"));
+    const ValueId mixed = value("attention", std::move(inputs), std::move(attributes), name);
+    return residual(x, linear(mixed, width_of(x), name + ".o", "none", false), name);
+  }
+
+  /// Prompts of unlike length, some of them empty, then turns of a cell or two.
+  RandomCase decoding() {
+    spaces();
+    const int64_t d = width(), turns = random.between(1, 4), each = random.between(1, 2);
+    const SpaceId step = dense_space("step", sequences_, Dim(each));
+    // Sometimes of several pages.
+    const int64_t before = random.chance(0.3) ? random.between(60, 140) : 0;
+    const SpaceId room = dense_space("room", sequences_, graph().space(tokens_).per_parent + Dim(before + turns * each));
+    Caches c;
+    c.kv_heads = random.between(1, 2), c.bias = random.chance(0.4), c.turned = random.chance(0.5);
+    if (random.chance(0.3)) c.window = random.between(1, 5);
+    c.place = state("place", DType::i32, sequences_);
+    c.k = state("cache.k", weight_dtype, room, {c.kv_heads * 4}), c.v = state("cache.v", weight_dtype, room, {c.kv_heads * 4});
+    const ValueId carried = state("carried", DType::f32, sequences_, {d});
+    const ValueId real = random.chance(0.5) ? mask("mask", tokens_, true) : flags("mask", tokens_);
+    const ValueId cells = value("compact", {real}, {}, "real"), ones = pack(real, cells, sequences_);
+    if (random.chance(0.3)) GraphBuilder::add("state_fill", {c.place}, {{"value", 0.0}}, "begin");
+    if (before > 0) {
+      const SpaceId earlier = dense_space("earlier", sequences_, Dim(before));
+      const ValueId x = embedded("earlier_ids", earlier, d);
+      cached(x, value("broadcast", {c.place}, {{"space", int64_t{earlier}}}, "earlier.places"), c, "earlier");
+      const ValueId next = value("add_constant", {c.place}, {{"value", before}}, "earlier.next");
+      GraphBuilder::add("state_write", {c.place, next}, {}, "earlier.keep");
+    }
+    ValueId x = pack(embedded("ids", tokens_, d), cells, sequences_);
+    x = cached(x, value("positions", {ones, c.place}, {{"extras", std::string("from")}}, "places"), c, "prompt.attention");
+    x = mixture(x, 1, "prompt.mlp");
+    GraphBuilder::add("state_write", {carried, value("reduce", {x}, {{"mode", std::string("last")}}, "prompt.last")}, {}, "prompt.keep");
+    const ValueId length = value("reduce", {ones}, {{"mode", std::string("sum")}}, "length");
+    GraphBuilder::add("state_write", {c.place, add(c.place, length, "prompt.next")}, {}, "prompt.place");
+
+    begin_body();
+    ValueId y = value("broadcast", {carried}, {{"space", int64_t{step}}}, "turn.begin");
+    y = cached(y, value("broadcast", {c.place}, {{"space", int64_t{step}}}, "turn.places"), c, "turn.attention");
+    y = random.chance(0.7) ? mixture(y, 1, "turn.mlp") : dense_block(y, "turn.mlp");
+    GraphBuilder::add("state_write", {carried, value("reduce", {y}, {{"mode", std::string("last")}}, "turn.last")}, {}, "turn.keep");
+    const ValueId next = value("add_constant", {c.place}, {{"value", each}}, "turn.next");
+    GraphBuilder::add("state_write", {c.place, next}, {}, "turn.place");
+    end_body({value("extent", {}, {{"extent", std::string("0")}}, "go.on")});
+    add_region("repeat", {}, {{"most", std::to_string(turns)}}, "turns");
+    output("carried", norm(carried, "carried.norm"));
+    output("place", value("add_constant", {c.place}, {{"value", int64_t{0}}}, "place.now"));
+    exact = false;
+    return take("decoding");
+  }
+
   RandomCase images() {
     const SpaceId images = root_space("images", bound_symbol("N", random.between(1, 6)));
     ValueId maps = conv(floats("pixels", images, {8, 8, 3}), 6, 3, 1, "stem", "silu");
@@ -221,7 +304,7 @@ class Generator : public RandomRouters {
     return take("patches");
   }
 
-  bool ragged_;
+  bool ragged_, states_;
   SpaceId sequences_ = kNone, tokens_ = kNone;
 };
 

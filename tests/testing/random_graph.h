@@ -12,6 +12,7 @@ struct RandomOptions {
   bool bf16 = true;     ///< some graphs store their matrices as bf16
   bool maps = false;    ///< every graph is one over maps: image routers, patches, sizes that change, several routers summed
   bool ragged = false;  ///< every graph has ragged cells: of masks with holes, of routed sequences, of both
+  bool states = false;  ///< every graph decodes: caches of sequences that stand at places of their own, a prompt, then turns
 };
 
 /// The same seed makes the same graph, weights and inputs everywhere.

@@ -21,14 +21,17 @@ inline KernelTable all_kernels(Isa isa) {
 #endif
   table.epilogue = finish_product;
   table.attention = attend;
-  table.rms_norm = rms_norm;
+  table.rms_norm = rms_norm<float>;
+  table.rms_norm_to_bf16 = rms_norm<uint16_t>;
   table.rms_row_scale = rms_row_scale;
   table.layer_norm = layer_norm;
   table.softmax_rows = softmax_rows;
   table.argmax_rows = argmax_rows;
-  table.activate = activate_all;
+  table.activate = activate_all<float>;
+  table.activate_to_bf16 = activate_all<uint16_t>;
   table.add = add;
-  table.multiply = multiply;
+  table.multiply = multiply<float>;
+  table.multiply_to_bf16 = multiply<uint16_t>;
   table.max = larger_of;
   table.scale = scale;
   table.round_row = round_row;

@@ -7,6 +7,7 @@
 // Limit: FMA ports, 4 * head_dim FLOP a (query, key) pair. Measured at 128 x 128, head size 64: docs/decisions/002-dense-products.md.
 #pragma once
 #include "core/cpu/kernels/product.simd.h"
+#include "core/cpu/kernels/rows.simd.h"
 #include "core/cpu/kernels/vector_math.simd.h"
 
 namespace stormcell::cpu::STORMCELL_ISA {
@@ -65,15 +66,54 @@ inline void pack_keys(const float* k, int64_t ldk, int64_t count, int64_t dim, f
   }
 }
 
-/// Values [count, ldv] to panels of 64 columns, [count][64] each.
-inline void pack_values(const float* v, int64_t ldv, int64_t count, int64_t dim, float* to) {
-  for (int64_t column = 0; column < dim; column += kPanel)
+/// Values [count, ldv] to panels of 64 columns, [all][64] each, of which they are some rows.
+inline void pack_values(const float* v, int64_t ldv, int64_t count, int64_t dim, int64_t all, float* panels) {
+  for (int64_t column = 0; column < dim; column += kPanel) {
+    float* to = panels + column * all;
     for (int64_t key = 0; key < count; ++key, to += kPanel)
       for (int64_t c = 0; c < kPanel; c += kLanes) {
         const int64_t left = dim - column - c;
         const float* from = v + key * ldv + column + c;
         store(to + c, left >= kLanes ? load(from) : left > 0 ? load_part(from, left) : splat(0));
       }
+  }
+}
+
+/// Keys or values of one head: where their rows lie, behind each other or in pages.
+struct HeadRows {
+  const float* rows;
+  const uint64_t* pages;
+  int64_t page_rows, column, ld, width;
+  bool bf16;
+
+  STORMCELL_INLINE int64_t offset(int64_t row) const { return row % page_rows * ld + column; }
+  /// Rows [first, first + n) of one page as floats: widened into `room` where they are not, in which case `to_next` becomes their width.
+  const float* floats(int64_t first, int64_t n, float* room, int64_t& to_next) const {
+    to_next = ld;
+    if (!pages) return rows + first * ld;
+    const uint64_t page = pages[first / page_rows];
+    if (!bf16) return reinterpret_cast<const float*>(page) + offset(first);
+    to_next = width;
+    for (int64_t r = 0; r < n; ++r) widen_row(reinterpret_cast<const uint16_t*>(page) + offset(first + r), 1.0f, width, room + r * width);
+    return room;
+  }
+};
+inline HeadRows keys_of(const AttentionTask& t) { return {t.k, t.k_pages, t.page_rows, t.k_column, t.ldk, t.head_dim, t.bf16}; }
+inline HeadRows values_of(const AttentionTask& t) { return {t.v, t.v_pages, t.page_rows, t.v_column, t.ldv, t.value_dim, t.bf16}; }
+
+/// Keys and values [first, first + count), page by page: a page begins at a panel's boundary, so that what is packed is the same.
+inline void pack_block(const AttentionTask& task, int64_t first, int64_t count, float* keys, float* values, float* widened) {
+  const HeadRows k = keys_of(task), v = values_of(task);
+  for (int64_t done = 0; done < count;) {
+    int64_t n = count;
+    if (task.k_pages || task.v_pages) n = smaller(count - done, kAttentionWidened - (first + done) % kAttentionWidened);
+    int64_t ld = 0;
+    const float* from = k.floats(first + done, n, widened, ld);
+    pack_keys(from, ld, n, task.head_dim, keys + done * task.head_dim);
+    from = v.floats(first + done, n, widened, ld);
+    pack_values(from, ld, n, task.value_dim, count, values + done * kPanel);
+    done += n;
+  }
 }
 
 /// Keys [begin, end) that a query sees by its position.
@@ -123,13 +163,27 @@ STORMCELL_INLINE void weigh(const AttentionTask& task, float* scores, int64_t fi
 }
 
 /// A query that sees no key weighs all keys alike.
-inline void average_values(const AttentionTask& task, const float* v, float* out) {
+inline void average_values(const AttentionTask& task, float* widened, float* out) {
   const Floats weight = splat(1.0f / static_cast<float>(task.keys));
-  for_vectors(task.value_dim, [&](int64_t c, auto count) {
-    Floats sum = splat(0);
-    for (int64_t key = 0; key < task.keys; ++key) sum = fma(load_some(v + key * task.ldv + c, count), weight, sum);
-    store_some(out + c, sum, count);
-  });
+  const HeadRows values = values_of(task);
+  for_vectors(task.value_dim, [&](int64_t c, auto count) { store_some(out + c, splat(0), count); });
+  for (int64_t key = 0; key < task.keys; ++key) {
+    int64_t ld = 0;
+    const float* v = values.floats(key, 1, widened, ld);
+    for_vectors(task.value_dim, [&](int64_t c, auto count) {
+      store_some(out + c, fma(load_some(v + c, count), weight, load_some(out + c, count)), count);
+    });
+  }
+}
+
+/// The values' sums [rows, ld_sums], by row divided by the sum of the weights. `Out`: float, or uint16_t for bf16.
+template <class Out>
+inline void store_averages(const AttentionTask& task, const float* sums, int64_t ld_sums, const float* of_weights) {
+  for (int64_t r = 0; r < task.queries * task.heads; ++r) {
+    Out* out = static_cast<Out*>(task.out) + r % task.queries * task.ldo + r / task.queries * task.value_dim;
+    const Floats inverse = splat(1.0f / of_weights[r]);
+    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * ld_sums + c) * inverse, lanes); });
+  }
 }
 
 inline void attend(const AttentionTask& task) {
@@ -141,6 +195,7 @@ inline void attend(const AttentionTask& task) {
   float* mask = sums + rows * sum_columns;
   float* largest = mask + kAttentionKeys;
   float* total = largest + (rows + 15) / 16 * 16;
+  float* widened = total + (rows + 15) / 16 * 16;
   for (int64_t r = 0; r < rows; ++r) largest[r] = -__builtin_inff(), total[r] = 0;
   for (int64_t i = 0; i < rows * sum_columns; i += kLanes) store(sums + i, splat(0));
 
@@ -151,8 +206,7 @@ inline void attend(const AttentionTask& task) {
   // From a multiple of 256 on: a row sums in the same blocks whatever rows share its task.
   for (int64_t first = visible(task, 0).begin / kAttentionKeys * kAttentionKeys; first < end; first += kAttentionKeys) {
     const int64_t count = smaller(kAttentionKeys, end - first);
-    pack_keys(task.k + first * task.ldk, task.ldk, count, dim, keys);
-    pack_values(task.v + first * task.ldv, task.ldv, count, task.value_dim, values);
+    pack_block(task, first, count, keys, values, widened);
     if (task.key_mask)
       for (int64_t c = 0; c < count; ++c) mask[c] = task.key_mask[first + c] ? 0.0f : -__builtin_inff();
     for (int64_t b = 0; b < blocks; ++b) {
@@ -184,15 +238,12 @@ inline void attend(const AttentionTask& task) {
                                    sums + row * sum_columns + c, sum_columns, nothing_ahead);
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    float* out = task.out + r % task.queries * task.ldo + r / task.queries * task.value_dim;
+  for (int64_t r = 0; r < rows; ++r)
     if (total[r] == 0) {
-      average_values(task, task.v, out);
-      continue;
+      average_values(task, widened, sums + r * sum_columns);
+      total[r] = 1;
     }
-    const Floats inverse = splat(1.0f / total[r]);
-    for_vectors(task.value_dim, [&](int64_t c, auto lanes) { store_some(out + c, load(sums + r * sum_columns + c) * inverse, lanes); });
-  }
+  task.out_bf16 ? store_averages<uint16_t>(task, sums, sum_columns, total) : store_averages<float>(task, sums, sum_columns, total);
 }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

@@ -5,10 +5,21 @@
 
 namespace stormcell::cpu {
 
+namespace {
+/// Floats of traffic that an element costs as much as.
+int64_t cost_of(Activation activation) { return activation == Activation::none || activation == Activation::relu ? 1 : 4; }
+}  // namespace
+
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, float* y) {
   const KernelTable& table = kernels();
-  const int64_t cost = activation == Activation::none || activation == Activation::relu ? 1 : 4;
-  split_rows(team, n, cost, [&](int64_t begin, int64_t end) { table.activate(activation, x + begin, end - begin, y + begin); });
+  split_rows(team, n, cost_of(activation),
+             [&](int64_t begin, int64_t end) { table.activate(activation, x + begin, end - begin, y + begin); });
+}
+
+void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, uint16_t* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, n, cost_of(activation),
+             [&](int64_t begin, int64_t end) { table.activate_to_bf16(activation, x + begin, end - begin, y + begin); });
 }
 
 void add(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
@@ -19,6 +30,11 @@ void add(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) 
 void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y) {
   const KernelTable& table = kernels();
   split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.multiply(a + begin, b + begin, end - begin, y + begin); });
+}
+
+void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint16_t* y) {
+  const KernelTable& table = kernels();
+  split_rows(team, n, 1, [&](int64_t begin, int64_t end) { table.multiply_to_bf16(a + begin, b + begin, end - begin, y + begin); });
 }
 
 void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) {

@@ -1,4 +1,4 @@
-// Operations on single elements and single rows, in f32. Outputs may be one of the inputs.
+// Operations on single elements and single rows, in f32. Outputs in f32 may be one of the inputs.
 #pragma once
 #include <cstdint>
 
@@ -9,10 +9,13 @@ namespace stormcell::cpu {
 
 /// y = activation(x).
 void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, float* y);
+/// The same, rounded to bf16 as it is stored.
+void activate(ThreadTeam& team, Activation activation, const float* x, int64_t n, uint16_t* y);
 /// y = a + b.
 void add(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y);
 /// y = a * b.
 void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, float* y);
+void multiply(ThreadTeam& team, const float* a, const float* b, int64_t n, uint16_t* y);
 /// y = x * factor.
 void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y);
 /// y[r] = x[r] * factor[r], over x[rows, d].

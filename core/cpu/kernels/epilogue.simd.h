@@ -7,7 +7,9 @@
 
 namespace stormcell::cpu::STORMCELL_ISA {
 
-inline void finish_product(const EpilogueTask& task) {
+/// `Out`: float, or uint16_t for bf16.
+template <class Out>
+inline void finish_product_to(const EpilogueTask& task) {
   with_activation(task.activation, [&](auto activation) {
     for (int64_t r = 0; r < task.rows; ++r) {
       const float* product = task.tile + r * task.ld_tile;
@@ -18,11 +20,12 @@ inline void finish_product(const EpilogueTask& task) {
         v = activate<decltype(activation)::value>(v);
         if (task.multiply) v = v * load_some(task.multiply + r * task.ld_extra + c, count);
         if (task.residual) v = v + load_some(task.residual + r * task.ld_extra + c, count);
-        store_some(task.y + r * task.ldy + c, v, count);
+        store_some(static_cast<Out*>(task.y) + r * task.ldy + c, v, count);
       });
     }
   });
 }
+inline void finish_product(const EpilogueTask& task) { task.y_bf16 ? finish_product_to<uint16_t>(task) : finish_product_to<float>(task); }
 
 /// f32 to bf16, nearest even, as core/base does it; an odd n gets one zero more.
 inline void round_row(const float* from, int64_t n, uint16_t* to) {

@@ -15,11 +15,12 @@ constexpr int64_t kRoundAlone = 8192;
 struct Call {
   const GroupedRows& rows;
   const Epilogue& epilogue;
-  float* y;
+  std::byte* y;
   int64_t ldy;
   int64_t n, k;
   DType dtype;
-  const void* x;  // rows as the kernel reads them: f32 of the caller, or bf16 by slot
+  const void* x;   // rows as the kernel reads them: the caller's, or rounded or widened by slot
+  int64_t x_size;  // bytes of an element
   int64_t ldx;
   const int32_t* row_of_slot;
   std::byte* tiles;
@@ -42,8 +43,7 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
   ProductTask product;
   product.ldx = call.ldx;
   product.row_of = call.row_of_slot ? call.row_of_slot + slot : nullptr;
-  const size_t x_size = call.x == call.rows.x ? sizeof(float) : sizeof(uint16_t);
-  product.x = static_cast<const std::byte*>(call.x) + (call.row_of_slot ? 0 : static_cast<size_t>(slot * call.ldx) * x_size);
+  product.x = static_cast<const std::byte*>(call.x) + (call.row_of_slot ? 0 : slot * call.ldx * call.x_size);
   product.rows = rows;
   product.k = call.k;
   product.panel = call.panel(branch, panel);
@@ -66,7 +66,8 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
   finish.multiply = e.multiply ? e.multiply + extra : nullptr;
   finish.residual = e.residual ? e.residual + extra : nullptr;
   finish.ld_extra = e.ld_extra;
-  finish.y = call.y + slot * call.ldy + column;
+  finish.y_bf16 = e.to_bf16;
+  finish.y = call.y + (slot * call.ldy + column) * static_cast<int64_t>(e.to_bf16 ? sizeof(uint16_t) : sizeof(float));
   finish.ldy = call.ldy;
   table.epilogue(finish);
 }
@@ -95,33 +96,36 @@ void run_piece(const Call& call, const KernelTable& table, int64_t begin, int64_
   flush(nullptr);
 }
 
-/// Rounds the rows of all present branches to bf16, slot by slot.
-void round_rows(ThreadTeam& team, const KernelTable& table, const Call& call, uint16_t* to, int64_t ld) {
+/// Another format of the rows of all present branches, slot by slot: convert(row of x, slot).
+template <class Convert>
+void convert_rows(ThreadTeam& team, const Call& call, const Convert& convert) {
   const GroupedRows& rows = call.rows;
   const int64_t slots = rows.offsets[rows.branches];
-  const auto round = [&](int64_t begin, int64_t end, int) {
+  const auto piece = [&](int64_t begin, int64_t end, int) {
     for (int32_t b = 0; b < rows.branches; ++b) {
       if (!call.present(b)) continue;
       for (int64_t s = std::max<int64_t>(begin, rows.offsets[b]); s < std::min<int64_t>(end, rows.offsets[b + 1]); ++s)
-        table.round_row(rows.x + (rows.row_of_slot ? rows.row_of_slot[s] : s) * rows.ldx, call.k, to + s * ld);
+        convert((rows.row_of_slot ? rows.row_of_slot[s] : s) * rows.ldx, s);
     }
   };
   if (slots * call.k <= kRoundAlone)
-    round(0, slots, 0);
+    piece(0, slots, 0);
   else
-    team.split(slots, 1, round);
+    team.split(slots, 1, piece);
 }
 
 int64_t rounded_ld(int64_t k) { return (k + 31) / 32 * 32; }  // whole cache lines
 
 }  // namespace
 
-size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype, int threads) {
-  return static_cast<size_t>(threads) * kTileBytes +
-         (weight_dtype == DType::bf16 ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
+size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype, int threads, DType x_dtype) {
+  const bool reads_bf16 = weight_dtype == DType::bf16 && kernels().product_bf16_rounds_x;
+  const size_t tiles = static_cast<size_t>(threads) * kTileBytes;
+  if (x_dtype == DType::bf16) return tiles + (reads_bf16 ? 0 : static_cast<size_t>(slots * k) * sizeof(float));
+  return tiles + (weight_dtype == DType::bf16 ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
 }
 
-void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, float* y, int64_t ldy, std::byte* scratch) {
+void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch) {
   const PackedWeight* weight = nullptr;
   for (int32_t b = 0; b < rows.branches && !weight; ++b)
     if (rows.offsets[b + 1] > rows.offsets[b]) weight = rows.weights[b];
@@ -129,13 +133,21 @@ void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& e
 
   const KernelTable& table = kernels();
   const int threads = team.size();
-  Call call{rows, epilogue, y, ldy, weight->n, weight->k, weight->dtype, rows.x, rows.ldx, rows.row_of_slot, scratch, threads, team};
-  if (call.dtype == DType::bf16 && table.product_bf16_rounds_x) {
-    uint16_t* rounded = reinterpret_cast<uint16_t*>(scratch + static_cast<size_t>(threads) * kTileBytes);
-    round_rows(team, table, call, rounded, rounded_ld(call.k));
-    call.x = rounded;
-    call.ldx = rounded_ld(call.k);
-    call.row_of_slot = nullptr;
+  Call call{rows,          epilogue, static_cast<std::byte*>(y), ldy,     weight->n, weight->k, weight->dtype, rows.x,
+            sizeof(float), rows.ldx, rows.row_of_slot,           scratch, threads,   team};
+  std::byte* const converted = scratch + static_cast<size_t>(threads) * kTileBytes;
+  const bool reads_bf16 = call.dtype == DType::bf16 && table.product_bf16_rounds_x;
+  if (reads_bf16 && rows.x_bf16) {
+    call.x = rows.x_bf16, call.x_size = sizeof(uint16_t);
+  } else if (reads_bf16) {
+    auto* to = reinterpret_cast<uint16_t*>(converted);
+    const int64_t ld = rounded_ld(call.k);
+    convert_rows(team, call, [&](int64_t from, int64_t slot) { table.round_row(rows.x + from, call.k, to + slot * ld); });
+    call.x = to, call.x_size = sizeof(uint16_t), call.ldx = ld, call.row_of_slot = nullptr;
+  } else if (rows.x_bf16) {
+    auto* to = reinterpret_cast<float*>(converted);
+    convert_rows(team, call, [&](int64_t from, int64_t slot) { table.widen_row(rows.x_bf16 + from, 1.0f, call.k, to + slot * call.k); });
+    call.x = to, call.ldx = call.k, call.row_of_slot = nullptr;
   }
   int64_t total = 0;
   for (int32_t b = 0; b < rows.branches; ++b)

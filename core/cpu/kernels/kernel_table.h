@@ -34,8 +34,9 @@ struct EpilogueTask {
   const float* multiply = nullptr;
   const float* residual = nullptr;
   int64_t ld_extra = 0;
-  float* y = nullptr;
-  int64_t ldy = 0;
+  void* y = nullptr;  ///< f32, or bf16 where y_bf16 says so
+  int64_t ldy = 0;    ///< elements
+  bool y_bf16 = false;
 };
 
 /// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of each.
@@ -45,23 +46,31 @@ struct AttentionTask {
   int32_t heads = 1, head_dim = 0, value_dim = 0;
   int64_t queries = 0, keys = 0;
   int64_t position = 0;  ///< of the first query
+  // In pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column there; k, v is null.
+  const uint64_t *k_pages = nullptr, *v_pages = nullptr;
+  int64_t page_rows = 0, k_column = 0, v_column = 0;
+  bool bf16 = false;  ///< keys and values lie in pages, and are bf16 there
   float scale = 1;
   bool causal = false;
   int32_t window = 0;
   const float* bias = nullptr;  ///< head h, distance d = key - query: bias[h * ld_bias + d + bias_origin]; or null
   int64_t ld_bias = 0, bias_origin = 0;
   const int32_t* key_mask = nullptr;  ///< [keys] or null
-  float* out = nullptr;
-  int64_t ldo = 0;
+  void* out = nullptr;                ///< f32, or bf16 where out_bf16 says so
+  int64_t ldo = 0;                    ///< elements
+  bool out_bf16 = false;
   float* scratch = nullptr;  ///< attention_task_floats()
 };
 /// Query rows (queries times heads) of a task at most, unless one query of all heads is more; and keys that it takes at a time.
 inline constexpr int64_t kAttentionRows = 128, kAttentionKeys = 256;
+/// Rows of bf16 that are widened at a time.
+inline constexpr int64_t kAttentionWidened = 64;
 inline int64_t attention_task_floats(int64_t rows, int64_t head_dim, int64_t value_dim) {
   const int64_t value_columns = (value_dim + 63) / 64 * 64;
   return kAttentionKeys * head_dim + kAttentionKeys * value_columns  // packed keys and values
          + rows * (kAttentionKeys + 16) + rows * value_columns       // scores and sums
-         + kAttentionKeys + 2 * ((rows + 15) / 16 * 16);             // mask, largest score and total of each row
+         + kAttentionKeys + 2 * ((rows + 15) / 16 * 16)              // mask, largest score and total of each row
+         + kAttentionWidened * (head_dim > value_dim ? head_dim : value_dim);
 }
 
 struct KernelTable {
@@ -75,6 +84,7 @@ struct KernelTable {
 
   // Rows of d floats; see norm.h and elementwise.h.
   void (*rms_norm)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, float* y) = nullptr;
+  void (*rms_norm_to_bf16)(const float* x, int64_t rows, int64_t d, const float* gain, float eps, uint16_t* y) = nullptr;
   void (*rms_row_scale)(const float* x, int64_t rows, int64_t d, float eps, float* out) = nullptr;
   void (*layer_norm)(const float* x, int64_t rows, int64_t d, const float* gain, const float* bias, float eps, float* y) = nullptr;
   void (*softmax_rows)(const float* x, int64_t rows, int64_t d, float* y) = nullptr;
@@ -82,8 +92,10 @@ struct KernelTable {
 
   // n floats.
   void (*activate)(Activation, const float* x, int64_t n, float* y) = nullptr;
+  void (*activate_to_bf16)(Activation, const float* x, int64_t n, uint16_t* y) = nullptr;
   void (*add)(const float* a, const float* b, int64_t n, float* y) = nullptr;
   void (*multiply)(const float* a, const float* b, int64_t n, float* y) = nullptr;
+  void (*multiply_to_bf16)(const float* a, const float* b, int64_t n, uint16_t* y) = nullptr;
   void (*max)(const float* a, const float* b, int64_t n, float* y) = nullptr;
   void (*scale)(const float* x, float factor, int64_t n, float* y) = nullptr;
 

@@ -9,6 +9,9 @@ namespace stormcell::cpu {
 /// y = x / sqrt(mean(x^2) + eps) * gain (T5, Llama). gain [d] or null.
 void rms_norm(ThreadTeam& team, const float* x, int64_t rows, int64_t d, const float* gain, float eps, float* y);
 
+/// The same, rounded to bf16 as it is stored.
+void rms_norm(ThreadTeam& team, const float* x, int64_t rows, int64_t d, const float* gain, float eps, uint16_t* y);
+
 /// out[r] = 1 / sqrt(mean(x[r]^2) + eps): the row_scale of a product into whose weights the gain was packed.
 void rms_row_scale(ThreadTeam& team, const float* x, int64_t rows, int64_t d, float eps, float* out);
 

@@ -30,7 +30,9 @@ inline void rms_row_scale(const float* x, int64_t rows, int64_t d, float eps, fl
   for (int64_t r = 0; r < rows; ++r) out[r] = inverse_rms(x + r * d, d, eps);
 }
 
-inline void rms_norm(const float* x, int64_t rows, int64_t d, const float* gain, float eps, float* y) {
+/// `Out`: float, or uint16_t for bf16.
+template <class Out>
+inline void rms_norm(const float* x, int64_t rows, int64_t d, const float* gain, float eps, Out* y) {
   for (int64_t r = 0; r < rows; ++r, x += d, y += d) {
     const Floats scale = splat(inverse_rms(x, d, eps));
     for_vectors(d, [&](int64_t i, auto count) {

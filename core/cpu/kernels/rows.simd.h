@@ -7,7 +7,9 @@
 
 namespace stormcell::cpu::STORMCELL_ISA {
 
-inline void activate_all(Activation kind, const float* x, int64_t n, float* y) {
+// `Out`: float, or uint16_t for bf16.
+template <class Out>
+inline void activate_all(Activation kind, const float* x, int64_t n, Out* y) {
   with_activation(kind, [&](auto activation) {
     for_vectors(n,
                 [&](int64_t i, auto count) { store_some(y + i, activate<decltype(activation)::value>(load_some(x + i, count)), count); });
@@ -16,7 +18,8 @@ inline void activate_all(Activation kind, const float* x, int64_t n, float* y) {
 inline void add(const float* a, const float* b, int64_t n, float* y) {
   for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) + load_some(b + i, count), count); });
 }
-inline void multiply(const float* a, const float* b, int64_t n, float* y) {
+template <class Out>
+inline void multiply(const float* a, const float* b, int64_t n, Out* y) {
   for_vectors(n, [&](int64_t i, auto count) { store_some(y + i, load_some(a + i, count) * load_some(b + i, count), count); });
 }
 /// NaN wins, as in PyTorch's pooling.

@@ -111,6 +111,26 @@ STORMCELL_INLINE Floats load_some(const float* p, Index<kLanes>) { return load(p
 STORMCELL_INLINE Floats load_some(const float* p, int64_t count) { return load_part(p, count); }
 STORMCELL_INLINE void store_some(float* p, Floats a, Index<kLanes>) { store(p, a); }
 STORMCELL_INLINE void store_some(float* p, Floats a, int64_t count) { store_part(p, a, count); }
+typedef uint32_t Words __attribute__((vector_size(sizeof(Floats))));
+typedef uint16_t Halves __attribute__((vector_size(sizeof(Floats) / 2)));
+/// f32 to bf16, nearest even, as core/base does it; bf16 dot products take what is below the least normal number as 0 anyway.
+STORMCELL_INLINE Halves to_bf16(Floats a) {
+#ifdef __AVX512BF16__
+  return __builtin_bit_cast(Halves, _mm512_cvtneps_pbh(a));
+#else
+  const Words u = __builtin_bit_cast(Words, a), top = u >> 16;
+  const Words rounded = (u + (top & 1) + 0x7fff) >> 16;
+  return __builtin_convertvector((u & 0x7fffffffu) > 0x7f800000u ? (top | 0x40) : rounded, Halves);
+#endif
+}
+STORMCELL_INLINE void store_some(uint16_t* p, Floats a, Index<kLanes>) {
+  const Halves h = to_bf16(a);
+  __builtin_memcpy(p, &h, sizeof h);
+}
+STORMCELL_INLINE void store_some(uint16_t* p, Floats a, int64_t count) {
+  const Halves h = to_bf16(a);
+  __builtin_memcpy(p, &h, static_cast<size_t>(count) * sizeof(uint16_t));
+}
 /// The first `count` lanes of v, the others from `rest`.
 STORMCELL_INLINE Floats keep_lanes(Floats v, Floats, Index<kLanes>) { return v; }
 STORMCELL_INLINE Floats keep_lanes(Floats v, Floats rest, int64_t count) {

@@ -6,8 +6,14 @@ namespace {
 
 class Add : public Kernel {
  public:
-  explicit Add(const Making&) {}
-  void run(const Call& c) const override { add(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].elements(), c.out[0].reals()); }
+  explicit Add(const Making& m) : integer_(m.type(0).dtype == DType::i32) {}
+  void run(const Call& c) const override {
+    if (!integer_) return add(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].elements(), c.out[0].reals());
+    for (int64_t i = 0; i < c.in[0].elements(); ++i) c.out[0].integers()[i] = c.in[0].integers()[i] + c.in[1].integers()[i];
+  }
+
+ private:
+  bool integer_;
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ Dim most_parents(const Graph& g, SpaceId space) { return g.space(g.space(space).
 class Attention : public Kernel {
  public:
   explicit Attention(const Making& m)
-      : bias_(extra_input(m.node(), "bias", 3)),
+      : name_(m.node().name),
+        bias_(extra_input(m.node(), "bias", 3)),
         mask_(extra_input(m.node(), "mask", 3)),
         step_(extra_input(m.node(), "step", 3)),
         sequences_(most_parents(m.graph(), m.type(0).space)),
@@ -32,11 +33,13 @@ class Attention : public Kernel {
     if (bias_) problem_.buckets = static_cast<int32_t>(a.integer("buckets"));
     problem_.max_distance = static_cast<int32_t>(integer_of(m.node(), "max_distance"));
     problem_.bidirectional = flag_of(m.node(), "bidirectional");
+    problem_.out_bf16 = m.writes(0) == DType::bf16;
+    problem_.bf16 = m.type(1).dtype == DType::bf16;
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);
     most.q_length = q_length_.evaluate(m.bounds);
-    most.k_length = most.k_valid = k_length_.evaluate(m.bounds);
+    most.k_length = k_length_.evaluate(m.bounds);
     if (bias_) most.bias_table = reinterpret_cast<const float*>(this);  // only its presence counts for the size
     scratch_ = static_cast<int64_t>(attention_scratch_bytes(most, m.threads));
   }
@@ -46,21 +49,34 @@ class Attention : public Kernel {
     const CellGroups &queries = c.in[0].groups, &keys = c.in[1].groups;
     p.sequences = queries.parents;
     p.q_length = q_length_.evaluate(c.bindings);
-    p.k_length = p.k_valid = k_length_.evaluate(c.bindings);
+    p.k_length = k_length_.evaluate(c.bindings);
     p.q_offsets = queries.offsets, p.q_places = queries.places;
     p.k_offsets = keys.offsets, p.k_places = keys.places;
     if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
     if (bias_) p.bias_table = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
     if (mask_) p.key_mask = c.in[*mask_].integers();
-    if (step_) {
-      p.q_offset = *c.in[*step_].integers();
-      p.k_valid = std::min(p.k_length, p.q_offset + p.q_length);
-    }
-    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].reals(),
+    if (step_) read_cache(c, p);
+    attention(c.team, c.in[0].reals(), c.in[0].width, c.in[1].reals(), c.in[1].width, c.in[2].reals(), c.in[2].width, p, c.out[0].data,
               c.out[0].width, c.scratch);
   }
 
  private:
+  /// The queries stand where the step says, and the keys up to there must be in the cache.
+  void read_cache(const Call& c, AttentionProblem& p) const {
+    p.steps = c.in[*step_].integers();
+    p.q_places = nullptr;
+    const CellGroups& queries = c.in[0].groups;
+    for (const Rows& keys : {c.in[1], c.in[2]})
+      for (int64_t s = 0, row_bytes = keys.width * (p.bf16 ? 2 : 4); s < queries.parents; ++s) {
+        expect_places(name_, keys.groups.per_parent, queries.count(s), p.steps[s]);
+        if (queries.count(s) > 0) keys.state(row_bytes).expect(name_, s, 0, p.steps[s] + queries.count(s));
+      }
+    p.k_pages = c.in[1].pages, p.v_pages = c.in[2].pages;
+    p.pages_of_sequence = std::max(c.in[1].pages_of_parent, c.in[2].pages_of_parent);
+    p.page_rows = kPageRows;
+  }
+
+  std::string name_;
   std::optional<size_t> bias_, mask_, step_;
   int32_t bias_handle_ = -1;
   Dim sequences_, q_length_, k_length_;
@@ -69,5 +85,9 @@ class Attention : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_attention(const Making& m) { return std::make_unique<Attention>(m); }
+std::unique_ptr<Kernel> make_attention(const Making& m) {
+  const int64_t value_dim = m.type(2).content[0].constant() / m.node().attributes.integer("kv_heads");
+  if (m.writes(0) == DType::bf16 && value_dim % 2 != 0) return nullptr;  // a head's rows are rounded two elements at a time
+  return std::make_unique<Attention>(m);
+}
 }  // namespace stormcell::cpu

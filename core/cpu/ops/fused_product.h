@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/align.h"
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/linear.h"
 #include "core/cpu/kernels/norm.h"
 
@@ -14,6 +15,13 @@ struct FusedProduct {
   int32_t gain_handle = -1, bias_handle = -1;
   float eps, scale;
   Activation activation;
+  bool to_bf16 = false, reads_bf16 = false;
+  int64_t norm_bytes = 0;
+
+  /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
+  static bool supports(const Making& m, size_t fixed) {
+    return m.reads(0) != DType::bf16 || (m.type(0).content[0].constant() % 2 == 0 && !extra_input(m.node(), "gain", fixed));
+  }
 
   FusedProduct(const Making& m, size_t fixed)
       : gain(extra_input(m.node(), "gain", fixed)),
@@ -23,18 +31,35 @@ struct FusedProduct {
         eps(gain ? static_cast<float>(m.node().attributes.real("eps")) : 0.0f),
         scale(static_cast<float>(real_of(m.node(), "scale"))),
         activation(parse_activation(word_of(m.node(), "activation"))) {
+    to_bf16 = m.writes(0) == DType::bf16;
     if (gain) gain_handle = m.f32_weight(*gain);
     if (bias) bias_handle = m.f32_weight(*bias);
   }
 
-  int64_t norm_bytes(const Making& m, int64_t k) const { return gain ? align_up(m.most_rows(0) * k * 4) : 0; }
-  /// The rows to multiply; `scratch` has norm_bytes().
-  const float* rows(const Call& c, std::byte* scratch) const {
-    if (!gain) return c.in[0].reals();
+  /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product would.
+  void set_product(const Making& m, DType dtype, int64_t k) {
+    const bool rounds = dtype == DType::bf16 && kernels().product_bf16_rounds_x && k % 2 == 0;
+    reads_bf16 = m.reads(0) == DType::bf16 || (gain && rounds);
+    norm_bytes = gain ? align_up(m.most_rows(0) * k * static_cast<int64_t>(reads_bf16 ? sizeof(uint16_t) : sizeof(float))) : 0;
+  }
+  DType x_dtype() const { return reads_bf16 ? DType::bf16 : DType::f32; }
+  /// The rows to multiply, in one of the formats; `scratch` has norm_bytes.
+  struct ProductRows {
+    const float* f32 = nullptr;
+    const uint16_t* bf16 = nullptr;
+  };
+  ProductRows rows(const Call& c, std::byte* scratch) const {
+    const Rows& x = c.in[0];
+    if (!gain) return reads_bf16 ? ProductRows{nullptr, x.halves()} : ProductRows{x.reals(), nullptr};
+    const auto* weight = reinterpret_cast<const float*>(c.weights.address(gain_handle).value);
+    if (reads_bf16) {
+      auto* normed = reinterpret_cast<uint16_t*>(scratch);
+      rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, normed);
+      return {nullptr, normed};
+    }
     auto* normed = reinterpret_cast<float*>(scratch);
-    rms_norm(c.team, c.in[0].reals(), c.in[0].rows, c.in[0].width, reinterpret_cast<const float*>(c.weights.address(gain_handle).value),
-             eps, normed);
-    return normed;
+    rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, normed);
+    return {normed, nullptr};
   }
 
   Epilogue epilogue(const Call& c) const {
@@ -45,6 +70,7 @@ struct FusedProduct {
     if (residual) e.residual = c.in[*residual].reals();
     e.ld_extra = c.out[0].width;
     e.scale = scale;
+    e.to_bf16 = to_bf16;
     return e;
   }
 };

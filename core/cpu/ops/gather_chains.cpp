@@ -3,6 +3,7 @@
 #include "core/cpu/cell_chain.h"
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/split_work.h"
+#include "core/cpu/ops/branches_computed.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -100,5 +101,13 @@ class GatherChains : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_gather_chains(const Making& m) { return std::make_unique<GatherChains>(m); }
+std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
+  // Every row that comes is summed. What is not computed has no rows where plans come here by themselves; asked for by name, it may have.
+  const auto computed = branches_computed(m);
+  const SpaceId rows = m.type(0).space;
+  if (m.node().annotations.find(kKernel) && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
+      static_cast<int32_t>(computed->size()) < m.graph().value(m.graph().space(rows).decision).branches)
+    return nullptr;
+  return std::make_unique<GatherChains>(m);
+}
 }  // namespace stormcell::cpu

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "core/cpu/cpu_kernel.h"
-#include "core/graph/roles.h"
+#include "core/cpu/ops/branches_computed.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -92,25 +91,9 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
       input_of[static_cast<size_t>(s.branch)] = static_cast<int>(i);
     }
   }
-  // Which branches the slots were really computed for.
-  const auto only = [&](const std::vector<int64_t>& branches) {
+  if (const auto computed = branches_computed(m)) {
     std::fill(input_of.begin(), input_of.end(), -1);
-    for (const int64_t b : branches) input_of.at(static_cast<size_t>(b)) = 0;
-  };
-  if (attributes.has("branches")) {
-    only(attributes.list("branches"));
-  } else if (g.space(m.type(0).space).branch == kAllBranches) {
-    NodeId producer = m.value(0).producer;
-    while (producer != kNone) {
-      const Node& n = g.node(producer);
-      // What another decision sends lies within a slot, or above all of them: it says nothing of these branches.
-      if (sends_by(g, n) == decision) {
-        if (has_role(n, Role::grouped)) only(n.attributes.list("branches"));
-        break;
-      }
-      if (n.inputs.empty() || has_role(n, Role::exchange)) break;  // computed by all ranks
-      producer = g.value(n.inputs[0]).producer;
-    }
+    for (const int64_t b : *computed) input_of.at(static_cast<size_t>(b)) = 0;
   }
   return std::make_unique<GatherSlots>(m, std::move(input_of), m.node().inputs.size());
 }

@@ -18,8 +18,8 @@ class GroupedLinear : public Kernel {
     packed_.resize(branches_.size());
     table_.resize(static_cast<size_t>(m.value(1).branches), nullptr);
     slots_ = m.program.dims[m.program.operands[m.step.outputs[0]].rows].evaluate(m.bounds);
-    norm_ = fused_.norm_bytes(m, k_);
-    scratch_ = norm_ + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads));
+    fused_.set_product(m, dtype_, k_);
+    scratch_ = fused_.norm_bytes + static_cast<int64_t>(grouped_linear_scratch_bytes(slots_, k_, dtype_, m.threads, fused_.x_dtype()));
   }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
@@ -31,20 +31,21 @@ class GroupedLinear : public Kernel {
       table_[branch] = packed_[i].data && !(c.computed && c.computed[branch]) ? &packed_[i] : nullptr;
     }
     GroupedRows rows;
-    rows.x = fused_.rows(c, c.scratch);
+    const FusedProduct::ProductRows x = fused_.rows(c, c.scratch);
+    rows.x = x.f32, rows.x_bf16 = x.bf16;
     rows.ldx = k_;
     rows.row_of_slot = from_cells_ ? d.cell : nullptr;
     rows.offsets = d.offsets;
     rows.branches = d.branches;
     rows.weights = table_.data();
-    grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].reals(), n_, c.scratch + norm_);
+    grouped_linear(c.team, rows, fused_.epilogue(c), c.out[0].data, n_, c.scratch + fused_.norm_bytes);
   }
 
  private:
   std::vector<int64_t> branches_;
   FusedProduct fused_;
   bool from_cells_;
-  int64_t n_, k_, slots_ = 0, norm_ = 0, scratch_ = 0;
+  int64_t n_, k_, slots_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
   std::vector<int32_t> handles_;
   mutable std::vector<PackedWeight> packed_;  // refilled by each run; a kernel runs on one stream at a time
@@ -52,5 +53,12 @@ class GroupedLinear : public Kernel {
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_grouped_linear(const Making& m) { return std::make_unique<GroupedLinear>(m); }
+std::unique_ptr<Kernel> make_grouped_linear(const Making& m) {
+  const size_t branches = m.node().attributes.list("branches").size();
+  // One product over all branches multiplies in one format.
+  for (size_t i = 1; i < branches; ++i)
+    if (held_format(m.value(2 + i)) != held_format(m.value(2))) return nullptr;
+  if (!FusedProduct::supports(m, 2 + branches)) return nullptr;
+  return std::make_unique<GroupedLinear>(m);
+}
 }  // namespace stormcell::cpu

@@ -1,6 +1,7 @@
 #include "core/cpu/kernels/linear.h"
 
 #include "core/cpu/ops/fused_product.h"
+#include "core/graph/roles.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -12,14 +13,22 @@ class Linear : public Kernel {
         weight_(m.panel_weight(1, flag_of(m.node(), "precise"))),
         n_(m.type(1).content[0].constant()),
         k_(m.type(1).content[1].constant()),
-        dtype_(m.weights.key(weight_).dtype),
-        norm_(fused_.norm_bytes(m, k_)),
-        scratch_(norm_ + static_cast<int64_t>(linear_scratch_bytes(m.most_rows(0), k_, dtype_, m.threads))) {}
+        dtype_(m.weights.key(weight_).dtype) {
+    fused_.set_product(m, dtype_, k_);
+    const size_t product = linear_scratch_bytes(m.most_rows(0), k_, dtype_, m.threads, fused_.x_dtype());
+    scratch_ = fused_.norm_bytes + static_cast<int64_t>(product);
+  }
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
     if (c.in[0].rows == 0) return;
     const PackedWeight w{reinterpret_cast<const std::byte*>(c.weights.address(weight_).value), n_, k_, dtype_};
-    linear(c.team, fused_.rows(c, c.scratch), k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].reals(), n_, c.scratch + norm_);
+    const FusedProduct::ProductRows x = fused_.rows(c, c.scratch);
+    std::byte* const scratch = c.scratch + fused_.norm_bytes;
+    if (x.bf16) {
+      linear(c.team, x.bf16, k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].data, n_, scratch);
+    } else {
+      linear(c.team, x.f32, k_, c.in[0].rows, w, fused_.epilogue(c), c.out[0].data, n_, scratch);
+    }
   }
 
  private:
@@ -27,9 +36,14 @@ class Linear : public Kernel {
   int32_t weight_;
   int64_t n_, k_;
   DType dtype_;
-  int64_t norm_, scratch_;
+  int64_t scratch_ = 0;
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_linear(const Making& m) { return std::make_unique<Linear>(m); }
+std::unique_ptr<Kernel> make_linear(const Making& m) {
+  // What must not round its input has no panels in bf16.
+  const bool rounds = m.value(1).annotations.find(kFormat) && held_format(m.value(1)) == DType::bf16;
+  if (!FusedProduct::supports(m, 2) || (rounds && is_precise(m.node()))) return nullptr;
+  return std::make_unique<Linear>(m);
+}
 }  // namespace stormcell::cpu

@@ -6,16 +6,25 @@ namespace {
 
 class Multiply : public Kernel {
  public:
-  explicit Multiply(const Making&) {}
+  explicit Multiply(const Making& m) : to_bf16_(m.writes(0) == DType::bf16) {}
   void run(const Call& c) const override {
-    if (c.in[0].width == c.in[1].width) {
+    if (to_bf16_) {
+      multiply(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].elements(), c.out[0].halves());
+    } else if (c.in[0].width == c.in[1].width) {
       multiply(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].elements(), c.out[0].reals());
     } else {
       scale_rows(c.team, c.in[0].reals(), c.in[1].reals(), c.in[0].rows, c.in[0].width, c.out[0].reals());
     }
   }
+
+ private:
+  bool to_bf16_;
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_multiply(const Making& m) { return std::make_unique<Multiply>(m); }
+std::unique_ptr<Kernel> make_multiply(const Making& m) {
+  const bool by_row = m.type(0).content != m.type(1).content;
+  if (by_row && m.writes(0) == DType::bf16) return nullptr;
+  return std::make_unique<Multiply>(m);
+}
 }  // namespace stormcell::cpu

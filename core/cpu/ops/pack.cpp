@@ -1,14 +1,15 @@
 #include <algorithm>
-#include <cstring>
 
-#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/ops/copied_rows.h"
 
 namespace stormcell::cpu {
 namespace {
 
 class Pack : public Kernel {
  public:
-  explicit Pack(const Making& m) : row_bytes_(m.graph().row_bytes(m.node().inputs[0])) {}
+  explicit Pack(const Making& m) {
+    for (size_t i = 0; i < m.step.outputs.size(); ++i) rows_.emplace_back(m, i);
+  }
   void run(const Call& c) const override {
     const RaggedView& r = *c.in[1].ragged;
     for (size_t i = 0; i < c.out.size(); ++i) {
@@ -17,17 +18,16 @@ class Pack : public Kernel {
       const std::byte* from = c.in[0].data;
       std::byte* to = c.out[i].data;
       // As in scatter: below 4 KiB a fork-join costs more than the copy.
-      c.team.split(c.out[i].rows, std::max<int64_t>(1, 4096 / row_bytes_), [&](int64_t begin, int64_t end, int) {
-        for (int64_t row = begin; row < end; ++row)
-          std::memcpy(to + row * row_bytes_, from + cells[row] * row_bytes_, static_cast<size_t>(row_bytes_));
+      c.team.split(c.out[i].rows, std::max<int64_t>(1, 4096 / rows_[i].row_bytes()), [&](int64_t begin, int64_t end, int) {
+        for (int64_t row = begin; row < end; ++row) rows_[i].copy(from, cells[row], to, row);
       });
     }
   }
 
  private:
-  int64_t row_bytes_;
+  std::vector<CopiedRows> rows_;  // by output
 };
 
 }  // namespace
-std::unique_ptr<Kernel> make_pack(const Making& m) { return std::make_unique<Pack>(m); }
+std::unique_ptr<Kernel> make_pack(const Making& m) { return CopiedRows::supports(m) ? std::make_unique<Pack>(m) : nullptr; }
 }  // namespace stormcell::cpu

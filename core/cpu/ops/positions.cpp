@@ -5,14 +5,17 @@ namespace {
 
 class Positions : public Kernel {
  public:
-  explicit Positions(const Making&) {}
+  explicit Positions(const Making& m) : from_(extra_input(m.node(), "from", 1)) {}
   void run(const Call& c) const override {
     const CellGroups& groups = c.in[0].groups;
     for (int64_t p = 0; p < groups.parents; ++p) {
-      int32_t seen = 0;
+      int32_t seen = from_ ? c.in[*from_].integers()[p] : 0;
       for (int64_t i = groups.begin(p); i < groups.end(p); ++i) c.out[0].integers()[i] = c.in[0].integers()[i] ? seen++ : 1;
     }
   }
+
+ private:
+  std::optional<size_t> from_;
 };
 
 }  // namespace

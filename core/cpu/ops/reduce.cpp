@@ -7,27 +7,39 @@ namespace {
 
 class Reduce : public Kernel {
  public:
-  explicit Reduce(const Making& m) : last_(m.node().attributes.word("mode") == "last") {}
+  explicit Reduce(const Making& m)
+      : last_(m.node().attributes.word("mode") == "last"),
+        mean_(m.node().attributes.word("mode") == "mean"),
+        integer_(m.type(0).dtype == DType::i32) {}
   void run(const Call& c) const override {
+    if (integer_) {
+      reduce<int32_t>(c);
+    } else {
+      reduce<float>(c);
+    }
+  }
+
+ private:
+  template <class Element>
+  void reduce(const Call& c) const {
     const int64_t width = c.out[0].width;
     const CellGroups& groups = c.in[0].groups;
     for (int64_t p = 0; p < c.out[0].rows; ++p) {
-      float* to = c.out[0].reals() + p * width;
-      const float* from = c.in[0].reals() + groups.begin(p) * width;
+      Element* to = reinterpret_cast<Element*>(c.out[0].data) + p * width;
+      const Element* from = reinterpret_cast<const Element*>(c.in[0].data) + groups.begin(p) * width;
       const int64_t n = groups.count(p);
       if (last_ && n > 0) {
         std::copy_n(from + (n - 1) * width, width, to);
         continue;
       }
-      std::fill_n(to, width, 0.0f);
+      std::fill_n(to, width, Element(0));
       for (int64_t i = 0; i < n; ++i)
         for (int64_t x = 0; x < width; ++x) to[x] += from[i * width + x];
-      for (int64_t x = 0; x < width && n > 0; ++x) to[x] /= static_cast<float>(n);
+      for (int64_t x = 0; mean_ && x < width && n > 0; ++x) to[x] /= static_cast<Element>(n);
     }
   }
 
- private:
-  bool last_;
+  bool last_, mean_, integer_;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "core/cpu/cpu_kernel.h"
-#include "core/runtime/put_range.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -9,20 +8,25 @@ class StatePut : public Kernel {
   explicit StatePut(const Making& m)
       : name_(m.node().name),
         at_(extra_input(m.node(), "at", 2)),
-        room_(m.graph().space(m.type(0).space).per_parent),
-        rows_(m.graph().space(m.type(1).space).per_parent),
-        row_bytes_(m.graph().row_bytes(m.node().inputs[1])) {}
+        row_bytes_(m.graph().row_bytes(m.node().inputs[0])),
+        rounds_(m.type(0).dtype == DType::bf16) {}
   void run(const Call& c) const override {
-    const int64_t room = room_.evaluate(c.bindings), rows = rows_.evaluate(c.bindings), at = at_ ? *c.in[*at_].integers() : 0;
-    expect_places(name_, room, rows, at);
-    if (rows > 0) PutRange{room, rows, at, c.in[1].rows / rows, row_bytes_}.put(c.in[0].data, c.in[1].data);
+    const PutRange range{c.in[0].state(row_bytes_), c.in[1].groups, at_ ? c.in[*at_].integers() : nullptr};
+    range.check(name_);
+    if (!rounds_) return range.put(c.in[1].data);
+    const int64_t width = c.in[0].width;
+    range.each([&](std::byte* kept, int64_t first, int64_t rows) {
+      auto* to = reinterpret_cast<uint16_t*>(kept);
+      const float* from = c.in[1].reals() + first * width;
+      for (int64_t i = 0; i < rows * width; ++i) to[i] = f32_to_bf16(from[i]);
+    });
   }
 
  private:
   std::string name_;
   std::optional<size_t> at_;
-  Dim room_, rows_;
   int64_t row_bytes_;
+  bool rounds_;
 };
 
 }  // namespace

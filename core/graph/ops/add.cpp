@@ -1,12 +1,17 @@
-// add(a, b) -> elementwise, in f32.
+// add(a, b) -> elementwise, in f32 or i32.
 #include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
-  expect_real(g, n, 0);
-  expect_real(g, n, 1);
+  expect_activation(g, n, 0);
+  if (input_type(g, n, 0).dtype == DType::i32) {
+    expect_integer(g, n, 1);
+  } else {
+    expect_real(g, n, 0);
+    expect_real(g, n, 1);
+  }
   expect_space(g, n, 1, input_type(g, n, 0).space);
   expect_content(g, n, 1, input_type(g, n, 0).content);
   return {{input_type(g, n, 0)}};

@@ -1,17 +1,28 @@
 // attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias + mask) v
 // among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell stands at the place it has in
 // its base space, so that distances count cells that are left out. A query whose parent has no key gives 0. extras: bias [buckets, heads]
-// (T5 relative positions), mask [K] i32 (0: never attended), step scalar i32 (a cache: the queries stand at this place, and keys up to it
-// are valid). attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
+// (T5 relative positions), mask [K] i32 (0: never attended), step [parents] i32 (K is a cache, dense: the queries of a parent stand at the
+// places from this one on, whatever their cells' own, and its keys up to the last query's place are valid; the others were never written).
+// Keys and values of a cache may be kept in bf16. attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance,
+// bidirectional.
 #include "core/graph/operator.h"
 
 namespace stormcell {
 namespace {
+/// Keys and values: in f32, or a cache that is kept in bf16.
+void expect_keys(const Graph& g, const Node& n, size_t index) {
+  const TensorType& type = input_type(g, n, index);
+  const bool rounded = g.value(n.inputs[index]).kind == ValueKind::state && type.dtype == DType::bf16;
+  if (!rounded || type.space == kNone || type.content.size() != 1) expect_cells(g, n, index, 1);
+}
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 3 + extra_count(n), 3 + extra_count(n));
-  for (size_t i = 0; i < 3; ++i) expect_cells(g, n, i, 1);
+  expect_cells(g, n, 0, 1);
+  expect_keys(g, n, 1);
+  expect_keys(g, n, 2);
   const TensorType &q = input_type(g, n, 0), &k = input_type(g, n, 1), &v = input_type(g, n, 2);
   expect_space(g, n, 2, k.space);
+  if (k.dtype != v.dtype) operator_error(n, "keys and values in one format", type_text(g, k) + " and " + type_text(g, v));
   const CellSpace &qs = g.space(q.space), &ks = g.space(k.space);
   if (!is_grouped(g, q.space) || !is_grouped(g, k.space) || qs.parent != ks.parent)
     operator_error(n, "queries and keys below one space", type_text(g, q) + " and " + type_text(g, k));
@@ -32,9 +43,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   if (const auto i = extra_input(n, "step", 3)) {
     expect_one_integer(g, n, *i);
-    expect_space(g, n, *i, kNone);
-    if (qs.kind != SpaceKind::dense || ks.kind != SpaceKind::dense)
-      operator_error(n, "dense queries and keys with a step", type_text(g, q));
+    expect_space(g, n, *i, ks.parent);
+    if (ks.kind != SpaceKind::dense) operator_error(n, "dense keys with a step", type_text(g, k));
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }
@@ -42,6 +52,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   if (index == 0) return {Mix::cell};
+  if (extra_input(n, "step", 3) == index) return {Mix::within, v.type.space};
   const bool causal = flag_of(n, "causal") && input_type(g, n, 0).space == v.type.space;
   return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
 }

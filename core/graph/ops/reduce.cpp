@@ -1,5 +1,5 @@
-// reduce(x [S, d]; mode = mean last) -> [parent of S, d]: the mean, or the last cell, of each parent's cells. S is dense or
-// ragged; a parent without cells gives 0. The last cell may be of any type, integers too.
+// reduce(x [S, d]; mode = mean last sum) -> [parent of S, d]: the mean, the last cell, or the sum of each parent's cells. S is dense or
+// ragged; a parent without cells gives 0. The last cell and the sum may be of any type, integers too.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -13,7 +13,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   return {{{x.dtype, g.space(x.space).parent, x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, g.space(input_type(g, n, 0).space).parent}; }
-constexpr AttributeRule kAttributes[] = {{"mode", AttributeKind::word, Presence::required, "mean last"}};
+constexpr AttributeRule kAttributes[] = {{"mode", AttributeKind::word, Presence::required, "mean last sum"}};
 }  // namespace
 extern const Operator kReduce;
 const Operator kReduce{.name = "reduce", .infer = infer, .flow = flow, .cost = cost_elementwise, .attributes = kAttributes};

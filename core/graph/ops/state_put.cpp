@@ -1,5 +1,7 @@
-// state_put(state [C, ...], x [S, ...]; extras at scalar i32): C and S are dense children of one space, S no longer than C; the rows of
-// x become the rows of the state from place `at` (0 without) of each parent on. Key-value caches and generated ids are kept so.
+// state_put(state [C, ...], x [S, ...]; extras at [parents] i32): C and S lie below one space, C dense, S dense or ragged; the rows of each
+// parent in x become its rows of the state from its place `at` on (0 without), where they must fit. A state in bf16
+// takes rows in f32, rounded. Key-value caches and generated ids are
+// kept so.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -9,20 +11,18 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_activation(g, n, 1);
   const TensorType &state = input_type(g, n, 0), &x = input_type(g, n, 1);
   if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(n, "a state", type_text(g, state));
-  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense ||
-      g.space(x.space).kind != SpaceKind::dense || g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
-      state.dtype != x.dtype)
-    operator_error(n, "rows alike over dense children of one space", type_text(g, state) + " and " + type_text(g, x));
+  if (state.space == kNone || x.space == kNone || g.space(state.space).kind != SpaceKind::dense || !is_grouped(g, x.space) ||
+      g.space(state.space).parent != g.space(x.space).parent || state.content != x.content ||
+      (state.dtype != x.dtype && !(state.dtype == DType::bf16 && x.dtype == DType::f32)))
+    operator_error(n, "rows alike below one space, the state's dense", type_text(g, state) + " and " + type_text(g, x));
   if (const auto i = extra_input(n, "at", 2)) {
     expect_one_integer(g, n, *i);
-    expect_space(g, n, *i, kNone);
+    expect_space(g, n, *i, g.space(state.space).parent);
   }
   return {};
 }
 Flow flow(const Graph& g, const Node& n, size_t index) {
-  const TensorType& type = g.value(n.inputs[index]).type;
-  if (type.space == kNone) return {Mix::none};
-  return {index == 0 ? Mix::cell : Mix::within, g.space(type.space).parent};
+  return {index == 0 ? Mix::cell : Mix::within, g.space(input_type(g, n, 0).space).parent};
 }
 Cost cost(const CostContext& c, const Node& n) {
   Cost cost;

@@ -2,13 +2,14 @@
 //
 // As transformers does it for T5 and, with the eager implementation, for Mixtral: a key that the mask, causality or the window forbid
 // gets the lowest number added, not minus infinity. So its weight is exactly 0 where any key is allowed, and a query that may see
-// nothing attends to every key alike, the future included. With `step`, query i stands at place step + i, and keys behind the last
-// query's place do not exist: they are not in the cache yet, and no query attends to them.
+// nothing attends to every key alike, the future included. With `step`, query i of a parent stands at its place step + i, and keys behind
+// the last query's place do not exist: they are not in the cache yet, and no query attends to them.
 #pragma once
 #include <cmath>
 #include <cstdlib>
 
 #include "core/oracle/reference/frame.h"
+#include "core/runtime/state_rows.h"
 
 namespace stormcell::reference {
 
@@ -33,7 +34,7 @@ inline int64_t relative_bucket(int64_t distance, int64_t buckets, int64_t max_di
 
 struct AttentionCase {
   int64_t heads, kv_heads, queries, valid_keys, key_width, value_width, first_place, window, buckets, max_distance;
-  bool causal, bidirectional, steps;
+  bool causal, bidirectional;
 
   const int32_t *query_places = nullptr, *key_places = nullptr;  // ragged; else query i stands at first_place + i, key j at j
 
@@ -98,10 +99,10 @@ void attention(const Call<Scalar>& c) {
   a.max_distance = integer_of(c.node, "max_distance");
   a.causal = flag_of(c.node, "causal");
   a.bidirectional = flag_of(c.node, "bidirectional");
-  if (const auto step = extra_input(c.node, "step", 3)) {
-    a.first_place = c.scalar(*step);
-    a.steps = true;
-  }
+  const auto step_input = extra_input(c.node, "step", 3);
+  const int32_t* steps = step_input ? c.in(*step_input).integers.data() : nullptr;
+  for (int64_t parent = 0; steps && parent < queries.parents; ++parent)
+    expect_places(c.node.name, keys.count(parent), queries.count(parent), steps[parent]);
   const auto mask_input = extra_input(c.node, "mask", 3), bias_input = extra_input(c.node, "bias", 3);
   const int32_t* mask = mask_input ? c.in(*mask_input).integers.data() : nullptr;
   std::vector<Scalar> bias;
@@ -116,8 +117,8 @@ void attention(const Call<Scalar>& c) {
       AttentionCase one = a;
       one.queries = queries.count(parent);
       one.valid_keys = keys.count(parent);
-      if (a.steps) one.valid_keys = std::min(one.valid_keys, a.first_place + one.queries);
-      if (queries.places) one.query_places = queries.places + first;
+      if (steps) one.first_place = steps[parent], one.valid_keys = std::min(one.valid_keys, one.first_place + one.queries);
+      if (queries.places && !steps) one.query_places = queries.places + first;
       if (keys.places) one.key_places = keys.places + key;
       if (one.queries == 0 || one.valid_keys == 0) continue;
       kt.resize(static_cast<size_t>(a.key_width * one.valid_keys));

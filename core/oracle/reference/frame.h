@@ -162,7 +162,7 @@ class Frame {
     tensor.dims = dims(id);
     size_t n = 1;
     for (const int64_t d : tensor.dims) n *= static_cast<size_t>(d);
-    if (graph_.value(id).type.dtype == DType::f32) {
+    if (graph_.value(id).type.dtype != DType::i32) {  // a state in bf16 holds rounded numbers
       tensor.reals.resize(n);
     } else {
       tensor.integers.resize(n);

@@ -1,4 +1,4 @@
-// positions: the place of each cell among those of its parent whose mask is set; 1 where it is not.
+// positions: the place of each cell among those of its parent whose mask is set, counted from the parent's `from` on; 1 where it is not.
 #pragma once
 #include "core/oracle/reference/frame.h"
 
@@ -8,8 +8,9 @@ template <class Scalar>
 void positions(const Call<Scalar>& c) {
   const CellGroups groups = c.frame.groups(c.type(0).space);
   const auto& mask = c.in(0).integers;
+  const auto from = extra_input(c.node, "from", 1);
   for (int64_t p = 0; p < groups.parents; ++p) {
-    int32_t seen = 0;
+    int32_t seen = from ? c.in(*from).integers[static_cast<size_t>(p)] : 0;
     for (int64_t i = groups.begin(p); i < groups.begin(p) + groups.count(p); ++i)
       c.out().integers[static_cast<size_t>(i)] = mask[static_cast<size_t>(i)] ? seen++ : 1;
   }

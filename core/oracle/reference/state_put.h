@@ -1,22 +1,22 @@
-// state_put: writes rows into a state from a place on. A state is a plain tensor that nobody frees.
+// state_put: writes rows into a state, of each parent from a place on. A state is a plain tensor that nobody frees.
 #pragma once
 #include "core/oracle/reference/frame.h"
-#include "core/runtime/put_range.h"
+#include "core/runtime/state_rows.h"
 
 namespace stormcell::reference {
 
 template <class Scalar>
 void state_put(const Call<Scalar>& c) {
-  const Bindings& bindings = c.frame.bindings();
-  const CellSpace &kept = c.graph().space(c.type(0).space), &rows = c.graph().space(c.type(1).space);
-  const int64_t length = kept.per_parent.evaluate(bindings), count = rows.per_parent.evaluate(bindings), width = c.width(0);
-  int64_t at = 0;
-  if (const auto i = extra_input(c.node, "at", 2)) at = c.scalar(*i);
-  expect_places(c.node.name, length, count, at);
-  for (int64_t p = 0; p < c.frame.rows(kept.parent); ++p) {
-    const int64_t from = p * count * width, to = (p * length + at) * width;
+  const CellGroups kept = c.frame.groups(c.type(0).space), rows = c.frame.groups(c.type(1).space);
+  const int64_t width = c.width(0);
+  const auto at_input = extra_input(c.node, "at", 2);
+  const auto at = [&](int64_t p) { return at_input ? int64_t{c.in(*at_input).integers[static_cast<size_t>(p)]} : 0; };
+  for (int64_t p = 0; p < rows.parents; ++p) expect_places(c.node.name, kept.count(p), rows.count(p), at(p));
+  for (int64_t p = 0; p < rows.parents; ++p) {
+    const int64_t count = rows.count(p), from = rows.begin(p) * width, to = (kept.begin(p) + at(p)) * width;
     if (c.is_real(0)) {
       std::copy_n(c.in(1).reals.data() + from, count * width, c.in(0).reals.data() + to);
+      if (c.type(0).dtype == DType::bf16) round_to_bf16(c.in(0).reals.data() + to, count * width);
     } else {
       std::copy_n(c.in(1).integers.data() + from, count * width, c.in(0).integers.data() + to);
     }

@@ -118,8 +118,8 @@ class VerifyTest : public QObject {
         "pool \"z\": expected a window inside f32 tokens [6,6,3], got 7");
     row("a reduction of roots", "%z : f32 [8] = reduce(%s) mode=\"mean\"",
         "reduce \"z\": expected cells that have parents, got f32 sequences [8]");
-    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"sum\"",
-        "reduce \"z\": expected mode as mean or last, got \"sum\"");
+    row("an unknown reduction", "%z : f32 sequences [8] = reduce(%x) mode=\"most\"",
+        "reduce \"z\": expected mode as mean, last or sum, got \"most\"");
     row("a broadcast to strangers", "%z : f32 tokens [8] = broadcast(%x) space=@targets",
         "broadcast \"z\": expected a space of cells below those of x, got space 2");
     row("an unknown protocol", "%z : decision tokens 4x1 = route(%scores) protocol=\"lottery\"",
@@ -169,7 +169,7 @@ class VerifyTest : public QObject {
     row("a fill of no state", "state_fill(%x) value=0.0 as \"f\"", "state_fill \"f\": expected a state, got f32 tokens [8]");
     row("a write of another type", "state_write(%h, %scores) as \"k\"", "state_write \"k\": expected f32 tokens [8], got f32 tokens [4]");
     row("a put of other rows", "state_put(%h, %s) as \"k\"",
-        "state_put \"k\": expected rows alike over dense children of one space, got f32 tokens [8] and f32 sequences [8]");
+        "state_put \"k\": expected rows alike below one space, the state's dense, got f32 tokens [8] and f32 sequences [8]");
     row("ends of other cells", "%a : i32 tokens, %c : i32 tokens = end_sequences(%ids, %target_ids) end=1 pad=0",
         "end_sequences \"a\": expected input 1 over cells of tokens, got i32 targets");
     row("a guard on cells", "guard(%ids) as \"g\" {\n yield\n} {\n yield\n}",
@@ -186,7 +186,6 @@ class VerifyTest : public QObject {
         "exchange_decision \"z\": expected an owner for each of 4 branches, got 1");
     row("rows that are no slots", "%z : f32 d/s [8] = exchange_rows(%b, %d, %d) slots=@d/s",
         "exchange_rows \"z\": expected rows over the slots of %d, got f32 d/0 [8]");
-    row("integers added", "%z : i32 tokens = add(%ids, %ids)", "add \"z\": expected input 0 as f32, got i32 tokens");
     row("reals and integers added", "%z : f32 tokens = add(%levels, %ids)", "add \"z\": expected input 1 as f32, got i32 tokens");
     row("integers multiplied", "%z : i32 tokens = multiply(%ids, %ids)", "multiply \"z\": expected input 0 as f32, got i32 tokens");
     row("integers scaled", "%z : i32 tokens = scale(%ids) factor=2.0", "scale \"z\": expected input 0 as f32, got i32 tokens");
@@ -269,6 +268,22 @@ class VerifyTest : public QObject {
             "input %x : " + type + "\noutput z = %x\n", "input %x : f32 rows [8]\nstate %h : " + type + "\nstate_write(%h, %x)\n"})
         QVERIFY2(complaint([&] { parse_graph(head + body, "g"); }) != "none", (dtype + (": " + body)).c_str());
     }
+  }
+  void a_state_is_in_bf16_only_where_it_is_put_at_places_and_attended_to() {
+    const std::string cache =
+        "stormcell.graph/1\nsymbols N\nspace s = root N\nspace room = s x 9\nspace one = s x 1\ninput %x : f32 one [8]\n"
+        "state %k : bf16 room [8]\nstate %p : i32 s\nstate_put(%k, %x, %p) extras=\"at\" as \"put\"\n";
+    const std::string read = "%y : f32 one [8] = attention(%x, %k, %k, %p) heads=2 kv_heads=2 extras=\"step\"\noutput y = %y\n";
+    const auto refused = [&](const std::string& more) { return complaint([&] { parse_graph(cache + more, "g"); }); };
+    QCOMPARE(refused(read), std::string("none"));
+    const Graph graph = parse_graph(cache + read, "g");
+    QCOMPARE(to_text(parse_graph(to_text(graph), "text")), to_text(graph));
+    const std::string said =
+        "g: value %k: expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got bf16 room "
+        "[8]";
+    QCOMPARE(refused(read + "output z = %k\n"), said);
+    QCOMPARE(refused("state_put(%k, %x) as \"elsewhere\"\n" + read), said);
+    QCOMPARE(refused("state %q : i32 s\nstate_put(%k, %x, %q) extras=\"at\" as \"elsewhere\"\n" + read), said);
   }
   void the_common_lines_are_right() {
     QCOMPARE(complaint([] { parse_graph(kCommon, "g"); }), std::string("none"));

@@ -93,13 +93,13 @@ class OracleTest : public QObject {
 
   void a_step_attends_to_what_is_in_the_cache() {
     Hand h;
-    const SpaceId s = h.root_space("s", h.bound("N", 1)), t = h.dense_space("t", s, h.bound("T", 4)), one = h.dense_space("one", s, 1);
-    const ValueId keys = h.reals("keys", t, {1}, {1, 1, 1, 99}), q = h.reals("q", one, {1}, {0});
-    const ValueId values = h.reals("values", t, {1}, {1, 2, 6, 99});
-    const ValueId step = h.value("add_constant", {h.value("extent", {}, {{"extent", std::string("N")}})}, {{"value", int64_t{1}}});
+    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)), one = h.dense_space("one", s, 1);
+    const ValueId keys = h.reals("keys", t, {1}, {1, 1, 1, 99, 1, 1, 1, 99}), q = h.reals("q", one, {1}, {0, 0});
+    const ValueId values = h.reals("values", t, {1}, {1, 2, 6, 99, 1, 4, 99, 99});
+    const ValueId step = h.integers("step", s, {2, 1});
     const ValueId y = h.value("attention", {q, keys, values, step},
                               {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("step")}});
-    compare(h.result(y).reals, {3});
+    compare(h.result(y).reals, {3, 2.5});
   }
 
   void a_window_hides_what_is_further_back() {

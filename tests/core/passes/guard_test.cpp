@@ -4,6 +4,7 @@
 #include "core/runtime/lower.h"
 #include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
@@ -68,16 +69,16 @@ RandomCase guarded_cache(const CacheCase& like) {
   const ValueId x = b.floats("x", rows, {8}), began = b.floats("began", places, {8});
   const ValueId cache = b.state("cache", DType::f32, places, {8});
   const ValueId decision = b.labelled(sequences, 2, "moe");
-  const ValueId next = like.place_in_state ? b.state("next", DType::i32, kNone) : kNone;
+  const ValueId next = like.place_in_state ? b.state("next", DType::i32, sequences) : kNone;
+  const ValueId zero = like.place_in_state ? kNone : b.state("zero", DType::i32, sequences);
   b.GraphBuilder::add("state_write", {cache, began}, {}, "begin");
-  if (next != kNone) b.GraphBuilder::add("state_fill", {next}, {{"value", 1.0}}, "begin.next");
+  b.GraphBuilder::add("state_fill", {next == kNone ? zero : next}, {{"value", next == kNone ? 0.0 : 1.0}}, "begin.next");
   const auto put = [&](ValueId values, int64_t place, const std::string& name) {
     ValueId at = next;
     if (next != kNone) {
       b.GraphBuilder::add("state_write", {next, b.value("add_constant", {next}, {{"value", int64_t{1}}}, name + ".next")}, {},
                           name + ".move");
     } else {
-      const ValueId zero = b.value("extent", {}, {{"extent", std::string("0")}}, name + ".zero");
       at = b.value("add_constant", {zero}, {{"value", place}}, name + ".at");
     }
     b.GraphBuilder::add("state_put", {cache, values, at}, {{"extras", std::string("at")}}, name);
@@ -118,6 +119,77 @@ RandomCase guarded_cache(const CacheCase& like) {
   b.output("y", joined);
   b.output("cache", b.value("scale", {cache}, {{"factor", 1.0}}, "cache.now"));
   return b.take("guarded cache");
+}
+
+/// Caches of sequences that stand at unlike places, in pages. The taken body of a late guard puts rows, moves the places on and puts
+/// others, with `turns` in a repeat, and attends to them; the fallback puts others. What stands in the caches is read behind the guard.
+RandomCase guarded_pages(Shape shape, int64_t turns) {
+  MixtureBuilder b(13);
+  const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 3)), tokens = b.dense_space("tokens", sequences, 70);
+  const SpaceId places = b.dense_space("places", sequences, 80), rows = b.dense_space("rows", sequences, 2);
+  const ValueId real = b.value("compact", {b.mask("mask", tokens, true)}, {}, "real");
+  const ValueId prompt = b.pack(b.floats("prompt", tokens, {8}), real, sequences), x = b.floats("x", rows, {8});
+  const ValueId cache = b.state("cache", DType::f32, places, {8}), place = b.state("place", DType::i32, sequences);
+  const ValueId decision = b.labelled(sequences, 2, "moe");
+  const auto put = [&](ValueId values, const std::string& name) {
+    b.GraphBuilder::add("state_put", {cache, values, place}, {{"extras", std::string("at")}}, name);
+  };
+  const auto read = [&](const std::string& name) {
+    return b.value("attention", {x, cache, cache, place},
+                   {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}}, name);
+  };
+  const auto move = [&](int64_t by, const std::string& name) {
+    b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", by}}, name + ".next")}, {}, name);
+  };
+  const auto empty = [&](const std::string& name) {
+    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
+  };
+  put(prompt, "put.prompt");
+  const ValueId length = b.value("reduce", {b.pack(b.integers("ids", tokens, 9), real, sequences)}, {{"mode", std::string("sum")}}, "sum");
+  b.output("sum", length);
+  b.GraphBuilder::add("state_write", {place, b.add(place, b.integers("begin", sequences, 1), "begin.place")}, {}, "begin.keep");
+  const auto taken = [&] {
+    put(x, "put.taken");
+    move(2, "move.taken");
+    if (turns > 0) b.begin_body();
+    put(b.product(x, 8, "quick"), "again.taken");
+    if (turns > 0) {
+      b.end_body({empty("stop")});
+      b.add_region("repeat", {}, {{"most", std::to_string(turns)}}, "turns");
+    }
+    return read("read.taken");
+  };
+  const auto fallback = [&] {
+    const ValueId before = b.product(x, 8, "slow");
+    put(before, "put.fallback");
+    const ValueId y = read("read.fallback");
+    move(2, "move.fallback");
+    return y;
+  };
+  ValueId joined = kNone;
+  if (shape == Shape::taken_alone) joined = taken();
+  if (shape == Shape::fallback_alone) joined = fallback();
+  if (shape == Shape::early || shape == Shape::late) {
+    const bool late = shape == Shape::late;
+    const std::vector<ValueId> inputs = late ? std::vector<ValueId>{} : std::vector<ValueId>{empty("nobody")};
+    b.begin_body();
+    std::vector<ValueId> yields{taken()};
+    if (late) yields.push_back(empty("nobody"));
+    b.end_body(std::move(yields));
+    b.begin_body();
+    b.end_body({fallback()});
+    joined = b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
+  }
+  b.output("y", joined);
+  move(-2, "back");
+  b.output("cache", read("read.last"));
+  RandomCase made = b.take("guarded pages");
+  made.inputs["begin"] = std::vector<int32_t>{70, 3, 62};
+  for (int32_t s = 0; s < 3; ++s)
+    for (int32_t t = 0; t < 70; ++t)
+      std::get<std::vector<int32_t>>(made.inputs["mask"])[static_cast<size_t>(s * 70 + t)] =
+          t < std::vector<int32_t>{70, 3, 62}[static_cast<size_t>(s)];
+  return made;
 }
 
 /// Bytes that a program's steps copy at most in one execution, to undo what a miss may have to take back or to join bodies.
@@ -189,6 +261,35 @@ class GuardTest : public QObject {
             const ExecutionResult& came = plan.run(inputs);
             QCOMPARE(difference(expected, came.outputs), std::string());
             QCOMPARE(came.guard_misses, std::vector<int32_t>{hits ? 0 : 1});
+          }
+        }
+  }
+
+  void rows_in_pages_are_taken_back() {
+    cpu::CpuDevice cpu(2);
+    EmulatedDevice emulated(2);
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
+      for (const Shape shape : {Shape::early, Shape::late})
+        for (const int64_t turns : {0, 2}) {
+          const RandomCase from = guarded_pages(shape, turns), taken = guarded_pages(Shape::taken_alone, turns),
+                           fallback = guarded_pages(Shape::fallback_alone, turns);
+          Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from), only_fallback(*device, fallback.graph, from);
+          QCOMPARE(plan.executor().program().paged.size(), size_t{1});
+          CaseInputs hit = from.inputs, miss = from.inputs;
+          for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
+          std::get<std::vector<int32_t>>(miss.at("moe.labels"))[1] = 1;
+          for (const bool hits : {true, false, false, true}) {
+            const CaseInputs& inputs = hits ? hit : miss;
+            const std::vector<OutputValue> expected = (hits ? only_taken : only_fallback).run(inputs).outputs;
+            const ExecutionResult& came = plan.run(inputs);
+            QCOMPARE(difference(expected, came.outputs), std::string());
+            QCOMPARE(came.guard_misses, std::vector<int32_t>{hits ? 0 : 1});
+            const OracleResult<float> oracle = Oracle<float>(from.graph, *from.weights).run(oracle_inputs<float>(inputs), from.bindings);
+            for (const OutputValue& out : came.outputs) {
+              const auto& theirs = oracle.output(out.name);
+              QCOMPARE(out.integers, theirs.integers);
+              for (size_t i = 0; i < out.reals.size(); ++i) QVERIFY(std::fabs(out.reals[i] - theirs.reals[i]) <= 1e-4);
+            }
           }
         }
   }

@@ -95,7 +95,10 @@ CaseInputs drawn_anew(const RandomCase& from, uint64_t seed) {
   return inputs;
 }
 
-PassInput pass_input(const Graph& graph, const LoadProfile& profile) { return {graph, profile}; }
+PassInput pass_input(const Graph& graph, const LoadProfile& profile) {
+  static const Bf16Rows rows = cpu::bf16_rows();
+  return {graph, profile, nullptr, {}, {}, cpu::CpuDevice(1).info().rounds_bf16_inputs ? &rows : nullptr};
+}
 
 size_t count_nodes(const Graph& graph, std::string_view op) {
   size_t n = 0;

@@ -63,6 +63,7 @@ class RandomGraphsTest : public QObject {
   Q_OBJECT
   static constexpr int kRagged = 1000;  // seeds from here on make graphs with ragged cells
   static constexpr int kMaps = 2000;    // and from here on graphs over maps
+  static constexpr int kStates = 3000;  // and from here on graphs that decode
   static constexpr int kToys = 0;       // seeds below are toys, two of each
 
  private:
@@ -71,6 +72,7 @@ class RandomGraphsTest : public QObject {
     for (int seed = 0; seed < 120; ++seed) QTest::newRow(qPrintable(QString("random %1").arg(seed))) << seed;
     for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("ragged %1").arg(seed))) << kRagged + seed;
     for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("maps %1").arg(seed))) << kMaps + seed;
+    for (int seed = 0; seed < 80; ++seed) QTest::newRow(qPrintable(QString("states %1").arg(seed))) << kStates + seed;
     for (size_t toy = 0; toy < toys().size(); ++toy)
       for (const int seed : {1, 2})
         QTest::newRow(qPrintable(QString("%1 toy %2").arg(toys()[toy].name).arg(seed))) << kToys - 2 * int(toy) - seed;
@@ -78,8 +80,9 @@ class RandomGraphsTest : public QObject {
   static RandomCase make(int seed) {
     if (seed < kToys) return toys()[static_cast<size_t>((kToys - seed - 1) / 2)].make(static_cast<uint64_t>((kToys - seed - 1) % 2 + 1));
     RandomOptions options;
-    options.maps = seed >= kMaps;
-    options.ragged = seed >= kRagged && !options.maps;
+    options.states = seed >= kStates;
+    options.maps = seed >= kMaps && !options.states;
+    options.ragged = seed >= kRagged && seed < kMaps;
     return make_random_case(static_cast<uint64_t>(seed), options);
   }
 

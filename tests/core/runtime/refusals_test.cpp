@@ -21,18 +21,19 @@ std::string complaint(const std::function<void()>& act) {
   return "none";
 }
 
-/// Three rows of each of two sequences, put into five places from place `at` on.
+/// Three rows of each of two sequences, put into five places from place 1 and from place `at` on.
 RandomCase put_at(int64_t at) {
   CaseBuilder b(1);
   const SpaceId sequences = b.root_space("sequences", b.bound_symbol("N", 2)),
                 rows = b.dense_space("rows", sequences, b.bound_symbol("T", 3)), places = b.dense_space("places", sequences, 5);
   const ValueId x = b.floats("x", rows, {4}), state = b.state("kept", DType::f32, places, {4});
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
-  const ValueId length = b.value("extent", {}, {{"extent", std::string("T")}}, "length");
-  const ValueId place = b.value("add_constant", {length}, {{"value", at - 3}}, "place");
+  const ValueId place = b.integers("place", sequences, 3);
   b.GraphBuilder::add("state_put", {state, x, place}, {{"extras", std::string("at")}}, "keep");
   b.output("y", b.value("scale", {state}, {{"factor", 1.0}}, "y"));
-  return b.take("put");
+  RandomCase made = b.take("put");
+  made.inputs["place"] = std::vector<int32_t>{1, static_cast<int32_t>(at)};
+  return made;
 }
 
 /// Top-1 of four among the tokens.

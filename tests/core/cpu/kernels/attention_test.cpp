@@ -15,7 +15,7 @@ namespace {
 struct Case {
   AttentionProblem p;
   Floats q, k, v, table;
-  std::vector<int32_t> mask;
+  std::vector<int32_t> mask, steps;  // steps: of a cache; empty: none
   int64_t ldq, ldk, ldv, ldo;
 
   explicit Case(const AttentionProblem& problem, bool bias = false, bool masked = false)
@@ -36,15 +36,56 @@ struct Case {
     if (masked) p.key_mask = mask.data();
     if (bias) p.bias_table = table.data();
   }
+  Case& from(std::vector<int32_t> places) {
+    steps = std::move(places);
+    return *this;
+  }
+  int64_t position(int64_t s) const { return steps.empty() ? 0 : steps[static_cast<size_t>(s)]; }
+  int64_t valid(int64_t s) const { return steps.empty() ? p.k_length : position(s) + p.q_length; }
+
+  /// Rows of keys or values, page by page in another order, with NaN where no row is; addresses by sequence and page.
+  std::vector<uint64_t> paged(const Floats& rows, int64_t ld, Floats& pages) const {
+    const int64_t each = pages_of_sequence();
+    std::vector<uint64_t> addresses;
+    for (int64_t i = 0; i < p.sequences * each; ++i) {
+      const int64_t s = i / each, first = i % each * kPage, to = (i * 7 + 3) % (p.sequences * each) * kPage * ld;
+      const int64_t count = std::max<int64_t>(0, std::min(kPage, valid(s) - first));
+      std::copy_n(rows.data() + (s * p.k_length + first) * ld, count * ld, pages.data() + to);
+      addresses.push_back(count > 0 ? reinterpret_cast<uint64_t>(pages.data() + to) : 0);
+    }
+    return addresses;
+  }
+  Floats room_for_pages(int64_t ld) const {
+    return Floats(static_cast<size_t>(p.sequences * pages_of_sequence() * kPage * ld), std::numeric_limits<float>::quiet_NaN());
+  }
+  int64_t pages_of_sequence() const { return (p.k_length + kPage - 1) / kPage; }
 
   Floats run(int threads) const {
     ThreadTeam team(threads);
     Floats out(static_cast<size_t>(p.sequences * p.q_length * ldo), -7.0f);
     Scratch scratch(attention_scratch_bytes(p, threads), std::byte{0xff});
-    attention(team, q.data(), ldq, k.data(), ldk, v.data(), ldv, p, out.data(), ldo, scratch.data());
+    AttentionProblem now = p;
+    if (!steps.empty()) now.steps = steps.data();
+    attention(team, q.data(), ldq, k.data(), ldk, v.data(), ldv, now, out.data(), ldo, scratch.data());
     if (!out.intact() || !scratch.intact()) qFatal("attention wrote outside its output");
     return out;
   }
+
+  /// The same with keys and values in pages.
+  Floats run_in_pages(int threads) const {
+    Floats kept_k = room_for_pages(ldk), kept_v = room_for_pages(ldv);
+    const std::vector<uint64_t> k_pages = paged(k, ldk, kept_k), v_pages = paged(v, ldv, kept_v);
+    AttentionProblem in_pages = p;
+    in_pages.steps = steps.data();
+    in_pages.k_pages = k_pages.data(), in_pages.v_pages = v_pages.data();
+    in_pages.pages_of_sequence = pages_of_sequence(), in_pages.page_rows = kPage;
+    ThreadTeam team(threads);
+    Floats out(static_cast<size_t>(p.sequences * p.q_length * ldo), -7.0f);
+    Scratch scratch(attention_scratch_bytes(p, threads), std::byte{0xff});
+    attention(team, q.data(), ldq, nullptr, ldk, nullptr, ldv, in_pages, out.data(), ldo, scratch.data());
+    return out;
+  }
+  static constexpr int64_t kPage = 64;
 
   /// transformers' way: f32 scores plus bias plus the most negative float, then softmax.
   std::vector<double> expected() const {
@@ -53,9 +94,9 @@ struct Case {
     for (int64_t s = 0; s < p.sequences; ++s)
       for (int64_t h = 0; h < p.heads; ++h)
         for (int64_t i = 0; i < p.q_length; ++i) {
-          const int64_t kv = h / (p.heads / p.kv_heads), position = p.q_offset + i;
-          std::vector<float> score(static_cast<size_t>(p.k_valid));
-          for (int64_t j = 0; j < p.k_valid; ++j) {
+          const int64_t kv = h / (p.heads / p.kv_heads), position = this->position(s) + i;
+          std::vector<float> score(static_cast<size_t>(valid(s)));
+          for (int64_t j = 0; j < valid(s); ++j) {
             double dot = 0;
             for (int64_t d = 0; d < p.head_dim; ++d)
               dot += double{q[static_cast<size_t>((s * p.q_length + i) * ldq + h * p.head_dim + d)]} *
@@ -73,7 +114,7 @@ struct Case {
           for (const float x : score) total += std::exp(x - most);
           for (int64_t c = 0; c < p.value_dim; ++c) {
             double sum = 0;
-            for (int64_t j = 0; j < p.k_valid; ++j)
+            for (int64_t j = 0; j < valid(s); ++j)
               sum += std::exp(score[static_cast<size_t>(j)] - most) / total *
                      v[static_cast<size_t>((s * p.k_length + j) * ldv + kv * p.value_dim + c)];
             out[static_cast<size_t>((s * p.q_length + i) * ldo + h * p.value_dim + c)] = sum;
@@ -88,7 +129,7 @@ struct Case {
     for_each_isa([&](Isa isa) {
       const Floats one = run(1);
       // Scores are sums of head_dim terms of up to 4; an error in a score is a relative error of the weight.
-      const double tolerance = 4 * kEpsilon * (4.0 * p.head_dim * std::fabs(p.scale) + static_cast<double>(p.k_valid) / 8 + 20);
+      const double tolerance = 4 * kEpsilon * (4.0 * p.head_dim * std::fabs(p.scale) + static_cast<double>(p.k_length) / 8 + 20);
       if (error.isEmpty()) error = worst(one.data(), reference, tolerance, name + " " + to_text(isa).data());
       if (error.isEmpty() && !(run(2) == one && run(3) == one)) error = name + ": depends on the thread count";
     });
@@ -99,7 +140,7 @@ struct Case {
 AttentionProblem problem(int64_t sequences, int32_t heads, int32_t kv_heads, int32_t dim, int64_t q_length, int64_t k_length) {
   AttentionProblem p;
   p.sequences = sequences, p.heads = heads, p.kv_heads = kv_heads, p.head_dim = p.value_dim = dim;
-  p.q_length = q_length, p.k_length = p.k_valid = k_length;
+  p.q_length = q_length, p.k_length = k_length;
   p.scale = 1 / std::sqrt(static_cast<float>(dim));
   return p;
 }
@@ -111,7 +152,7 @@ class AttentionTest : public QObject {
  private slots:
   void a_cancelled_team_begins_no_task() {
     AttentionProblem p;
-    p.q_length = p.k_length = p.k_valid = 300;
+    p.q_length = p.k_length = 300;
     const Case c(p);
     ThreadTeam team(2);
     const CancellationToken cancel;
@@ -143,12 +184,14 @@ class AttentionTest : public QObject {
   }
 
   void causal_from_any_position_in_a_cache() {
-    for (const int64_t offset : {0, 3, 290})
+    for (const int32_t offset : {0, 3, 290})
       for (const int64_t q : {1, 6, 10}) {
         AttentionProblem p = problem(2, 2, 2, 16, q, 320);
-        p.causal = true, p.q_offset = offset, p.k_valid = offset + q;
-        const QString error = Case(p).check(QString("offset %1 q %2").arg(offset).arg(q));
-        QVERIFY2(error.isEmpty(), qPrintable(error));
+        p.causal = true;
+        for (const int32_t other : {offset, 150}) {
+          const QString error = Case(p).from({offset, other}).check(QString("offsets %1 %2 q %3").arg(offset).arg(other).arg(q));
+          QVERIFY2(error.isEmpty(), qPrintable(error));
+        }
       }
     AttentionProblem prefill = problem(1, 3, 3, 16, 280, 280);
     prefill.causal = true;
@@ -180,10 +223,12 @@ class AttentionTest : public QObject {
     AttentionProblem decoder = encoder;
     decoder.causal = true, decoder.bidirectional = false;
     AttentionProblem step = decoder;
-    step.q_length = 1, step.q_offset = 140, step.k_valid = 141;
+    step.q_length = 1;
     for (const bool masked : {false, true})
       for (const auto& [name, p] : {std::pair{"encoder", encoder}, {"decoder", decoder}, {"step", step}}) {
-        const QString error = Case(p, true, masked).check(QString("%1 masked %2").arg(name).arg(masked));
+        Case c(p, true, masked);
+        if (p.q_length == 1) c.from({140, 3, 149});
+        const QString error = c.check(QString("%1 masked %2").arg(name).arg(masked));
         QVERIFY2(error.isEmpty(), qPrintable(error));
       }
   }
@@ -199,19 +244,36 @@ class AttentionTest : public QObject {
 
   void a_query_does_not_depend_on_the_others() {
     AttentionProblem p = problem(1, 2, 2, 64, 200, 330);
-    p.causal = true, p.q_offset = 130, p.window = 290;
+    p.causal = true, p.window = 290;
     for_each_isa([&](Isa isa) {
-      const Case all(p, true);
+      Case all(p, true);
+      all.from({130});
       const Floats together = all.run(2);
       for (const int64_t i : {0, 1, 77, 199}) {
         Case one(p, true);
-        one.p.q_length = 1, one.p.q_offset = 130 + i;
+        one.p.q_length = 1, one.from({static_cast<int32_t>(130 + i)});
         std::copy_n(all.q.data() + i * all.ldq, all.ldq, one.q.data());
         const Floats alone = one.run(1);
         QVERIFY2(std::memcmp(alone.data(), together.data() + i * all.ldo, static_cast<size_t>(all.ldo) * sizeof(float)) == 0,
                  to_text(isa).data());
       }
     });
+  }
+
+  void pages_give_the_same_bits() {
+    for (const auto& [q, k] : {std::pair<int64_t, int64_t>{1, 700}, {5, 320}, {70, 190}, {3, 64}, {2, 65}})
+      for (const int32_t window : {0, 40}) {
+        AttentionProblem p = problem(3, 4, 2, 20, q, k);
+        p.value_dim = 70, p.causal = true, p.window = window;
+        const auto last = static_cast<int32_t>(k - q);
+        for_each_isa([&](Isa isa) {
+          Case c(p, true);
+          c.from({last, 0, last / 2});
+          const Floats expected = c.run(2), came = c.run_in_pages(2);
+          QVERIFY2(std::memcmp(came.data(), expected.data(), static_cast<size_t>(p.sequences * q * c.ldo) * sizeof(float)) == 0,
+                   to_text(isa).data());
+        });
+      }
   }
 
   void nan_is_not_hidden() {

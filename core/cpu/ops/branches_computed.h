@@ -1,0 +1,32 @@
+// Of a gather that joins all slots of a decision at once: for which branches there is a row in each.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/cpu/cpu_kernel.h"
+#include "core/graph/roles.h"
+
+namespace stormcell::cpu {
+
+/// The branches whose slots were computed, of those that input 0 holds; nothing where all were, or where it holds single branches.
+inline std::optional<std::vector<int64_t>> branches_computed(const Making& m) {
+  const Graph& g = m.graph();
+  const Attributes& attributes = m.node().attributes;
+  if (attributes.has("branches")) return attributes.list("branches");
+  if (m.type(0).space == kNone || g.space(m.type(0).space).branch != kAllBranches) return {};
+  const ValueId decision = g.space(m.type(0).space).decision;
+  NodeId producer = m.value(0).producer;
+  while (producer != kNone) {
+    const Node& n = g.node(producer);
+    // What another decision sends lies within a slot, or above all of them: it says nothing of these branches.
+    if (sends_by(g, n) == decision) {
+      if (has_role(n, Role::grouped)) return n.attributes.list("branches");
+      return {};
+    }
+    if (n.inputs.empty() || has_role(n, Role::exchange)) return {};  // computed by all ranks
+    producer = g.value(n.inputs[0]).producer;
+  }
+  return {};
+}
+
+}  // namespace stormcell::cpu

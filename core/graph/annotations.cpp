@@ -1,0 +1,202 @@
+#include "core/graph/annotations.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/text_names.h"
+#include "core/graph/operator.h"
+#include "core/graph/roles.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::array kRules = {
+    AnnotationRule{kKernel, Annotated::node, "", "the device's kernel that runs the node, by its name"},
+    AnnotationRule{kStorage, Annotated::value, "f32 bf16", "the format in which the value lies in memory"},
+    AnnotationRule{kFormat, Annotated::weight, "f32 bf16", "the format in which products hold the weight"},
+};
+
+std::string_view kind_text(Annotated on) {
+  switch (on) {
+    case Annotated::node:
+      return "a node";
+    case Annotated::value:
+      return "a value";
+    case Annotated::weight:
+      return "a weight";
+  }
+  return {};
+}
+
+const AnnotationRule* find_rule(std::string_view key) {
+  const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const AnnotationRule& r) { return r.key == key; });
+  return at == kRules.end() ? nullptr : &*at;
+}
+
+bool holds_word(std::string_view words, std::string_view word) {
+  return !word.empty() && word.find(' ') == std::string_view::npos &&
+         (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+/// * stands for any characters.
+bool matches(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  if (name.substr(0, star) != pattern.substr(0, star)) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t from = star; from <= name.size(); ++from)
+    if (matches(rest, name.substr(from))) return true;
+  return false;
+}
+
+DType word_format(const Annotations& annotations, std::string_view key, DType otherwise) {
+  const std::string* word = annotations.find(key);
+  return word ? parse_dtype(*word).value_or(otherwise) : otherwise;
+}
+
+void check(const Annotations& annotations, Annotated on, const std::string& where) {
+  for (const auto& [key, word] : annotations)
+    if (const std::string problem = annotation_problem(key, word, on); !problem.empty()) bad_input(where, problem);
+}
+
+struct Request {
+  std::string name, key, word;
+};
+
+/// Names hold points, and so do kernels: the key stands before the first "=", behind the last point before that.
+Request parse_request(std::string_view text, const std::string& where) {
+  const size_t equals = text.find('='), dot = text.substr(0, std::min(equals, text.size())).rfind('.');
+  if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0 || equals + 1 == text.size())
+    bad_input(where, quoted(text) + " is not NAME.KEY=WORD", "write it as encoder.final.kernel=rms_norm");
+  return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1, equals - dot - 1)), std::string(text.substr(equals + 1))};
+}
+
+}  // namespace
+
+std::span<const AnnotationRule> annotation_rules() { return kRules; }
+
+const std::string* Annotations::find(std::string_view key) const {
+  for (const auto& [k, word] : list_)
+    if (k == key) return &word;
+  return nullptr;
+}
+void Annotations::set(std::string_view key, std::string_view word) {
+  const auto at = std::find_if(list_.begin(), list_.end(), [&](const auto& a) { return a.first >= key; });
+  if (at != list_.end() && at->first == key) {
+    at->second = std::string(word);
+  } else {
+    list_.emplace(at, std::string(key), std::string(word));
+  }
+}
+
+std::string to_text(const Annotations& annotations) {
+  std::string text;
+  for (const auto& [key, word] : annotations) text += " @" + text_name(key) + "=" + text_name(word);
+  return text;
+}
+
+DType stored_format(const Value& value) {
+  return value.annotations.empty() ? value.type.dtype : word_format(value.annotations, kStorage, value.type.dtype);
+}
+DType held_format(const Value& weight) {
+  return weight.annotations.empty() ? weight.type.dtype : word_format(weight.annotations, kFormat, weight.type.dtype);
+}
+
+std::string annotation_problem(std::string_view key, std::string_view word, Annotated on) {
+  const AnnotationRule* rule = find_rule(key);
+  if (!rule || rule->on != on) {
+    std::string known;
+    for (const AnnotationRule& r : kRules)
+      if (r.on == on) known += (known.empty() ? "" : " ") + std::string(r.key);
+    return "expected an annotation of " + std::string(kind_text(on)) + " as " + listed(known) + ", got " + quoted(key);
+  }
+  if (rule->words.empty() ? word.empty() : !holds_word(rule->words, word))
+    return "expected " + std::string(key) + (rule->words.empty() ? " to name a kernel" : " " + listed(rule->words)) + ", got " +
+           quoted(word);
+  return {};
+}
+
+bool may_be_annotated(const Value& value, Annotated& on) {
+  on = value.kind == ValueKind::weight ? Annotated::weight : Annotated::value;
+  if (value.kind == ValueKind::weight) return true;
+  return (value.kind == ValueKind::result || value.kind == ValueKind::state) && value.type.dtype == DType::f32;
+}
+
+void check_annotations(const Graph& graph) {
+  bool any_stored = false;
+  for (const Value& v : graph.values) {
+    if (v.annotations.empty()) continue;
+    Annotated on = Annotated::value;
+    const std::string where = "value %" + v.name;
+    if (!may_be_annotated(v, on)) bad_input(where, "expected no annotation of " + type_text(graph, v.type));
+    check(v.annotations, on, where);
+    any_stored = any_stored || on == Annotated::value;
+  }
+  for (const Node& n : graph.nodes)
+    if (!n.annotations.empty()) check(n.annotations, Annotated::node, node_text(n));
+  if (!any_stored) return;
+  for (const NamedValue& output : graph.outputs)
+    if (const Value& v = graph.value(output.value); stored_format(v) != v.type.dtype)
+      bad_input("output " + output.name, "expected storage as its type says, f32, got " + *v.annotations.find(kStorage));
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& n = graph.node(id);
+    if (!has_role(n, Role::guard)) return;
+    for (const std::vector<ValueId>& yields : n.yields)
+      for (size_t i = 0; i < n.outputs.size(); ++i)
+        if (stored_format(graph.value(yields[i])) != stored_format(graph.value(n.outputs[i])))
+          bad_input(node_text(n), "expected the same storage of %" + graph.value(yields[i]).name + " as of %" +
+                                      graph.value(n.outputs[i]).name + ", whose memory it shares");
+  });
+}
+
+void annotate(Graph& graph, std::string_view text, const std::string& where) {
+  const Request asked = parse_request(text, where);
+  const AnnotationRule* rule = find_rule(asked.key);
+  if (!rule) {
+    std::string known;
+    for (const AnnotationRule& r : kRules) known += (known.empty() ? "" : " ") + std::string(r.key);
+    bad_input(where, quoted(asked.key) + " is no annotation", listed(known));
+  }
+  if (const std::string problem = annotation_problem(asked.key, asked.word, rule->on); !problem.empty())
+    bad_input(where, quoted(text) + ": " + problem, "choose one of these");
+  bool found = false;
+  const auto say = [&](Annotations& annotations) {
+    annotations.set(asked.key, asked.word);
+    found = true;
+  };
+  if (rule->on == Annotated::node) {
+    graph.for_each_node([&](NodeId id, int) {
+      if (matches(asked.name, graph.node(id).name)) say(graph.node(id).annotations);
+    });
+  } else {
+    for (Value& v : graph.values) {
+      Annotated on = Annotated::value;
+      if (may_be_annotated(v, on) && on == rule->on && matches(asked.name, v.name)) say(v.annotations);
+    }
+  }
+  if (!found)
+    bad_input(where, std::string(kind_text(rule->on)) + " " + quoted(asked.name) + ": the model has none of this name",
+              "inspect MODEL --text - lists them");
+  try {
+    check_annotations(graph);
+  } catch (const Error& e) {
+    bad_input(where, quoted(text) + ": " + e.what(), "leave it out");
+  }
+}
+
+std::vector<std::string> annotation_list(const Graph& graph) {
+  std::vector<std::string> list;
+  const auto add = [&](const std::string& name, const Annotations& annotations) {
+    for (const auto& [key, word] : annotations) list.push_back(name + "." + key + "=" + word);
+  };
+  for (const Value& v : graph.values)
+    if (v.producer == kNone) add(v.name, v.annotations);
+  graph.for_each_node([&](NodeId id, int) {
+    add(graph.node(id).name, graph.node(id).annotations);
+    for (const ValueId v : graph.node(id).outputs) add(graph.value(v).name, graph.value(v).annotations);
+  });
+  return list;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,73 @@
+// What a plan says of nodes and values beside what they compute: which kernel runs a node, in which format a value lies or a weight is
+// multiplied. What a graph means never depends on it: types stay, oracle, verifier, costs and cell flow do not read it; devices do.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace stormcell {
+
+class Graph;
+struct Node;
+struct Value;
+
+/// What an annotation stands on.
+enum class Annotated : uint8_t {
+  node,
+  value,  ///< what a node makes, or a state, in f32
+  weight,
+};
+
+struct AnnotationRule {
+  std::string_view key;
+  Annotated on = Annotated::node;
+  std::string_view words;  ///< those it may be, with blanks between; empty: a name that the device knows
+  std::string_view summary;
+};
+/// All keys there are. A new one: its row, and the device that honours it.
+std::span<const AnnotationRule> annotation_rules();
+inline constexpr std::string_view kKernel = "kernel", kStorage = "storage", kFormat = "format";
+
+/// Words by key, ordered by key, so that the text form is canonical.
+class Annotations {
+ public:
+  bool empty() const { return list_.empty(); }
+  /// nullptr where nothing is said.
+  const std::string* find(std::string_view key) const;
+  void set(std::string_view key, std::string_view word);
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+  bool operator==(const Annotations&) const = default;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> list_;
+};
+
+/// " @key=word" for each.
+std::string to_text(const Annotations& annotations);
+
+/// The number format in which a value lies in memory: that of its type unless `storage` says another.
+DType stored_format(const Value& value);
+/// The number format in which products hold a weight: that of its type unless `format` says another.
+DType held_format(const Value& weight);
+
+/// What is wrong with one annotation of something of this kind: the key or the word is not known there; empty: nothing.
+std::string annotation_problem(std::string_view key, std::string_view word, Annotated on);
+/// What may be said of a value; nothing of inputs, integers, decisions and ragged values.
+bool may_be_annotated(const Value& value, Annotated& on);
+/// The annotations of a graph are known ones where they may stand, and fit together: what the graph gives lies as its type says, and what
+/// the bodies of a guard yield lies as the guard's output does. Throws Error(bad_input).
+void check_annotations(const Graph& graph);
+
+/// Says "NAME.KEY=WORD" of the nodes, values or weights of this name, in which * stands for any characters. Throws Error(bad_input) that
+/// begins with `where`: not of this form, nothing of this name, an unknown key or word.
+void annotate(Graph& graph, std::string_view text, const std::string& where);
+/// Each annotation as annotate() reads it, in running order.
+std::vector<std::string> annotation_list(const Graph& graph);
+
+}  // namespace stormcell

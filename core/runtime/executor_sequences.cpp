@@ -1,0 +1,51 @@
+// The sequences of a batch: what the executor gives a submission of their states, and what it leaves of them.
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/runtime/executor.h"
+
+namespace stormcell {
+
+/// Pages for what the batch may write, their table, and the places where the sequences stand.
+void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options) {
+  if (program_->places < 0) {
+    if (!options.sequences.empty()) bad_input("sequences", "expected none: the plan has no states of sequences", "give it none");
+    return;
+  }
+  const Operand& places = program_->operands[program_->places];
+  const auto count = static_cast<size_t>(program_->dims[places.rows].evaluate(bindings));
+  if (!options.sequences.empty() && options.sequences.size() != count)
+    bad_input("sequences",
+              "expected one for each of " + std::to_string(count) + " of the batch, got " + std::to_string(options.sequences.size()));
+  sequences_.assign(options.sequences.begin(), options.sequences.end());
+  if (std::set(sequences_.begin(), sequences_.end()).size() != sequences_.size())
+    bad_input("sequences", "one stands twice in the batch", "give each sequence once");
+  for (; sequences_.size() < count; sequences_.push_back(own_.back())) own_.push_back(states_->open());
+  const std::vector<int64_t> added = rows_added(*program_->graph, paged_, bindings, [&](ValueId mask) -> std::span<const int32_t> {
+    const auto at = inputs.integers.find(program_->graph->value(mask).name);
+    return at == inputs.integers.end() ? std::span<const int32_t>() : std::span<const int32_t>(at->second);
+  });
+  places_.resize(count);
+  int64_t most = 1;
+  for (size_t i = 0; i < count; ++i) {
+    places_[i] = states_->place(sequences_[i]);
+    states_->reserve(sequences_[i], key_, places_[i] + added[i]);
+    most = std::max(most, pages_for(places_[i] + added[i]));
+  }
+  states_->table(sequences_, key_, most, pages_);
+  const auto bytes = static_cast<int64_t>(pages_.size() * sizeof(uint64_t));
+  memory_->reserve(SharedPart::pages, bytes);
+  submission_.pages = memory_->address(SharedPart::pages);
+  submission_.pages_of_sequence = most;
+  stream_->copy_to_device(submission_.pages, pages_.data(), bytes);
+  stream_->copy_to_device(executable_->address(program_->places), places_.data(), static_cast<int64_t>(count) * 4);
+}
+
+/// The sequences stand where the plan says, those that nobody else knows have ended.
+void Executor::leave_sequences(const ExecuteOptions& options) {
+  for (size_t i = 0; i < options.sequences.size(); ++i) states_->set_place(sequences_[i], places_[i]);
+  for (; !own_.empty(); own_.pop_back()) states_->close(own_.back());
+}
+
+}  // namespace stormcell

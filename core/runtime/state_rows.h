@@ -1,0 +1,84 @@
+// Where the rows of states lie, and what state_put may write of them, for the oracle and the kernels alike: rows that do not fit are an
+// error, never cut off.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/cell/ragged.h"
+
+namespace stormcell {
+
+/// Rows of a page of states: attention packs keys 64 at a time, so that what it packs never crosses a page.
+inline constexpr int64_t kPageRows = 64;
+inline constexpr int64_t pages_for(int64_t rows) { return (rows + kPageRows - 1) / kPageRows; }
+
+inline void expect_places(const std::string& node, int64_t places, int64_t rows, int64_t at) {
+  if (at < 0 || rows > places - at)
+    failed(node, "expected rows that fit " + std::to_string(places) + " places, got " + std::to_string(rows) + " from place " +
+                     std::to_string(at));
+}
+
+/// The rows of a state: `places` of each parent, one parent after another, or in pages.
+struct StateRows {
+  std::byte* data = nullptr;
+  int64_t places = 0, row_bytes = 0;
+  const uint64_t* pages = nullptr;  ///< [parents][pages_of_parent] addresses of pages of kPageRows rows, 0: no such page; null: no pages
+  int64_t pages_of_parent = 0;
+
+  std::byte* row(int64_t parent, int64_t place) const {
+    if (!pages) return data + (parent * places + place) * row_bytes;
+    return reinterpret_cast<std::byte*>(pages[parent * pages_of_parent + place / kPageRows]) + place % kPageRows * row_bytes;
+  }
+  /// Rows from `place` on that lie behind each other, at most `rows`.
+  int64_t stretch(int64_t place, int64_t rows) const { return pages ? std::min(rows, kPageRows - place % kPageRows) : rows; }
+  bool has(int64_t parent, int64_t place) const {
+    return !pages || (place / kPageRows < pages_of_parent && pages[parent * pages_of_parent + place / kPageRows] != 0);
+  }
+  /// A parent's rows [at, at + rows) fit, and their pages are there.
+  void expect(const std::string& node, int64_t parent, int64_t at, int64_t rows) const {
+    expect_places(node, places, rows, at);
+    for (int64_t r = at; pages && r < at + rows; r += stretch(r, rows))
+      if (!has(parent, r))
+        failed(node, "expected a page for place " + std::to_string(r) + " of sequence " + std::to_string(parent) + ", got none");
+  }
+};
+
+/// Where state_put writes: the rows of each parent, one parent after another in the value that is put, from the parent's place `at` on.
+struct PutRange {
+  StateRows state;
+  CellGroups rows;
+  const int32_t* at = nullptr;  ///< by parent; null: 0
+
+  void check(const std::string& node) const {
+    for (int64_t p = 0; p < rows.parents; ++p) state.expect(node, p, place(p), rows.count(p));
+  }
+  /// The rows to their places.
+  void put(const std::byte* from) const {
+    each([&](std::byte* kept, int64_t first, int64_t n) { std::memcpy(kept, from + first * state.row_bytes, bytes(n)); });
+  }
+  /// What stands in their places.
+  void get(std::byte* to) const {
+    each([&](const std::byte* kept, int64_t first, int64_t n) { std::memcpy(to + first * state.row_bytes, kept, bytes(n)); });
+  }
+
+  /// visit(where they are kept, the first of them in the value that is put, rows) for rows that lie behind each other.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (int64_t p = 0; p < rows.parents; ++p)
+      for (int64_t done = 0, count = rows.count(p); done < count;) {
+        const int64_t n = state.stretch(place(p) + done, count - done);
+        visit(state.row(p, place(p) + done), rows.begin(p) + done, n);
+        done += n;
+      }
+  }
+
+ private:
+  int64_t place(int64_t parent) const { return at ? at[parent] : 0; }
+  size_t bytes(int64_t n) const { return static_cast<size_t>(n * state.row_bytes); }
+};
+
+}  // namespace stormcell
