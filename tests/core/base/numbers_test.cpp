@@ -1,3 +1,5 @@
+#include <QTest>  // moc cannot read <compare> where it is the first header of all
+
 #include "core/base/numbers.h"
 
 #include "tests/testing/testing.h"
