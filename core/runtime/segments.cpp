@@ -67,7 +67,7 @@ class Cutting {
     ends_.emplace(step, why);
   }
 
-  /// Who is resumed within a region goes on behind it: it begins and ends between leaves.
+  /// A leaf is entered at its begin alone: where one begins in a region, the jump around the region leads to the begin of another.
   void cut_around_regions() {
     for (bool more = true; more;) {
       more = false;
@@ -76,7 +76,7 @@ class Cutting {
     }
   }
   bool has_cut_within(const Region& r) const {
-    const auto at = cuts_.upper_bound(r.begin);
+    const auto at = cuts_.lower_bound(r.begin);
     return at != cuts_.end() && *at < r.end;
   }
 

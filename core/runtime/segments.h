@@ -25,7 +25,7 @@ enum class SegmentEnd : uint8_t {
   fallback,  ///< the fallback behind it may lack its weights
   route,     ///< a router has chosen branches whose parts may not be there, and the host is told
   wave,      ///< branches of the step may be left whose parts are not there: the leaf is resumed itself
-  exchange,  ///< rows go to other ranks
+  exchange,  ///< rows go to other ranks: ranks of one process meet within the step so far, and the submission goes on
 };
 
 struct Segment {

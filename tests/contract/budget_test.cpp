@@ -32,9 +32,9 @@ class BudgetContractTest : public QObject {
   void people_are_told_what_was_read() {
     const Arguments plain = short_run("run", switch_model(), switch_data());
     Arguments arguments = plain;
-    arguments.insert(arguments.end(), {"--weight-budget", "20kB"});
+    arguments.insert(arguments.end(), {"--weight-budget", "21kB"});
     const Ended ended = run_program(arguments), without = run_program(plain);
-    for (const char* words : {"weights of branches", "--weight-budget 19.5 KiB", "evicted", "counted by the"})
+    for (const char* words : {"weights of branches", "--weight-budget 20.5 KiB", "evicted", "counted by the"})
       QVERIFY2(ended.out.find(words) != std::string::npos && without.out.find(words) == std::string::npos, told(arguments, ended).c_str());
   }
   void what_is_no_size_is_refused() {

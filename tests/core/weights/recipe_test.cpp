@@ -298,7 +298,7 @@ class RecipeTest : public QObject {
     std::mt19937 random(6);
     held.add_random("e", DType::bf16, {3, 6, 5}, random);
     std::vector<double> all(90);
-    reference::make_recipe_reader(parse_recipe("e", "recipe"), held)->read_flat(0, 90, all.data());
+    reference::make_recipe_reader(tensor_recipe("e"), held)->read_flat(0, 90, all.data());
     for (const auto& [text, first, count] : {std::tuple{R"(index("e", 1))", 30, 30}, std::tuple{R"(slice(index("e", 2), 1, 4))", 65, 15},
                                              std::tuple{R"(index(slice("e", 1, 3), 1))", 60, 30}}) {
       held.bytes_read = 0;
