@@ -74,7 +74,7 @@ std::string plans_text(RunSummaryFigures f) {
   add_row(rows, "  95th percentile", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.p95); });
   add_row(rows, "  fastest", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.min); });
   add_row(rows, "  executions measured", f, [](const PlanFigures& p) { return count_text(p.latency_ms.runs); });
-  add_row(rows, rate_name(f.dataset), f, [](const PlanFigures& p) { return rate_text(p.cells_per_s); });
+  add_row(rows, rate_name(f), f, [](const PlanFigures& p) { return rate_text(p.cells_per_s); });
   add_row(rows, "share of the physical limit", f, [](const PlanFigures& p) {
     // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
     return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);
@@ -146,7 +146,8 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   return "\n" + table_text(rows, {});
 }
 
-std::string passes_text(const std::vector<PassReport>& passes) {
+std::string passes_text(const RunSummaryFigures& f) {
+  const std::vector<PassReport>& passes = f.passes;
   if (passes.empty()) return {};
   Rows rows = {{"pass", "", "alone", "its own", "up to here", "guard misses", ""}};
   for (const PassReport& p : passes)
@@ -170,7 +171,7 @@ std::string passes_text(const std::vector<PassReport>& passes) {
   const bool owned = std::any_of(passes.begin(), passes.end(), [](const PassReport& p) { return p.speedup_own.has_value(); });
   return "\n" + table_text(rows, right) +
          (owned ? "its own: the plan with the pass and those above it against the plan without it\n" : "") +
-         (guarded ? "guard misses: over all batches, each guard counted once a batch\n" : "");
+         (guarded ? "guard misses: over all batches, each guard counted " + guards_counted(f.phase) + "\n" : "");
 }
 
 std::string routing_text(const std::vector<RouterFigures>& routing) {
@@ -220,10 +221,10 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
          "; the limit counts memory, which data in a cache do not need\n";
 }
 
-}  // namespace
-
-std::string to_text(const RunSummaryFigures& f, bool verbose) {
-  std::string text = subject_text(f.model, f.dataset, f.device) + plans_text(f) + verdict_text(f, verbose) + passes_text(f.passes);
+/// All that was found in one phase.
+std::string phase_text(const RunSummaryFigures& f, bool verbose) {
+  std::string text = f.phase == "decode" ? "\ndecoding\n" : f.decode ? "\nforward\n" : "";
+  text += plans_text(f) + verdict_text(f, verbose) + passes_text(f);
   if (verbose || f.verb == "profile") text += routing_text(f.routing);
   if (verbose)
     text += operators_text("baseline operators", f.baseline_operators) +
@@ -238,6 +239,13 @@ std::string to_text(const RunSummaryFigures& f, bool verbose) {
   if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   return rows.empty() ? text : text + "\n" + table_text(rows, {});
+}
+
+}  // namespace
+
+std::string to_text(const RunSummaryFigures& f, bool verbose) {
+  std::string text = subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose);
+  return f.decode ? text + phase_text(*f.decode, verbose) : text;
 }
 
 std::string to_text(const GenerateFigures& f, bool verbose) {
@@ -283,14 +291,16 @@ std::string to_text(const SessionRuns& list) {
   };
   for (const SessionRunLine& run : list.runs) {
     const std::string number = "#" + std::to_string(run.id);
-    rows.push_back({number, run.kind + (run.name.empty() ? "" : " " + run.name), run.status, count_text(run.batches), run.started,
-                    given(run.baseline_ms), given(run.optimized_ms), ratio_text(run.speedup, run.speedup_ci95),
-                    !run.verified   ? "-"
-                    : *run.verified ? "yes"
-                                    : "NO",
-                    !run.passes.empty() ? joined(run.passes)
-                    : run.figures       ? ""
-                                        : "recording"});
+    rows.push_back(
+        {number, run.kind + (run.phase == "decode" && run.kind != "generate" ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
+         run.status, count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
+         ratio_text(run.speedup, run.speedup_ci95),
+         !run.verified   ? "-"
+         : *run.verified ? "yes"
+                         : "NO",
+         !run.passes.empty() ? joined(run.passes)
+         : run.figures       ? ""
+                             : "recording"});
     std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +
                      (run.sizes.empty() ? counted(run.sequences, "sequence") : run.items);
     if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + counted(run.threads, "thread") : "");

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/experiment/device_list.h"
 
 namespace stormcell::cli {
 namespace {
@@ -87,6 +88,18 @@ void add_json_option(CLI::App& app, std::string& json) {
   add_text(app, "--json", json, "the figures as JSON; - is standard output", "FILE|-");
 }
 
+void add_phase_options(CLI::App& app, ExperimentOptions& o) {
+  app.add_option_function<std::string>(
+         "--phase",
+         [&o](const std::string& text) {
+           check_phase(text);
+           o.phase = text;
+         },
+         "what is run on a batch: one pass through the model, decoding of new tokens, or one after the other (forward)")
+      ->type_name("forward|decode|both");
+  add_whole_number(app, "--max-new-tokens", o.most_new_tokens, 1, "where it decodes: at most this many tokens for each sequence (64)");
+}
+
 void add_measure_option(CLI::App& app, double& seconds) {
   add_number(app, "--measure-seconds", seconds,
              "time for measuring; if the data take longer, batches are drawn at random, each measured at least a few times");
@@ -129,13 +142,15 @@ void add_experiment_options(CLI::App& app, ExperimentOptions& o) {
          },
          "threads that compute (the cores this process may use)")
       ->type_name("N");
+  std::string devices;
+  for (const std::string& name : list_devices()) devices += (devices.empty() ? "" : ", ") + name;
   app.add_option_function<std::string>(
          "--device",
          [&o](const std::string& text) {
            check_device(text);
            o.device = text;
          },
-         "cpu")
+         devices)
       ->type_name("DEVICE");
   app.add_option_function<std::string>(
          "--dtype",

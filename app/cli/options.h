@@ -23,6 +23,8 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 void add_console_options(CLI::App& app, ConsoleOptions& options);
 /// --json
 void add_json_option(CLI::App& app, std::string& json);
+/// --phase and --max-new-tokens, of verbs that run plans.
+void add_phase_options(CLI::App& app, ExperimentOptions& options);
 /// --measure-seconds
 void add_measure_option(CLI::App& app, double& seconds);
 /// --annotate

@@ -1,5 +1,7 @@
 #include "app/cli/run_result.h"
 
+#include <algorithm>
+
 #include "app/cli/figures_text.h"
 #include "app/cli/numbers_text.h"
 #include "core/base/error.h"
@@ -21,13 +23,16 @@ int RunResult::show(const RunSummaryFigures& figures) {
 
 void RunResult::print(const RunSummaryFigures& figures) {
   for (const std::string& w : figures.warnings) console_.warning(w);
+  if (figures.decode)
+    for (const std::string& w : figures.decode->warnings)
+      if (std::find(figures.warnings.begin(), figures.warnings.end(), w) == figures.warnings.end()) console_.warning(w);
   json_.write(to_json(figures));
   json_.finish();
   console_.print(to_text(figures, console_.options().verbose));
 }
 
 int RunResult::verdict(const RunSummaryFigures& figures) {
-  if (!figures.verified || figures.verified->passed) return 0;
+  if (!figures.verified || figures.verified->passed) return figures.decode ? verdict(*figures.decode) : 0;
   const Verification& v = *figures.verified;
   const bool format_alone = v.reasons.size() == 1 && v.format && !v.format->passed;
   if (format_alone) fail_verification(figures.model.name, v.reasons, "leave out --dtype, or allow more with --tolerance");
@@ -38,6 +43,11 @@ void fail_verification(const std::string& model, const std::vector<std::string>&
   std::string why = reasons.empty() ? "the results differ" : reasons[0];
   if (reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, which --json lists";
   failed(model, "could not be verified: " + why, what_to_do);
+}
+
+std::string file_of_decoding(const std::string& file) {
+  const size_t name = file.rfind('/') + 1, dot = file.rfind('.');
+  return dot == std::string::npos || dot <= name ? file + ".decode" : file.substr(0, dot) + ".decode" + file.substr(dot);
 }
 
 void check_session_option(const std::string& session) {

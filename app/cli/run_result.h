@@ -27,6 +27,8 @@ class RunResult {
 /// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do.
 [[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
                                     const std::string& what_to_do = "this is an error of the program: report it");
+/// Of --phase both: what is written of decoding beside FILE. "plan.json" gives "plan.decode.json".
+std::string file_of_decoding(const std::string& file);
 /// Standard output takes no session and no binary file.
 void check_session_option(const std::string& session);
 void check_binary_output(const std::string& option, const std::string& path);

@@ -18,6 +18,7 @@ class OptimizeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, experiment_);
+    add_phase_options(app, experiment_);
     add_measure_option(app, optimize_.measure_seconds);
     add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
@@ -55,32 +56,46 @@ class OptimizeVerb : public Verb {
     if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
     if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
     if (report_ == "-") console.take_standard_output();
+    const bool both = experiment_.phase == "both";
+    for (const auto& [option, file] : {std::pair{"--config-out", &config_out_}, {"--report", &report_}})
+      if (both && *file == "-") bad_input(option, "--phase both writes two files, one for each phase", "name a file");
     if (!report_.empty()) check_output_path(report_);
+    if (both && !report_.empty()) check_output_path(file_of_decoding(report_));
     RunResult result(json_, optimize_.session, console);
     // A report is made from a session: where none is asked for, from one that is thrown away.
     std::optional<ScratchFolder> scratch;
     if (!report_.empty() && optimize_.session.empty()) optimize_.session = scratch.emplace().path() + "/report.storm";
-    TextOutput config(config_out_);
+    TextOutput config(config_out_), decode_config(both && !config_out_.empty() ? file_of_decoding(config_out_) : "");
     if (config.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());
     const auto figures = experiment->optimize(optimize_, console.progress());
-    // What was not verified has no configuration: the file stays as it was.
-    if (!figures->config.empty()) {
-      config.write(figures->config + "\n");
-      config.finish();
-    }
-    RunSummaryFigures shown = *figures;
-    if (scratch) shown.session.clear(), shown.session_run = 0;
+    write_config(figures->config, config);
+    if (figures->decode) write_config(figures->decode->config, decode_config);
+    const RunSummaryFigures shown = scratch ? without_session(*figures) : *figures;
     result.print(shown);
     // The table first: the page takes a moment. A run that could not be verified has its report too, which shows why.
-    if (!report_.empty()) {
-      write_report(figures->session + "#" + std::to_string(figures->session_run), report_);
-      if (report_ != "-") console.print("report  " + report_ + "\n");
-    }
+    write_page(*figures, report_, console);
+    if (figures->decode) write_page(*figures->decode, report_.empty() ? "" : file_of_decoding(report_), console);
     return RunResult::verdict(shown);
   }
 
  private:
+  /// What was not verified has no configuration: the file stays as it was.
+  static void write_config(const std::string& config, TextOutput& to) {
+    if (config.empty()) return;
+    to.write(config + "\n");
+    to.finish();
+  }
+  static RunSummaryFigures without_session(RunSummaryFigures figures) {
+    figures.session.clear(), figures.session_run = 0;
+    if (figures.decode) figures.decode = std::make_shared<RunSummaryFigures>(without_session(*figures.decode));
+    return figures;
+  }
+  static void write_page(const RunSummaryFigures& figures, const std::string& file, Console& console) {
+    if (file.empty()) return;
+    write_report(figures.session + "#" + std::to_string(figures.session_run), file);
+    if (file != "-") console.print("report  " + file + "\n");
+  }
   static void add_passes(CLI::App& app, const std::string& name, std::vector<std::string>& ids, const std::string& help) {
     app.add_option(name, ids, help)->type_name("PASS,...")->delimiter(',')->allow_extra_args(false);
   }

@@ -12,6 +12,7 @@ class ProfileVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, experiment_);
+    add_phase_options(app, experiment_);
     add_measure_option(app, run_.measure_seconds);
     add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", run_.session, "session to append the decisions and timings to", "S.storm");

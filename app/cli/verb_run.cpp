@@ -15,6 +15,7 @@ class RunVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, experiment_);
+    add_phase_options(app, experiment_);
     add_measure_option(app, run_.measure_seconds);
     add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", run_.session, "session to append the timings to", "S.storm");

@@ -47,6 +47,7 @@ const RunLine& run_of(const SessionOverview& session, int64_t id) {
 
 QString title_of(const RunLine& run) {
   QString title = QString("#%1 %2").arg(run.id).arg(QString::fromStdString(run.kind));
+  if (run.phase == "decode" && run.kind != "generate") title += " decode";
   if (!run.name.empty()) title += " " + QString::fromStdString(run.name);
   return title;
 }

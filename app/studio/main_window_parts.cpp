@@ -230,18 +230,25 @@ void MainWindow::connect_runs() {
   });
 }
 
-void MainWindow::take_result(const RunSummaryFigures& f) {
+namespace {
+
+/// How an optimisation ended, in a sentence without its end.
+QString outcome(const RunSummaryFigures& f) {
   const auto& ci = f.speedup_ci95;
-  if (!f.optimized && f.verified && f.verified->passed)
-    say(tr("Run finished, verified: nothing was gained, the plan is the baseline's"));
-  else if (!f.speedup)
-    say(tr("Run finished; its result could not be verified"));
-  else if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
-    say(tr("Run finished, verified: no measurable difference, 95 % interval %1 to %2 times the baseline")
-            .arg((*ci)[0], 0, 'f', 2)
-            .arg((*ci)[1], 0, 'f', 2));
-  else
-    say(tr("Run finished: %1 times as fast as the baseline, verified").arg(*f.speedup, 0, 'f', 2));
+  if (!f.optimized && f.verified && f.verified->passed) return MainWindow::tr("verified: nothing was gained, the plan is the baseline's");
+  if (!f.speedup) return MainWindow::tr("its result could not be verified");
+  if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
+    return MainWindow::tr("verified: no measurable difference, 95 % interval %1 to %2 times the baseline")
+        .arg((*ci)[0], 0, 'f', 2)
+        .arg((*ci)[1], 0, 'f', 2);
+  return MainWindow::tr("%1 times as fast as the baseline, verified").arg(*f.speedup, 0, 'f', 2);
+}
+
+}  // namespace
+
+void MainWindow::take_result(const RunSummaryFigures& f) {
+  const QString both = f.decode ? tr("; decoding: %1").arg(outcome(*f.decode)) : QString();
+  say(tr("Run finished: %1").arg(outcome(f)) + both);
   wanted_run_ = show_new_run_ ? f.session_run : 0;
   if (document_.empty() || QString::fromStdString(document_.session().file) != run_session_)
     document_.open(run_session_);

@@ -1,6 +1,7 @@
 #include "app/studio/run_dialog.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFileDialog>
@@ -30,6 +31,18 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   batches_->setRange(0, 1 << 30);
   batches_->setSpecialValueText(tr("all"));
   batches_->setToolTip(tr("At most so many batches"));
+  phase_ = new QComboBox(this);
+  phase_->addItem(tr("one forward pass"), "forward");
+  phase_->addItem(tr("decoding of new tokens"), "decode");
+  phase_->addItem(tr("both, one run each"), "both");
+  phase_->setToolTip(tr("What is run on a batch; only models with a decoder write tokens"));
+  new_tokens_ = new QSpinBox(this);
+  new_tokens_->setRange(1, 65536);
+  new_tokens_->setValue(static_cast<int>(ExperimentOptions().most_new_tokens));
+  new_tokens_->setToolTip(tr("Where it decodes: at most so many for each sequence"));
+  const auto allow_new_tokens = [this] { new_tokens_->setEnabled(phase_->currentData() != "forward"); };
+  connect(phase_, &QComboBox::currentIndexChanged, this, allow_new_tokens);
+  allow_new_tokens();
   label_ = new QLineEdit(this);
   label_->setPlaceholderText(tr("key of a label in .jsonl, for loads by label"));
   inputs_ = new QCheckBox(tr("Record texts and tokens (whoever gets the session can read them)"), this);
@@ -39,6 +52,8 @@ RunDialog::RunDialog(const QString& model, QWidget* parent) : QDialog(parent) {
   form->addRow(tr("Items in a batch"), batch_);
   form->addRow(QString(), by_length_);
   form->addRow(tr("Batches"), batches_);
+  form->addRow(tr("Phase"), phase_);
+  form->addRow(tr("New tokens"), new_tokens_);
   form->addRow(tr("Label"), label_);
   form->addRow(QString(), inputs_);
   buttons_ = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
@@ -85,6 +100,8 @@ RunRequest RunDialog::request() const {
   r.experiment.batch = batch_->value();
   r.experiment.bucket_by_length = by_length_->isChecked();
   r.experiment.batches = batches_->value() > 0 ? batches_->value() : -1;
+  r.experiment.phase = phase_->currentData().toString().toStdString();
+  if (r.experiment.phase != "forward") r.experiment.most_new_tokens = new_tokens_->value();
   r.experiment.label_field = label_->text().toStdString();
   r.experiment.record_inputs = inputs_->isChecked();
   r.optimize.session = session().toStdString();

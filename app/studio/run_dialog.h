@@ -5,6 +5,7 @@
 #include "app/studio/run_controller.h"
 
 class QCheckBox;
+class QComboBox;
 class QDialogButtonBox;
 class QLineEdit;
 class QSpinBox;
@@ -24,7 +25,8 @@ class RunDialog : public QDialog {
   void check();
 
   QLineEdit *model_, *data_, *session_, *label_;
-  QSpinBox *batch_, *batches_;
+  QSpinBox *batch_, *batches_, *new_tokens_;
+  QComboBox* phase_;
   QCheckBox *by_length_, *inputs_;
   QDialogButtonBox* buttons_;
 };

@@ -9,6 +9,7 @@
 #include "core/cpu/kernels/conv2d.h"
 #include "core/cpu/kernels/kernel_table.h"
 #include "core/cpu/kernels/packed_weight.h"
+#include "core/cpu/machine.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -42,6 +43,22 @@ class ProcessMemory : public MemorySpace {
   }
 };
 
+// The device is the host: any of its memory will do.
+class MappedHostMemory : public PinnedBuffer {
+ public:
+  MappedHostMemory(int64_t bytes, const std::string& what) : memory_(bytes, what) {}
+  std::byte* data() const override { return reinterpret_cast<std::byte*>(memory_.address().value); }
+  int64_t bytes() const override { return memory_.bytes(); }
+
+ private:
+  MappedMemory memory_;
+};
+
+// What it stands for is done when it is recorded.
+struct CpuEvent : Event {
+  bool is_recorded = false;
+};
+
 // Runs everything at once; a synchronisation only counts.
 class CpuStream : public Stream {
  public:
@@ -51,6 +68,12 @@ class CpuStream : public Stream {
   }
   void copy_to_host(void* to, DeviceAddress from, int64_t bytes) override {
     if (bytes > 0) std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes));
+  }
+  void copy_pinned_to_device(DeviceAddress to, const void* from, int64_t bytes) override { copy_to_device(to, from, bytes); }
+  void copy_to_pinned(void* to, DeviceAddress from, int64_t bytes) override { copy_to_host(to, from, bytes); }
+  void record(Event& event) override { static_cast<CpuEvent&>(event).is_recorded = true; }
+  void wait(const Event& event) override {
+    if (!static_cast<const CpuEvent&>(event).is_recorded) failed("stream", "waits for an event that was never recorded");
   }
   void synchronize() override { ++synchronizations_; }
 
@@ -148,8 +171,22 @@ void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::b
 }
 
 CpuDevice::CpuDevice(int threads, Communicator* communicator) : team_(threads), communicator_(communicator), memory_(process_memory()) {}
-DeviceInfo CpuDevice::info() const { return {"cpu", "cpu", team_.size(), kernels().product_bf16_rounds_x, bf16_rows()}; }
+DeviceInfo CpuDevice::info() const {
+  static const std::string model = describe_processor().model;  // reading it takes longer than asking for info may
+  return {model, "cpu", team_.size(), kernels().product_bf16_rounds_x, bf16_rows(), {DType::f32, DType::bf16}};
+}
 std::unique_ptr<DeviceBuffer> CpuDevice::allocate(int64_t bytes, const std::string& what) { return memory_->allocate(bytes, what); }
+std::unique_ptr<PinnedBuffer> CpuDevice::allocate_pinned(int64_t bytes, const std::string& what) {
+  return std::make_unique<MappedHostMemory>(bytes, what);
+}
+std::unique_ptr<Event> CpuDevice::create_event() { return std::make_unique<CpuEvent>(); }
+DeviceProbe CpuDevice::probe(int64_t most_bytes, const CancellationToken& cancel) {
+  team_.set_cancel(&cancel);
+  const Ceilings c = probe_ceilings(team_, most_bytes);
+  const PlacementProbe p = probe_placement(team_);
+  team_.set_cancel(nullptr);
+  return {c.f32_gflops, c.bf16_gflops, c.read_gbs, std::string(to_text(c.isa)), to_text(p.placement)};
+}
 std::unique_ptr<Stream> CpuDevice::create_stream() { return std::make_unique<CpuStream>(synchronizations_); }
 int64_t CpuDevice::weight_bytes(const WeightKey& key, const WeightInfo& info) const { return cpu_weight_bytes(key, info); }
 ExecutableLayout CpuDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {

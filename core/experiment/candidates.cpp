@@ -1,7 +1,5 @@
 #include "core/experiment/candidates.h"
 
-#include "core/experiment/plan_graphs.h"
-
 namespace stormcell {
 namespace {
 
@@ -9,15 +7,15 @@ PlanBytes bytes_of(const ReadyPlan& plan) { return {plan.weight_bytes(), plan.ac
 
 }  // namespace
 
-Candidates make_candidates(Experiment::State& s, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
+Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
                            const Progress& progress) {
   Candidates c;
+  const std::shared_ptr<const Graph> graph = work.graph();
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
-  c.passed = run_passes(s.pass_input(*s.graph, profile), chosen, on_their_own);
-  const auto add = [&](const PassResult& result, const std::string& name, PassConfiguration configuration) {
+  c.passed = run_passes(work.state().pass_input(*graph, profile), chosen, on_their_own);
+  const auto add = [&](const PassResult& result, const std::string& name, const PassConfiguration& configuration) {
     if (!result.applied) return kNoPlan;
-    const GraphOfSize graphs = plan_graphs(s, std::make_shared<Graph>(result.graph), std::move(configuration));
-    c.plans.push_back(s.make_plan(name, graphs, 0, progress));
+    c.plans.push_back(work.make_plan(name, std::make_shared<Graph>(result.graph), configuration, progress));
     return c.plans.size() - 1;
   };
   PassConfiguration until;  // all passes up to one

@@ -5,7 +5,7 @@
 
 #include "core/experiment/leave_out.h"
 #include "core/experiment/mirrored.h"
-#include "core/experiment/state.h"
+#include "core/experiment/workload.h"
 #include "core/passes/pipeline.h"
 
 namespace stormcell {
@@ -18,11 +18,11 @@ struct Candidates {
   std::vector<std::unique_ptr<ReadyPlan>> plans;
   std::vector<size_t> cumulative_of, alone_of;  ///< by outcome: its plan, kNoPlan where the pass changed nothing
   size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
-  std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (State::differences_from)
+  std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (Workload::differences_from)
 };
 
-Candidates make_candidates(Experiment::State& state, const LoadProfile& profile, const std::vector<ChosenPass>& chosen,
-                           OnTheirOwn on_their_own, const Progress& progress);
+Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
+                           const Progress& progress);
 
 /// What each pass that applied brought upon those before it.
 std::vector<Contribution> contributions_of(const Candidates& candidates, const ReadyPlan& baseline, const MirroredTimes& times);

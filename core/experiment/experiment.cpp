@@ -1,8 +1,13 @@
 #include "core/experiment/experiment.h"
 
+#include <algorithm>
+
 #include "core/base/blocking.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/thread_team.h"
+#include "core/experiment/device_list.h"
+#include "core/experiment/devices.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
@@ -16,7 +21,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   auto state = std::make_unique<State>();
   State& s = *state;
   s.options = options;
-  check_device(options.device);
+  check_device(options.device);  // before anything is read
   if (!options.dtype.empty()) check_dtype(options.dtype);
   const std::optional<DType> asked = parse_dtype(options.dtype);
 
@@ -53,7 +58,10 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
 
   const int cores = available_cores(), threads = options.threads > 0 ? options.threads : cores;
   if (options.threads < 0 || options.threads > kMostThreads) bad_input("--threads", counted(options.threads, "thread"), "use 1 to 1024");
-  s.device = std::make_unique<cpu::CpuDevice>(threads);
+  s.device = open_device(options.device, {threads});
+  if (const std::vector<DType> formats = s.device->info().formats;
+      asked && std::find(formats.begin(), formats.end(), *asked) == formats.end())
+    bad_input("--dtype", std::string(to_text(*asked)) + ": " + s.device->info().name + " has no products in this format", "choose another");
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
   s.dtype = asked.value_or(s.model->dtype);
   s.graph = s.prepared(s.model->forward_for(s.picture));

@@ -2,7 +2,7 @@
 
 namespace stormcell {
 
-Observed observe(Experiment::State& state, ReadyPlan& plan, const Batch& batch, const Observed* replay, int64_t new_tokens) {
+Observed observe(Experiment::State& state, ReadyPlan& plan, const Batch& batch, const Observed* replay) {
   ExecuteOptions execute;
   execute.outputs = execute.record = true;
   ReplayedDecisions replayed;
@@ -11,8 +11,8 @@ Observed observe(Experiment::State& state, ReadyPlan& plan, const Batch& batch, 
     replayed = choices_to_replay(*plan.program, replay->decisions);
     execute.replayed = &replayed;
   }
-  state.run_batch(plan, batch, execute, new_tokens);
-  return observed(*plan.program, plan.records->routers, bindings_of(*plan.graph, batch, new_tokens), plan.result);
+  state.run_batch(plan, batch, execute);
+  return observed(*plan.program, plan.records->routers, bindings_of(*plan.graph, batch, plan.new_tokens), plan.result);
 }
 
 }  // namespace stormcell

@@ -4,11 +4,11 @@
 #include "core/experiment/candidates.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/pass_report.h"
-#include "core/experiment/plan_graphs.h"
 #include "core/experiment/profile_split.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/workload.h"
 #include "core/machine/memory.h"
 
 namespace stormcell {
@@ -16,17 +16,18 @@ namespace {
 
 class Optimization {
  public:
-  Optimization(Experiment::State& state, const OptimizeOptions& options, const Progress& progress)
-      : s_(state),
+  Optimization(Workload& work, const OptimizeOptions& options, const Progress& progress)
+      : work_(work),
+        s_(work.state()),
         options_(options),
         progress_(progress),
         chosen_(select_passes(options.passes)),
-        split_(split_batches(state.data->batch_count(), state.options.profile_split)),
-        result_(start_summary(state, "optimize")) {
+        split_(split_batches(s_.data->batch_count(), s_.options.profile_split)),
+        result_(start_summary(work, "optimize")) {
     result_->split = figures_of(split_);
   }
 
-  std::shared_ptr<const RunSummaryFigures> run() {
+  std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
     profile();
     find_plan();
@@ -41,9 +42,8 @@ class Optimization {
  private:
   /// Runs the baseline over all batches, all recorded; passes see those of the profile alone.
   void profile() {
-    const GraphOfSize graphs = plan_graphs(s_, s_.graph, {});
-    s_.check_fits(graphs, available_memory(), result_->warnings);
-    baseline_ = s_.make_plan("baseline", graphs, 0, progress_);
+    work_.check_fits(work_.graph(), {}, result_->warnings);
+    baseline_ = work_.make_baseline(progress_);
     result_->load_seconds = s_.store->load_seconds();
     SessionRun session(options_.session, s_, *baseline_, "profile", true, "{}", result_->settings);
     for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
@@ -63,7 +63,7 @@ class Optimization {
   /// All passes, then without those that lose, until none does: what is left was measured as it is. A plan that computes something else
   /// than the baseline has no speed by which anything could be left out: it stays, and the verification fails.
   void find_plan() {
-    plans_ = make_candidates(s_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
+    plans_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
     for (const PassOutcome& outcome : plans_.passed.outcomes) result_->passes.push_back(report_of(outcome));
     measure(options_.measure_seconds);
     for (size_t i = 0; i < plans_.alone_of.size(); ++i)
@@ -73,7 +73,7 @@ class Optimization {
       if (lost.empty()) break;
       for (const LeftOut& pass : lost) leave_out(pass);
       plans_ = {};  // before the next ones are made
-      plans_ = make_candidates(s_, profile_, chosen_, OnTheirOwn::no, progress_);
+      plans_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_);
       for (const PassOutcome& outcome : plans_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
       if (plans_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
@@ -135,7 +135,7 @@ class Optimization {
     // A plan that computes something else has no speed-up.
     plans_.wrong.assign(plans_.plans.size(), {});
     for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences = s_.differences_from(*baseline_, plans_.plans, b);
+      const std::vector<std::string> differences = work_.differences_from(*baseline_, plans_.plans, b);
       for (size_t p = 0; p < differences.size(); ++p)
         if (plans_.wrong[p].empty() && !differences[p].empty()) plans_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
     }
@@ -166,14 +166,14 @@ class Optimization {
 
   /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
   void verify() {
-    Verification& v = result_->verified.emplace(s_.verify(optimized(), baseline_.get(), progress_));
+    Verification& v = result_->verified.emplace(work_.verify(optimized(), baseline_.get(), progress_));
     // What is measured was compared with the baseline on a batch that the verification may not have come to.
     if (plans_.final_plan != kNoPlan && !plans_.wrong[plans_.final_plan].empty()) {
       v.reasons.push_back("beside the baseline: " + plans_.wrong[plans_.final_plan]);
       v.passed = false;
     }
     if (!v.passed) return;
-    PlanConfig config = start_config(s_);
+    PlanConfig config = start_config(work_);
     for (const PassOutcome& outcome : plans_.passed.outcomes)
       if (outcome.cumulative.applied) config.passes.emplace_back(outcome.pass->id, saved_parameters(outcome));
     result_->config = to_json(config);
@@ -251,6 +251,7 @@ class Optimization {
     r.session_run = session.finish(to_json(r));
   }
 
+  Workload& work_;
   Experiment::State& s_;
   const OptimizeOptions& options_;
   const Progress& progress_;
@@ -268,7 +269,7 @@ class Optimization {
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
-  return Optimization(*state_, optimize, progress).run();
+  return of_each_phase(*state_, [&](Workload& work) { return Optimization(work, optimize, progress).run(); });
 }
 
 }  // namespace stormcell

@@ -53,8 +53,13 @@ class ReadyPlan : public CompiledPlan {
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 
-  ExecutionResult result;                     ///< of the last batch
-  std::map<std::string, GuardCounts> guards;  ///< by the pass that put them there, since the plan was made or they were cleared
+  int64_t new_tokens = 0;  ///< that it decodes at most; 0: one forward pass
+  /// What is verified in its place: the same plan with outputs more that nobody else reads; empty: itself.
+  std::function<std::shared_ptr<const Graph>()> judged;
+
+  ExecutionResult result;                           ///< of the last batch
+  std::map<int64_t, std::vector<int32_t>> decoded;  ///< by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
+  std::map<std::string, GuardCounts> guards;        ///< by the pass that put them there, since the plan was made or they were cleared
 
  private:
   CompiledPlan build(PictureSize size);

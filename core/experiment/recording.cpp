@@ -41,14 +41,16 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
   nlohmann::json sizes = nlohmann::json::array();
   for (const SizeCount& s : state.data->sizes())
     sizes.push_back({{"height", s.size.height}, {"width", s.size.width}, {"items", s.items}, {"batches", s.batches}});
-  start.dataset = nlohmann::json{{"name", state.data->name()},
-                                 {"fingerprint", state.data->fingerprint()},
-                                 {"sequences", state.data->items()},
-                                 {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
-                                 {"sizes", sizes},
-                                 // Known from the beginning, so that an interrupted run, too, can be run again.
-                                 {"settings", nlohmann::json::parse(settings.empty() ? state.settings_json() : settings)}}
-                      .dump();
+  start.dataset =
+      nlohmann::json{{"name", state.data->name()},
+                     {"fingerprint", state.data->fingerprint()},
+                     {"sequences", state.data->items()},
+                     {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
+                     {"sizes", sizes},
+                     // Known from the beginning, so that an interrupted run, too, can be run again.
+                     {"settings",
+                      nlohmann::json::parse(settings.empty() ? state.settings_json(plan.new_tokens > 0 ? "decode" : "forward") : settings)}}
+          .dump();
   start.layout = plan.layout();
   start.decisions = options.decisions;
   start.inputs = options.inputs;
@@ -67,7 +69,7 @@ struct SessionRun::Measured {
   SessionWriter session;
   std::unique_ptr<RunWriter> writer;
   Recorder recorder;
-  int64_t batches = 0;
+  int64_t records = 0, batches = 0;
 };
 
 SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
@@ -108,28 +110,31 @@ const ProfileAccumulator& SessionRun::profile() {
   return writer_->profile();
 }
 
-void SessionRun::add(const Batch& batch, uint8_t part) {
-  decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records->routers, plan_.result).size());
-  ++records_;
-  BatchRecord& record = begin_record();
-  record.number = batch.index;
-  record.part = part;
-  fill_record(*plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, stored(), record);
+template <class Begin, class Submit>
+void SessionRun::records_of(const Batch& batch, RecordOptions options, Begin&& begin, Submit&& submit) {
+  const RecordPlan& plan = *plan_.records;
+  const Program& program = *plan_.program;
+  const Bindings bindings = bindings_of(*plan_.graph, batch, plan_.new_tokens);
+  BatchRecord& whole = begin();
+  fill_record(plan, program, batch, bindings, plan_.result, options, whole);
   submit();
-}
-
-void SessionRun::add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns) {
-  BatchRecord& prefill = begin_record();
-  prefill.number = records_++;
-  fill_record(*plan_.records, *plan_.program, batch, bindings, plan_.result, stored(), prefill);
-  submit();
-  if (!plan_.records->has_turns()) return;
-  for (const DecodedTurn& turn : turns) {
-    BatchRecord& record = begin_record();
-    record.number = records_++;
-    fill_turn(*plan_.records, *plan_.program, batch, bindings, turn, plan_.result, stored(), record);
+  if (plan_.new_tokens == 0 || !plan.has_turns()) return;
+  const std::vector<int32_t>& tokens = plan_.decoded.at(batch.index);
+  for (const DecodedTurn& turn : decoded_turns(*state_.model, plan, program, batch, plan_.result, tokens, plan_.new_tokens)) {
+    fill_turn(plan, program, batch, bindings, turn, plan_.result, options, begin());
     submit();
   }
+}
+
+void SessionRun::add(const Batch& batch, uint8_t part) {
+  decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records->routers, plan_.result).size());
+  const auto begin = [&]() -> BatchRecord& {
+    BatchRecord& record = begin_record();
+    record.number = records_++;
+    record.part = part;
+    return record;
+  };
+  records_of(batch, recorder_ ? options_ : RecordOptions{}, begin, [&] { submit(); });
 }
 
 // A place where nothing can be written says nothing about the cost, and must not end a run that is otherwise done.
@@ -137,10 +142,13 @@ void SessionRun::measure_recording(const Batch& batch) {
   if (unmeasured_) return;
   try {
     if (!measured_) measured_ = std::make_unique<Measured>(summary_of(state_), start_);
-    BatchRecord& record = measured_->recorder.begin_batch();
-    record.number = measured_->batches++;
-    fill_record(*plan_.records, *plan_.program, batch, bindings_of(*plan_.graph, batch, 0), plan_.result, options_, record);
-    measured_->recorder.submit();
+    const auto begin = [&]() -> BatchRecord& {
+      BatchRecord& record = measured_->recorder.begin_batch();
+      record.number = measured_->records++;
+      return record;
+    };
+    records_of(batch, options_, begin, [&] { measured_->recorder.submit(); });
+    ++measured_->batches;
   } catch (const std::exception&) {
     unmeasured_ = true;
   }

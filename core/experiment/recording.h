@@ -18,10 +18,8 @@ class SessionRun {
   ~SessionRun();
   /// There is a session.
   bool open() const { return writer_ != nullptr; }
-  /// Takes what plan.result holds of `batch`, recorded; `part`: BatchPart bits.
+  /// Takes what plan.result holds of `batch`, recorded: one record, and of decoding one a turn behind it; `part`: BatchPart bits.
   void add(const Batch& batch, uint8_t part = kNoPart);
-  /// Takes what plan.result holds of decoding `batch`: a record of the input's pass, then one a turn.
-  void add_decoded(const Batch& batch, const Bindings& bindings, const std::vector<DecodedTurn>& turns);
   /// Records what plan.result holds of `batch` as add() does, into a session of its own in the folder for temporary files, which nobody
   /// sees and which goes away with this object: so recording can be measured any number of times.
   void measure_recording(const Batch& batch);
@@ -37,8 +35,10 @@ class SessionRun {
   int64_t windows() const;
 
  private:
+  /// The records of plan.result, one after another: `begin` gives each, `submit` takes it filled.
+  template <class Begin, class Submit>
+  void records_of(const Batch& batch, RecordOptions options, Begin&& begin, Submit&& submit);
   BatchRecord& begin_record();
-  RecordOptions stored() const { return recorder_ ? options_ : RecordOptions{}; }
   void submit();
 
   const Experiment::State& state_;

@@ -6,12 +6,11 @@
 #include "core/experiment/mirrored.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
-#include "core/experiment/plan_graphs.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/recording_cost.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
-#include "core/experiment/state.h"
+#include "core/experiment/workload.h"
 #include "core/machine/memory.h"
 #include "core/passes/pipeline.h"
 #include "core/summary/latency.h"
@@ -19,28 +18,49 @@
 namespace stormcell {
 namespace {
 
+/// A plan of one phase says nothing about the other.
+void check_phase_of(const PlanConfig& config, std::string_view phase, const std::string& file) {
+  if (config.phase != phase)
+    bad_input(file, "was found for --phase " + config.phase + ", not for " + std::string(phase), "use --phase " + config.phase);
+}
+
+/// What one phase alone can do, before anything runs.
+void check_phases(const std::string& phase, const RunOptions& options) {
+  if (!options.outputs.empty() && phase != "forward")
+    bad_input("--outputs", "writes what a forward pass computes, and not what --phase " + phase + " decodes", "use generate for texts");
+  if (!options.config.empty()) check_phase_of(parse_plan_config(options.config, options.config_name), phase, options.config_name);
+}
+
 /// Replays the passes; what the file says wrongly of one is said with the file's name.
-PipelineResult replay_named(const Experiment::State& s, const Graph& graph, const PlanConfig& wanted, const std::string& file) {
+PipelineResult replay_named(const Workload& work, const PlanConfig& wanted, const std::string& file) {
+  const std::shared_ptr<const Graph> graph = work.graph();
   try {
-    return replay_passes(s.pass_input(graph), {wanted.passes.begin(), wanted.passes.end()});
+    return replay_passes(work.state().pass_input(*graph), {wanted.passes.begin(), wanted.passes.end()});
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_input) throw;
     bad_input(file, e.what());
   }
 }
 
+/// A graph as passes left it, and what they need to do the same again.
+struct Replayed {
+  std::shared_ptr<const Graph> graph;
+  PassConfiguration configuration;
+};
+
 /// Applies the passes of a configuration and says which of them could not be taken over.
-GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
+Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
+  const Experiment::State& s = work.state();
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
   // Other weights go other ways: what was left out for them is what these may need.
   if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
     bad_input(options.config_name, "was found for another model, " + wanted.model + ", and not for " + s.model->name,
               "make one for this model: optimize --config-out FILE");
+  check_phase_of(wanted, work.phase(), options.config_name);
   for (std::string& sentence : differences(wanted, config)) r.warnings.push_back(std::move(sentence));
-  const std::shared_ptr<const Graph> graph = annotated(s.graph, wanted.annotations, options.config_name);
-  if (graph != s.graph) s.check_annotations(graph, options.config_name);
+  work.annotate(wanted.annotations, options.config_name);
   config.annotations.insert(config.annotations.end(), wanted.annotations.begin(), wanted.annotations.end());
-  PipelineResult replayed = replay_named(s, *graph, wanted, options.config_name);
+  PipelineResult replayed = replay_named(work, wanted, options.config_name);
   PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {
     if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));
@@ -51,15 +71,19 @@ GraphOfSize replay_config(const Experiment::State& s, const RunOptions& options,
                            report.reason);
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
-  return plan_graphs(s, std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken), wanted.annotations);
+  return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken)};
 }
 
-class ForwardRun {
+class Run {
  public:
-  ForwardRun(Experiment::State& state, const RunOptions& options, const Progress& progress)
-      : s_(state), options_(options), progress_(progress), result_(start_summary(state, options.decisions ? "profile" : "run")) {}
+  Run(Workload& work, const RunOptions& options, const Progress& progress)
+      : work_(work),
+        s_(work.state()),
+        options_(options),
+        progress_(progress),
+        result_(start_summary(work, options.decisions ? "profile" : "run")) {}
 
-  std::shared_ptr<const RunSummaryFigures> run() {
+  std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
     make_plan();
     SessionRun session(options_.session, s_, *plan_, result_->verb, options_.decisions);
@@ -84,13 +108,13 @@ class ForwardRun {
   bool is_baseline() const { return options_.config.empty(); }
 
   void make_plan() {
-    GraphOfSize graphs = plan_graphs(s_, s_.graph, {});
-    PlanConfig config = start_config(s_);
-    if (!is_baseline()) graphs = replay_config(s_, options_, config, *result_);
+    Replayed replayed{work_.graph(), {}};
+    PlanConfig config = start_config(work_);
+    if (!is_baseline()) replayed = replay_config(work_, options_, config, *result_);
     result_->config = to_json(config);
     // Of what runs alone: a configuration may fit where the baseline does not.
-    s_.check_fits(graphs, available_memory(), result_->warnings);
-    plan_ = s_.make_plan(is_baseline() ? "baseline" : "optimized", graphs, 0, progress_);
+    work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);
+    plan_ = work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
     result_->load_seconds = s_.store->load_seconds();
   }
 
@@ -160,12 +184,13 @@ class ForwardRun {
 
   void verify() {
     RunSummaryFigures& r = *result_;
-    r.verified = s_.verify(*plan_, nullptr, progress_);
+    r.verified = work_.verify(*plan_, nullptr, progress_);
     r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
     // At the end: what a miss had to load counts as loaded.
     r.unloaded_weight_bytes = plan_->unloaded_weight_bytes();
   }
 
+  Workload& work_;
   Experiment::State& s_;
   const RunOptions& options_;
   const Progress& progress_;
@@ -181,7 +206,8 @@ class ForwardRun {
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
-  return ForwardRun(*state_, run, progress).run();
+  check_phases(state_->options.phase, run);
+  return of_each_phase(*state_, [&](Workload& work) { return Run(work, run, progress).run(); });
 }
 
 }  // namespace stormcell

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/base/thread_team.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/physical_limit.h"
@@ -13,6 +14,7 @@
 #include "core/graph/roles.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
+#include "core/summary/measured_text.h"
 
 namespace stormcell {
 namespace {
@@ -63,11 +65,12 @@ DatasetFigures Experiment::State::dataset_figures() const {
 
 DeviceFigures Experiment::State::device_figures() const {
   DeviceFigures d;
-  d.name = cpu::describe_processor().model;
-  d.backend = device->info().backend;
-  d.threads = device->info().threads;
-  d.core_placement = to_text(placement.placement);
-  d.isa = std::string(to_text(ceilings.isa));
+  const DeviceInfo info = device->info();
+  d.name = info.name;
+  d.backend = info.backend;
+  d.threads = info.threads;
+  d.core_placement = ceilings.placement;
+  d.isa = ceilings.kernels;
   d.peak_gflops = dtype == DType::bf16 ? ceilings.bf16_gflops : ceilings.f32_gflops;
   d.peak_bf16_gflops = ceilings.bf16_gflops;
   d.read_gbps = ceilings.read_gbs;
@@ -94,20 +97,18 @@ std::vector<std::string> Experiment::State::warnings() const {
 
 void Experiment::State::probe(size_t reading, const Progress& progress) {
   progress.report("probing the machine", 0, 0);
-  device->team().set_cancel(&progress.cancel);
-  cpu::Ceilings& now = readings[reading];
   // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and is not taken.
   constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
   const int64_t room = available_memory() / 2;
-  now = cpu::probe_ceilings(device->team(), std::clamp<int64_t>(room, int64_t{16} << 20, kMost));
-  if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
-  ceilings.isa = now.isa;
-  ceilings.f32_gflops = std::max(ceilings.f32_gflops, now.f32_gflops);
-  ceilings.bf16_gflops = std::max(ceilings.bf16_gflops, now.bf16_gflops);
-  ceilings.read_gbs = std::max(ceilings.read_gbs, now.read_gbs);
-  placement = cpu::probe_placement(device->team());
-  device->team().set_cancel(nullptr);
+  DeviceProbe& now = readings[reading];
+  now = device->probe(std::clamp<int64_t>(room, int64_t{16} << 20, kMost), progress.cancel);
   progress.cancel.check();
+  if (reading > 0 && room < kLeast) now.read_gbs = ceilings.read_gbs;
+  DeviceProbe larger = now;
+  larger.f32_gflops = std::max(ceilings.f32_gflops, now.f32_gflops);
+  larger.bf16_gflops = std::max(ceilings.bf16_gflops, now.bf16_gflops);
+  larger.read_gbs = std::max(ceilings.read_gbs, now.read_gbs);
+  ceilings = larger;
   reset_peak_resident_memory();
 }
 
@@ -135,16 +136,18 @@ void Experiment::State::warn_of_misses(const ReadyPlan& plan, std::vector<std::s
   int64_t hits = 0, misses = 0;
   for (const auto& [pass, counts] : plan.guards) hits += counts.hits, misses += counts.misses;
   if (misses <= hits) return;
-  warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
-                     " times, each counted once a batch: this data uses branches the plan left out, and each miss runs the slower "
+  warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) + " times, each counted " +
+                     guards_counted(plan.new_tokens > 0 ? "decode" : "forward") +
+                     ": this data uses branches the plan left out, and each miss runs the slower "
                      "fallback; run optimize on more "
                      "of such data, or --disable the pass that has guards");
 }
 
-std::string Experiment::State::settings_json() const {
+std::string Experiment::State::settings_json(std::string_view phase) const {
   // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
   ExperimentOptions ran = options;
   ran.threads = device->info().threads;
+  ran.phase = phase;
   if (dtype == DType::f32 || dtype == DType::bf16) ran.dtype = std::string(to_text(dtype));
   return stormcell::settings_json(ran);
 }
@@ -159,9 +162,9 @@ std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const G
   return annotated(std::move(stored), options.annotations, "--annotate");
 }
 
-void Experiment::State::check_annotations(const std::shared_ptr<const Graph>& g, const std::string& where) const {
+void Experiment::State::check_annotations(const std::shared_ptr<const Graph>& g, const std::string& where, int64_t new_tokens) const {
   try {
-    device->layout_of(std::make_shared<const Program>(lower(g)), *store, {bounds_of(*g, *data, 0, picture)});
+    device->layout_of(std::make_shared<const Program>(lower(g)), *store, {bounds_of(*g, *data, new_tokens, picture)});
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_input) throw;
     bad_input(where, e.what());
@@ -180,7 +183,8 @@ const CellReach& Experiment::State::reach_for(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*graph_for(of)); });
 }
 
-void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings) const {
+void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings,
+                                   int64_t new_tokens) const {
   available += memory->bytes();  // held from earlier runs, and used again
   // As many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
@@ -192,7 +196,7 @@ void Experiment::State::check_fits(const GraphOfSize& graphs, int64_t available,
   std::vector<PlannedGraph> planned;
   for (const SizeCount& s : sizes) {
     const std::shared_ptr<const Graph> g = graphs(s.size);
-    planned.push_back({g, {bounds_of(*g, *data, 0, s.size), options.record_scores}});
+    planned.push_back({g, {bounds_of(*g, *data, new_tokens, s.size), options.record_scores}});
   }
   check_memory(*device, *store, planned, available, options.model);
   if (const int64_t all = memory_needed(*device, *store, planned, Fallbacks::loaded); all > available)
@@ -227,7 +231,9 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
     check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };
-  return std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
+  auto plan = std::make_unique<ReadyPlan>(name, *store, lower_for, compile, picture);
+  plan->new_tokens = new_tokens;
+  return plan;
 }
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, std::shared_ptr<const Graph> g, int64_t new_tokens,
@@ -239,10 +245,14 @@ std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name,
   return make_plan(name, GraphOfSize(one_size), new_tokens, progress);
 }
 
-void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& execute, int64_t new_tokens) {
+void Experiment::State::run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options) {
+  ExecuteOptions execute = options;
+  execute.outputs |= plan.new_tokens > 0;  // tokens are few, and reading them is not measured
   plan.use(batch.picture);
-  plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, new_tokens), execute, plan.result);
+  plan.executor->run(inputs_of(batch), bindings_of(*plan.graph, batch, plan.new_tokens), execute, plan.result);
   budget.add_execution();
+  for (const OutputValue& out : plan.result.outputs)
+    if (plan.new_tokens > 0 && out.name == kGenerated) plan.decoded[batch.index] = out.integers;
   for (size_t i = 0; i < plan.program->guards.size(); ++i) {
     GuardCounts& counts = plan.guards[plan.program->guards[i].pass];
     counts.hits += plan.result.guard_hits[i];
@@ -266,14 +276,21 @@ double Experiment::State::limit_milliseconds(const ReadyPlan& plan, const Bindin
   return total;
 }
 
+int64_t Experiment::State::cells_of(const ReadyPlan& plan, int64_t batch) const {
+  if (plan.new_tokens == 0) return data->real_cells(batch);
+  const std::vector<int32_t>& tokens = plan.decoded.at(batch);
+  return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
+}
+
 PlanFigures Experiment::State::plan_figures(const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches,
                                             int64_t rounds) const {
   PlanFigures f;
   f.latency_ms = latency;
   double cells = 0;
   const std::map<int64_t, double> shares = shares_of(batches);
-  for (const auto& [b, share] : shares) cells += share * static_cast<double>(data->real_cells(b));
+  for (const auto& [b, share] : shares) cells += share * static_cast<double>(cells_of(plan, b));
   if (latency.mean > 0) f.cells_per_s = cells / (latency.mean * 1e-3);
+  if (plan.new_tokens > 0) f.tokens_per_s = f.cells_per_s;
   f.batches = static_cast<int64_t>(shares.size());
   f.rounds = rounds;
   f.peak_weight_bytes = plan.weight_bytes();
@@ -289,7 +306,7 @@ double Experiment::State::mean_limit_milliseconds(ReadyPlan& plan, const std::ve
     ExecuteOptions execute;
     execute.record = true;
     run_batch(plan, batch, execute);
-    limit += share * limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), nullptr);
+    limit += share * limit_milliseconds(plan, bindings_of(*plan.graph, batch, plan.new_tokens), nullptr);
   }
   return limit;
 }
@@ -311,7 +328,7 @@ std::vector<OperatorTime> Experiment::State::operator_times(ReadyPlan& plan, con
       t.milliseconds += static_cast<double>(e.end_ns - e.begin_ns) * 1e-6 / static_cast<double>(batches);
     }
     std::map<std::string, OperatorTime> limits;
-    limit_milliseconds(plan, bindings_of(*plan.graph, batch, 0), &limits);
+    limit_milliseconds(plan, bindings_of(*plan.graph, batch, plan.new_tokens), &limits);
     for (const auto& [op, limit] : limits) {
       times[op].limit_milliseconds += limit.limit_milliseconds / static_cast<double>(batches);
       times[op].limit_compute_milliseconds += limit.limit_compute_milliseconds / static_cast<double>(batches);

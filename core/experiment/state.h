@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/cpu/cpu_device.h"
-#include "core/cpu/machine.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/experiment.h"
@@ -18,6 +16,7 @@
 #include "core/machine/other_load.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
+#include "core/runtime/device.h"
 
 namespace stormcell {
 
@@ -28,16 +27,15 @@ struct Experiment::State {
   ExperimentOptions options;
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Dataset> data;
-  std::unique_ptr<cpu::CpuDevice> device;
+  std::unique_ptr<Device> device;
   PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
   std::unique_ptr<WeightStore> store;
-  BudgetMeter budget;                     ///< of the store
-  std::shared_ptr<SharedMemory> memory;   ///< of all plans: they never run at the same time
-  std::shared_ptr<StateStore> states;     ///< of all plans; null: each has its own
-  cpu::Ceilings ceilings;                 ///< the larger of the readings
-  std::array<cpu::Ceilings, 2> readings;  ///< before and after measuring
-  cpu::PlacementProbe placement;
+  BudgetMeter budget;                    ///< of the store
+  std::shared_ptr<SharedMemory> memory;  ///< of all plans: they never run at the same time
+  std::shared_ptr<StateStore> states;    ///< of all plans; null: each has its own
+  DeviceProbe ceilings;                  ///< the larger of the readings; kernels and placement as read last
+  std::array<DeviceProbe, 2> readings;   ///< before and after measuring
   DType dtype = DType::f32;
   double tolerance = 1e-4;                 ///< of the execution
   std::optional<Bf16Rows> bf16_rows = {};  ///< of the device, where its products round their input to bf16
@@ -49,7 +47,7 @@ struct Experiment::State {
   /// What the plan says of a stored graph (--annotate), and its weights in the format that runs.
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
   /// The device has kernels for what a graph's annotations ask for; Error(bad_input) that begins with `where`.
-  void check_annotations(const std::shared_ptr<const Graph>& graph, const std::string& where) const;
+  void check_annotations(const std::shared_ptr<const Graph>& graph, const std::string& where, int64_t new_tokens = 0) const;
 
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
@@ -60,7 +58,8 @@ struct Experiment::State {
   ModelFigures model_figures() const;
   DatasetFigures dataset_figures() const;
   DeviceFigures device_figures() const;
-  std::string settings_json() const;
+  /// As it ran, of one phase.
+  std::string settings_json(std::string_view phase) const;
   /// Of the model and of what was asked for.
   std::vector<std::string> warnings() const;
 
@@ -74,14 +73,15 @@ struct Experiment::State {
 
   /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
   /// what its fallbacks would load does not fit beside it, that is a warning.
-  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings) const;
-  /// Compiled for the largest pictures at once, for others when they come. The state must outlive the plan.
+  void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens = 0) const;
+  /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The state must outlive the
+  /// plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress);
   /// Of data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
-  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in plan.result.
-  void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options, int64_t new_tokens = 0);
+  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in plan.result, tokens in plan.decoded.
+  void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options);
   /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
   double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, OperatorTime>* by_operator) const;
 
@@ -89,7 +89,7 @@ struct Experiment::State {
   Arithmetic arithmetic() const;
   /// Of what the format may cost against the stored weights.
   double format_tolerance() const;
-  /// Verifies `plan` (and `baseline`, where it is another plan) as design 5.1 and 5.2 say.
+  /// Verifies `plan`, of forward passes (and `baseline`, where it is another plan), as design 5.1 and 5.2 say.
   Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
   /// How each plan differs from the baseline on one batch, in a sentence; empty: not at all.
   std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans, int64_t batch);
@@ -104,6 +104,8 @@ struct Experiment::State {
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
   mutable BySize<CellReach> reach_;
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
+  /// What a batch asks for: its cells without padding, or the tokens that a plan decoded of it.
+  int64_t cells_of(const ReadyPlan& plan, int64_t batch) const;
 };
 
 }  // namespace stormcell

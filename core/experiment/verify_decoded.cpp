@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -11,14 +10,10 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/experiment/converted_weights.h"
-#include "core/experiment/observe.h"
 #include "core/experiment/relative_error.h"
 
 namespace stormcell {
 namespace {
-
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 const OutputValue& output(const Observed& o, std::string_view name) {
   for (const OutputValue& v : o.outputs)
@@ -149,15 +144,15 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
 
 bool DecodedJudge::is_near(const Differing& d, double share) const { return !(d.margin > kMarginFactor * share * logits_.scale(d.size)); }
 
-void DecodedJudge::judge_tokens(bool own, DecodedVerification& v) const {
+void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   const double share = std::max(logits_.largest(), rounding_unit(arithmetic_));
   const Differing* worst = nullptr;
   int64_t unexplained = 0;
   for (const Differing& d : differing_) {
     if (d.own != own) continue;
     const bool near = is_near(d, share);
-    v.near_ties += !own && d.written && near;
-    v.follows += !own && d.written && !near && d.follows;
+    v.tokens->near_ties += !own && d.written && near;
+    v.tokens->follows += !own && d.written && !near && d.follows;
     if (near || d.follows) continue;
     ++unexplained;
     if (!worst || d.margin > worst->margin) worst = &d;
@@ -169,63 +164,30 @@ void DecodedJudge::judge_tokens(bool own, DecodedVerification& v) const {
                                   worst->got, of, worst->margin, unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
 
-DecodedVerification DecodedJudge::verdict() const {
-  const Verification judged = judge_.verdict();
-  DecodedVerification v;
-  v.reasons = judged.reasons;
-  v.tolerance = tolerance_;
-  v.max_rel_diff = judged.max_rel_diff;
-  v.flips = judged.flips, v.explained_flips = judged.explained_flips;
-  v.batches = batches_, v.sequences = sequences_, v.equal = equal_, v.tokens = tokens_, v.compared = compared_;
+Verification DecodedJudge::verification() const {
+  Verification v = judge_.verdict();
+  v.batches = batches_;
+  v.tokens = DecodedTokens{sequences_, equal_, tokens_, compared_, 0, 0};
   judge_tokens(false, v);
   judge_tokens(true, v);
   v.passed = v.reasons.empty();
-  v.text = fmt::format(
-      "the first {} of {} of {} equal the oracle's; the logits of {} compared, largest difference {:.2g} of the largest "
-      "one (tolerance {:.1g}); {}",
-      counted(tokens_, "token", "tokens"), equal_, counted(sequences_, "sequence", "sequences"), counted(compared_, "token", "tokens"),
-      v.max_rel_diff, tolerance_, flips_text(judged));
-  if (v.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(v.near_ties, "token differs,", "tokens differ, each"));
-  if (v.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(v.follows, "token follows", "tokens follow"));
+  const DecodedTokens& t = *v.tokens;
+  v.text = fmt::format("the first {} of {} of {} equal the oracle's; the logits of {} compared", counted(t.tokens, "token", "tokens"),
+                       t.equal, counted(t.sequences, "sequence", "sequences"), counted(t.compared, "token", "tokens"));
+  if (t.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(t.near_ties, "token differs,", "tokens differ, each"));
+  if (t.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(t.follows, "token follows", "tokens follow"));
   return v;
 }
 
-DecodedVerification verify_decoded(Experiment::State& s, const std::vector<std::vector<int32_t>>& ids, int64_t most,
-                                   const Progress& progress) {
-  constexpr int64_t kMostTokens = 16;  // the oracle reads all weights for each
-  const int64_t tokens = std::min(most, kMostTokens);
-  std::shared_ptr<const Graph> graph = s.model->generate_with_logits();
-  if (s.dtype != s.model->dtype) graph = convert_weights(*graph, s.dtype);
-  const Oracle<float> oracle(*graph, *s.model->weights);
-  // A turn that a sequence is read of runs for that sequence, whatever the others do.
-  const CellReach reach = cell_reach(*graph, RepeatStop::ignored);
-  const std::unique_ptr<ReadyPlan> plan = s.make_plan("decoding, with its logits", graph, tokens, progress);
-  DecodedJudge judge(s.tolerance, s.arithmetic(), tokens);
-  const double begin = seconds_now();
-  const int64_t batches = s.data->batch_count();
-  int64_t b = 0;
-  for (; b < batches && (b == 0 || seconds_now() - begin < s.options.verify_seconds); ++b) {
-    progress.report("verifying against the oracle", b, batches);
-    const Batch batch = s.data->batch(b);
-    OracleOptions options;
-    options.threads = s.device->info().threads;
-    options.cancel = progress.cancel;
-    options.keep_scores = true;
-    options.round_inputs = s.arithmetic() == Arithmetic::rounds_to_bf16;
-    const Bindings bindings = bindings_of(*graph, batch, tokens);
-    Observed reference = observed(*graph, bindings, oracle.run(oracle_inputs(*graph, batch), bindings, options), reach);
-    Observed replayed = observe(s, *plan, batch, &reference, tokens), free = observe(s, *plan, batch, nullptr, tokens);
-    std::vector<int32_t> ours;
-    for (const int64_t item : batch.items) {
-      std::vector<int32_t> written = ids[static_cast<size_t>(item)];
-      written.resize(static_cast<size_t>(tokens), -1);
-      ours.insert(ours.end(), written.begin(), written.end());
-    }
-    judge.add(batch, std::move(reference), std::move(replayed), std::move(free), ours);
-  }
-  DecodedVerification v = judge.verdict();
-  v.text += fmt::format(" ({} of {} batches)", b, batches);
-  return v;
+DecodedVerification decoded_verification(const Verification& v) {
+  DecodedVerification d;
+  d.passed = v.passed, d.reasons = v.reasons;
+  d.batches = v.batches, d.sequences = v.tokens->sequences, d.equal = v.tokens->equal, d.tokens = v.tokens->tokens;
+  d.compared = v.tokens->compared, d.tolerance = v.tolerance, d.max_rel_diff = v.max_rel_diff;
+  d.flips = v.flips, d.explained_flips = v.explained_flips, d.near_ties = v.tokens->near_ties, d.follows = v.tokens->follows;
+  d.text = fmt::format("{}; largest difference {:.2g} of the largest one (tolerance {:.1g}); {}", v.text, v.max_rel_diff, v.tolerance,
+                       flips_text(v));
+  return d;
 }
 
 }  // namespace stormcell

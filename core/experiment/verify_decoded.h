@@ -14,6 +14,9 @@
 
 namespace stormcell {
 
+/// As `generate` says it; of a verification that has tokens.
+DecodedVerification decoded_verification(const Verification& verification);
+
 class DecodedJudge {
  public:
   /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest.
@@ -24,7 +27,9 @@ class DecodedJudge {
   /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is
   /// judged, -1 behind its end.
   void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
-  DecodedVerification verdict() const;
+  /// Outputs and routing as Judge::verdict() has them, and the tokens.
+  Verification verification() const;
+  DecodedVerification verdict() const { return decoded_verification(verification()); }
 
  private:
   /// A token that is not the best one of some logits.
@@ -45,7 +50,7 @@ class DecodedJudge {
   void compare_written(const Batch& batch, const Tokens& ours, const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
   bool is_near(const Differing& differing, double share) const;
   /// Says the worst of those that nothing explains.
-  void judge_tokens(bool own, DecodedVerification& verification) const;
+  void judge_tokens(bool own, Verification& verification) const;
 
   double tolerance_;
   Arithmetic arithmetic_;
@@ -55,10 +60,5 @@ class DecodedJudge {
   std::vector<Differing> differing_;
   int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0;
 };
-
-/// The first tokens of the first batches, within --verify-seconds, at least one batch. `ids`: by item, what was decoded, without padding;
-/// `most`: how many tokens at most.
-DecodedVerification verify_decoded(Experiment::State& state, const std::vector<std::vector<int32_t>>& ids, int64_t most,
-                                   const Progress& progress);
 
 }  // namespace stormcell

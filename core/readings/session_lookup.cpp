@@ -32,6 +32,11 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   const nlohmann::json dataset = json_or_null(run.dataset);
   if (const nlohmann::json& settings = value_at(dataset, "settings"); line.settings.empty() && settings.is_object())
     line.settings = settings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // Of decoding, and of what ended early, only settings and kind may say it; of an imported trace nothing does.
+  if (line.kind == "generate")
+    line.phase = "decode";
+  else if (line.kind != "import")
+    line.phase = line.result ? line.result->figures.phase : text_at(json_or_null(line.settings), "phase");
   return line;
 }
 

@@ -42,8 +42,9 @@ void set_figures(const Summary& summary, SessionRunLine& line) {
   if (f.verified) line.verified = f.verified->passed;
   for (const PassReport& pass : f.passes)
     if (pass.applied) line.passes.push_back(pass.name);
-  if (!summary.generated) return;
   // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+  if (f.phase == "decode") line.batches = f.dataset.batches;
+  if (!summary.generated) return;
   line.batches = summary.generated->batches;
   line.baseline_ms = typical_milliseconds(summary.generated->latency_ms);
   if (summary.generated->verified) line.verified = summary.generated->verified->passed;
@@ -73,6 +74,7 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
     line.id = run.line.id, line.batches = run.line.batches, line.sequences = run.sequences;
     line.items = run.items_text(), line.sizes = run.sizes;
     line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
+    line.phase = run.line.phase;
     line.data = run.dataset, line.machine = run.machine, line.threads = run.threads;
     for (size_t k = 0; k < kKeptKinds; ++k)
       if (run.kept[k]) line.keeps.emplace_back(kKeptNames[k]);
@@ -108,6 +110,7 @@ std::string to_json(const SessionRuns& list) {
   for (const SessionRunLine& run : list.runs) {
     Json line = {{"run", run.id},          {"kind", run.kind},       {"name", run.name},       {"status", run.status},
                  {"started", run.started}, {"batches", run.batches}, {"figures", run.figures}, {"passes", run.passes}};
+    line["phase"] = text(run.phase);
     line["speedup"] = given(run.speedup);
     line["speedup_ci95"] = given(run.speedup_ci95);
     line["verified"] = given(run.verified);

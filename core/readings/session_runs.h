@@ -16,6 +16,7 @@ struct SessionRunLine {
   std::string items;                  ///< in words: "3 sequences", "24 pictures of 64x64"
   std::vector<PictureFigures> sizes;  ///< of pictures; empty: none
   std::string kind, name, status, started;
+  std::string phase;          ///< "forward", "decode"; empty: nobody said
   std::string data, machine;  ///< empty: nobody said
   int threads = 0;
   std::vector<std::string> passes;                  ///< those that applied

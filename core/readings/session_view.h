@@ -23,6 +23,7 @@ struct RunLine {
   std::string settings;                   ///< JSON of what it was run with, empty where it was imported
   std::string config;                     ///< stormcell.config/1 that `run --config` replays; empty: the run has none
   std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
+  std::string phase;                      ///< "forward" or "decode": what was run on its batches; empty: nobody said
   std::string device;                     ///< what it ran on, with its threads; "unknown" where nobody said
 };
 struct SessionOverview {

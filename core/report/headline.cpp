@@ -84,10 +84,11 @@ std::string tile(const std::string& term, const std::string& value, const std::s
 
 std::string headline(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  std::string html =
-      "<header>\n" +
-      paragraph("Stormcell " + escape(f.verb) + " · " + escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device), "kicker") +
-      "<h1>" + verdict(d) + "</h1>\n" + paragraph(lead(d), "lead");
+  std::string html = "<header>\n" +
+                     paragraph("Stormcell " + escape(f.verb) + (f.phase == "decode" && f.verb != "generate" ? ", decoding" : "") + " · " +
+                                   escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
+                               "kicker") +
+                     "<h1>" + verdict(d) + "</h1>\n" + paragraph(lead(d), "lead");
   std::string tiles;
   if (d.trusted() && f.speedup) {
     const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
@@ -119,8 +120,8 @@ std::string headline(const ReportData& d) {
   if (!tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
   if (plan || f.optimized) {
-    Table table("Latency and throughput, measured", {"plan", "mean", "median", "95th percentile", "fastest", "executions measured",
-                                                     rate_name(f.dataset), "share of the limit"});
+    Table table("Latency and throughput, measured",
+                {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", rate_name(f), "share of the limit"});
     const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
       if (p)
         table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),

@@ -4,6 +4,7 @@
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/items_text.h"
+#include "core/summary/measured_text.h"
 
 namespace stormcell::report {
 
@@ -86,8 +87,8 @@ std::string guards_section(const ReportData& d) {
   return section("guards", "Guards",
                  paragraph("A guard checks on every batch that what the optimisation assumed is so; where it is not, a fallback computes "
                            "the right answer. " +
-                           std::string("They missed ") + count(misses) + " of " + count(hits + misses) +
-                           " times, each counted once a batch over all batches.") +
+                           std::string("They missed ") + count(misses) + " of " + count(hits + misses) + " times, each counted " +
+                           guards_counted(d.figures.phase) + ", over all batches.") +
                      table.html() + paragraph(d.measured() + " Counted, " + counted(d.run.batches, "batch") + ".", "note"));
 }
 

@@ -9,11 +9,12 @@
 
 #include "core/base/id_vector.h"
 #include "core/base/progress.h"
-#include "core/runtime/device_address.h"
+#include "core/runtime/device_probe.h"
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/part_site.h"
 #include "core/runtime/record_area.h"
 #include "core/runtime/status_area.h"
+#include "core/runtime/stream.h"
 #include "core/weights/weight_source.h"
 
 namespace stormcell {
@@ -24,16 +25,6 @@ class DeviceBuffer {
   virtual ~DeviceBuffer() = default;
   virtual DeviceAddress address() const = 0;
   virtual int64_t bytes() const = 0;
-};
-
-/// Work in order. Host memory given to a copy must stay as it is until the next synchronisation.
-class Stream {
- public:
-  virtual ~Stream() = default;
-  virtual void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
-  virtual void copy_to_host(void* to, DeviceAddress from, int64_t bytes) = 0;
-  /// Waits until everything put on the stream is done; throws what failed there. Counted by the device.
-  virtual void synchronize() = 0;
 };
 
 /// How a device wants a weight: which tensor, in which layout and number format.
@@ -63,10 +54,12 @@ struct Bf16Rows {
 };
 
 struct DeviceInfo {
-  std::string name, backend;
+  std::string name;     ///< of the processor: "Intel(R) Xeon(R) Processor"
+  std::string backend;  ///< "cpu", "cuda"
   int threads = 1;
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
   Bf16Rows bf16_rows = {};
+  std::vector<DType> formats = {};  ///< that weights of products may have
 };
 
 /// Where a submission's results lie in a device's memory, at planned places.
@@ -88,7 +81,12 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
+  virtual std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) = 0;
   virtual std::unique_ptr<Stream> create_stream() = 0;
+  virtual std::unique_ptr<Event> create_event() = 0;
+  /// Measures what it can do at most, with nothing else running on it: under a second. Takes at most `most_bytes` of its memory meanwhile.
+  /// Ends early where `cancel` is raised: the figures are worth nothing then.
+  virtual DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) = 0;
   /// Bytes that load_weight() will take for a weight of this source: in the layout and number format of the key, padding included.
   virtual int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const = 0;
   /// Brings one weight into the device's memory in the layout the key names.

@@ -185,7 +185,7 @@ std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const
   std::vector<PathStep> path;
   const auto& routers = state_->layout(run).routers;
   const std::vector<uint8_t> above = spaces_above(state_->layout(run), space);
-  for (const int64_t number : batches_with(run, cell.sequence, 1, INT32_MAX)) {
+  for (const int64_t number : batches_with(run, {cell.sequence, cell.sequence + 1}, INT32_MAX)) {
     const std::vector<BatchSpace> tables = spaces(run, number);
     const auto own = std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == space; });
     if (own == tables.end() || own->cells.phase != cell.phase || own->cells.per_sequence <= 0) continue;

@@ -87,7 +87,7 @@ RouterLoads SessionReader::total_loads(int64_t run, int32_t router) const {
     return total;
   }
   RouterLoads total(branches);
-  for (const RouterLoads& window : loads(run, router, coarsest_level(state_->batches(run)), 0, kMostCoarseWindows))
+  for (const RouterLoads& window : loads(run, router, coarsest_level(state_->batches(run)), {0, kMostCoarseWindows}))
     state_->add(window, total);
   return total;
 }

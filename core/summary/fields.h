@@ -11,6 +11,7 @@
 //   json                    text that is JSON itself
 //   group                   an object without a struct of its own
 //   list                    a list whose elements have the rows given there
+//   shared                  a value that may be absent: null then
 //   decoded                 ids and text of each decoded sequence
 //   derived                 written, and computed again instead of being read
 #pragma once
@@ -43,6 +44,7 @@ void fields(auto& v, Of<SplitFigures> auto& s) {
 void fields(auto& v, Of<PlanFigures> auto& p) {
   v("latency_ms", p.latency_ms);
   v("cells_per_s", p.cells_per_s);
+  v("tokens_per_s", p.tokens_per_s);
   v("limit_share", p.limit_share);
   v("peak_weight_bytes", p.peak_weight_bytes);
   v("peak_activation_bytes", p.peak_activation_bytes);
@@ -144,6 +146,15 @@ void fields(auto& v, Of<FormatCost> auto& f) {
   v.derived("differing_share", f.choices > 0 ? static_cast<double>(f.differing_choices) / static_cast<double>(f.choices) : 0.0);
 }
 
+void fields(auto& v, Of<DecodedTokens> auto& t) {
+  v("sequences", t.sequences);
+  v("equal", t.equal);
+  v("tokens", t.tokens);
+  v("compared", t.compared);
+  v("near_ties", t.near_ties);
+  v("follows", t.follows);
+}
+
 void fields(auto& v, Of<Verification> auto& f) {
   v("passed", f.passed);
   v("text", f.text);
@@ -161,6 +172,7 @@ void fields(auto& v, Of<Verification> auto& f) {
   v("outputs", f.outputs);
   v("routers", f.routers);
   v("format", f.format);
+  v("tokens", f.tokens);
   v("seconds", f.seconds);
   v("listed_flips", f.listed);
 }
@@ -262,6 +274,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.text_or_null("session", f.session);
   v.positive_or_null("session_run", f.session_run);
   v.json("config", f.config);
+  v.shared("decode", f.decode);
 }
 
 void fields(auto& v, Of<DecodedVerification> auto& f) {

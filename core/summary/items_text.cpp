@@ -34,6 +34,9 @@ std::string items_text(const DatasetFigures& d) {
          " without padding)";
 }
 
-std::string rate_name(const DatasetFigures& data) { return are_pictures(data) ? "pictures a second" : "real cells a second"; }
+std::string rate_name(const RunSummaryFigures& f) {
+  if (f.phase == "decode") return "tokens written a second";
+  return are_pictures(f.dataset) ? "pictures a second" : "real cells a second";
+}
 
 }  // namespace stormcell

@@ -15,6 +15,6 @@ std::string pictures_text(const std::vector<PictureFigures>& sizes);
 /// "24 pictures of 64x64"; "3 sequences, 60 cells (41 without padding)".
 std::string items_text(const DatasetFigures& data);
 /// What PlanFigures::cells_per_s counts: "pictures a second", "real cells a second".
-std::string rate_name(const DatasetFigures& data);
+std::string rate_name(const RunSummaryFigures& figures);
 
 }  // namespace stormcell

@@ -17,6 +17,10 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
 
 }  // namespace
 
+std::string guards_counted(std::string_view phase) {
+  return phase == "decode" ? "once a turn, before the first turn once a batch" : "once a batch";
+}
+
 std::string measured_text(const RunSummaryFigures& f) {
   if (!f.baseline && !f.optimized) return {};
   const PlanFigures& p = f.baseline ? *f.baseline : *f.optimized;

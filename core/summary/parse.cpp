@@ -96,6 +96,15 @@ class Reader {
       members(reader, values.emplace_back());
     }
   }
+  template <class T>
+  void shared(const char* key, std::shared_ptr<const T>& value) {
+    value.reset();
+    if (const Json& object = value_at(from_, key); object.is_object()) {
+      auto made = std::make_shared<T>();
+      read(object, *made);
+      value = std::move(made);
+    }
+  }
   void decoded(const char* key, std::vector<std::vector<int32_t>>& ids, std::vector<std::string>& texts) {
     ids.clear(), texts.clear();
     for (const Json& sequence : list_at(from_, key)) {

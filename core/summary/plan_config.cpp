@@ -19,6 +19,7 @@ std::string to_json(const PlanConfig& config) {
   j["version"] = STORMCELL_VERSION;
   j["model"] = {{"name", config.model}, {"fingerprint", config.fingerprint}};
   j["device"] = config.device;
+  j["phase"] = config.phase;
   j["bucket_by_length"] = config.bucket_by_length;
   j["annotations"] = config.annotations;
   j["passes"] = nlohmann::ordered_json::object();
@@ -53,6 +54,8 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     config.fingerprint = text_at(j["model"], "fingerprint", "");
   }
   config.device = text_at(j, "device", "cpu");
+  config.phase = text_at(j, "phase", "forward");
+  expect(config.phase == "forward" || config.phase == "decode", "forward or decode as \"phase\"");
   if (const auto at = j.find("bucket_by_length"); at != j.end() && !at->is_null()) {
     expect(at->is_boolean(), "true or false as \"bucket_by_length\"");
     config.bucket_by_length = at->get<bool>();

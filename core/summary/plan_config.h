@@ -10,6 +10,7 @@ namespace stormcell {
 struct PlanConfig {
   std::string version;  ///< of the program that wrote it; empty: it does not say
   std::string model, fingerprint, device, dtype;
+  std::string phase = "forward";              ///< or "decode": what it was found for
   bool bucket_by_length = false;              ///< it was found on batches of like length
   std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again
   /// In the order they were applied: id, parameters.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,12 +20,13 @@ struct Latency {
 /// One plan as it ran.
 struct PlanFigures {
   Latency latency_ms;
-  double cells_per_s = 0;  ///< real cells: what pads a batch is no work that anybody asked for
+  double cells_per_s = 0;  ///< real cells: what pads a batch is no work that anybody asked for; of decoding the tokens that were written
   std::optional<double>
       limit_share;  ///< of this plan: sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time
   int64_t peak_weight_bytes = 0;
   int64_t peak_activation_bytes = 0;
-  int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches; rounds that the interval is drawn over
+  int64_t batches = 0, rounds = 0;     ///< measured: so many of the data's batches; rounds that the interval is drawn over
+  std::optional<double> tokens_per_s;  ///< of decoding
 };
 
 struct ModelFigures {
@@ -96,6 +98,14 @@ struct FormatCost {
 /// "0.42 running freely, where 99 of 5,760 routing choices (1.7 %) differ from those of the stored weights"; empty: not counted.
 std::string free_cost_text(const FormatCost& cost);
 
+/// What else is compared where tokens are decoded: the first ones of each sequence.
+struct DecodedTokens {
+  int64_t sequences = 0, equal = 0;    ///< equal: all tokens that were compared
+  int64_t tokens = 0;                  ///< of each sequence, at most
+  int64_t compared = 0;                ///< tokens whose logits, and the routing that led to them, were compared
+  int64_t near_ties = 0, follows = 0;  ///< tokens that differ: logits nearly equal; behind a routing choice that differs
+};
+
 /// The execution is judged by an oracle that holds the weights of the format that runs.
 struct Verification {
   bool passed = false;
@@ -110,8 +120,9 @@ struct Verification {
   int64_t dropped = 0;       ///< by the reference, for capacity
   std::vector<OutputDifference> outputs;
   std::vector<RouterDifference> routers;
-  std::optional<FormatCost> format;  ///< where the plan does not run in the stored format
-  std::vector<Flip> listed;          ///< 100 at most: unexplained ones first, consequences last
+  std::optional<FormatCost> format;     ///< where the plan does not run in the stored format
+  std::optional<DecodedTokens> tokens;  ///< of decoding
+  std::vector<Flip> listed;             ///< 100 at most: unexplained ones first, consequences last
   double seconds = 0;
 };
 
@@ -124,7 +135,7 @@ struct PassReport {
   std::string reason;
   std::optional<double> speedup_alone, speedup_cumulative;
   std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
-  int64_t guard_hits = 0, fallbacks = 0;          ///< of its guards over all batches of the data, each batch once
+  int64_t guard_hits = 0, fallbacks = 0;          ///< of its guards over all batches of the data: see guards_counted()
   std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
   std::map<std::string, std::string> parameters;  ///< what it found
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
@@ -192,7 +203,7 @@ struct RunSummaryFigures {
   ModelFigures model;
   DatasetFigures dataset;
   DeviceFigures device;
-  std::string phase = "forward";
+  std::string phase = "forward";  ///< or "decode": what was run on each batch
   std::optional<PlanFigures> baseline, optimized;
   std::optional<double> speedup;  ///< of the time of all batches, from paired executions (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
@@ -217,6 +228,7 @@ struct RunSummaryFigures {
   std::optional<std::array<double, 2>> record_overhead_ci95;
   std::optional<double> record_work;  ///< time that recording itself took, on the run's thread and the writer's, as a share of the run's
   std::vector<std::string> warnings;
+  std::shared_ptr<const RunSummaryFigures> decode;  ///< --phase both: the same of decoding, a run of its own; else null
 
   bool is_verified() const { return verified && verified->passed; }
 };

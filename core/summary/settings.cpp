@@ -55,24 +55,22 @@ std::vector<std::string> words_of(const T& value) {
     return {fmt::format("{}", value)};  // reals: the shortest text that reads back as the same number
 }
 
-bool has_option(const Setting& setting, std::string_view verb) {
-  return setting.verbs.empty() || (" " + std::string(setting.verbs) + " ").find(" " + std::string(verb) + " ") != std::string::npos;
-}
-
 }  // namespace
-
-void check_device(std::string_view device) {
-  if (device == "cpu") return;
-  const std::string quoted = "\"" + std::string(device) + "\"";
-  if (device == "cuda" || device.starts_with("cuda:")) bad_input("--device", quoted + ": not in this version", "use cpu");
-  bad_input("--device", quoted + " is no device", "use cpu");
-}
 
 void check_dtype(std::string_view dtype) {
   if (dtype == "f32" || dtype == "bf16") return;
   bad_input("--dtype",
             "\"" + std::string(dtype) + "\"" + (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
             "f32 or bf16");
+}
+
+void check_phase(std::string_view phase) {
+  if (phase != "forward" && phase != "decode" && phase != "both")
+    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", "forward, decode or both");
+}
+
+bool Setting::is_of(std::string_view verb) const {
+  return verbs.empty() || (" " + std::string(verbs) + " ").find(" " + std::string(verb) + " ") != std::string::npos;
 }
 
 std::string settings_json(const ExperimentOptions& options) {
@@ -103,7 +101,7 @@ std::vector<std::string> command_words(const ExperimentOptions& options, std::st
   for (const Setting& s : kSettings)
     std::visit(
         [&](auto field) {
-          if (!has_option(s, verb) || options.*field == standard.*field) return;
+          if (!s.is_of(verb) || options.*field == standard.*field) return;
           for (std::string& word : words_of(options.*field)) {
             if (!s.option.empty()) words.emplace_back(s.option);
             if constexpr (!std::is_same_v<std::decay_t<decltype(options.*field)>, bool>) words.push_back(std::move(word));

@@ -25,7 +25,8 @@ struct ExperimentOptions {
   int64_t weight_budget = 0;        ///< bytes that weights of branches may take; 0: all that there are
   std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
   bool record_inputs = false, record_scores = false;
-  int64_t most_new_tokens = 64;           ///< generate
+  std::string phase = "forward";          ///< optimize, profile, run: what is run on a batch; or "decode"; or "both", one after the other
+  int64_t most_new_tokens = 64;           ///< of decoding
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   std::vector<std::string> annotations;   ///< run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   bool keep_all = false;                  ///< optimize; also passes that make the plan slower and save no memory
@@ -39,7 +40,8 @@ struct Setting {
                double ExperimentOptions::*, std::optional<double> ExperimentOptions::*, bool ExperimentOptions::*,
                std::vector<std::string> ExperimentOptions::*>
       field;                    ///< a list: the option may be repeated
-  std::string_view verbs = {};  ///< that have it, with blanks between; empty: all have
+  std::string_view verbs = {};  ///< those that have it, with a space between two; empty: all have
+  bool is_of(std::string_view verb) const;
 };
 inline constexpr std::array kSettings = {
     Setting{"model", "", &ExperimentOptions::model},
@@ -62,16 +64,18 @@ inline constexpr std::array kSettings = {
     Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite},
     Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs},
     Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores},
+    Setting{"phase", "--phase", &ExperimentOptions::phase, "optimize profile run"},
     Setting{"annotations", "--annotate", &ExperimentOptions::annotations, "run profile optimize"},
-    Setting{"most_new_tokens", "--max-new-tokens", &ExperimentOptions::most_new_tokens, "generate"},
+    Setting{"most_new_tokens", "--max-new-tokens", &ExperimentOptions::most_new_tokens, "generate optimize profile run"},
     Setting{"profile_split", "--profile-split", &ExperimentOptions::profile_split, "optimize"},
     Setting{"keep_all", "--keep-all", &ExperimentOptions::keep_all, "optimize"},
 };
 
 inline constexpr int kMostThreads = 1024;
-/// Throw Error(bad_input) that names the option: no device, no number format to compute in, or none of this version.
-void check_device(std::string_view device);
+/// Throws Error(bad_input) that names the option: no number format to compute in, or none of this version.
 void check_dtype(std::string_view dtype);
+/// The same of a phase: forward, decode or both.
+void check_phase(std::string_view phase);
 
 /// A JSON object of all settings, and the program's version.
 std::string settings_json(const ExperimentOptions& options);

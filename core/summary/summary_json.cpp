@@ -81,6 +81,10 @@ class Writer {
       members(element, value);
     }
   }
+  template <class T>
+  void shared(const char* key, const std::shared_ptr<const T>& value) {
+    into_[key] = value ? json_of(*value) : Json();
+  }
   void decoded(const char* key, const std::vector<std::vector<int32_t>>& ids, const std::vector<std::string>& texts) {
     Json& list = into_[key] = Json::array();
     for (size_t i = 0; i < ids.size(); ++i) list.push_back({{"ids", ids[i]}, {"text", i < texts.size() ? Json(texts[i]) : Json()}});
@@ -118,6 +122,7 @@ std::string to_json(const GenerateFigures& figures) { return json_text(json_of(f
 std::string to_json(const ModelStructure& structure) { return json_text(json_of(structure)); }
 
 RunSummaryFigures without_unproven_speedup(RunSummaryFigures figures) {
+  if (figures.decode) figures.decode = std::make_shared<RunSummaryFigures>(without_unproven_speedup(*figures.decode));
   if (!figures.is_verified()) figures.speedup = {}, figures.speedup_ci95 = {};
   return figures;
 }

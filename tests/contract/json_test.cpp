@@ -66,11 +66,13 @@ const std::vector<std::string> kRun = {"phase",
                                        "routing[].dropped",
                                        "preload",
                                        "session",
-                                       "config"};
+                                       "config",
+                                       "verified.tokens",
+                                       "decode"};
 std::vector<std::string> plan(const std::string& name) {
   std::vector<std::string> paths;
   for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean", "latency_ms.runs", "cells_per_s",
-                          "limit_share", "peak_weight_bytes", "peak_activation_bytes"})
+                          "tokens_per_s", "limit_share", "peak_weight_bytes", "peak_activation_bytes"})
     paths.push_back(name + "." + key);
   return paths;
 }
@@ -243,7 +245,7 @@ class JsonTest : public QObject {
       asked.seed = (uint64_t{1} << 62) + 1, asked.threads = 1, asked.dtype = "bf16", asked.verify_seconds = 0.125;
       asked.weight_budget = int64_t{1} << 33;
       asked.record_inputs = asked.record_scores = true;
-      if (std::string_view(verb) == "generate") asked.most_new_tokens = 3;
+      asked.most_new_tokens = 3;
       if (std::string_view(verb) == "optimize") asked.profile_split = "first", asked.keep_all = true;
       Arguments arguments = {verb};
       for (std::string& word : command_words(asked, verb)) arguments.push_back(std::move(word));
@@ -256,7 +258,7 @@ class JsonTest : public QObject {
       QVERIFY2(*kept == asked, settings.dump().c_str());
     }
     for (const Setting& s : kSettings) {
-      const Arguments help = {s.verbs.empty() ? "optimize" : std::string(s.verbs.substr(0, s.verbs.find(' '))), "--help"};
+      const Arguments help = {s.is_of("optimize") ? "optimize" : std::string(s.verbs.substr(0, s.verbs.find(' '))), "--help"};
       QVERIFY2(run_program(help).out.find(std::string(s.option)) != std::string::npos, std::string(s.key).c_str());
     }
   }

@@ -1,6 +1,7 @@
 // Runs, imports, and the model that is kept between runs.
 #include <QCheckBox>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
@@ -50,6 +51,16 @@ class RunsTest : public QObject {
     const ExperimentOptions asked = dialog.request().experiment;
     QVERIFY(asked.bucket_by_length);
     QVERIFY(command_of(settings_json(asked), {}, {}).contains(" --bucket-by-length"));
+  }
+
+  void a_run_that_decodes_is_the_command_that_repeats_it() {
+    RunDialog dialog("demo:switch-names", nullptr);
+    QCOMPARE(dialog.request().experiment.phase, std::string("forward"));
+    auto* phase = dialog.findChild<QComboBox*>();
+    QVERIFY(phase);
+    phase->setCurrentIndex(phase->findData("decode"));
+    const QString command = command_of(settings_json(dialog.request().experiment), {}, {});
+    QVERIFY2(command.contains(" --phase decode"), qPrintable(command));
   }
 
   void an_import_shows_its_progress_and_keeps_what_was_read_when_stopped() {

@@ -2,8 +2,9 @@
 
 #include <sys/mman.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "core/base/error.h"
@@ -41,17 +42,53 @@ class EmulatedBuffer : public DeviceBuffer {
   void* memory_;
 };
 
-// Work waits a moment before it runs, so that a host that does not synchronise reads old data.
+class EmulatedPinned : public PinnedBuffer {
+ public:
+  EmulatedPinned(EmulatedDevice& device, int64_t bytes) : device_(device), memory_(static_cast<size_t>(std::max<int64_t>(bytes, 1)) + 64) {
+    const auto start = reinterpret_cast<uint64_t>(memory_.data());
+    data_ = memory_.data() + (64 - start % 64) % 64;
+    bytes_ = bytes;
+    std::memset(memory_.data(), kPoison, memory_.size());
+    std::lock_guard lock(device_.mutex_);
+    device_.pinned_[reinterpret_cast<uint64_t>(data_)] = bytes;
+  }
+  ~EmulatedPinned() override {
+    std::lock_guard lock(device_.mutex_);
+    device_.pinned_.erase(reinterpret_cast<uint64_t>(data_));
+  }
+  std::byte* data() const override { return data_; }
+  int64_t bytes() const override { return bytes_; }
+
+ private:
+  EmulatedDevice& device_;
+  std::vector<std::byte> memory_;
+  std::byte* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+/// A place in the work of a stream: reached when all that was put there before is done.
+struct Place {
+  class EmulatedStream* stream = nullptr;
+  bool reached = false;
+  std::exception_ptr error;  // of what lies before it
+};
+struct EmulatedEvent : Event {
+  std::shared_ptr<Place> place;  // where it was recorded last; null: never
+};
+
+// Work runs when its stream is synchronised, or another one that waits for it: as late as it can, so that who does not wait reads old data.
 class EmulatedStream : public Stream {
  public:
-  explicit EmulatedStream(EmulatedDevice& device) : device_(device), worker_([this] { loop(); }) {}
+  explicit EmulatedStream(EmulatedDevice& device) : device_(device) {
+    std::lock_guard lock(device_.running_);
+    device_.streams_.push_back(this);
+  }
+  // What nobody waited for never runs: its memory may be gone.
   ~EmulatedStream() override {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    wake_.notify_all();
-    worker_.join();
+    std::lock_guard lock(device_.running_);
+    std::erase(device_.streams_, this);
+    for (const Item& item : queue_)
+      if (item.reaches) item.reaches->reached = true;
   }
   void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
     device_.check(to, bytes, "copy to device");
@@ -63,53 +100,72 @@ class EmulatedStream : public Stream {
     if (bytes > 0 && device_.owns(to)) failed("emulated device", "copy to host into a device pointer");
     if (bytes > 0) put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
   }
+  void copy_pinned_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
+    device_.check_pinned(from, bytes, "copy to device");
+    copy_to_device(to, from, bytes);
+  }
+  void copy_to_pinned(void* to, DeviceAddress from, int64_t bytes) override {
+    device_.check_pinned(to, bytes, "copy to host");
+    copy_to_host(to, from, bytes);
+  }
+  void record(Event& event) override {
+    auto place = std::make_shared<Place>(Place{this, false, nullptr});
+    static_cast<EmulatedEvent&>(event).place = place;
+    put({{}, place, nullptr});
+  }
+  void wait(const Event& event) override {
+    const std::shared_ptr<Place>& place = static_cast<const EmulatedEvent&>(event).place;
+    if (!place) failed("emulated device", "a stream waits for an event that was never recorded");
+    put({{}, nullptr, place});
+  }
   void synchronize() override {
     ++device_.synchronizations_;
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [&] { return queue_.empty() && !busy_; });
+    std::lock_guard lock(device_.running_);
+    if (device_.order_ == StreamOrder::all_others_before) run_others();
+    while (!queue_.empty()) {
+      run_next();
+      if (device_.order_ == StreamOrder::all_others_before) run_others();
+    }
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
-  void put(std::function<void()> work) {
-    {
-      std::lock_guard lock(mutex_);
-      queue_.push_back(std::move(work));
-    }
-    wake_.notify_all();
-  }
+  void put(std::function<void()> work) { put(Item{std::move(work), nullptr, nullptr}); }
 
  private:
-  void loop() {
-    for (;;) {
-      std::function<void()> work;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return stop_ || !queue_.empty(); });
-        if (queue_.empty()) return;
-        work = std::move(queue_.front());
-        queue_.pop_front();
-        busy_ = true;
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-      try {
-        work();
-      } catch (...) {
-        std::lock_guard lock(mutex_);
-        error_ = std::current_exception();
-      }
-      {
-        std::lock_guard lock(mutex_);
-        busy_ = false;
-      }
-      idle_.notify_all();
+  struct Item {
+    std::function<void()> work;
+    std::shared_ptr<Place> reaches, waits_for;
+  };
+  void put(Item item) {
+    std::lock_guard lock(device_.running_);
+    queue_.push_back(std::move(item));
+  }
+  bool is_held() const { return !queue_.empty() && queue_.front().waits_for && !queue_.front().waits_for->reached; }
+  /// The first item; of a wait all that it waits for first. No circle: an event is waited for only once it was recorded.
+  void run_next() {
+    const Item item = std::move(queue_.front());
+    queue_.pop_front();
+    if (item.waits_for) {
+      while (!item.waits_for->reached) item.waits_for->stream->run_next();
+      if (item.waits_for->error) error_ = item.waits_for->error;
+    }
+    if (item.reaches) item.reaches->reached = true, item.reaches->error = error_;
+    if (!item.work) return;
+    try {
+      item.work();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+  void run_others() {
+    for (bool some = true; some;) {
+      some = false;
+      for (EmulatedStream* other : device_.streams_)
+        for (; other != this && !other->queue_.empty() && !other->is_held(); some = true) other->run_next();
     }
   }
   EmulatedDevice& device_;
-  std::mutex mutex_;
-  std::condition_variable wake_, idle_;
-  std::deque<std::function<void()>> queue_;
+  std::deque<Item> queue_;
   std::exception_ptr error_;
-  bool stop_ = false, busy_ = false;
-  std::thread worker_;
 };
 
 class EmulatedExecutable : public Executable {
@@ -145,15 +201,21 @@ class EmulatedExecutable : public Executable {
   Segment segments_;
 };
 
-EmulatedDevice::EmulatedDevice(int threads) : team_(threads) {}
+EmulatedDevice::EmulatedDevice(int threads, StreamOrder order) : team_(threads), order_(order) {}
 EmulatedDevice::~EmulatedDevice() = default;
 
 DeviceInfo EmulatedDevice::info() const {
-  return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x, cpu::bf16_rows()};
+  return {"emulated", "emulated", team_.size(), cpu::kernels().product_bf16_rounds_x, cpu::bf16_rows(), {DType::f32, DType::bf16}};
 }
+DeviceProbe EmulatedDevice::probe(int64_t, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }
+std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, const std::string&) {
+  return std::make_unique<EmulatedPinned>(*this, bytes);
+}
+std::unique_ptr<Event> EmulatedDevice::create_event() { return std::make_unique<EmulatedEvent>(); }
+void EmulatedDevice::put(Stream& stream, std::function<void()> work) { static_cast<EmulatedStream&>(stream).put(std::move(work)); }
 void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
   std::memset(from, kPoison, static_cast<size_t>(bytes));
   ++forgotten_;
@@ -177,20 +239,24 @@ std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Progra
 ExecutableLayout EmulatedDevice::layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) {
   return cpu::layout_for_cpu(std::move(program), weights, options, team_);
 }
+bool EmulatedDevice::holds(const Buffers& buffers, uint64_t address, int64_t bytes) {
+  const auto behind = buffers.upper_bound(address);
+  if (behind == buffers.begin() || bytes < 0) return false;
+  const auto at = std::prev(behind);
+  return address + static_cast<uint64_t>(bytes) <= at->first + static_cast<uint64_t>(at->second);
+}
 void EmulatedDevice::check(DeviceAddress address, int64_t bytes, const char* what) const {
   std::lock_guard lock(mutex_);
-  auto at = buffers_.upper_bound(address.value);
-  if (at == buffers_.begin() || bytes < 0) failed("emulated device", std::string(what) + ": not a device address");
-  --at;
-  if (address.value + static_cast<uint64_t>(bytes) > at->first + static_cast<uint64_t>(at->second))
-    failed("emulated device", std::string(what) + ": not a device address, or beyond its buffer");
+  if (!holds(buffers_, address.value, bytes)) failed("emulated device", std::string(what) + ": not a device address, or beyond its buffer");
 }
 bool EmulatedDevice::owns(const void* pointer) const {
   std::lock_guard lock(mutex_);
-  auto at = buffers_.upper_bound(reinterpret_cast<uint64_t>(pointer));
-  if (at == buffers_.begin()) return false;
-  --at;
-  return reinterpret_cast<uint64_t>(pointer) < at->first + static_cast<uint64_t>(at->second);
+  return holds(buffers_, reinterpret_cast<uint64_t>(pointer), 1);
+}
+void EmulatedDevice::check_pinned(const void* pointer, int64_t bytes, const char* what) const {
+  std::lock_guard lock(mutex_);
+  if (!holds(pinned_, reinterpret_cast<uint64_t>(pointer), bytes))
+    failed("emulated device", std::string(what) + ": the host's memory is not pinned, or the copy goes beyond its buffer");
 }
 
 }  // namespace stormcell::testing

@@ -1,27 +1,36 @@
 // A second device for the tests: what runs on it without a host synchronisation will run so on a GPU. Its memory is its own (poisoned when
 // handed out and, buffer by buffer, before and after the life that was planned for it, out of reach of plain pointers handed in by
-// mistake), its streams run later on another thread, its synchronisations are counted, and its results are bit for bit those of the CPU
-// kernels, because it runs them.
+// mistake), its streams run later and in the order that a missing wait cannot bear, its synchronisations are counted, copies that hold
+// nobody up refuse memory that is not pinned, and its results are bit for bit those of the CPU kernels, because it runs them.
 #pragma once
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
-#include <thread>
+#include <vector>
 
 #include "core/cpu/cpu_device.h"
 
 namespace stormcell::testing {
 
+/// Nothing runs before a stream is synchronised. What else runs then is what a device may do at the worst: a program that waits for
+/// everything it needs computes the same in both orders, one that does not is wrong in one of them.
+enum class StreamOrder : uint8_t {
+  only_what_is_waited_for,  ///< other streams stand still but for what this one waits for: shows a read that comes too early
+  all_others_before,        ///< other streams run as far as their own waits let them: shows a write that comes too early
+};
+
 class EmulatedDevice : public Device, private cpu::MemorySpace {
  public:
-  explicit EmulatedDevice(int threads);
+  explicit EmulatedDevice(int threads, StreamOrder order = StreamOrder::only_what_is_waited_for);
   ~EmulatedDevice() override;
   DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
+  std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
   std::unique_ptr<Stream> create_stream() override;
+  std::unique_ptr<Event> create_event() override;
+  /// Made up, and the same each time: nothing to measure on what does not exist.
+  DeviceProbe probe(int64_t most_bytes, const CancellationToken& cancel) override;
   int64_t weight_bytes(const WeightKey& key, const WeightInfo& info) const override { return cpu::cpu_weight_bytes(key, info); }
   ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   std::unique_ptr<DeviceBuffer> load_weight(const WeightKey& key, const WeightSource& source) override;
@@ -29,6 +38,8 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
 
+  /// What a kernel of the test's own would do, on a stream of an emulated device.
+  static void put(Stream& stream, std::function<void()> work);
   /// Submissions put on streams so far.
   int64_t submissions() const { return submissions_; }
   /// Buffers poisoned because their planned life began or ended.
@@ -37,16 +48,25 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   void check(DeviceAddress address, int64_t bytes, const char* what) const;
   /// True when a host pointer lies in device memory: the host must never hold one.
   bool owns(const void* pointer) const;
+  /// Throws Error when [pointer, pointer + bytes) is not inside one of this device's pinned buffers.
+  void check_pinned(const void* pointer, int64_t bytes, const char* what) const;
 
  private:
   bool watches() const override { return true; }
   void forget(std::byte* from, int64_t bytes) override;
   friend class EmulatedStream;
   friend class EmulatedBuffer;
+  friend class EmulatedPinned;
   friend class EmulatedExecutable;
+  using Buffers = std::map<uint64_t, int64_t>;  // start -> bytes
+  /// True if one of the buffers holds them all.
+  static bool holds(const Buffers& buffers, uint64_t address, int64_t bytes);
   ThreadTeam team_;
-  mutable std::mutex mutex_;
-  std::map<uint64_t, int64_t> buffers_;  // start -> bytes
+  StreamOrder order_;
+  mutable std::mutex mutex_;  // of the buffers
+  Buffers buffers_, pinned_;
+  std::mutex running_;  // of all streams: one thing runs at a time
+  std::vector<class EmulatedStream*> streams_;
   std::atomic<int64_t> synchronizations_{0}, submissions_{0}, forgotten_{0};
 };
 

@@ -12,7 +12,11 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Data", text); }
 QString escaped(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 QString title(const RunContents& run) {
-  return QString("#%1 %2 %3").arg(run.line.id).arg(escaped(run.line.kind), escaped(run.line.name)).trimmed();
+  const bool decodes = run.line.phase == "decode" && run.line.kind != "generate";
+  return QString("#%1 %2 %3")
+      .arg(run.line.id)
+      .arg(escaped(run.line.kind) + (decodes ? tr(" decode") : QString()), escaped(run.line.name))
+      .trimmed();
 }
 
 /// A table row by row; the first row is its head.
@@ -57,7 +61,9 @@ QString model_part(const SessionData& d, const Theme& theme) {
 
 /// Of the data: what is recorded of decoding is a pass for the input of a batch and one for each turn.
 qlonglong batches_of(const RunContents& run) {
-  return run.line.result && run.line.result->generated ? run.line.result->generated->batches : run.line.batches;
+  if (!run.line.result) return run.line.batches;
+  if (run.line.result->generated) return run.line.result->generated->batches;
+  return run.line.phase == "decode" ? run.line.result->figures.dataset.batches : run.line.batches;
 }
 
 QString run_part(const RunContents& run, const Theme& theme) {

@@ -68,6 +68,7 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
   QStringList parts;
   const RunLine& line = s.facts.line;
   page.kicker = tr("Run #%1, %2").arg(line.id).arg(of(line.kind));
+  if (line.phase == "decode" && line.kind != "generate") page.kicker += tr(", decoding");
   if (!line.name.empty()) page.kicker += " " + of(line.name);
   if (!line.started.empty()) page.kicker += kDot + moment_text(line.started);
   const ModelFigures said = s.summary ? s.summary->figures.model : ModelFigures{};
@@ -161,7 +162,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   for (const PlanFigure& figure : plan_figures()) {
     const std::optional<double> none, before = only ? figure.value(*only) : none, after = both ? figure.value(*f.optimized) : none;
     if (!before && !after) continue;
-    const FigureName named = name_of(figure, f.dataset);
+    const FigureName named = name_of(figure, f);
     FigureRow row{named.name,
                   tr(figure.note),
                   named.tip,
@@ -214,8 +215,8 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
     if (p.speedup_alone) row.tip += "<br>" + tr("%1 alone (measured)").arg(times_text(*p.speedup_alone));
     if (p.speedup_alone && p.speedup_alone_ci95) row.tip += ", " + tr("95 % interval %1").arg(range_text(*p.speedup_alone_ci95));
     if (p.guard_hits + p.fallbacks > 0)
-      row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted once a batch")
-                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks));
+      row.tip += "<br>" + tr("guards missed %1 of %2 times, each counted %3")
+                              .arg(count_text(p.fallbacks), count_text(p.guard_hits + p.fallbacks), of(guards_counted(f.phase)));
     page.waterfall.push_back(std::move(row));
   }
 }

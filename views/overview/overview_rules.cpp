@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/summary/measured_text.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -105,9 +106,9 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
      [](const Situation& s) {
-       return tr("Guards missed %1, each counted once a batch, and the fallback ran: correct, but slower. The heatmap shows when "
+       return tr("Guards missed %1, each counted %2, and the fallback ran: correct, but slower. The heatmap shows when "
                  "routing changed.")
-           .arg(counted_text(fallbacks(s), "time"));
+           .arg(counted_text(fallbacks(s), "time"), QString::fromStdString(guards_counted(s.summary->figures.phase)));
      },
      QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
     {"dropped", [](const Situation& s) { return has_loads(s) && dropped(s) > 0; },

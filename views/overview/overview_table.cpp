@@ -46,8 +46,10 @@ constexpr PlanFigure kFigures[] = {
 
 std::span<const PlanFigure> plan_figures() { return kFigures; }
 
-FigureName name_of(const PlanFigure& figure, const DatasetFigures& data) {
-  if (qstrcmp(figure.unit, kCellRate) == 0 && are_pictures(data))
+FigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of) {
+  if (qstrcmp(figure.unit, kCellRate) == 0 && of.phase == "decode")
+    return {tr("Tokens a second"), tr("Tokens that were written / time of all batches. Measured."), tr("tokens/s")};
+  if (qstrcmp(figure.unit, kCellRate) == 0 && are_pictures(of.dataset))
     return {tr("Pictures a second"), tr("Pictures of all batches / time of all batches. Measured."), tr("pictures/s")};
   return {tr(figure.name), tr(figure.tip), figure.unit};
 }
@@ -68,9 +70,9 @@ Table make_overview_table(const Situation& s) {
   };
   const QString measured = tr("measured"), counted = tr("counted");
   // What is recorded of decoding is a pass for the input of a batch and one for each turn.
-  const bool decoded = s.summary && s.summary->generated;
-  add(tr("run"), tr("batches"), static_cast<qlonglong>(decoded ? s.summary->generated->batches : s.facts.line.batches), tr("batches"),
-      counted);
+  const bool decoded = s.summary && s.summary->figures.phase == "decode";
+  const auto batches_decoded = [&] { return s.summary->generated ? s.summary->generated->batches : s.summary->figures.dataset.batches; };
+  add(tr("run"), tr("batches"), static_cast<qlonglong>(decoded ? batches_decoded() : s.facts.line.batches), tr("batches"), counted);
   if (s.summary) {
     const RunSummaryFigures& f = s.summary->figures;
     if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci95);
@@ -87,7 +89,7 @@ Table make_overview_table(const Situation& s) {
       if (!plan) return;
       for (const PlanFigure& figure : plan_figures())
         if (const auto v = figure.value(*plan)) {
-          const FigureName named = name_of(figure, f.dataset);
+          const FigureName named = name_of(figure, f);
           add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, named.tip);
         }
     };
@@ -107,7 +109,8 @@ Table make_overview_table(const Situation& s) {
         add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
       if (p.guard_hits + p.fallbacks > 0)
         add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
-            tr("of %1, each guard once a batch").arg(counted_text(p.guard_hits + p.fallbacks, "time")));
+            tr("of %1, each guard %2")
+                .arg(counted_text(p.guard_hits + p.fallbacks, "time"), QString::fromStdString(guards_counted(f.phase))));
     }
   } else if (s.facts.latency_ms.runs > 0) {
     add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));

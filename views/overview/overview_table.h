@@ -19,7 +19,7 @@ std::span<const PlanFigure> plan_figures();
 struct FigureName {
   QString name, tip, unit;
 };
-FigureName name_of(const PlanFigure& figure, const DatasetFigures& data);
+FigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of);
 
 Table make_overview_table(const Situation& situation);
 

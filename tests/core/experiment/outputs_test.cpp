@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/cpu/cpu_device.h"
 #include "core/formats/safetensors.h"
 #include "core/formats/safetensors_writer.h"
 #include "core/graph/input_specs.h"

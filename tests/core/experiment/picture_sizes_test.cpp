@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"
@@ -203,7 +204,8 @@ class PictureSizesTest : public QObject {
     LoadProfile profile;
     profile.routers["router"] = {{0, 60, 40}, 100, 10};
     const auto baseline = s.make_plan("baseline", plan_graphs(s, s.graph, {}), 0, {});
-    Candidates c = make_candidates(s, profile, select_passes({}), OnTheirOwn::yes, {});
+    ForwardPass work(s);
+    Candidates c = make_candidates(work, profile, select_passes({}), OnTheirOwn::yes, {});
     QVERIFY(c.final_plan != kNoPlan && c.plans.size() >= 3);
     ReadyPlan& all = *c.plans[c.final_plan];
     const int64_t spared = all.unloaded_weight_bytes(), needed = all.weight_bytes();

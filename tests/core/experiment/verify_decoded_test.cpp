@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "core/cpu/cpu_device.h"
+#include "core/experiment/workload.h"
 #include "core/models/model.h"
 #include "tests/core/experiment/verify_cases.h"
 #include "tests/testing/testing.h"
@@ -28,27 +30,18 @@ struct Opened {
     s.graph = s.model->forward, s.dtype = s.model->dtype;
     s.tolerance = s.dtype == DType::bf16 ? 2e-2 : 1e-4;
     s.options.verify_seconds = 60;
+    s.options.most_new_tokens = kTokens;
     s.store = std::make_unique<WeightStore>(*s.device, weights);
     s.memory = std::make_shared<SharedMemory>(*s.device);
   }
-  /// What the plan without logits writes, by item.
-  std::vector<std::vector<int32_t>> decoded() {
-    const auto plan = state.make_plan("generate", state.model->generate(), kTokens, {});
-    std::vector<std::vector<int32_t>> ids(static_cast<size_t>(state.data->items()));
-    ExecuteOptions execute;
-    execute.outputs = true;
-    for (int64_t b = 0; b < state.data->batch_count(); ++b) {
-      const Batch batch = state.data->batch(b);
-      state.run_batch(*plan, batch, execute, kTokens);
-      for (size_t i = 0; i < batch.items.size(); ++i)
-        for (int64_t t = 0; t < kTokens; ++t) {
-          const int32_t id = plan->result.outputs[0].integers[i * kTokens + static_cast<size_t>(t)];
-          if (id >= 0) ids[static_cast<size_t>(batch.items[i])].push_back(id);
-        }
-    }
-    return ids;
+  /// A plan without logits, which has decoded every batch; `change`: what it is said to have written.
+  DecodedVerification verified(const std::function<void(ReadyPlan&)>& change = {}) {
+    Decoding work(state);
+    const auto plan = work.make_plan("generate", work.graph(), {}, {});
+    for (int64_t b = 0; b < state.data->batch_count(); ++b) state.run_batch(*plan, state.data->batch(b), {});
+    if (change) change(*plan);
+    return decoded_verification(work.verify(*plan, nullptr, {}));
   }
-  DecodedVerification verified() { return verify_decoded(state, decoded(), kTokens, {}); }
 };
 
 QString said(const DecodedVerification& v) {
@@ -101,14 +94,15 @@ class VerifyDecodedTest : public QObject {
   void right_runs_pass_and_every_token_s_logits_are_compared() {
     QFETCH(const QString, fixture);
     Opened opened(fixture.toStdString());
-    const auto ids = opened.decoded();
-    const DecodedVerification v = verify_decoded(opened.state, ids, kTokens, {});
+    int64_t written = 0;
+    const DecodedVerification v = opened.verified([&](const ReadyPlan& plan) {
+      for (const auto& [batch, tokens] : plan.decoded)
+        written += std::count_if(tokens.begin(), tokens.end(), [](int32_t t) { return t >= 0; });
+    });
     QVERIFY2(v.passed, qPrintable(said(v)));
     QCOMPARE(v.sequences, int64_t{6});
     QCOMPARE(v.batches, int64_t{2});
     QVERIFY2(v.max_rel_diff > 0 && v.max_rel_diff <= v.tolerance, qPrintable(said(v)));
-    int64_t written = 0;
-    for (const auto& list : ids) written += static_cast<int64_t>(list.size());
     if (v.equal == v.sequences) QCOMPARE(v.compared, written);
     QVERIFY(v.compared > 6);
   }
@@ -147,10 +141,10 @@ class VerifyDecodedTest : public QObject {
 
   void a_token_that_is_not_what_the_logits_say_is_found() {
     Opened opened(kMixtral);
-    auto ids = opened.decoded();
-    QVERIFY(ids[4].size() > 3);
-    ids[4][3] = (ids[4][3] + 1) % 50;
-    const DecodedVerification v = verify_decoded(opened.state, ids, kTokens, {});
+    const DecodedVerification v = opened.verified([](ReadyPlan& plan) {
+      int32_t& token = plan.decoded.at(1).at(1 * kTokens + 3);  // of the second sequence of the second batch of three
+      token = (token + 1) % 50;
+    });
     QCOMPARE(v.equal, v.sequences - 1);
     QVERIFY2(!v.passed && said(v).contains("token 3 of sequence 4 is ") && said(v).contains("no near tie"), qPrintable(said(v)));
   }

@@ -360,7 +360,8 @@ class VerifyTest : public QObject {
     s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
     s.memory = std::make_shared<SharedMemory>(*s.device);
     const auto baseline = s.make_plan("baseline", s.graph, 0, {});
-    Candidates c = make_candidates(s, {}, select_passes({}), OnTheirOwn::no, {});
+    ForwardPass work(s);
+    Candidates c = make_candidates(work, {}, select_passes({}), OnTheirOwn::no, {});
     c.wrong = s.differences_from(*baseline, c.plans, 1);
     QVERIFY(c.plans.size() >= 2);
     QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));

@@ -5,6 +5,14 @@
 
 using namespace stormcell;
 
+namespace {
+RunSummaryFigures of(const DatasetFigures& data) {
+  RunSummaryFigures figures;
+  figures.dataset = data;
+  return figures;
+}
+}  // namespace
+
 class ItemsTextTest : public QObject {
   Q_OBJECT
  private slots:
@@ -14,7 +22,7 @@ class ItemsTextTest : public QObject {
     d.sizes = {{64, 48, 24, 3}};
     QVERIFY(are_pictures(d));
     QCOMPARE(items_text(d), std::string("24 pictures of 64x48"));
-    QCOMPARE(rate_name(d), std::string("pictures a second"));
+    QCOMPARE(rate_name(of(d)), std::string("pictures a second"));
     d.sizes = {{16, 40, 1, 1}, {20, 20, 1200, 3}};
     QCOMPARE(items_text(d), std::string("1,201 pictures: 1 of 16x40, 1,200 of 20x20"));
     d.sizes = {{1, 1, 1, 1}};
@@ -29,7 +37,10 @@ class ItemsTextTest : public QObject {
     d.sequences = 3, d.cells = 60, d.cells_without_padding = 41;
     QVERIFY(!are_pictures(d));
     QCOMPARE(items_text(d), std::string("3 sequences, 60 cells (41 without padding)"));
-    QCOMPARE(rate_name(d), std::string("real cells a second"));
+    QCOMPARE(rate_name(of(d)), std::string("real cells a second"));
+    RunSummaryFigures decoding = of(d);
+    decoding.phase = "decode";
+    QCOMPARE(rate_name(decoding), std::string("tokens written a second"));
   }
 };
 

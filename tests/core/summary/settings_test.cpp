@@ -13,11 +13,12 @@ namespace {
 size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all] =
-      o;
+               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, phase, most_new_tokens, profile_split,
+               keep_all] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, most_new_tokens, profile_split, keep_all);
+               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, phase, most_new_tokens, profile_split,
+               keep_all);
 }
 
 /// All fields other than their defaults.
@@ -76,15 +77,18 @@ class SettingsTest : public QObject {
       one.model = "m";
       const ExperimentOptions all = all_changed();
       std::visit([&](auto field) { one.*field = all.*field; }, s.field);
-      const std::vector<std::string> words = command_words(one, s.verbs.empty() ? "optimize" : s.verbs.substr(0, s.verbs.find(' ')));
+      const std::vector<std::string> words = command_words(one, s.is_of("optimize") ? "optimize" : s.verbs.substr(0, s.verbs.find(' ')));
       const bool flag = std::holds_alternative<bool ExperimentOptions::*>(s.field);
       QCOMPARE(words.size(), s.option.empty() ? size_t{1} : flag ? size_t{2} : size_t{3});
       if (!s.option.empty()) QCOMPARE(words[1], std::string(s.option));
     }
     ExperimentOptions o;
     o.model = "m", o.dtype = "bf16", o.threads = 3, o.verify_seconds = 0.1, o.allow_nonfinite = true, o.most_new_tokens = 7;
-    QCOMPARE(command_words(o, "optimize"),
-             (std::vector<std::string>{"m", "--threads", "3", "--dtype", "bf16", "--verify-seconds", "0.1", "--allow-nonfinite"}));
+    QCOMPARE(command_words(o, "optimize"), (std::vector<std::string>{"m", "--threads", "3", "--dtype", "bf16", "--verify-seconds", "0.1",
+                                                                     "--allow-nonfinite", "--max-new-tokens", "7"}));
+    o.phase = "both", o.profile_split = "first";
+    QCOMPARE(command_words(o, "run").back(), std::string("7"));
+    QCOMPARE(command_words(o, "run")[9], std::string("both"));
     QCOMPARE(command_words(o, "generate").back(), std::string("7"));
     o = {};
     o.model = "m", o.annotations = {"a.kernel=k", "b.storage=bf16"};

@@ -1,0 +1,43 @@
+#include "core/experiment/devices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+#include "core/cpu/cpu_device.h"
+#include "core/experiment/device_list.h"
+
+namespace stormcell {
+namespace {
+
+std::unique_ptr<Device> open_cpu(const DeviceOptions& options) { return std::make_unique<cpu::CpuDevice>(options.threads); }
+
+constexpr std::array kDevices = {DeviceRow{"cpu", open_cpu}};
+
+}  // namespace
+
+std::span<const DeviceRow> devices() { return kDevices; }
+
+std::vector<std::string> list_devices() {
+  std::vector<std::string> names;
+  for (const DeviceRow& row : devices()) names.emplace_back(row.name);
+  return names;
+}
+
+void check_device(std::string_view device) {
+  std::string known;
+  for (const std::string& name : list_devices()) {
+    if (name == device) return;
+    known += (known.empty() ? "use " : " or ") + name;
+  }
+  const bool planned = device == "cuda" || device.starts_with("cuda:");
+  bad_input("--device", "\"" + std::string(device) + "\"" + (planned ? ": not in this version" : " is no device"), known);
+}
+
+std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
+  check_device(name);
+  const auto all = devices();
+  return std::find_if(all.begin(), all.end(), [&](const DeviceRow& row) { return row.name == name; })->open(options);
+}
+
+}  // namespace stormcell

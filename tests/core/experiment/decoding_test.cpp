@@ -1,0 +1,205 @@
+// Decoding as a workload: passes change what is repeated, the plan decodes the same tokens, what is wrong is found.
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "core/cpu/cpu_device.h"
+#include "core/experiment/candidates.h"
+#include "core/experiment/recording.h"
+#include "core/experiment/routing_figures.h"
+#include "core/experiment/workload.h"
+#include "core/graph/operator.h"
+#include "core/models/model.h"
+#include "core/summary/plan_config.h"
+#include "tests/core/experiment/verify_cases.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int64_t kTokens = 8;
+const char* const kMixtral = "mixtral/top-2-of-8-grouped-heads";
+const char* const kSwitch = "switch/encoder-decoder-8-experts";
+
+/// A small model that is open as an experiment opens it.
+struct Opened {
+  Experiment::State state;
+  explicit Opened(const std::string& fixture, const std::string& data = "random:6x7") {
+    Experiment::State& s = state;
+    s.model = open_model(source_folder() + "/tests/reference/" + fixture);
+    DataOptions options;
+    options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
+    options.batch = 3;
+    s.data = Dataset::open(data, s.model->tokenizer, options);
+    s.device = std::make_unique<cpu::CpuDevice>(2);
+    s.graph = s.model->forward, s.dtype = s.model->dtype;
+    s.options.verify_seconds = 60;
+    s.options.most_new_tokens = kTokens;
+    s.store = std::make_unique<WeightStore>(*s.device, s.model->weights);
+    s.memory = std::make_shared<SharedMemory>(*s.device);
+  }
+  /// Loads of every router over the first `batches`, the prompt's and the turns' together.
+  LoadProfile profile(ReadyPlan& plan, int64_t batches) {
+    SessionRun run({}, state, plan, "profile", true);
+    for (int64_t b = 0; b < batches; ++b) {
+      const Batch batch = state.data->batch(b);
+      ExecuteOptions record;
+      record.record = true;
+      state.run_batch(plan, batch, record);
+      run.add(batch, kProfiled);
+    }
+    return load_profile(run.profile());
+  }
+};
+
+/// Names of the operators within repeats, guards in them included.
+std::multiset<std::string> repeated_operators(const Graph& graph) {
+  std::multiset<std::string> names;
+  const std::function<void(const std::vector<NodeId>&, bool)> visit = [&](const std::vector<NodeId>& nodes, bool inside) {
+    for (const NodeId id : nodes) {
+      const Node& n = graph.node(id);
+      if (inside) names.emplace(n.op->name);
+      for (const auto& body : n.bodies) visit(body.nodes, inside || n.op->name == std::string_view("repeat"));
+    }
+  };
+  visit(graph.top.nodes, false);
+  return names;
+}
+
+QString said(const Verification& v) {
+  QString text = QString::fromStdString(v.text) + "; ";
+  for (const std::string& reason : v.reasons) text += QString::fromStdString(reason) + "; ";
+  return text;
+}
+
+const PassOutcome* outcome_of(const Candidates& c, std::string_view pass) {
+  for (const PassOutcome& o : c.passed.outcomes)
+    if (o.pass->id == pass) return &o;
+  return nullptr;
+}
+
+}  // namespace
+
+class DecodingTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void passes_change_what_is_repeated_and_the_tokens_stay_data() {
+    QTest::addColumn<QString>("fixture");
+    for (const char* fixture : {kMixtral, kSwitch}) QTest::newRow(fixture) << fixture;
+  }
+  void passes_change_what_is_repeated_and_the_tokens_stay() {
+    QFETCH(const QString, fixture);
+    Opened opened(fixture.toStdString());
+    Experiment::State& s = opened.state;
+    Decoding work(s);
+    QCOMPARE(work.phase(), std::string("decode"));
+    const auto baseline = work.make_baseline({});
+    LoadProfile profile = opened.profile(*baseline, s.data->batch_count());
+    // Of each router one branch that the profile is told to know nothing of: its guard has to miss.
+    for (auto& [name, load] : profile.routers) load.load.back() = load.load_real.back() = 0;
+    Candidates c = make_candidates(work, profile, select_passes({}), OnTheirOwn::no, {});
+    QVERIFY(c.final_plan != kNoPlan);
+    for (const char* pass : {"dead-path", "vertical-fusion", "horizontal-fusion"}) {
+      const PassOutcome* outcome = outcome_of(c, pass);
+      QVERIFY2(outcome && outcome->cumulative.applied, (std::string(pass) + ": " + outcome->cumulative.reason).c_str());
+    }
+    ReadyPlan& optimized = *c.plans[c.final_plan];
+    const auto before = repeated_operators(*baseline->graph), after = repeated_operators(*optimized.graph);
+    QVERIFY(before.count("guard") == 0 && after.count("guard") > 0);
+    // The live branches of a guard's body run as one.
+    QVERIFY(before.count("grouped_linear") < after.count("grouped_linear"));
+
+    c.wrong = work.differences_from(*baseline, c.plans, 1);
+    QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) {
+      const Batch batch = s.data->batch(b);
+      s.run_batch(*baseline, batch, {});
+      s.run_batch(optimized, batch, {});
+      QCOMPARE(optimized.decoded.at(b), baseline->decoded.at(b));
+      QCOMPARE(optimized.decoded.at(b).size(), static_cast<size_t>(batch.size() * kTokens));
+    }
+    const GuardCounts guards = optimized.guards["dead-path"];
+    QVERIFY(guards.hits + guards.misses > 0);
+    const Verification v = work.verify(optimized, baseline.get(), {});
+    QVERIFY2(v.passed, qPrintable(said(v)));
+    QVERIFY(v.tokens && v.tokens->sequences == 6 && v.tokens->compared > 6);
+    QVERIFY2(v.max_rel_diff > 0 && v.max_rel_diff <= v.tolerance, qPrintable(said(v)));
+  }
+
+  void a_plan_that_decodes_something_else_is_found() {
+    Opened opened(kMixtral);
+    Experiment::State& s = opened.state;
+    Decoding work(s);
+    const auto baseline = work.make_baseline({});
+    // Two products of one repeated layer with each other's weights.
+    const auto exchange = [](const Graph& from) {
+      auto graph = std::make_shared<Graph>(from);
+      std::vector<ValueId*> weights;
+      for (Node& n : graph->nodes)
+        if (n.name.find("layers.1.self_attn.k") != std::string::npos || n.name.find("layers.1.self_attn.v") != std::string::npos)
+          if (n.op->name == std::string_view("linear")) weights.push_back(&n.inputs[1]);
+      for (size_t i = 0; i + 1 < weights.size(); i += 2) std::swap(*weights[i], *weights[i + 1]);
+      return std::pair{graph, weights.size()};
+    };
+    const auto [wrong, found] = exchange(*work.graph());
+    QVERIFY(found >= 4);
+    std::vector<std::unique_ptr<ReadyPlan>> plans;
+    plans.push_back(work.make_plan("wrong", wrong, {}, {}));
+    plans[0]->judged = [graph = exchange(*s.model->generate_with_logits()).first] { return graph; };
+    QVERIFY(!work.differences_from(*baseline, plans, 0)[0].empty());
+    const Verification v = work.verify(*plans[0], baseline.get(), {});
+    QVERIFY2(!v.passed, qPrintable(said(v)));
+    for (const std::string& reason : v.reasons) QVERIFY2(!reason.starts_with("the baseline"), reason.c_str());
+  }
+
+  void figures_are_of_the_tokens_that_were_written() {
+    Opened opened(kSwitch);
+    Experiment::State& s = opened.state;
+    Decoding work(s);
+    const auto plan = work.make_baseline({});
+    int64_t tokens = 0;
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) {
+      s.run_batch(*plan, s.data->batch(b), {});
+      for (const int32_t token : plan->decoded.at(b)) tokens += token >= 0;
+    }
+    QVERIFY(tokens >= 6);
+    Latency latency;
+    latency.mean = 10;
+    const PlanFigures f = s.plan_figures(*plan, latency, {0, 1}, 1);
+    QVERIFY(f.tokens_per_s && *f.tokens_per_s == f.cells_per_s);
+    QCOMPARE(f.cells_per_s, static_cast<double>(tokens) / 2 / 0.01);
+    const auto forward = ForwardPass(s).make_baseline({});
+    QVERIFY(!s.plan_figures(*forward, latency, {0, 1}, 1).tokens_per_s);
+  }
+
+  void a_model_without_a_decoder_is_refused_before_anything_runs() {
+    Opened opened("switch/encoder-only-16-experts-gelu");
+    opened.state.options.model = "encoder";
+    for (const char* phase : {"decode", "both"}) {
+      opened.state.options.phase = phase;
+      try {
+        workloads(opened.state);
+        QFAIL("was taken");
+      } catch (const Error& e) {
+        QVERIFY(e.kind() == ErrorKind::bad_input);
+        QVERIFY2(std::string(e.what()).starts_with("encoder: this model cannot generate"), e.what());
+      }
+    }
+    opened.state.options.phase = "forward";
+    QCOMPARE(workloads(opened.state).size(), size_t{1});
+  }
+
+  void a_configuration_says_its_phase() {
+    PlanConfig config;
+    config.phase = "decode";
+    QCOMPARE(parse_plan_config(to_json(config), "c").phase, std::string("decode"));
+    QCOMPARE(parse_plan_config(R"({"schema": "stormcell.config/1", "passes": {}})", "c").phase, std::string("forward"));
+    QVERIFY_THROWS_EXCEPTION(Error, parse_plan_config(R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})", "c"));
+  }
+};
+
+STORMCELL_TEST(DecodingTest)
+
+}  // namespace stormcell::testing
+
+#include "decoding_test.moc"
