@@ -27,11 +27,13 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
     return at == inputs.integers.end() ? std::span<const int32_t>() : std::span<const int32_t>(at->second);
   });
   places_.resize(count);
+  const int64_t room = program_->dims[program_->operands[program_->paged[0]].per_parent].evaluate(bindings);
   int64_t most = 1;
   for (size_t i = 0; i < count; ++i) {
-    places_[i] = states_->place(sequences_[i]);
-    states_->reserve(sequences_[i], key_, places_[i] + added[i]);
-    most = std::max(most, pages_for(places_[i] + added[i]));
+    const int64_t place = places_[i] = states_->place(sequences_[i]);
+    const int64_t rows = std::max(place, std::min(place + added[i], room));
+    states_->reserve(sequences_[i], key_, rows);
+    most = std::max(most, pages_for(rows));
   }
   states_->table(sequences_, key_, most, pages_);
   const auto bytes = static_cast<int64_t>(pages_.size() * sizeof(uint64_t));

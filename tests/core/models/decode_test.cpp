@@ -245,6 +245,33 @@ class DecodeTest : public QObject {
              std::string("sequences: expected one for each of 1 of the batch, got 2"));
   }
 
+  void a_batch_that_fails_leaves_its_sequences_where_they_were() {
+    const auto model = open_model(fixture("mixtral/top-2-of-8-grouped-heads"));
+    cpu::CpuDevice device(2);
+    const ModelInputs in = inputs_of(prompts(*model, {9, 70}));
+    const auto states = std::make_shared<StateStore>(device);
+    const std::vector<SequenceId> kept{states->open(), states->open()};
+    Decoder decoder(device, *model, model->generate_with_logits(), in, 3, states, 100);
+    const std::vector<int32_t> places{11, 72};
+    const auto where = [&] { return std::vector<int32_t>{states->place(kept[0]), states->place(kept[1])}; };
+    decoder.run(in, kept);
+    QCOMPARE(where(), places);
+    // Without room for what the sequences have: one that fails on the way, when the first has been written.
+    const ModelInputs more = inputs_of(prompts(*model, {5, 1}, 9));
+    const std::string said = complaint([&] { decoder.run(more, kept, 10); });
+    QVERIFY2(said.find("expected rows that fit 18 places, got 1 from place 72") != std::string::npos, said.c_str());
+    QCOMPARE(where(), places);
+    // They go on as if nothing had been.
+    const std::vector<SequenceId> other{states->open(), states->open()};
+    decoder.run(in, other);
+    const ExecutionResult expected = decoder.run(more, other, 100);
+    const ExecutionResult& came = decoder.run(more, kept, 100);
+    for (size_t i = 0; i < expected.outputs.size(); ++i) {
+      QCOMPARE(came.outputs[i].integers, expected.outputs[i].integers);
+      QVERIFY(same_bits(came.outputs[i].reals, expected.outputs[i].reals));
+    }
+  }
+
   void a_batch_takes_pages_for_its_real_cells() {
     const auto model = open_model(fixture("mixtral/top-2-of-8-grouped-heads"));
     cpu::CpuDevice device(2);

@@ -102,6 +102,30 @@ class OracleTest : public QObject {
     compare(h.result(y).reals, {3, 2.5});
   }
 
+  void queries_of_unlike_number_stand_behind_what_their_parents_have() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)), more = h.dense_space("more", s, 2);
+    const ValueId keys = h.reals("keys", t, {1}, {1, 1, 1, 1, 1, 1, 1, 1}),
+                  values = h.reals("values", t, {1}, {1, 3, 5, 99, 2, 99, 99, 99});
+    const ValueId real = h.value("compact", {h.integers("mask", more, {1, 1, 0, 1})});
+    const ValueId q = h.pack(h.reals("q", more, {1}, {0, 0, 0, 0}), real, s), step = h.integers("step", s, {1, 0});
+    const ValueId y = h.value("attention", {q, keys, values, step},
+                              {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"causal", int64_t{1}}, {"extras", std::string("step")}});
+    const ValueId ones = h.pack(h.integers("ones", more, {1, 1, 1, 1}), real, s);
+    const ValueId count = h.value("reduce", {h.integers("flags", more, {1, 1, 0, 1})}, {{"mode", std::string("sum")}});
+    h.output("y", y);
+    h.output("places", h.value("positions", {ones, step}, {{"extras", std::string("from")}}));
+    h.output("count", count);
+    h.output("next", h.value("add", {count, step}));
+    const Graph graph = h.finish();
+    const OracleResult<double> came = Oracle<double>(graph, *h.weights).run(h.inputs, h.bindings);
+    // Two queries at places 1 and 2; one, which stands second among its parent's cells, at place 0.
+    compare(came.output("y").reals, {2, 3, 2});
+    QCOMPARE(came.output("places").integers, (std::vector<int32_t>{1, 2, 0}));
+    QCOMPARE(came.output("count").integers, (std::vector<int32_t>{2, 1}));
+    QCOMPARE(came.output("next").integers, (std::vector<int32_t>{3, 1}));
+  }
+
   void a_window_hides_what_is_further_back() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 1)), t = h.dense_space("t", s, h.bound("T", 4));

@@ -1,4 +1,4 @@
-// Integers go where rows go: through scatters, placing gathers, reductions, broadcasts and states, with every bit, on every device.
+// Integers go where rows go: through scatters, placing gathers, reductions, broadcasts, sums and states, with every bit, on every device.
 #include "core/cpu/cpu_device.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
@@ -28,6 +28,8 @@ RandomCase wandering_ids() {
   b.output("joined", joined);
   const ValueId last = b.value("reduce", {joined}, {{"mode", std::string("last")}}, "last");
   b.output("last", last);
+  b.output("sum", b.value("reduce", {ids}, {{"mode", std::string("sum")}}, "sum"));
+  b.output("twice", b.add(ids, ids, "twice"));
   b.output("spread", b.value("broadcast", {last}, {{"space", int64_t{tokens}}}, "spread"));
   const ValueId kept = b.state("kept", DType::i32, tokens), written = b.state("written", DType::i32, tokens);
   b.GraphBuilder::add("state_fill", {kept}, {{"value", -7.0}}, "fill");
@@ -52,7 +54,7 @@ class IntegersTest : public QObject {
     EmulatedDevice emulated(2);
     for (Device* device : {static_cast<Device*>(&here), static_cast<Device*>(&emulated)}) {
       const ExecutionResult result = execute_once(*device, c);
-      QCOMPARE(result.outputs.size(), size_t{6});
+      QCOMPARE(result.outputs.size(), size_t{8});
       for (const OutputValue& out : result.outputs) {
         QVERIFY(!out.integers.empty());
         QCOMPARE(out.integers, oracle.output(out.name).integers);
