@@ -13,12 +13,12 @@ namespace {
 size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, phase, most_new_tokens, profile_split,
-               keep_all] = o;
+               threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
+               profile_split, annotations, keep_all] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
-               threads, device, dtype, verify_seconds, tolerance, record_inputs, record_scores, phase, most_new_tokens, profile_split,
-               keep_all);
+               threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
+               profile_split, annotations, keep_all);
 }
 
 /// All fields other than their defaults.
