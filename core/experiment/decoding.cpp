@@ -27,20 +27,24 @@ class JudgedDecoding {
         reference_(reference),
         tokens_(tokens),
         with_logits_(state.make_plan(plan.name() + ", with its logits", plan.judged(), tokens, progress)),
-        judge_(state.tolerance, state.arithmetic(), tokens) {}
+        beside_oracle_(state.tolerance, state.arithmetic(), tokens),
+        beside_baseline_(state.tolerance, state.arithmetic(), tokens, "the baseline") {}
 
   Observed run(const Batch& batch, const Observed* replay) { return observe(state_, *with_logits_, batch, replay); }
   /// Beside an execution of the oracle, or of the baseline, with as many tokens.
-  void add(const Batch& batch, Observed reference) {
+  void compare_with_oracle(const Batch& batch, Observed reference) { compare(batch, std::move(reference), beside_oracle_); }
+  void compare_with_baseline(const Batch& batch, Observed reference) { compare(batch, std::move(reference), beside_baseline_); }
+  Verification beside_oracle() const { return beside_oracle_.verification(); }
+  Verification beside_baseline() const { return beside_baseline_.verification(); }
+
+ private:
+  void compare(const Batch& batch, Observed reference, DecodedJudge& judge) {
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);
     // One that leaves padding out has decided nothing there.
     if (const auto computed = computed_cells(*with_logits_->graph, reference_, batch); !computed.empty())
       reference.decisions = only_computed(reference.decisions, computed);
-    judge_.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
+    judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
   }
-  Verification verification() const { return judge_.verification(); }
-
- private:
   /// [sequences, tokens] that the plan decoded last.
   std::vector<int32_t> first_tokens(const Batch& batch) {
     if (!plan_.decoded.contains(batch.index)) state_.run_batch(plan_, batch, {});
@@ -58,8 +62,18 @@ class JudgedDecoding {
   const Graph& reference_;
   int64_t tokens_;
   std::unique_ptr<ReadyPlan> with_logits_;
-  DecodedJudge judge_;
+  DecodedJudge beside_oracle_, beside_baseline_;
 };
+
+/// What was found beside the baseline, on batches that the oracle did not come to. What is said of tokens stays the oracle's.
+void add_beside_baseline(const Verification& found, Verification& v) {
+  for (const std::string& reason : found.reasons) v.reasons.push_back("beside the baseline: " + reason);
+  v.max_abs_diff = std::max(v.max_abs_diff, found.max_abs_diff);
+  v.max_rel_diff = std::max(v.max_rel_diff, found.max_rel_diff);
+  v.free_max_rel_diff = std::max(v.free_max_rel_diff, found.free_max_rel_diff);
+  v.flips += found.flips, v.explained_flips += found.explained_flips, v.consequences += found.consequences;
+  v.listed.insert(v.listed.end(), found.listed.begin(), found.listed.end());
+}
 
 /// The oracle over the first tokens.
 class DecodingOracle {
@@ -145,27 +159,20 @@ Verification Decoding::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progre
     progress.report("verifying against the oracle", checked, batches);
     const Batch batch = state_.data->batch(checked);
     const Observed reference = oracle.run(batch);
-    for (const auto& judged : plans) judged->add(batch, reference);
+    for (const auto& judged : plans) judged->compare_with_oracle(batch, reference);
   }
-  // What the text says of tokens is of the oracle's; what differs from the baseline counts as a reason all the same.
-  Verification v = plans[0]->verification();
+  Verification v = plans[0]->beside_oracle();
   int64_t more = 0;
   for (; plans.size() > 1 && checked + more < batches && seconds_now() < begin + 2 * state_.options.verify_seconds; ++more) {
     progress.report("verifying against the baseline", checked + more, batches);
     const Batch batch = state_.data->batch(checked + more);
     Observed reference = plans[1]->run(batch, nullptr);
     reference.by_item = oracle.reach().by_item;
-    plans[0]->add(batch, std::move(reference));
+    plans[0]->compare_with_baseline(batch, std::move(reference));
   }
-  if (more > 0) {
-    const Verification all = plans[0]->verification();
-    v.reasons = all.reasons;
-    v.max_abs_diff = all.max_abs_diff, v.max_rel_diff = all.max_rel_diff, v.free_max_rel_diff = all.free_max_rel_diff;
-    v.flips = all.flips, v.explained_flips = all.explained_flips, v.consequences = all.consequences;
-    v.outputs = all.outputs, v.routers = all.routers, v.listed = all.listed;
-  }
+  if (more > 0) add_beside_baseline(plans[0]->beside_baseline(), v);
   if (plans.size() > 1)
-    for (const std::string& reason : plans[1]->verification().reasons) v.reasons.push_back("the baseline: " + reason);
+    for (const std::string& reason : plans[1]->beside_oracle().reasons) v.reasons.push_back("the baseline: " + reason);
   v.passed = v.reasons.empty();
   v.batches = checked, v.baseline_batches = more;
   v.text += fmt::format(" ({} of {} batches", checked, batches);
@@ -188,8 +195,8 @@ std::vector<std::string> Decoding::differences_from(ReadyPlan& baseline, const s
     JudgedDecoding reference(state_, baseline, *with_logits_, tokens, unseen), judged(state_, *plans[p], *with_logits_, tokens, unseen);
     Observed came = reference.run(batch, nullptr);
     came.by_item = cell_reach(*with_logits_, RepeatStop::ignored).by_item;
-    judged.add(batch, std::move(came));
-    const std::vector<std::string> reasons = judged.verification().reasons;
+    judged.compare_with_baseline(batch, std::move(came));
+    const std::vector<std::string> reasons = judged.beside_baseline().reasons;
     if (!reasons.empty()) differences[p] = reasons.front();
   }
   return differences;

@@ -45,6 +45,7 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
       nlohmann::json{{"name", state.data->name()},
                      {"fingerprint", state.data->fingerprint()},
                      {"sequences", state.data->items()},
+                     {"batches", state.data->batch_count()},
                      {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
                      {"sizes", sizes},
                      // Known from the beginning, so that an interrupted run, too, can be run again.

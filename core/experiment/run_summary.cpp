@@ -11,6 +11,7 @@ std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, const std
   r->phase = work.phase();
   r->settings = s.settings_json(work.phase());
   r->warnings = s.warnings();
+  for (std::string& warning : work.warnings()) r->warnings.push_back(std::move(warning));
   return r;
 }
 

@@ -159,7 +159,7 @@ void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   }
   if (!worst) return;
   const std::string of = own ? fmt::format("its own logits say {}, and those", worst->best)
-                             : fmt::format("the oracle decodes {}, and their logits", worst->best);
+                             : fmt::format("{} decodes {}, and their logits", reference_, worst->best);
   v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {} differ by {:.2g}: no near tie{}", worst->place, worst->item,
                                   worst->got, of, worst->margin, unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
@@ -172,8 +172,8 @@ Verification DecodedJudge::verification() const {
   judge_tokens(true, v);
   v.passed = v.reasons.empty();
   const DecodedTokens& t = *v.tokens;
-  v.text = fmt::format("the first {} of {} of {} equal the oracle's; the logits of {} compared", counted(t.tokens, "token", "tokens"),
-                       t.equal, counted(t.sequences, "sequence", "sequences"), counted(t.compared, "token", "tokens"));
+  v.text = fmt::format("the first {} of {} of {} equal {}'s; the logits of {} compared", counted(t.tokens, "token", "tokens"), t.equal,
+                       counted(t.sequences, "sequence", "sequences"), reference_, counted(t.compared, "token", "tokens"));
   if (t.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(t.near_ties, "token differs,", "tokens differ, each"));
   if (t.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(t.follows, "token follows", "tokens follow"));
   return v;

@@ -19,9 +19,9 @@ DecodedVerification decoded_verification(const Verification& verification);
 
 class DecodedJudge {
  public:
-  /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest.
-  DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens)
-      : tolerance_(tolerance), arithmetic_(arithmetic), tokens_(tokens), judge_(tolerance, arithmetic) {}
+  /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest. `reference`: what sentences call it.
+  DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle")
+      : tolerance_(tolerance), arithmetic_(arithmetic), tokens_(tokens), reference_(std::move(reference)), judge_(tolerance, arithmetic) {}
 
   /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the plan with the
   /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is
@@ -55,6 +55,7 @@ class DecodedJudge {
   double tolerance_;
   Arithmetic arithmetic_;
   int64_t tokens_;
+  std::string reference_;
   Judge judge_;
   RelativeError logits_;  ///< of the distance of the best two
   std::vector<Differing> differing_;

@@ -37,6 +37,8 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
     line.phase = "decode";
   else if (line.kind != "import")
     line.phase = line.result ? line.result->figures.phase : text_at(json_or_null(line.settings), "phase");
+  // Of what ended early nobody knows how many were decoded.
+  if (line.phase == "decode" && run.status == RunStatus::finished) line.batches_of_data = whole_at(dataset, "batches");
   return line;
 }
 

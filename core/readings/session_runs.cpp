@@ -42,8 +42,6 @@ void set_figures(const Summary& summary, SessionRunLine& line) {
   if (f.verified) line.verified = f.verified->passed;
   for (const PassReport& pass : f.passes)
     if (pass.applied) line.passes.push_back(pass.name);
-  // What is recorded of decoding is a pass for the input of a batch and one for each turn.
-  if (f.phase == "decode") line.batches = f.dataset.batches;
   if (!summary.generated) return;
   line.batches = summary.generated->batches;
   line.baseline_ms = typical_milliseconds(summary.generated->latency_ms);
@@ -71,7 +69,10 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
                    check,         data->weights_stated};
   for (const RunContents& run : data->runs) {
     SessionRunLine& line = list.runs.emplace_back();
-    line.id = run.line.id, line.batches = run.line.batches, line.sequences = run.sequences;
+    line.id = run.line.id;
+    // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+    line.batches = run.line.batches_of_data > 0 ? run.line.batches_of_data : run.line.batches;
+    line.sequences = run.sequences;
     line.items = run.items_text(), line.sizes = run.sizes;
     line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
     line.phase = run.line.phase;

@@ -24,6 +24,7 @@ struct RunLine {
   std::string config;                     ///< stormcell.config/1 that `run --config` replays; empty: the run has none
   std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
   std::string phase;                      ///< "forward" or "decode": what was run on its batches; empty: nobody said
+  int64_t batches_of_data = 0;            ///< of decoding, where each turn is recorded as a batch is; 0: as many as `batches`
   std::string device;                     ///< what it ran on, with its threads; "unknown" where nobody said
 };
 struct SessionOverview {

@@ -61,9 +61,8 @@ QString model_part(const SessionData& d, const Theme& theme) {
 
 /// Of the data: what is recorded of decoding is a pass for the input of a batch and one for each turn.
 qlonglong batches_of(const RunContents& run) {
-  if (!run.line.result) return run.line.batches;
-  if (run.line.result->generated) return run.line.result->generated->batches;
-  return run.line.phase == "decode" ? run.line.result->figures.dataset.batches : run.line.batches;
+  if (run.line.batches_of_data > 0) return run.line.batches_of_data;
+  return run.line.result && run.line.result->generated ? run.line.result->generated->batches : run.line.batches;
 }
 
 QString run_part(const RunContents& run, const Theme& theme) {

@@ -70,9 +70,10 @@ Table make_overview_table(const Situation& s) {
   };
   const QString measured = tr("measured"), counted = tr("counted");
   // What is recorded of decoding is a pass for the input of a batch and one for each turn.
-  const bool decoded = s.summary && s.summary->figures.phase == "decode";
-  const auto batches_decoded = [&] { return s.summary->generated ? s.summary->generated->batches : s.summary->figures.dataset.batches; };
-  add(tr("run"), tr("batches"), static_cast<qlonglong>(decoded ? batches_decoded() : s.facts.line.batches), tr("batches"), counted);
+  const RunLine& line = s.facts.line;
+  const bool generated = line.batches_of_data == 0 && s.summary && s.summary->generated;
+  const int64_t batches = generated ? s.summary->generated->batches : line.batches_of_data > 0 ? line.batches_of_data : line.batches;
+  add(tr("run"), tr("batches"), static_cast<qlonglong>(batches), tr("batches"), counted);
   if (s.summary) {
     const RunSummaryFigures& f = s.summary->figures;
     if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci95);

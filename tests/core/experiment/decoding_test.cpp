@@ -152,6 +152,38 @@ class DecodingTest : public QObject {
     for (const std::string& reason : v.reasons) QVERIFY2(!reason.starts_with("the baseline"), reason.c_str());
   }
 
+  void batches_that_the_oracle_does_not_come_to_are_compared_with_the_baseline() {
+    Opened opened(kSwitch, "random:24x7");
+    Experiment::State& s = opened.state;
+    Decoding work(s);
+    const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
+    const auto compared = [&] {
+      s.options.verify_seconds = 0;  // one batch beside the oracle, and no time for more
+      Verification v = work.verify(*plan, baseline.get(), {});
+      // Until there was time for some, but not for all, beside the oracle.
+      for (double seconds = 1e-4; seconds < 60 && v.passed && v.baseline_batches == 0; seconds *= 1.3) {
+        s.options.verify_seconds = seconds;
+        v = work.verify(*plan, baseline.get(), {});
+      }
+      return v;
+    };
+    const Verification right = compared();
+    QVERIFY2(right.passed && right.baseline_batches > 0 && right.batches < 8, qPrintable(said(right)));
+    QVERIFY2(right.text.find("more against the baseline") != std::string::npos, right.text.c_str());
+    QCOMPARE(right.tokens->sequences, 3 * right.batches);
+    // What was written is wrong where no oracle looks.
+    int32_t& token = plan->decoded.at(7).at(2);
+    token = (token + 1) % 50;
+    s.options.verify_seconds = 1e-4;
+    Verification wrong = work.verify(*plan, baseline.get(), {});
+    for (double seconds = 1e-4; seconds < 60 && wrong.batches + wrong.baseline_batches < 8; seconds *= 1.3) {
+      s.options.verify_seconds = seconds;
+      wrong = work.verify(*plan, baseline.get(), {});
+    }
+    QVERIFY2(!wrong.passed, qPrintable(said(wrong)));
+    if (wrong.batches < 8) QVERIFY2(said(wrong).contains("beside the baseline: token 2 of sequence 21"), qPrintable(said(wrong)));
+  }
+
   void figures_are_of_the_tokens_that_were_written() {
     Opened opened(kSwitch);
     Experiment::State& s = opened.state;
