@@ -148,6 +148,11 @@ std::vector<std::string> Decoding::warnings() const {
 }
 
 Verification Decoding::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
+  return verify_within(state_.options.verify_seconds, 2 * state_.options.verify_seconds, plan, baseline, progress);
+}
+
+Verification Decoding::verify_within(double oracle_seconds, double all_seconds, ReadyPlan& plan, ReadyPlan* baseline,
+                                     const Progress& progress) {
   const double begin = seconds_now();
   const int64_t tokens = std::min(new_tokens(), kMostTokens), batches = state_.data->batch_count();
   DecodingOracle oracle(state_, with_logits_, tokens, progress);
@@ -155,7 +160,7 @@ Verification Decoding::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progre
   plans.push_back(std::make_unique<JudgedDecoding>(state_, plan, *with_logits_, tokens, progress));
   if (baseline && baseline != &plan) plans.push_back(std::make_unique<JudgedDecoding>(state_, *baseline, *with_logits_, tokens, progress));
   int64_t checked = 0;
-  for (; checked < batches && (checked == 0 || seconds_now() < begin + state_.options.verify_seconds); ++checked) {
+  for (; checked < batches && (checked == 0 || seconds_now() < begin + oracle_seconds); ++checked) {
     progress.report("verifying against the oracle", checked, batches);
     const Batch batch = state_.data->batch(checked);
     const Observed reference = oracle.run(batch);
@@ -163,7 +168,7 @@ Verification Decoding::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progre
   }
   Verification v = plans[0]->beside_oracle();
   int64_t more = 0;
-  for (; plans.size() > 1 && checked + more < batches && seconds_now() < begin + 2 * state_.options.verify_seconds; ++more) {
+  for (; plans.size() > 1 && checked + more < batches && seconds_now() < begin + all_seconds; ++more) {
     progress.report("verifying against the baseline", checked + more, batches);
     const Batch batch = state_.data->batch(checked + more);
     Observed reference = plans[1]->run(batch, nullptr);

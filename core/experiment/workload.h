@@ -78,6 +78,9 @@ class Decoding : public Workload {
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
   Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) override;
+  /// The same within other times than --verify-seconds, both from the beginning: batches beside the oracle, at least one, then the others
+  /// beside the baseline.
+  Verification verify_within(double oracle_seconds, double all_seconds, ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
   /// Tokens are what a plan computes: where they are the baseline's, it does not differ; where not, the two are judged by their logits.
   std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
                                             int64_t batch) override;
