@@ -9,6 +9,7 @@
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
 #include "core/experiment/state.h"
+#include "core/machine/memory.h"
 
 namespace stormcell {
 
@@ -30,6 +31,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   model.allow_nonfinite = options.allow_nonfinite;
   model.seed = options.seed;
   model.copy_weights = options.weight_budget > 0;
+  if (options.weight_budget > 0) give_back_freed_memory();
   model.progress = progress;
   s.model = open_model(options.model, model);
 

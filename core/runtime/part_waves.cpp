@@ -51,11 +51,20 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
   decision_ = came.status->decision;
   present_.assign(came.branches.begin(), came.branches.end());
   const WeightStore::NextUse use = [this](int32_t handle) { return next_use(handle); };
-  int32_t needed = -1;  // the first that the device waits for: none where it only told whom a router chose
+  // The first that the device waits for: none where it only told whom a router chose, or where some have come since it ended the
+  // submission. Those must not give way to one behind them.
+  int32_t needed = -1;
+  bool some = false;
   for_each_wanted([&](const PartSite& site, const PartUse& part) {
-    if (site.step == at_ && !weights_.ready(part.handle)) needed = part.handle;
-    return site.step == at_ && needed < 0;
+    if (site.step != at_) return false;
+    if (weights_.ready(part.handle)) {
+      some = true;
+    } else if (needed < 0) {
+      needed = part.handle;
+    }
+    return !some;
   });
+  if (some) needed = -1;
   for_each_wanted([&](const PartSite&, const PartUse& part) {
     weights_.touch(part.handle);
     return true;

@@ -17,8 +17,8 @@ class PartWaves {
 
   /// A batch begins: progress of one that takes long is told.
   void begin();
-  /// After a submission that ended for want of parts: at least the first of them is there when this returns, and readers are at work on
-  /// those behind it. Throws what reading it failed with, and as the token says. What is pinned is added to `pinned`.
+  /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are at work on those
+  /// behind it. Throws what reading it failed with, and as the token says. What is pinned is added to `pinned`.
   void bring(const StatusArea& came, const Progress& progress, std::vector<int32_t>& pinned);
 
  private:

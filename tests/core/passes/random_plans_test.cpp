@@ -91,13 +91,12 @@ void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns,
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       if (device == &emulated && budget != least) continue;  // each wave waits for its streams
       Plan plan(*device, graph, from, budget);
-      for (const Turn& turn : turns) {
-        const int64_t before = plan.store().counters().reads;
+      for (const Turn& turn : turns)
         if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty())
           QFAIL(message(from, "budget of " + std::to_string(budget), why));
-        const int64_t reads = plan.store().counters().reads - before;
-        QVERIFY2(repeats || reads <= uses, message(from, "reads", std::to_string(reads) + " of " + std::to_string(uses)).constData());
-      }
+      // Over all: what was read ahead at the end of a batch may be counted in the next.
+      const int64_t reads = plan.store().counters().reads, most = uses * static_cast<int64_t>(turns.size());
+      QVERIFY2(repeats || reads <= most, message(from, "reads", std::to_string(reads) + " of " + std::to_string(most)).constData());
       exercised.evictions += plan.store().counters().evictions;
     }
   }
