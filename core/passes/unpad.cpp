@@ -43,10 +43,16 @@ class Planner {
       if (output.real != plan_.mask) object("output " + output.name + " counts padding");
     }
     if (plan_.nodes.empty()) object("nothing is computed on its cells");
+    if (!plan_.obstacle.empty() && leaves_out_itself()) plan_.obstacle = "the model itself leaves padding out";
     return std::move(plan_);
   }
 
  private:
+  /// What a decoder-only model decodes behind is compacted by the model.
+  bool leaves_out_itself() const {
+    return std::any_of(g_.values.begin(), g_.values.end(),
+                       [&](const Value& v) { return v.kind == ValueKind::ragged && g_.node(v.producer).inputs[0] == plan_.mask; });
+  }
   void object(std::string why) {
     if (plan_.obstacle.empty()) plan_.obstacle = std::move(why);
   }

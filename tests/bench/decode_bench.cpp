@@ -41,10 +41,11 @@ nlohmann::json config_of_model() {
 InputValues prompts(const std::vector<int64_t>& lengths) {
   InputValues in;
   std::vector<int32_t>&ids = in.integers["input_ids"], &mask = in.integers["attention_mask"];
-  for (const int64_t length : lengths)
+  // No two sequences alike: alike ones would go to the same experts, whose weights are read once for both.
+  for (size_t s = 0; s < lengths.size(); ++s)
     for (int64_t i = 0; i < kLongest; ++i) {
-      mask.push_back(i < length);
-      ids.push_back(i < length ? static_cast<int32_t>(3 + (i * 7919 + length) % 15000) : 0);
+      mask.push_back(i < lengths[s]);
+      ids.push_back(i < lengths[s] ? static_cast<int32_t>(3 + (i * 7919 + static_cast<int64_t>(s) * 4001) % 15000) : 0);
     }
   return in;
 }

@@ -179,6 +179,11 @@ class UnpadTest : public QObject {
     QVERIFY(reason(small_case({}, behind, false)).ends_with("attention \"mixed\" attends to padding"));
     QVERIFY(reason(small_case({}, {1, 1, 1, 1, 1, 1, 1, 1})).ends_with("the data has no padding"));
     QVERIFY(reason(small_case({}, {1, 1, 1, 1, 0, 0, 0, 0})).ends_with("some sequences have no real cell"));
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+      RandomOptions decodes;
+      decodes.states = true;
+      QVERIFY(reason(make_random_case(seed, decodes)).ends_with("the model itself leaves padding out"));
+    }
     QVERIFY(reason(nested_capacity()).ends_with("router inner counts its places over the whole batch, padding included"));
     RandomCase counted = small_case({}, behind);
     counted.graph.outputs[0].real = kNone;
