@@ -11,12 +11,6 @@ using Json = nlohmann::json;
 
 const std::string kWi = "encoder.block.0.layer.1.mlp.wi", kAct = "encoder.block.0.layer.1.mlp.act";
 
-Json json_of(Arguments arguments) {
-  arguments.insert(arguments.end(), {"--json", "-"});
-  const Ended ended = run_program(arguments);
-  if (ended.exit != 0) qWarning("%s", told(arguments, ended).c_str());
-  return ended.json();
-}
 Arguments annotated(const std::string& verb, const std::vector<std::string>& annotations, const Arguments& more = {}) {
   Arguments all = more;
   for (const std::string& text : annotations) all.insert(all.end(), {"--annotate", text});

@@ -39,13 +39,6 @@ class GenerateTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  static Json json_of(Arguments arguments) {
-    arguments.insert(arguments.end(), {"--json", "-"});
-    const Ended ended = run_program(arguments);
-    if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
-    return ended.json();
-  }
-
  private slots:
   void labels_are_recorded_with_every_turn_data() {
     QTest::addColumn<bool>("by_length");

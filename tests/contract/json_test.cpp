@@ -96,14 +96,6 @@ class JsonTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  Json json_of(const Arguments& arguments) {
-    Arguments all = arguments;
-    all.insert(all.end(), {"--json", "-"});
-    const Ended ended = run_program(all);
-    if (ended.exit != 0) QTest::qFail(told(all, ended).c_str(), __FILE__, __LINE__);
-    return ended.json();
-  }
-
  private slots:
   void inspect() {
     const Json j = json_of({"inspect", switch_model()});

@@ -22,12 +22,6 @@ class PhaseTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  static Json json_of(Arguments arguments) {
-    arguments.insert(arguments.end(), {"--json", "-"});
-    const Ended ended = run_program(arguments);
-    if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
-    return ended.json();
-  }
   /// Few cells a batch, so that branches stay empty.
   static Arguments decoding(const std::string& verb, const std::string& model, const Arguments& more, const std::string& phase = "decode") {
     Arguments all = short_run(verb, model, "random:8x4", {"--batch", "2", "--phase", phase, "--max-new-tokens", "6", "--threads", "1"});

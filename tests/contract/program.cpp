@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <QElapsedTimer>
+#include <QTest>
 #include <QThread>
 #include <csignal>
 
@@ -62,6 +63,13 @@ Ended run_program(const Arguments& arguments, const Surroundings& around) {
     return e;
   }
   return ended(process);
+}
+
+nlohmann::json json_of(Arguments arguments) {
+  arguments.insert(arguments.end(), {"--json", "-"});
+  const Ended ended = run_program(arguments);
+  if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
+  return ended.json();
 }
 
 std::string told(const Arguments& arguments, const Ended& ended) {

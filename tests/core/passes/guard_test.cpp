@@ -13,9 +13,27 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// A state that begins as the embedded tokens. The taken body adds a product to it, the fallback halves it: both read what it was before
-/// the guard. Taken while nobody has label 1. With `plain`, what the fallback does without a guard.
+/// A guard told before its body or behind it; or one of its bodies without a guard.
 enum class Shape : uint8_t { early, late, taken_alone, fallback_alone };
+
+/// What the bodies give, each alone or both under a guard; `empty(name)` is the guard's predicate.
+template <class Body, class Fallback, class Empty>
+ValueId in_shape(MixtureBuilder& b, Shape shape, Body taken, Fallback fallback, Empty empty) {
+  if (shape == Shape::taken_alone) return taken();
+  if (shape == Shape::fallback_alone) return fallback();
+  const bool late = shape == Shape::late;
+  const std::vector<ValueId> inputs = late ? std::vector<ValueId>{} : std::vector<ValueId>{empty("nobody")};
+  b.begin_body();
+  std::vector<ValueId> yields{taken()};
+  if (late) yields.push_back(empty("nobody"));
+  b.end_body(std::move(yields));
+  b.begin_body();
+  b.end_body({fallback()});
+  return b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
+}
+
+/// A state that begins as the embedded tokens. The taken body adds a product to it, the fallback halves it: both read what it was before
+/// the guard. Taken while nobody has label 1.
 RandomCase guarded_state(Shape shape) {
   MixtureBuilder b(11);
   const ValueId x = b.tokens(2, 4, 8);
@@ -23,7 +41,9 @@ RandomCase guarded_state(Shape shape) {
   const ValueId state = b.state("memory", DType::f32, tokens, {8});
   const ValueId decision = b.labelled(tokens, 2, "moe");
   b.GraphBuilder::add("state_write", {state, x}, {}, "begin");
-  const auto empty = [&] { return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "nobody"); };
+  const auto empty = [&](const std::string& name) {
+    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
+  };
   const auto taken = [&] {
     const ValueId y = b.product(state, 8, "quick");
     b.GraphBuilder::add("state_write", {state, b.add(state, y, "grown")}, {}, "keep.taken");
@@ -34,21 +54,7 @@ RandomCase guarded_state(Shape shape) {
     b.GraphBuilder::add("state_write", {state, b.value("scale", {state}, {{"factor", 0.5}}, "half")}, {}, "keep.fallback");
     return b.add(y, state, "after.fallback");
   };
-  ValueId joined = kNone;
-  if (shape == Shape::taken_alone) joined = taken();
-  if (shape == Shape::fallback_alone) joined = fallback();
-  if (shape == Shape::early || shape == Shape::late) {
-    const bool late = shape == Shape::late;
-    const std::vector<ValueId> inputs = late ? std::vector<ValueId>{} : std::vector<ValueId>{empty()};
-    b.begin_body();
-    std::vector<ValueId> yields{taken()};
-    if (late) yields.push_back(empty());
-    b.end_body(std::move(yields));
-    b.begin_body();
-    b.end_body({fallback()});
-    joined = b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
-  }
-  b.output("y", joined);
+  b.output("y", in_shape(b, shape, taken, fallback, empty));
   b.output("memory", b.value("scale", {state}, {{"factor", 1.0}}, "memory.now"));
   // The same weights whichever bodies there are.
   return b.take("guarded state");
@@ -102,21 +108,7 @@ RandomCase guarded_cache(const CacheCase& like) {
     put(b.product(x, 8, "slow"), 2, "put.fallback");
     return read;
   };
-  ValueId joined = kNone;
-  if (like.shape == Shape::taken_alone) joined = taken();
-  if (like.shape == Shape::fallback_alone) joined = fallback();
-  if (like.shape == Shape::early || like.shape == Shape::late) {
-    const bool late = like.shape == Shape::late;
-    const std::vector<ValueId> inputs = late ? std::vector<ValueId>{} : std::vector<ValueId>{empty("nobody")};
-    b.begin_body();
-    std::vector<ValueId> yields{taken()};
-    if (late) yields.push_back(empty("nobody"));
-    b.end_body(std::move(yields));
-    b.begin_body();
-    b.end_body({fallback()});
-    joined = b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
-  }
-  b.output("y", joined);
+  b.output("y", in_shape(b, like.shape, taken, fallback, empty));
   b.output("cache", b.value("scale", {cache}, {{"factor", 1.0}}, "cache.now"));
   return b.take("guarded cache");
 }
@@ -166,21 +158,7 @@ RandomCase guarded_pages(Shape shape, int64_t turns) {
     move(2, "move.fallback");
     return y;
   };
-  ValueId joined = kNone;
-  if (shape == Shape::taken_alone) joined = taken();
-  if (shape == Shape::fallback_alone) joined = fallback();
-  if (shape == Shape::early || shape == Shape::late) {
-    const bool late = shape == Shape::late;
-    const std::vector<ValueId> inputs = late ? std::vector<ValueId>{} : std::vector<ValueId>{empty("nobody")};
-    b.begin_body();
-    std::vector<ValueId> yields{taken()};
-    if (late) yields.push_back(empty("nobody"));
-    b.end_body(std::move(yields));
-    b.begin_body();
-    b.end_body({fallback()});
-    joined = b.graph().node(b.add_region("guard", inputs, {}, "guard")).outputs[0];
-  }
-  b.output("y", joined);
+  b.output("y", in_shape(b, shape, taken, fallback, empty));
   move(-2, "back");
   b.output("cache", read("read.last"));
   RandomCase made = b.take("guarded pages");

@@ -29,15 +29,6 @@ ExecutionResult run_on(Device& device, const RandomCase& c, const Graph& graph, 
   return result;
 }
 
-ReplayedDecisions decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
-  const Program program = lower(std::make_shared<Graph>(graph));
-  ReplayedDecisions replayed(program.routers.size());
-  for (size_t r = 0; r < replayed.size(); ++r)
-    for (const OracleDecision& d : reference.decisions)
-      if (d.router == program.routers[r].name) replayed[r].push_back({d.choice, d.ancestor});
-  return replayed;
-}
-
 int64_t arena_bytes(const Graph& graph, const Bindings& bounds) {
   return plan_memory(lower(std::make_shared<Graph>(graph)), bounds).live_set_bytes;
 }

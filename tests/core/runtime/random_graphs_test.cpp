@@ -45,15 +45,6 @@ Ran run_on(Device& device, const RandomCase& c, const ReplayedDecisions* replaye
   return ran;
 }
 
-ReplayedDecisions decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
-  const Program program = lower(std::make_shared<Graph>(graph));
-  ReplayedDecisions replayed(program.routers.size());
-  for (size_t r = 0; r < replayed.size(); ++r)
-    for (const OracleDecision& d : reference.decisions)
-      if (d.router == program.routers[r].name) replayed[r].push_back({d.choice, d.ancestor});
-  return replayed;
-}
-
 // One comparison at the run's end, and one after the results were read.
 constexpr int64_t kSynchronizations = 2;
 
