@@ -1,6 +1,7 @@
 // What the program says: results on stdout, progress, warnings and errors on stderr, everything in the log file.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -29,9 +30,11 @@ class Console : public ProgressSink {
   Progress progress() { return {cancel_, this}; }
   const CancellationToken& cancel() const { return cancel_; }
 
-  /// What is being recorded into: told when the run is interrupted.
-  void set_session(const std::string& session) { session_ = session; }
+  /// What is being recorded into, until the result is told: said when the call is interrupted. `runs`: that it held before; those beyond
+  /// are spoken of when the call fails, none where nobody counted.
+  void set_session(const std::string& session, size_t runs = SIZE_MAX) { session_ = session, runs_before_ = runs; }
   const std::string& session() const { return session_; }
+  size_t runs_before() const { return runs_before_; }
 
   /// A result for people; silent when quiet, or when standard output is taken by data.
   void print(std::string_view text);
@@ -43,6 +46,7 @@ class Console : public ProgressSink {
   void log(std::string_view text);
 
   void report(std::string_view stage, int64_t done, int64_t total) override;
+  void remark(std::string_view text) override { remark_ = text; }
   /// Takes the progress line off the terminal.
   void end_progress();
 
@@ -56,7 +60,8 @@ class Console : public ProgressSink {
   ConsoleOptions options_;
   std::FILE* log_ = nullptr;
   bool data_on_stdout_ = false, terminal_ = false, colour_ = false, drawn_ = false;
-  std::string stage_, session_;
+  std::string stage_, remark_, session_;
+  size_t runs_before_ = 0;
   int64_t stage_done_ = 0;  ///< where the stage began: resumed work does not count into its rate
   Clock::time_point stage_begin_, last_drawn_;
 };

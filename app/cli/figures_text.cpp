@@ -1,11 +1,14 @@
 #include "app/cli/figures_text.h"
 #include "app/cli/numbers_text.h"
+#include "core/base/listed_words.h"
+#include "core/base/run_kind.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/base/counted.h"
+#include "core/summary/budget_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
@@ -79,8 +82,14 @@ std::string plans_text(RunSummaryFigures f) {
     // More than the ceilings allow: their memory is DRAM, and small data never leave the caches.
     return !p.limit_share ? std::string("-") : *p.limit_share > 1 ? "in cache" : share_text(*p.limit_share);
   });
-  add_row(rows, "weights in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
+  add_row(rows, f.weight_budget ? "weights in memory, at most" : "weights in memory", f,
+          [](const PlanFigures& p) { return bytes_text(p.peak_weight_bytes); });
   add_row(rows, "activations in memory", f, [](const PlanFigures& p) { return bytes_text(p.peak_activation_bytes); });
+  if ((f.baseline && f.baseline->states) || (f.optimized && f.optimized->states)) {
+    add_row(rows, "  states of sequences in it", f,
+            [](const PlanFigures& p) { return p.states ? bytes_text(p.states->planned_bytes) : "-"; });
+    add_row(rows, "  of these taken at most", f, [](const PlanFigures& p) { return p.states ? bytes_text(p.states->taken_bytes) : "-"; });
+  }
   std::string text = "\n" + table_text(rows, {1, 2});
   if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + "\n";
@@ -97,7 +106,7 @@ void add_flips(Rows& rows, const std::vector<Flip>& flips, const std::string& it
     rows.push_back({"", "  " + f.router + ", batch " + count_text(f.batch) +
                             (f.item < 0 ? ", cell " + count_text(f.cell)
                                         : ", cell " + count_text(f.position) + " of " + item + " " + count_text(f.item)) +
-                            ": " + branch(f.reference) + " became " + branch(f.ours) +
+                            (f.turn < 0 ? "" : ", turn " + count_text(f.turn)) + ": " + branch(f.reference) + " became " + branch(f.ours) +
                             (f.follows ? ", a consequence"
                                        : ", margin " + number_text(f.margin, 2) + ", score error " + number_text(f.score_error, 2) +
                                              (f.explained ? ", a near tie" : ", no near tie"))});
@@ -125,7 +134,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
       if (verbose) rows.push_back({"", "  " + o.name + ": " + number_text(o.max_rel_diff, 2) + " of its largest value"});
   }
   if (verbose && f.verified) add_flips(rows, f.verified->listed, are_pictures(f.dataset) ? "picture" : "sequence");
-  if (f.verb == "optimize") {
+  if (run_kind(f.verb) == RunKind::optimize) {
     const bool applied = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.applied; });
     if (f.speedup && f.verified && f.verified->passed) {
       const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
@@ -196,16 +205,10 @@ std::string overhead_text(const RunSummaryFigures& f) {
   return share_text(*f.record_overhead) + " of the run, 95 % interval " + number_text(100 * low) + " to " + number_text(100 * high) + " %";
 }
 
-void add_budget(Rows& rows, const std::optional<BudgetFigures>& figures) {
-  if (!figures) return;
-  const BudgetFigures& b = *figures;
-  rows.push_back({"weights of branches", bytes_text(b.expert_bytes) + ", " + bytes_text(b.slot_bytes) +
-                                             " held at a time (--weight-budget " + bytes_text(b.budget_bytes) + "), beside " +
-                                             bytes_text(b.dense_bytes) + " of others"});
-  rows.push_back({"  read", bytes_text(b.bytes_read) + " in " + counted(b.reads, "read") + " over " + counted(b.executions, "execution") +
-                                "; " + count_text(b.evictions) + " evicted; waited " + number_text(b.stall_seconds) + " s"});
-  if (b.held_bytes > 0)
-    rows.push_back({"  memory", bytes_text(b.held_bytes) + " at most after an execution, counted by the " + b.held_counted});
+template <class Figures>
+void add_budget(Rows& rows, const Figures& f) {
+  if (!f.weight_budget) return;
+  for (BudgetLine& line : budget_lines(*f.weight_budget, reading_plans(f))) rows.push_back({std::move(line.name), std::move(line.text)});
 }
 
 std::string operators_text(const std::string& title, const std::vector<OperatorTime>& operators) {
@@ -223,25 +226,29 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
 
 /// All that was found in one phase.
 std::string phase_text(const RunSummaryFigures& f, bool verbose) {
-  std::string text = f.phase == "decode" ? "\ndecoding\n" : f.decode ? "\nforward\n" : "";
+  std::string text = work_phase(f.phase) == WorkPhase::decode ? "\ndecoding\n" : f.decode ? "\nforward\n" : "";
   text += plans_text(f) + verdict_text(f, verbose) + passes_text(f);
-  if (verbose || f.verb == "profile") text += routing_text(f.routing);
+  if (verbose || run_kind(f.verb) == RunKind::profile) text += routing_text(f.routing);
   if (verbose)
     text += operators_text("baseline operators", f.baseline_operators) +
             (hides_optimized(f) ? "" : operators_text("optimised operators", f.optimized_operators));
   Rows rows;
-  if (f.verb == "profile") {
+  if (run_kind(f.verb) == RunKind::profile) {
     rows.push_back({"recorded", counted(f.decisions, "decision") + " in " + counted(f.windows, "window")});
     rows.push_back({"cost of recording", overhead_text(f)});
     if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
-  add_budget(rows, f.weight_budget);
+  for (const std::string& annotated : f.annotated)
+    rows.push_back({rows.empty() || rows.back()[0] != "annotated" ? "annotated" : "", annotated});
+  add_budget(rows, f);
   if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   return rows.empty() ? text : text + "\n" + table_text(rows, {});
 }
 
 }  // namespace
+
+std::string to_text_of_phase(const RunSummaryFigures& f, bool verbose) { return phase_text(f, verbose); }
 
 std::string to_text(const RunSummaryFigures& f, bool verbose) {
   std::string text = subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose);
@@ -254,7 +261,7 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   Rows rows;
   rows.push_back({"generated", counted(f.tokens, "token") + " for " + counted(f.sequences, "sequence") + "; " + count_text(f.stopped_eos) +
                                    " ended by themselves, " + count_text(f.stopped_length) + " at the limit"});
-  rows.push_back({"tokens a second", number_text(f.tokens_per_s) + " (every batch once)"});
+  rows.push_back({"tokens a second", rate_text(f.tokens_per_s) + " (every batch once)"});
   rows.push_back({"latency of a batch", "mean " + milliseconds_text(f.latency_ms.mean) + ", median " +
                                             milliseconds_text(f.latency_ms.median) + ", 95th percentile " +
                                             milliseconds_text(f.latency_ms.p95) + ", fastest " + milliseconds_text(f.latency_ms.min) +
@@ -264,7 +271,10 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
   if (f.verified)
     for (const std::string& reason : f.verified->reasons) rows.push_back({"", "failed: " + reason});
-  add_budget(rows, f.weight_budget);
+  if (f.states)
+    rows.push_back({"states of sequences", bytes_text(f.states->taken_bytes) + " in " + counted(f.states->taken_pages, "page") +
+                                               " at most, of " + bytes_text(f.states->planned_bytes) + " planned"});
+  add_budget(rows, f);
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
   text += table_text(rows, {});
   if (verbose) text += routing_text(f.routing);
@@ -284,26 +294,21 @@ std::string to_text(const SessionRuns& list) {
           (list.fingerprint.empty() ? "" : ", fingerprint " + list.fingerprint.substr(0, 12)) + "\n\n";
   Rows rows = {{"run", "kind", "", "batches", "began", "baseline", "optimised", "speed-up", "verified", "passes"}}, about;
   const auto given = [](const std::optional<double>& ms) { return ms ? milliseconds_text(*ms) : std::string("-"); };
-  const auto joined = [](const std::vector<std::string>& words) {
-    std::string line;
-    for (const std::string& word : words) line += (line.empty() ? "" : ", ") + word;
-    return line;
-  };
   for (const SessionRunLine& run : list.runs) {
     const std::string number = "#" + std::to_string(run.id);
-    rows.push_back(
-        {number, run.kind + (run.phase == "decode" && run.kind != "generate" ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
-         run.status, count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
-         ratio_text(run.speedup, run.speedup_ci95),
-         !run.verified   ? "-"
-         : *run.verified ? "yes"
-                         : "NO",
-         !run.passes.empty() ? joined(run.passes)
-         : run.figures       ? ""
-                             : "recording"});
+    rows.push_back({number, run.kind + (says_decoding(run.phase, run.kind) ? ", decode" : "") + (run.name.empty() ? "" : " " + run.name),
+                    run.status, count_text(run.batches), run.started, given(run.baseline_ms), given(run.optimized_ms),
+                    ratio_text(run.speedup, run.speedup_ci95),
+                    !run.verified   ? "-"
+                    : *run.verified ? "yes"
+                                    : "NO",
+                    !run.passes.empty() ? joined(run.passes)
+                    : run.figures       ? ""
+                                        : "recording"});
     std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +
                      (run.sizes.empty() ? counted(run.sequences, "sequence") : run.items);
     if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + counted(run.threads, "thread") : "");
+    if (run.weight_budget > 0) on += "; " + budget_word(run.weight_budget);
     about.push_back({number, on});
     about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
   }
@@ -311,9 +316,25 @@ std::string to_text(const SessionRuns& list) {
   return text + table_text(rows, {3, 5, 6, 7}) + "\n" + table_text(about, {});
 }
 
+namespace {
+
+/// What of a plan the device runs without the host; the tree itself is long, and goes where --segments says.
+std::string plan_text(const PlanStructure& p) {
+  std::string text = "\nplan of one " + std::string(p.phase == "decode" ? "decoding" : "forward pass");
+  if (p.weight_budget > 0) text += " with " + bytes_text(p.weight_budget) + " for the weights of branches";
+  text += ": " + counted(p.steps, "step") + ", ";
+  if (p.ends == 0) return text + "resident on the device: it runs without the host\n";
+  return text + counted(p.leaves, "segment") + "; a submission may end with " + count_text(p.ends) + " of them\n";
+}
+
+}  // namespace
+
 std::string to_text(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + bytes_text(s.weight_bytes) + ", " +
                      number_text(s.flops_per_cell / 1e6) + " MFLOP a cell\n";
+  if (s.least_budget > 0)
+    text += "weights of branches " + bytes_text(s.branch_bytes) + ", of the largest branch " + bytes_text(s.least_budget) +
+            ": --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
   if (s.picture) {
     const PictureStructure& p = *s.picture;
     text += "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + counted(p.channels, "channel");
@@ -334,7 +355,7 @@ std::string to_text(const ModelStructure& s, bool verbose) {
     Rows rows = {{"router", "branches", "protocol", "cells of", "hoistable", "mixes until the next router"}};
     for (const RouterStructure& r : s.routers) {
       std::string mixes;
-      for (const std::string& m : r.mixes) mixes += (mixes.empty() ? "" : "; ") + m;
+      for (const std::string& m : r.mixes) add_to_list(mixes, m, "; ");
       rows.push_back({r.name, count_text(r.branches), r.protocol, r.cell_space,
                       r.hoistable_bytes > 0 || r.hoistable_flops > 0
                           ? bytes_text(static_cast<int64_t>(r.hoistable_bytes)) + ", " + number_text(r.hoistable_flops / 1e6) + " MFLOP"
@@ -349,10 +370,17 @@ std::string to_text(const ModelStructure& s, bool verbose) {
     }
   }
   Rows operators;
-  for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count)});
-  if (!operators.empty()) text += "\noperators\n" + table_text(operators, {1});
+  const auto kernels_of = [&](const std::string& op) {
+    for (const KernelsOfOperator& k : s.kernels)
+      if (k.op == op) return joined(k.names);
+    return std::string();
+  };
+  for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count), kernels_of(name)});
+  if (!operators.empty())
+    text += "\noperators, and their kernels, the first that can is taken (--annotate NODE.kernel=KERNEL)\n" + table_text(operators, {1});
   if (!s.annotations.empty()) text += "\nannotations\n";
   for (const std::string& a : s.annotations) text += "  " + a + "\n";
+  if (s.plan) text += plan_text(*s.plan);
   for (const std::string& u : s.unsupported) text += "not in this version: " + u + "\n";
   return text;
 }

@@ -10,6 +10,8 @@ namespace stormcell::cli {
 
 /// Of run, profile and optimize.
 std::string to_text(const RunSummaryFigures& figures, bool verbose);
+/// Of one phase of --phase both, behind the other's to_text().
+std::string to_text_of_phase(const RunSummaryFigures& figures, bool verbose);
 std::string to_text(const GenerateFigures& figures, bool verbose);
 std::string to_text(const ModelStructure& structure, bool verbose);
 /// Of inspect SESSION.

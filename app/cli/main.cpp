@@ -13,6 +13,7 @@
 #include "app/cli/verbs.h"
 #include "core/base/error.h"
 #include "core/exports/text_output.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell::cli {
 namespace {
@@ -94,6 +95,27 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
   return session.empty() || !std::filesystem::exists(session) ? what : session + ": " + what + " (it holds every batch that was finished)";
 }
 
+/// What a call that failed left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the session itself
+/// could not be written.
+std::string kept_text(const Console& console, std::string_view error) {
+  try {
+    if (console.session().empty() || error.starts_with(console.session() + ":") || !std::filesystem::exists(console.session())) return {};
+    const std::vector<RunLine> runs = open_session(console.session()).runs;
+    if (runs.size() <= console.runs_before() || runs.back().batches == 0) return {};
+    return console.session() + "#" + std::to_string(runs.back().id) + " holds every batch that was finished";
+  } catch (const std::exception&) {  // what failed is said all the same
+    return {};
+  }
+}
+
+/// Within the words on what to do, if there are any.
+std::string with_kept(std::string text, const std::string& kept) {
+  if (kept.empty()) return text;
+  if (!text.ends_with(')')) return text + " (" + kept + ")";
+  text.back() = ';';
+  return text + " " + kept + ")";
+}
+
 /// Every refusal ends with what to do; where the throw says nothing, it is usage.
 std::string with_advice(const Error& error, const std::vector<std::string>& arguments) {
   const std::string text = error.what();
@@ -112,7 +134,9 @@ int guarded(const std::vector<std::string>& arguments) {
     return 0;
   } catch (const Error& e) {
     const bool stopped = e.kind() == ErrorKind::interrupted || e.kind() == ErrorKind::terminated;
-    console.error(stopped ? stopped_text(e.kind(), console.session()) : with_advice(e, arguments));
+    console.error(stopped                         ? stopped_text(e.kind(), console.session())
+                  : e.kind() == ErrorKind::failed ? with_kept(e.what(), kept_text(console, e.what()))
+                                                  : with_advice(e, arguments));
     return e.exit_code();
   } catch (const std::bad_alloc&) {
     console.error("memory: there is not enough (take a smaller batch or model)");

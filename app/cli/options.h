@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/console.h"
@@ -12,8 +13,6 @@ namespace stormcell::cli {
 
 /// A whole number of at least `least`; Error(bad_input) names the option otherwise.
 void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, int64_t least, const std::string& help);
-/// A number that is not negative.
-void add_number(CLI::App& app, const std::string& name, double& value, const std::string& help);
 /// A text that must not be empty.
 void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help, const std::string& type = "FILE");
 /// The same for an argument that stands without a name and must be given.
@@ -23,13 +22,11 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 void add_console_options(CLI::App& app, ConsoleOptions& options);
 /// --json
 void add_json_option(CLI::App& app, std::string& json);
-/// --phase and --max-new-tokens, of verbs that run plans.
-void add_phase_options(CLI::App& app, ExperimentOptions& options);
 /// --measure-seconds
 void add_measure_option(CLI::App& app, double& seconds);
-/// --annotate
-void add_annotate_option(CLI::App& app, std::vector<std::string>& annotations);
-/// MODEL --data --batch ... : all that Experiment::open takes.
-void add_experiment_options(CLI::App& app, ExperimentOptions& options);
+/// One setting of an experiment, by its key in JSON.
+void add_setting(CLI::App& app, std::string_view key, ExperimentOptions& options);
+/// MODEL --data --batch ...: every setting that the verb has.
+void add_experiment_options(CLI::App& app, std::string_view verb, ExperimentOptions& options);
 
 }  // namespace stormcell::cli

@@ -1,18 +1,34 @@
 #include "app/cli/run_result.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/cli/figures_text.h"
 #include "app/cli/numbers_text.h"
 #include "core/base/error.h"
+#include "core/configuration/plan_config.h"
 #include "core/experiment/experiment.h"
-#include "core/summary/plan_config.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell::cli {
 
+namespace {
+
+/// What is no session is refused where it is opened to be written.
+size_t runs_of(const std::string& session) {
+  if (session.empty() || !std::filesystem::exists(session)) return 0;
+  try {
+    return open_session(session).runs.size();
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
 RunResult::RunResult(const std::string& json, const std::string& session, Console& console) : console_(console), json_(json) {
   check_session_option(session);
-  console.set_session(session);
+  console.set_session(session, runs_of(session));
   if (json_.is_standard_output()) console.take_standard_output();
 }
 
@@ -22,13 +38,40 @@ int RunResult::show(const RunSummaryFigures& figures) {
 }
 
 void RunResult::print(const RunSummaryFigures& figures) {
-  for (const std::string& w : figures.warnings) console_.warning(w);
+  if (half_.empty())
+    for (const std::string& w : figures.warnings) console_.warning(w);
   if (figures.decode)
     for (const std::string& w : figures.decode->warnings)
       if (std::find(figures.warnings.begin(), figures.warnings.end(), w) == figures.warnings.end()) console_.warning(w);
-  json_.write(to_json(figures));
+  const bool verbose = console_.options().verbose;
+  write(to_json(figures), half_.empty() ? to_text(figures, verbose) : to_text_of_phase(*figures.decode, verbose));
+}
+
+void RunResult::print_half(const RunSummaryFigures& first) {
+  for (const std::string& w : first.warnings) console_.warning(w);
+  console_.print(to_text(first, console_.options().verbose));
+  half_ = to_json(first);
+}
+
+void RunResult::write_half() {
+  if (half_.empty()) return;
+  json_.write(half_);
   json_.finish();
-  console_.print(to_text(figures, console_.options().verbose));
+}
+
+int RunResult::show(const GenerateFigures& figures) {
+  for (const std::string& w : figures.warnings) console_.warning(w);
+  write(to_json(figures), to_text(figures, console_.options().verbose));
+  if (figures.verified && !figures.verified->passed)
+    fail_verification(figures.model.name, figures.verified->reasons, figures.verified->what_to_do);
+  return 0;
+}
+
+void RunResult::write(const std::string& json, const std::string& text) {
+  console_.set_session({});  // what fails from here on is a verdict on what all ran
+  json_.write(json);
+  json_.finish();
+  console_.print(text);
 }
 
 int RunResult::verdict(const RunSummaryFigures& figures) {
@@ -36,13 +79,13 @@ int RunResult::verdict(const RunSummaryFigures& figures) {
   const Verification& v = *figures.verified;
   const bool format_alone = v.reasons.size() == 1 && v.format && !v.format->passed;
   if (format_alone) fail_verification(figures.model.name, v.reasons, "leave out --dtype, or allow more with --tolerance");
-  fail_verification(figures.model.name, v.reasons);
+  fail_verification(figures.model.name, v.reasons, v.what_to_do);
 }
 
 void fail_verification(const std::string& model, const std::vector<std::string>& reasons, const std::string& what_to_do) {
   std::string why = reasons.empty() ? "the results differ" : reasons[0];
   if (reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, which --json lists";
-  failed(model, "could not be verified: " + why, what_to_do);
+  failed(model, "could not be verified: " + why, what_to_do.empty() ? "this is an error of the program: report it" : what_to_do);
 }
 
 std::string file_of_decoding(const std::string& file) {

@@ -1,4 +1,4 @@
-// What run, profile and optimize do with their figures.
+// What run, profile, optimize and generate do with their figures.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,18 +15,33 @@ class RunResult {
   RunResult(const std::string& json, const std::string& session, Console& console);
   /// Warnings, JSON, the table; the exit code. Throws Error(failed) where the result was not verified.
   int show(const RunSummaryFigures& figures);
+  int show(const GenerateFigures& figures);
+  /// Of --phase both: what is done is shown when it is done. Its JSON is written where the other half does not come to its end.
+  void print_half(const RunSummaryFigures& first);
+  /// Runs f(), which may print a half.
+  template <class F>
+  auto guarding_half(F&& f) {
+    try {
+      return f();
+    } catch (...) {
+      write_half();
+      throw;
+    }
+  }
   /// The two halves of show(): what is printed, and the exit code.
   void print(const RunSummaryFigures& figures);
   static int verdict(const RunSummaryFigures& figures);
 
  private:
+  void write(const std::string& json, const std::string& text);
+  void write_half();
+  std::string half_;  ///< JSON of a half that was printed
   Console& console_;
   TextOutput json_;
 };
 
-/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do.
-[[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
-                                    const std::string& what_to_do = "this is an error of the program: report it");
+/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do; empty: to report it.
+[[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons, const std::string& what_to_do);
 /// Of --phase both: what is written of decoding beside FILE. "plan.json" gives "plan.decode.json".
 std::string file_of_decoding(const std::string& file);
 /// Standard output takes no session and no binary file.

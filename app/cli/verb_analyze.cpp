@@ -7,17 +7,12 @@
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/base/counted.h"
+#include "core/base/listed_words.h"
 #include "core/comparison/analyze.h"
 #include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
-  return text;
-}
 
 /// "12 3 0 4"; of many branches the largest, with their numbers.
 std::string loads_text(const std::vector<int64_t>& load) {

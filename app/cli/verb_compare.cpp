@@ -9,6 +9,7 @@
 #include "app/cli/options.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/comparison/compare.h"
 #include "core/exports/text_output.h"
 
@@ -27,12 +28,19 @@ bool is_detail(const std::string& figure) {
   constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips", "verified.explained_flips",
                                     "verified.dropped"};
   if (figure.starts_with("verified.")) return std::find(kVerdicts.begin(), kVerdicts.end(), figure) == kVerdicts.end();
+  if (figure.starts_with("weight_budget.")) return !figure.ends_with(".budget_bytes") && !figure.ends_with(".held_bytes");
   return figure.starts_with("operators.") || figure.starts_with("device.") || figure.ends_with(".runs") || figure.ends_with(".rounds") ||
          figure.ends_with("_batches") || figure.ends_with("seconds");
 }
 
+/// Shown where it stands in one run only, too: what one run read, the other did not have to.
+bool is_of_budget(const std::string& figure) {
+  return figure == "weight_budget.budget_bytes" || (figure.find("weights_read.") != std::string::npos && !figure.ends_with(".executions"));
+}
+
 std::string meaning_text(const ComparedFigure& row) {
-  if (!row.difference) return "only in one";
+  if (!row.a || !row.b) return "only in one";
+  if (!row.difference) return "not comparable";
   if (row.ci95) return *row.significant ? "significant" : "not significant";
   return row.significant ? *row.significant ? "differs" : "" : "measured, without interval";
 }
@@ -43,7 +51,7 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
   for (const ComparedFigure& r : comparison.rows) {
     const bool same = r.a == r.b;
     equal += same;
-    if (!verbose && (same || !r.difference || is_detail(r.figure))) {
+    if (!verbose && (same || (!r.difference && !is_of_budget(r.figure)) || is_detail(r.figure))) {
       left_out += !same;
       continue;
     }
@@ -55,7 +63,7 @@ std::string comparison_text(const Comparison& comparison, bool verbose) {
   if (rows.size() > 1) text += table_text(rows, {1, 2, 3, 4}) + "\n";
   text += counted(equal, "figure is equal", "figures are equal");
   if (left_out > 0)
-    text += ", " + counted(left_out, "is a detail or stands in one run only", "are details or stand in one run only") +
+    text += ", " + counted(left_out, "is a detail, not comparable or in one run only", "are details, not comparable or in one run only") +
             ": --verbose and --json show all";
   text += "\n";
   if (comparison.routing.empty()) return text;
@@ -95,7 +103,7 @@ class CompareVerb : public Verb {
     console.print(comparison_text(comparison, console.options().verbose));
     std::string reasons;
     for (const FailVerdict& v : verdicts)
-      if (v.fails) reasons += (reasons.empty() ? "" : "; ") + v.reason;
+      if (v.fails) add_to_list(reasons, v.reason, "; ");
     if (!reasons.empty()) failed("--fail-if", reasons, "what was asked to fail");
     return 0;
   }

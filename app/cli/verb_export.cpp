@@ -4,6 +4,7 @@
 
 #include "app/cli/options.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/exports/export_csv.h"
 #include "core/exports/export_formats.h"
 
@@ -16,7 +17,7 @@ class ExportVerb : public Verb {
     add_argument(app, "SESSION", export_.session, "S.storm, S.storm#3 or S.storm#name (the newest run that holds what is asked for)");
     std::string formats = "formats:", tables;
     for (const ExportFormat& f : export_formats()) formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
-    for (const CsvTable& t : csv_tables()) tables += (tables.empty() ? "" : ", ") + std::string(t.what);
+    for (const CsvTable& t : csv_tables()) add_to_list(tables, t.what);
     add_text(app, "--format", format_, "one of the formats below", "FORMAT");
     add_text(app, "--what", export_.what, "csv: " + tables, "TABLE");
     add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");

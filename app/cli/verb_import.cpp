@@ -7,6 +7,7 @@
 #include "app/cli/run_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/exports/text_output.h"
 #include "core/imports/import.h"
 
@@ -20,7 +21,7 @@ std::string to_text(const ImportFigures& f) {
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   std::string lacks;
-  for (const std::string& fact : f.lacks) lacks += (lacks.empty() ? "" : ", ") + fact;
+  for (const std::string& fact : f.lacks) add_to_list(lacks, fact);
   if (!lacks.empty()) rows.push_back({"the trace lacks", lacks});
   std::string runs;
   for (const int64_t run : f.runs) runs += (runs.empty() ? "#" : ", #") + std::to_string(run);

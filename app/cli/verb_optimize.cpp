@@ -6,6 +6,8 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/base/run_kind.h"
 #include "core/base/scratch_folder.h"
 #include "core/experiment/pass_list.h"
 #include "core/exports/text_output.h"
@@ -17,13 +19,11 @@ namespace {
 class OptimizeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_experiment_options(app, experiment_);
-    add_phase_options(app, experiment_);
+    add_experiment_options(app, "optimize", experiment_);
     add_measure_option(app, optimize_.measure_seconds);
-    add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
     std::string known;
-    for (const PassLine& pass : list_passes()) known += (known.empty() ? "" : " ") + pass.id + (pass.lossy ? "*" : "");
+    for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");
     const std::string about =
         known.find('*') == std::string::npos ? "passes: " + known : "passes (* changes results, only when enabled): " + known;
     app.footer(about + "\n" + options_text());
@@ -33,16 +33,6 @@ class OptimizeVerb : public Verb {
     app.add_option("--pass-option", pass_options_, "sets an option of a pass (listed below); may be repeated")
         ->type_name("PASS.OPTION=VALUE")
         ->allow_extra_args(false);
-    app.add_option_function<std::string>(
-           "--profile-split",
-           [this](const std::string& text) {
-             if (text != "strided" && text != "first")
-               bad_input("--profile-split", "\"" + text + "\" is no way to split", "use strided or first");
-             experiment_.profile_split = text;
-           },
-           "which quarter of the batches is profiled, the others are measured: every fourth, or the first (strided)")
-        ->type_name("strided|first");
-    app.add_flag("--keep-all", experiment_.keep_all, "keep passes that make the plan slower and save no memory");
     add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output", "FILE|-");
     add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
@@ -56,7 +46,7 @@ class OptimizeVerb : public Verb {
     if (json_ == "-" && config_out_ == "-") bad_input("--config-out", "standard output is taken by --json already", "name a file");
     if (report_ == "-" && (json_ == "-" || config_out_ == "-")) bad_input("--report", "standard output is taken already", "name a file");
     if (report_ == "-") console.take_standard_output();
-    const bool both = experiment_.phase == "both";
+    const bool both = work_phase(experiment_.phase) == WorkPhase::both;
     for (const auto& [option, file] : {std::pair{"--config-out", &config_out_}, {"--report", &report_}})
       if (both && *file == "-") bad_input(option, "--phase both writes two files, one for each phase", "name a file");
     if (!report_.empty()) check_output_path(report_);
@@ -68,13 +58,18 @@ class OptimizeVerb : public Verb {
     TextOutput config(config_out_), decode_config(both && !config_out_.empty() ? file_of_decoding(config_out_) : "");
     if (config.is_standard_output()) console.take_standard_output();
     const auto experiment = Experiment::open(experiment_, console.progress());
-    const auto figures = experiment->optimize(optimize_, console.progress());
-    write_config(figures->config, config);
-    if (figures->decode) write_config(figures->decode->config, decode_config);
-    const RunSummaryFigures shown = scratch ? without_session(*figures) : *figures;
+    const auto shown_of = [&](const RunSummaryFigures& figures) { return scratch ? without_session(figures) : figures; };
+    optimize_.half_done = [&](const RunSummaryFigures& first) {
+      write_config(first.config, config);
+      result.print_half(shown_of(first));
+      write_page(first, report_, console);
+    };
+    const auto figures = result.guarding_half([&] { return experiment->optimize(optimize_, console.progress()); });
+    write_config(figures->decode ? figures->decode->config : figures->config, figures->decode ? decode_config : config);
+    const RunSummaryFigures shown = shown_of(*figures);
     result.print(shown);
     // The table first: the page takes a moment. A run that could not be verified has its report too, which shows why.
-    write_page(*figures, report_, console);
+    if (!figures->decode) write_page(*figures, report_, console);
     if (figures->decode) write_page(*figures->decode, report_.empty() ? "" : file_of_decoding(report_), console);
     return RunResult::verdict(shown);
   }

@@ -11,10 +11,8 @@ namespace {
 class ProfileVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_experiment_options(app, experiment_);
-    add_phase_options(app, experiment_);
+    add_experiment_options(app, "profile", experiment_);
     add_measure_option(app, run_.measure_seconds);
-    add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", run_.session, "session to append the decisions and timings to", "S.storm");
     add_json_option(app, json_);
   }
@@ -23,7 +21,8 @@ class ProfileVerb : public Verb {
     RunResult result(json_, run_.session, console);
     run_.decisions = true;
     const auto experiment = Experiment::open(experiment_, console.progress());
-    return result.show(*experiment->run(run_, console.progress()));
+    run_.half_done = [&](const RunSummaryFigures& first) { result.print_half(first); };
+    return result.show(*result.guarding_half([&] { return experiment->run(run_, console.progress()); }));
   }
 
  private:

@@ -1,12 +1,14 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <filesystem>
 
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
+#include "core/configuration/plan_config.h"
 #include "core/exports/text_output.h"
-#include "core/summary/plan_config.h"
 
 namespace stormcell::cli {
 namespace {
@@ -14,10 +16,8 @@ namespace {
 class RunVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_experiment_options(app, experiment_);
-    add_phase_options(app, experiment_);
+    add_experiment_options(app, "run", experiment_);
     add_measure_option(app, run_.measure_seconds);
-    add_annotate_option(app, experiment_.annotations);
     add_text(app, "-o", run_.session, "session to append the timings to", "S.storm");
     add_text(app, "--config", config_file_, "a configuration that optimize found; - is standard input", "FILE|-");
     add_text(app, "--outputs", run_.outputs, "hidden states, logits and decisions as safetensors");
@@ -31,13 +31,26 @@ class RunVerb : public Verb {
     if (!config_file_.empty()) {
       run_.config = read_config(config_file_);
       if (config_file_ != "-") run_.config_name = config_file_;
-      experiment_.bucket_by_length |= parse_plan_config(run_.config, config_file_).bucket_by_length;
+      const PlanConfig config = parse_plan_config(run_.config, config_file_);
+      experiment_.bucket_by_length |= config.bucket_by_length;
+      if (work_phase(experiment_.phase) == WorkPhase::both && work_phase(config.phase) == WorkPhase::forward) read_config_of_decoding();
     }
     const auto experiment = Experiment::open(experiment_, console.progress());
-    return result.show(*experiment->run(run_, console.progress()));
+    run_.half_done = [&](const RunSummaryFigures& first) { result.print_half(first); };
+    return result.show(*result.guarding_half([&] { return experiment->run(run_, console.progress()); }));
   }
 
  private:
+  /// As optimize --phase both wrote them: one file for each phase.
+  void read_config_of_decoding() {
+    if (config_file_ == "-") bad_input("--config", "--phase both replays two files, one for each phase", "name a file");
+    run_.decode_config_name = file_of_decoding(config_file_);
+    if (!std::filesystem::exists(run_.decode_config_name))
+      bad_input("--config", config_file_ + " is for one phase, and " + run_.decode_config_name + " is not there",
+                "use --phase forward or decode, or optimize --phase both --config-out FILE");
+    run_.decode_config = read_config(run_.decode_config_name);
+  }
+
   ExperimentOptions experiment_;
   RunOptions run_;
   std::string config_file_, json_;

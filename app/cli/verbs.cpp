@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 
 namespace stormcell::cli {
 namespace {
@@ -40,7 +41,7 @@ const VerbRow& find_verb(std::string_view name) {
     if (verb.name == name) return verb;
   const bool planned = std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
   std::string known;
-  for (const VerbRow& verb : kVerbs) known += (known.empty() ? "" : ", ") + std::string(verb.name);
+  for (const VerbRow& verb : kVerbs) add_to_list(known, verb.name);
   bad_input(name,
             planned                 ? "not in this version"
             : name.starts_with("-") ? "no option of the program"

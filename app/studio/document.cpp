@@ -4,6 +4,7 @@
 #include <QUndoCommand>
 
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/readings/named_run.h"
 #include "core/readings/session_runs.h"
 #include "views/words/figure_text.h"
@@ -47,7 +48,7 @@ const RunLine& run_of(const SessionOverview& session, int64_t id) {
 
 QString title_of(const RunLine& run) {
   QString title = QString("#%1 %2").arg(run.id).arg(QString::fromStdString(run.kind));
-  if (run.phase == "decode" && run.kind != "generate") title += " decode";
+  if (says_decoding(run.phase, run.kind)) title += " decode";
   if (!run.name.empty()) title += " " + QString::fromStdString(run.name);
   return title;
 }

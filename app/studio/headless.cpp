@@ -10,6 +10,7 @@
 #include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
@@ -54,7 +55,7 @@ const views::ViewEntry& entry_of(const QString& id) {
   std::string known;
   for (const views::ViewEntry& e : views::all_views()) {
     if (id == e.id) return e;
-    known += (known.empty() ? "" : ", ") + std::string(e.id);
+    add_to_list(known, e.id);
   }
   bad_input("--export", "no view '" + id.toStdString() + "'", "one of: " + known);
 }

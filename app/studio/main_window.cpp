@@ -17,6 +17,7 @@
 #include "app/studio/notice_bar.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "core/summary/budget_text.h"
 #include "views/drawing/theme.h"
 #include "views/optimisations/optimisations_model.h"
 #include "views/registry.h"
@@ -107,6 +108,7 @@ void MainWindow::update_runs() {
   if (document_.empty()) return;
   for (const RunLine& run : document_.session().runs) {
     QString text = title_of(run) + "\n" + views::counted_text(run.batches, "batch") + ", " + QString::fromStdString(run.status);
+    if (run.weight_budget > 0) text += "\n" + QString::fromStdString(budget_word(run.weight_budget));
     if (const QString result = result_of(run); !result.isEmpty()) text += "\n" + result;
     const views::Source& other = document_.context().other;
     if (other.run == run.id && other.file == document_.session().file) text += "\n" + tr("compared with");

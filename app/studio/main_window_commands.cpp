@@ -15,6 +15,7 @@
 #include "app/studio/picture_export.h"
 #include "app/studio/run_dialog.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/exports/export_formats.h"
 #include "core/machine/doctor.h"
 #include "core/readings/session_contents.h"
@@ -57,7 +58,7 @@ int64_t MainWindow::newest_result() const {
   int64_t newest = 0;
   if (!document_.empty())
     for (const RunLine& run : document_.session().runs)
-      if (run.result && run.kind != "import") newest = run.id;
+      if (run.result && run_kind(run.kind) != RunKind::import) newest = run.id;
   return newest;
 }
 

@@ -20,7 +20,7 @@ QString rate_text(const QString& unit, double rate) {
 
 }  // namespace
 
-QString progress_text(const QString& stage, qint64 done, qint64 total, double seconds) {
+QString progress_text(const QString& stage, qint64 done, qint64 total, double seconds, const QString& remark) {
   QStringList parts{stage};
   if (total > 0) parts << tr("%1 %").arg(100 * done / total);
   if (done > 0 && seconds > kLeastSeconds) {
@@ -31,7 +31,7 @@ QString progress_text(const QString& stage, qint64 done, qint64 total, double se
       parts << tr("%1 s left").arg(left, 0, 'f', left < 10 ? 1 : 0);
     }
   }
-  return parts.join(", ");
+  return parts.join(", ") + (remark.isEmpty() ? QString() : "; " + remark);
 }
 
 }  // namespace stormcell::studio

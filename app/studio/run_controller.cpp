@@ -22,15 +22,17 @@ class WindowSink : public ProgressSink {
     if (now - last_ < std::chrono::milliseconds(50)) return;
     last_ = now;
     const QString name = QString::fromUtf8(stage.data(), static_cast<qsizetype>(stage.size()));
-    const QString text = progress_text(name, done, total, std::chrono::duration<double>(now - stage_began_).count());
+    const QString text = progress_text(name, done, total, std::chrono::duration<double>(now - stage_began_).count(), remark_);
     const int permille = total > 0 ? static_cast<int>(1000 * done / total) : -1;
     QMetaObject::invokeMethod(
         to_, [to = to_, text, permille] { emit to->progressed(text, permille); }, Qt::QueuedConnection);
   }
+  void remark(std::string_view text) override { remark_ = QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
  private:
   RunController* to_;
   std::string stage_;
+  QString remark_;
   Clock::time_point last_, stage_began_ = Clock::now();
 };
 

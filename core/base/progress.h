@@ -30,6 +30,8 @@ class ProgressSink {
   virtual ~ProgressSink() = default;
   /// `done` of `total` units of `stage`; total 0 when unknown.
   virtual void report(std::string_view stage, int64_t done, int64_t total) = 0;
+  /// What else there is to say of what runs, in a few words, until something else is said: shown with the next report.
+  virtual void remark(std::string_view) {}
 };
 
 /// What a long call gets: a token to poll and a sink that may be null.

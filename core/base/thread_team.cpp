@@ -14,6 +14,8 @@
 #define STORMCELL_PAUSE() std::this_thread::yield()
 #endif
 
+#include "core/base/start_thread.h"
+
 namespace stormcell {
 namespace {
 // About 50 us of spinning: longer than the gap between two steps of a program, shorter than anybody notices.
@@ -21,10 +23,17 @@ constexpr int kSpins = 4000;
 }  // namespace
 
 ThreadTeam::ThreadTeam(int size) : size_(std::max(1, size)) {
-  for (int member = 1; member < size_; ++member) threads_.emplace_back([this, member] { loop(member); });
+  try {
+    for (int member = 1; member < size_; ++member) threads_.push_back(start_thread([this, member] { loop(member); }));
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { stop(); }
+
+void ThreadTeam::stop() {
   stop_ = true;
   {
     std::lock_guard lock(mutex_);

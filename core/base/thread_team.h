@@ -57,6 +57,7 @@ class ThreadTeam {
   }
 
  private:
+  void stop();
   using Call = void (*)(void*, int);
   void start(Call call, void* context);
   void join();

@@ -33,10 +33,11 @@ struct CellTable {
   int64_t first_sequence = 0;  ///< number of the batch's first sequence where they are consecutive
   int32_t sequences = 0;
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
-  int32_t step = 0;          ///< position of each sequence's first cell
+  int32_t step = 0;          ///< position of each sequence's first cell; where `starts` tells them, the smallest
   Phase phase = Phase::forward;
-  int32_t columns = 0;                  ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
-  std::span<const int64_t> items = {};  ///< [sequences] number of each; empty: consecutive from first_sequence
+  int32_t columns = 0;                   ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
+  std::span<const int64_t> items = {};   ///< [sequences] number of each; empty: consecutive from first_sequence
+  std::span<const int32_t> starts = {};  ///< [sequences] position of its first cell, where they are unlike; empty: `step` for all
 
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Number of the batch's `index`-th sequence.
@@ -47,8 +48,10 @@ struct CellTable {
     const auto at = std::find(items.begin(), items.end(), sequence);
     return at == items.end() ? -1 : at - items.begin();
   }
+  /// Position of the first cell of the batch's `index`-th sequence.
+  int32_t start(int64_t index) const { return starts.empty() ? step : starts[static_cast<size_t>(index)]; }
   /// Position in its sequence of the cell in `row`, in every phase: a prompt, too, may come in parts.
-  int32_t position(int64_t row) const { return static_cast<int32_t>(row % per_sequence) + step; }
+  int32_t position(int64_t row) const { return static_cast<int32_t>(row % per_sequence) + start(row / per_sequence); }
   /// Id of the cell in `row`, rows being ordered by sequence, then position.
   CellId id(int64_t row) const {
     const int64_t sequence = this->sequence(row / per_sequence);

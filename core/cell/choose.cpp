@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/cell/capacity.h"
 #include "core/cell/protocol_row.h"
 
 namespace stormcell {
@@ -78,29 +79,15 @@ void choose_top_k(const ScoreView& in, const Protocol& protocol, DecisionView& o
 
 void choose_switch_top1(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
   choose_argmax(in, out);
-  if (protocol.capacity > 0) apply_capacity(out, in.cells, in.parents, protocol.capacity, out.padded);
+  if (protocol.capacity > 0) serve_first(out, in.cells, in.parents, protocol.capacity);
 }
 
 void choose_batch_prioritized(const ScoreView& in, const Protocol& protocol, DecisionView& out) {
   choose_argmax(in, out);
   if (protocol.capacity_factor <= 0) return;
-  const int64_t per_branch = (in.cells + in.branches - 1) / in.branches;
-  const auto capacity = static_cast<int32_t>(protocol.capacity_factor * static_cast<double>(per_branch));
-  // The most confident cells of the whole batch are served first; equal confidence: the earlier cell. choice_weight holds the
-  // confidence until weigh_choices writes the weights.
-  for (int64_t c = 0; c < in.cells; ++c) {
-    out.choice_weight[c] = usable(softmax_at(in.data + c * in.branches, in.branches, out.choice[c]));
-    out.scratch[c] = static_cast<int32_t>(c);
-  }
-  std::sort(out.scratch, out.scratch + in.cells, [&](int32_t a, int32_t b) {
-    return out.choice_weight[a] != out.choice_weight[b] ? out.choice_weight[a] > out.choice_weight[b] : a < b;
-  });
-  int32_t* counts = out.padded;
-  std::fill_n(counts, in.branches, 0);
-  for (int64_t i = 0; i < in.cells; ++i) {
-    int32_t& choice = out.choice[out.scratch[i]];
-    if (++counts[choice] > capacity) choice = dropped_from(choice);
-  }
+  // choice_weight holds the confidence until weigh_choices writes the weights.
+  for (int64_t c = 0; c < in.cells; ++c) out.choice_weight[c] = usable(softmax_at(in.data + c * in.branches, in.branches, out.choice[c]));
+  serve_most_confident(out, in.cells, capacity_of(protocol.capacity_factor, in.cells, in.branches));
 }
 
 void choose_sigmoid_groups(const ScoreView& in, const Protocol& protocol, DecisionView& out) {

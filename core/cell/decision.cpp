@@ -30,8 +30,8 @@ void index_decision(DecisionView& d, int64_t cells) {
     }
   }
   for (int32_t b = 0; b < d.branches; ++b) d.offsets[b + 1] += d.offsets[b];
-  // A stable counting sort: `padded` serves as the running position until pad_loads fills it.
-  int32_t* next = d.padded;
+  // A stable counting sort: the counters are the running positions.
+  int32_t* next = d.counters();
   std::copy_n(d.offsets, d.branches, next);
   for (int64_t i = 0; i < choices; ++i) {
     const int32_t choice = d.choice[i];
@@ -45,35 +45,6 @@ void index_decision(DecisionView& d, int64_t cells) {
     d.weight[slot] = d.choice_weight[i];
   }
   for (int32_t b = 0; b < d.branches; ++b) d.padded[b] = d.load(b);
-}
-
-void apply_capacity(DecisionView& d, int64_t cells, const ParentMap& parents, int32_t capacity, int32_t* counts) {
-  int64_t current = -1;
-  for (int64_t c = 0; c < cells; ++c) {
-    const int64_t parent = parents.of(c);
-    if (parent != current) {
-      std::fill_n(counts, d.branches, 0);
-      current = parent;
-    }
-    for (int32_t j = 0; j < d.fan_out; ++j) {
-      int32_t& choice = d.choice[c * d.fan_out + j];
-      if (is_kept(choice) && ++counts[choice] > capacity) choice = dropped_from(choice);
-    }
-  }
-}
-
-int32_t padded_load(int32_t n, int32_t branch, const CapacityGrid& grid) {
-  if (grid.supported.empty()) return n;
-  if (grid.path_wise && grid.padding) return grid.supported[static_cast<size_t>(branch)];
-  const int32_t most = grid.supported.back();
-  if (!grid.padding) return std::min(n, most);
-  if (n == 0) return 0;
-  const auto fits = std::lower_bound(grid.supported.begin(), grid.supported.end(), n);
-  return fits == grid.supported.end() ? most : *fits;
-}
-
-void pad_loads(DecisionView& d, const CapacityGrid& grid) {
-  for (int32_t b = 0; b < d.branches; ++b) d.padded[b] = padded_load(d.load(b), b, grid);
 }
 
 void dispatch(const DecisionView& d, const float* from, int64_t width, float* to) {

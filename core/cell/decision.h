@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "core/base/align.h"
 #include "core/cell/cell_space.h"
@@ -39,7 +38,7 @@ struct DecisionView {
   float* choice_weight = nullptr;  ///< [cells, fan_out]
   int32_t* slot = nullptr;         ///< [cells, fan_out] slot of each choice, -1 where dropped or none
   int32_t* wanted = nullptr;       ///< [branches] choices before capacity
-  int32_t* padded = nullptr;       ///< [branches] load by the rule of supported capacities (padded_load)
+  int32_t* padded = nullptr;       ///< [branches] load by the rule of supported capacities (pad_loads)
   float* margin = nullptr;         ///< [cells] score distance of the last chosen and the first not chosen branch
   int32_t* scratch = nullptr;      ///< [cells] for protocols that sort
   int32_t fan_out = 1;
@@ -47,26 +46,34 @@ struct DecisionView {
 
   int32_t load(int32_t branch) const { return offsets[branch + 1] - offsets[branch]; }
   int32_t dropped(int32_t branch) const { return wanted[branch] - load(branch); }
+  /// [branches] counters for whoever works before pad_loads() fills `padded`: it lies in the same memory.
+  int32_t* counters() const { return padded; }
 };
 
-/// Takes the parts of a decision, in their order: the one description of its memory.
-template <size_t kAlignment>
-DecisionView lay_decision(MemoryParts<kAlignment>& parts, const DecisionShape& shape) {
+/// Takes the parts of a decision, in their order: the one description of its memory. `cells` is a number, or an extent that is known later
+/// (the graph's Dim); `parts` takes counts of that kind.
+template <class Parts, class Extent>
+DecisionView lay_decision(Parts& parts, const Extent& cells, int32_t fan_out, int32_t branches) {
+  const Extent choices = cells * fan_out;
   DecisionView d;
   d.cells = parts.template take<int32_t>(1);
-  d.offsets = parts.template take<int32_t>(shape.branches + 1);
-  d.cell = parts.template take<int32_t>(shape.slot_count());
-  d.weight = parts.template take<float>(shape.slot_count());
-  d.choice = parts.template take<int32_t>(shape.slot_count());
-  d.choice_weight = parts.template take<float>(shape.slot_count());
-  d.slot = parts.template take<int32_t>(shape.slot_count());
-  d.wanted = parts.template take<int32_t>(shape.branches);
-  d.padded = parts.template take<int32_t>(shape.branches);
-  d.margin = parts.template take<float>(shape.cells);
-  d.scratch = parts.template take<int32_t>(shape.cells);
-  d.fan_out = shape.fan_out;
-  d.branches = shape.branches;
+  d.offsets = parts.template take<int32_t>(branches + 1);
+  d.cell = parts.template take<int32_t>(choices);
+  d.weight = parts.template take<float>(choices);
+  d.choice = parts.template take<int32_t>(choices);
+  d.choice_weight = parts.template take<float>(choices);
+  d.slot = parts.template take<int32_t>(choices);
+  d.wanted = parts.template take<int32_t>(branches);
+  d.padded = parts.template take<int32_t>(branches);
+  d.margin = parts.template take<float>(cells);
+  d.scratch = parts.template take<int32_t>(cells);
+  d.fan_out = fan_out;
+  d.branches = branches;
   return d;
+}
+template <size_t kAlignment>
+DecisionView lay_decision(MemoryParts<kAlignment>& parts, const DecisionShape& shape) {
+  return lay_decision(parts, shape.cells, shape.fan_out, shape.branches);
 }
 /// Bytes of a decision's memory; every part is aligned to 64 bytes.
 size_t decision_bytes(const DecisionShape& shape);
@@ -76,22 +83,6 @@ DecisionView decision_view(void* memory, const DecisionShape& shape);
 /// Builds offsets, cells, weights, slots and wanted loads from choices and their weights by a counting sort:
 /// O(cells x fan_out + branches), no allocation. `cells` is the number of rows in use.
 void index_decision(DecisionView& decision, int64_t cells);
-
-/// Keeps at most `capacity` cells for each (parent, branch), the first in cell order; the others become dropped_from(branch).
-/// `counts` is scratch of `branches` entries. Cells of one parent must be contiguous (they are, by the cell order).
-void apply_capacity(DecisionView& decision, int64_t cells, const ParentMap& parents, int32_t capacity, int32_t* counts);
-
-/// How loads are reported and padded (table 1.5 of the OSDI'23 artifact).
-struct CapacityGrid {
-  std::span<const int32_t> supported;  ///< ascending; with path_wise one entry a branch
-  bool padding = false;
-  bool path_wise = false;
-};
-/// Load reported for a branch with real load n. No grid: n. Without padding: min(n, largest). With padding: the smallest entry
-/// that holds n (0 stays 0), at most the largest. Path-wise with padding: the branch's own entry, always.
-int32_t padded_load(int32_t n, int32_t branch, const CapacityGrid& grid);
-/// Fills decision.padded.
-void pad_loads(DecisionView& decision, const CapacityGrid& grid);
 
 /// Rows of `from` [cells, width] to slots: to[s] = from[cell[s]].
 void dispatch(const DecisionView& decision, const float* from, int64_t width, float* to);

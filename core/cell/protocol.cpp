@@ -4,6 +4,8 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/cell/capacity.h"
 #include "core/cell/choose.h"
 #include "core/cell/protocol_row.h"
 
@@ -100,7 +102,7 @@ ProtocolKind parse_protocol(std::string_view text, std::string_view where) {
   std::string known;
   for (const ProtocolRow& row : kProtocols) {
     if (row.name == text) return row.kind;
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    add_to_list(known, row.name);
   }
   bad_input(where, "unknown protocol \"" + std::string(text) + "\"", "one of " + known);
 }

@@ -1,27 +1,15 @@
 #include "core/cell/ragged.h"
 
 namespace stormcell {
-namespace {
-RaggedView lay_ragged(MemoryParts<64>& parts, const RaggedShape& shape) {
-  RaggedView r;
-  r.cells = parts.take<int32_t>(2);
-  r.parents = r.cells ? r.cells + 1 : nullptr;
-  r.offsets = parts.take<int32_t>(shape.parents + 1);
-  r.cell = parts.take<int32_t>(shape.cells);
-  r.parent = parts.take<int32_t>(shape.cells);
-  r.place = parts.take<int32_t>(shape.cells);
-  return r;
-}
-}  // namespace
 
 size_t ragged_bytes(const RaggedShape& shape) {
   MemoryParts<64> parts;
-  lay_ragged(parts, shape);
+  lay_ragged(parts, shape.parents, shape.cells);
   return parts.bytes();
 }
 RaggedView ragged_view(void* memory, const RaggedShape& shape) {
   MemoryParts<64> parts(memory);
-  return lay_ragged(parts, shape);
+  return lay_ragged(parts, shape.parents, shape.cells);
 }
 
 CellGroups ragged_groups(const RaggedView& ragged, int32_t first, int32_t end) {

@@ -27,6 +27,18 @@ struct RaggedView {
   int32_t load(int32_t parent_row) const { return offsets[parent_row + 1] - offsets[parent_row]; }
 };
 
+/// Takes the parts in their order, over numbers or extents: as lay_decision().
+template <class Parts, class Extent>
+RaggedView lay_ragged(Parts& parts, const Extent& parents, const Extent& cells) {
+  RaggedView r;
+  r.cells = parts.template take<int32_t>(2);
+  r.parents = r.cells ? r.cells + 1 : nullptr;
+  r.offsets = parts.template take<int32_t>(parents + 1);
+  r.cell = parts.template take<int32_t>(cells);
+  r.parent = parts.template take<int32_t>(cells);
+  r.place = parts.template take<int32_t>(cells);
+  return r;
+}
 /// Bytes of the memory; every part is aligned to 64 bytes.
 size_t ragged_bytes(const RaggedShape& shape);
 /// Lays a view over `memory` (64-byte aligned, ragged_bytes large).

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
@@ -41,7 +42,7 @@ double balancedness(const std::vector<int64_t>& load) {
 std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout, bool weighted) {
   std::vector<std::string> lacks;
   const nlohmann::json about = json_or_null(run.dataset);
-  if (run.kind == "import" && value_at(about, "lacks").is_array()) {
+  if (run_kind(run.kind) == RunKind::import && value_at(about, "lacks").is_array()) {
     for (const auto& fact : list_at(about, "lacks"))
       if (fact.is_string()) lacks.push_back(fact.get<std::string>());
     return lacks;
@@ -62,7 +63,7 @@ std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary
 AnalyzeFigures analyze_session(const std::string& session, const Progress& progress) {
   const SessionPath path = parse_session_path(session);
   const SessionReader reader(path.file);
-  const RunSummary run = find_exported_run(reader, path.run, has_batches, "holds no batch yet");
+  const RunSummary run = choose_run(reader, path.run, has_batches, "holds no batch yet");
   const RunLayout layout = reader.layout(run.id);
   AnalyzeFigures figures;
   figures.session = path.file;

@@ -10,7 +10,10 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
+#include "core/comparison/run_terms.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
 #include "core/readings/session_lookup.h"
@@ -27,9 +30,10 @@ constexpr std::array kLeftOut = {"schema", "version", "config", "settings", "ses
 // What identifies the members of a list.
 constexpr std::array kNames = {"name", "router", "op"};
 // Measured by the clock: without an interval nothing tells whether a difference means anything.
-constexpr std::array kMeasured = {"_ms",         "_per_s",           "ms_per_batch",     "seconds",   "speedup",
-                                  "limit_share", "peak_gflops",      "peak_bf16_gflops", "read_gbps", "record_overhead",
-                                  "rounds",      "measured_batches", "in_cache"};
+constexpr std::array kMeasured = {"_ms",       "_per_s",          "ms_per_batch", "seconds",
+                                  "speedup",   "limit_share",     "peak_gflops",  "peak_bf16_gflops",
+                                  "read_gbps", "record_overhead", "rounds",       "measured_batches",
+                                  "in_cache",  "weights_read.",   "held_bytes",   "weight_budget.peak_bytes"};
 constexpr const char* kInterval = "_ci95";
 
 struct Figures {
@@ -46,12 +50,12 @@ bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summ
 std::string runs_with_figures(const SessionReader& session) {
   std::string list;
   for (const RunSummary& run : session.runs())
-    if (!run.summary.empty()) list += (list.empty() ? "" : ", ") + ("#" + std::to_string(run.id)) + " (" + run.kind + ")";
+    if (!run.summary.empty()) add_to_list(list, ("#" + std::to_string(run.id)) + " (" + run.kind + ")");
   return list.empty() ? "no run of this session has any; run and optimize make them" : "those with figures: " + list;
 }
 
 RunSummary run_to_compare(const SessionReader& session, const std::string& selector) {
-  if (selector.empty()) return find_exported_run(session, "", has_summary, "holds no run with figures");
+  if (selector.empty()) return choose_run(session, "", has_summary, "holds no run with figures");
   RunSummary run = session.find_run(selector);
   if (run.summary.empty())
     bad_input(session.path() + "#" + selector,
@@ -93,7 +97,7 @@ Json summary_of(const std::string& name) {
     const SessionReader session(path.file);
     RunSummary run = run_to_compare(session, path.run);
     text = run.summary;
-    if (run.kind == "import") imported = std::move(run);
+    if (run_kind(run.kind) == RunKind::import) imported = std::move(run);
   } else {
     text = read_text(path.file);
   }
@@ -302,12 +306,18 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   Comparison c;
   c.a = name_a;
   c.b = name_b;
-  const std::set<std::string> apart = figures_with_padding_in_one(a, b);
+  const std::set<std::string> padded = figures_with_padding_in_one(a, b);
+  RunTerms terms = compare_terms(a.summary, b.summary);
+  c.same_terms = terms.same_phase && terms.same_budget;
+  c.warnings = std::move(terms.warnings);
+  const auto apart = [&](const std::string& figure) {
+    return padded.contains(figure) || is_sum_of_executions(figure) || (!terms.same_phase && is_of_phase(figure));
+  };
   for (const auto& [figure, value] : a.values) {
     c.rows.push_back(compared(figure, a, b));
-    if (apart.contains(figure)) c.rows.back() = {.figure = figure, .a = c.rows.back().a, .b = c.rows.back().b};
+    if (apart(figure)) c.rows.back() = {.figure = figure, .a = c.rows.back().a, .b = c.rows.back().b};
   }
-  if (!apart.empty()) c.warnings.emplace_back("only one of the two runs computed padding: loads are compared by their real cells");
+  if (!padded.empty()) c.warnings.emplace_back("only one of the two runs computed padding: loads are compared by their real cells");
   for (const auto& [figure, value] : b.values)
     if (!a.value_of.contains(figure)) c.rows.push_back(compared(figure, a, b));
   // Null in both: known to the conditions, with nothing to show.

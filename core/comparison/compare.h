@@ -12,7 +12,7 @@ namespace stormcell {
 struct ComparedFigure {
   std::string figure;
   std::optional<double> a, b;
-  std::optional<double> difference;           ///< b - a, where both are there
+  std::optional<double> difference;           ///< b - a, where both are there and of the same thing
   std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
   /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure without an interval.
   std::optional<bool> significant;
@@ -32,7 +32,8 @@ struct Comparison {
   /// "speedup_ci95[0]": an end of an interval, for conditions.
   std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
   bool same_model = true;             ///< else no figure of one is better or worse than the other's
-  std::vector<std::string> warnings;  ///< why the two must not be compared: models, data, machines that differ
+  bool same_terms = true;             ///< phase and budget for weights; else the same
+  std::vector<std::string> warnings;  ///< why the two must not be compared: models, phases, budgets, data, machines that differ
 };
 
 /// S.storm, S.storm#RUN or a file that --json wrote. Imported runs have no figures but those of their routing. Throws Error.

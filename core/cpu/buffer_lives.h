@@ -12,7 +12,7 @@ class BufferLives {
   void note(const Program& program, const MemoryPlan& memory, std::byte* arena, const Bindings& bounds) {
     begins_.assign(program.steps.size(), {});
     ends_.assign(program.steps.size(), {});
-    for (size_t i = 0; i < program.buffers.size(); ++i) {
+    for (const BufferId i : program.buffers.ids()) {
       const ProgramBuffer& b = program.buffers[i];
       if (b.kind != BufferKind::arena) continue;
       const Life life{arena + memory.offset[i], b.bytes.evaluate(bounds)};

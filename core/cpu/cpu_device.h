@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "core/base/thread_team.h"
-#include "core/runtime/communicator.h"
 #include "core/runtime/device.h"
 
 namespace stormcell::cpu {
@@ -22,17 +21,9 @@ class MemorySpace {
 /// Aligned to 64 bytes, in huge pages where they are large. Memory that the control group does not have is an Error, not a kill.
 std::unique_ptr<MemorySpace> process_memory();
 
-/// Bytes that load_cpu_weight() takes for a weight in the layout and format of the key.
-int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info);
-/// Packs or converts a weight into memory of `space`: layouts plain, plain_f32, panels, conv_panels/GROUPS/CHANNELS.
-std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team);
-
-/// The same into memory that is there, on this thread alone.
-void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to);
-
 /// Compiles a program for the CPU kernels, all its memory from `space`.
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                            MemorySpace& space, ThreadTeam& team, Communicator* communicator = nullptr);
+                                            MemorySpace& space, ThreadTeam& team);
 
 /// The layout that compile_for_cpu() would make, with nothing allocated.
 ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
@@ -41,13 +32,9 @@ ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightSt
 /// Operators with a kernel for activations in bf16.
 Bf16Rows bf16_rows();
 
-/// Runs an executable made by compile_for_cpu now, on this thread.
-void run_on_cpu(Executable& executable, const Submission& submission);
-
 class CpuDevice : public Device {
  public:
-  /// `communicator`, where the device runs one rank of a distributed plan, must outlive it.
-  explicit CpuDevice(int threads, Communicator* communicator = nullptr);
+  explicit CpuDevice(int threads);
   DeviceInfo info() const override;
   std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) override;
   std::unique_ptr<PinnedBuffer> allocate_pinned(int64_t bytes, const std::string& what) override;
@@ -64,9 +51,11 @@ class CpuDevice : public Device {
 
  private:
   ThreadTeam team_;
-  Communicator* communicator_;
   std::unique_ptr<MemorySpace> memory_;
   int64_t synchronizations_ = 0;
 };
+
+/// Of the kernels of an operator, in the order in which they are tried.
+std::vector<std::string> kernel_names(std::string_view op);
 
 }  // namespace stormcell::cpu

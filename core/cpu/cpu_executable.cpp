@@ -11,7 +11,7 @@
 #include "core/cpu/operands.h"
 #include "core/cpu/router_records.h"
 #include "core/cpu/step_kernels.h"
-#include "core/runtime/segments.h"
+#include "core/runtime/resume.h"
 #include "core/runtime/shared_memory.h"
 #include "core/runtime/state_rows.h"
 
@@ -24,14 +24,6 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-/// A submission that goes on after weights were loaded keeps the counters.
-void reset(const StatusArea& area, bool resumed) {
-  if (resumed) {
-    area.status->code = ExecutionStatus::done;
-  } else {
-    std::memset(static_cast<void*>(area.status), 0, static_cast<size_t>(area.without_events));
-  }
-}
 void add_event(const StatusArea& area, const DeviceEvent& event) {
   ExecutionStatus& status = *area.status;
   if (static_cast<size_t>(status.events) < area.events.size()) {
@@ -53,22 +45,19 @@ struct PollingTeam {
 class CpuExecutable : public Executable {
  public:
   /// Lays everything out; allocate() makes it ready to run.
-  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, ThreadTeam& team,
-                Communicator* communicator)
+  CpuExecutable(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options, ThreadTeam& team)
       : Executable(std::move(program)),
         team_(team),
-        communicator_(communicator),
         bounds_(options.bounds),
         operands_(*program_),
         kernels_(make_kernels(*program_, weights, bounds_, team.size())),
-        records_(*program_, operands_, layout_, bounds_, options.scores),
-        turns_(program_->repeats.size()) {
+        records_(*program_, operands_, layout_, bounds_, options.scores) {
     layout_.memory = plan_memory(*program_, bounds_);
     layout_.scratch_bytes = kernels_.scratch_bytes;
     layout_.most_events = most_events(*program_, bounds_);
     sort_weights(*program_, kernels_, weights, layout_);
     find_sites();
-    segments_ = segments_of(*program_, layout_);
+    layout_.segments = segments_of(*program_, layout_);
   }
 
   void allocate(const CompileOptions& options, MemorySpace& space) {
@@ -84,19 +73,20 @@ class CpuExecutable : public Executable {
   }
 
   const ExecutableLayout& layout() const override { return layout_; }
-  void submit(Stream&, const Submission& submission) override { run(submission); }
-  DeviceAddress address(int32_t operand) const override { return {reinterpret_cast<uint64_t>(operands_.base(operand))}; }
+  /// Runs it now, on this thread.
+  void submit(Stream&, const Submission& submission) override {
+    // A larger plan that was compiled since has moved what they share.
+    if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
+    operands_.bind(submission);
+    Running running{submission,
+                    {reinterpret_cast<std::byte*>(status().value), *program_, layout_.most_events},
+                    reinterpret_cast<std::byte*>(records().value)};
+    weights_.addresses = reinterpret_cast<const DeviceAddress*>(submission.weights.value);
+    run_steps(running, submission.leaf == 0 ? begin_anew(running) : resume(running));
+  }
+  DeviceAddress address(OperandId operand) const override { return {reinterpret_cast<uint64_t>(operands_.base(operand))}; }
   DeviceAddress status() const override { return memory_->address(SharedPart::status); }
   DeviceAddress records() const override { return memory_->address(SharedPart::records); }
-
-  void run(const Submission& submission) {
-    try {
-      run_steps(submission);
-    } catch (...) {
-      if (communicator_) communicator_->abandon();  // the other ranks must not wait for this one
-      throw;
-    }
-  }
 
  private:
   /// A submission while it runs.
@@ -105,7 +95,26 @@ class CpuExecutable : public Executable {
     StatusArea area;
     std::byte* records;
   };
-  static constexpr int32_t kStop = -1;  ///< instead of a next step: the submission ends, to be resumed at this one
+
+  /// The step to begin with.
+  int32_t begin_anew(const Running& running) {
+    std::memset(static_cast<void*>(running.area.status), 0, static_cast<size_t>(running.area.without_events));
+    waiting_ = -1;
+    return 0;
+  }
+
+  /// Where the last submission ended. Which branches its step has computed the status tells.
+  int32_t resume(const Running& running) {
+    const StatusArea& area = running.area;
+    const int32_t at = go_on(*program_, layout_.segments, running.submission, area).begin;
+    waiting_ = -1;
+    for (size_t b = 0; site_of_[at] >= 0 && b < computed_.size(); ++b) {
+      computed_[b] = b < area.branches.size() && area.branches[b] == kComputedBranch;
+      if (computed_[b]) waiting_ = at;
+    }
+    if (waiting_ < 0) area.status->waited_ns = 0;
+    return at;
+  }
 
   void find_sites() {
     site_of_.assign(program_->steps.size(), -1);
@@ -128,47 +137,42 @@ class CpuExecutable : public Executable {
     if (space_->watches()) lives_.note(*program_, layout_.memory, arena, bounds_);
   }
 
-  void run_steps(const Submission& s) {
-    if (!begins_leaf(segments_, s.resume) && !program_->steps.empty())
-      failed("plan", "a submission begins at step " + std::to_string(s.resume) + ", within a segment");
-    // A larger plan that was compiled since has moved what they share.
-    if (memory_->address(SharedPart::activations).value != placed_at_.value) place_operands();
-    operands_.bind(s);
-    Running running{
-        s, {reinterpret_cast<std::byte*>(status().value), *program_, layout_.most_events}, reinterpret_cast<std::byte*>(records().value)};
-    reset(running.area, s.resume != 0);
-    weights_.addresses = reinterpret_cast<const DeviceAddress*>(s.weights.value);
-    if (s.resume == 0) waiting_ = -1, waited_ns_ = 0;
-
+  void run_steps(Running& running, int32_t first) {
+    const Submission& s = running.submission;
+    ExecutionStatus& status = *running.area.status;
     const PollingTeam polling(team_, s.cancel);
     const auto steps = static_cast<int32_t>(program_->steps.size());
-    for (int32_t at = s.resume; at < steps;) {
+    for (int32_t at = first; at < steps;) {
       if (s.cancel) s.cancel->check();
       const Step& step = program_->steps[at];
       const uint64_t begin = s.events ? now_ns() : 0;
       if (at != waiting_) lives_.begin(at, *space_);  // else it has begun: waves before have left results
       const int32_t next = run_step(at, step, running);
-      if (next == kStop) {
-        if (s.events) waited_ns_ += now_ns() - begin;
+      const bool ends = status.code != ExecutionStatus::done;
+      if (ends && next == at) {
+        if (s.events) status.waited_ns += now_ns() - begin;
         return;
       }
       if (s.events && step.kind == StepKind::kernel) {
         // One event a step: as long as its waves took together, what they waited for left out.
-        add_event(running.area, {begin - waited_ns_, now_ns(), at, 0});
-        waited_ns_ = 0;
+        add_event(running.area, {begin - status.waited_ns, now_ns(), at, 0});
+        status.waited_ns = 0;
       }
       lives_.end(at, next, *space_);
-      if (running.area.status->code != ExecutionStatus::done) return;  // done, but for telling whom a router chose
+      if (ends) return;
       at = next;
     }
     if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
   }
 
-  /// The step to go on with.
+  /// The step to go on with. Where the status says that the submission ends, the next one goes on there: at the same step, where that one
+  /// waits and is not done.
   int32_t run_step(int32_t at, const Step& step, Running& running) {
     switch (step.kind) {
       case StepKind::kernel:
         return decide_or_compute(at, step, running);
+      case StepKind::send:
+        return send(at, step, running);
       case StepKind::copy:
         return copy(at, step);
       case StepKind::save_rows:
@@ -184,9 +188,9 @@ class CpuExecutable : public Executable {
       case StepKind::jump:
         return step.target;
       case StepKind::repeat_begin:
-        return repeat_begin(at, step);
+        return repeat_begin(at, step, running);
       case StepKind::repeat_end:
-        return repeat_end(at, step);
+        return repeat_end(at, step, running);
       case StepKind::record:
         return record(at, step, running);
     }
@@ -194,28 +198,45 @@ class CpuExecutable : public Executable {
   }
 
   int32_t decide_or_compute(int32_t at, const Step& step, Running& running) {
-    const int32_t router = kernels_.router[at];
-    if (router >= 0) {
+    const RouterId router = kernels_.of[at].router;
+    if (router != kNone) {
       decide(at, step, running, router);
-      tell_of_missing(at, step.outputs[0], running);
     } else if (site_of_[at] >= 0) {
-      if (!compute_wave(at, step, running)) return kStop;
+      if (!compute_wave(at, step, running)) return at;
     } else {
       run_kernel(at, step, running, nullptr);
     }
-    if (const int32_t ragged = kernels_.ragged[at]; ragged >= 0)
+    if (const int32_t ragged = kernels_.of[at].ragged; ragged >= 0)
       running.area.ragged_cells[static_cast<size_t>(ragged)] += *operands_.ragged(step.outputs[0]).cells;
+    if (!step.outputs.empty()) tell_of_missing(at, step.outputs[0], running);
     return at + 1;
   }
 
-  void decide(int32_t at, const Step& step, Running& running, int32_t router) {
+  int32_t send(int32_t at, const Step& step, Running& running) {
+    run_kernel(at, step, running, nullptr);
+    end_at(at + 1, ExecutionStatus::exchange, running);
+    return at + 1;
+  }
+
+  /// The submission ends, to go on at the leaf that begins with a step.
+  ExecutionStatus& end_at(int32_t step, ExecutionStatus::Code code, Running& running) const {
+    ExecutionStatus& status = *running.area.status;
+    status.code = code;
+    status.leaf = layout_.segments.leaf_at(step);
+    status.guard = kNone;
+    status.decision = kNone;
+    if (status.leaf < 0) failed("plan", "step " + std::to_string(step) + " asks for the host within a segment");
+    return status;
+  }
+
+  void decide(int32_t at, const Step& step, Running& running, RouterId router) {
     const Submission& s = running.submission;
     const auto index = static_cast<size_t>(router);
-    int32_t* staged = index < s.replayed.size() ? reinterpret_cast<int32_t*>(s.replayed[index].value) : nullptr;
-    const RouterTurn turn{router, turn_of(router)};
+    int32_t* staged = s.replayed.holds(router) ? reinterpret_cast<int32_t*>(s.replayed[router].value) : nullptr;
+    const RouterTurn turn{router, turn_of(router, running)};
     run_kernel(at, step, running, staged ? records_.choices_to_replay(turn, staged, running.area.not_replayed[index]) : nullptr);
     if (staged) records_.leave_free_choices(turn, staged);
-    if (s.record) records_.record_scores(router, kernels_.in[at][0], running.area.executions[index], running.records);
+    if (s.record) records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
   }
 
   /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where others are left.
@@ -225,8 +246,12 @@ class CpuExecutable : public Executable {
     if (waiting_ != at) std::fill(computed_.begin(), computed_.end(), uint8_t{0});
     const auto is_due = [&](const PartUse& part) { return d.load(part.branch) > 0 && !computed_[static_cast<size_t>(part.branch)]; };
     bool some = false, all = true;
-    for (const PartUse& part : site.parts)
-      if (is_due(part)) (weights_.address(part.handle) ? some : all) = bool(weights_.address(part.handle));
+    for (const PartUse& part : site.parts) {
+      if (!is_due(part)) continue;
+      const bool is_there = bool(weights_.address(part.handle));
+      if (is_there) some = true;
+      if (!is_there) all = false;
+    }
     if (some) run_kernel(at, step, running, nullptr, computed_.data());
     for (const PartUse& part : site.parts)
       if (is_due(part) && weights_.address(part.handle)) computed_[static_cast<size_t>(part.branch)] = 1;
@@ -235,21 +260,17 @@ class CpuExecutable : public Executable {
     return all;
   }
 
-  /// Where a router chose branches whose parts are not there, the host is told at once: it reads them while what does not need them is
-  /// computed.
-  void tell_of_missing(int32_t at, int32_t decision, Running& running) const {
+  /// Where it is decided that branches get cells whose parts are not there, by a router or by those that arrived from other ranks, the host
+  /// is told at once: it reads them while what does not need them is computed.
+  void tell_of_missing(int32_t at, OperandId decision, Running& running) const {
     const DecisionView& d = operands_.decision(decision);
     for (const PartUse& part : parts_of_[decision])
       if (d.load(part.branch) > 0 && !weights_.address(part.handle)) return ask_for_parts(at + 1, decision, running);
   }
 
   /// Ends the submission; it goes on at `resume`.
-  void ask_for_parts(int32_t resume, int32_t decision, Running& running) const {
-    ExecutionStatus& status = *running.area.status;
-    status.code = ExecutionStatus::needs_weights;
-    status.resume = resume;
-    status.guard = -1;
-    status.decision = decision;
+  void ask_for_parts(int32_t resume, OperandId decision, Running& running) const {
+    end_at(resume, ExecutionStatus::needs_weights, running).decision = decision;
     const DecisionView& d = operands_.decision(decision);
     for (int32_t b = 0; b < d.branches; ++b)
       running.area.branches[static_cast<size_t>(b)] = d.load(b) == 0                                                 ? kAbsentBranch
@@ -258,12 +279,11 @@ class CpuExecutable : public Executable {
   }
 
   void run_kernel(int32_t at, const Step& step, const Running& running, int32_t* replayed, const uint8_t* computed = nullptr) {
-    std::vector<Rows>& in = kernels_.in[at];
-    std::vector<Rows>& out = kernels_.out[at];
-    for (size_t i = 0; i < in.size(); ++i) in[i] = operands_.resolve(step.inputs[i]);
-    for (size_t i = 0; i < out.size(); ++i) out[i] = operands_.resolve(step.outputs[i]);
+    StepKernel& of = kernels_.of[at];
+    for (size_t i = 0; i < of.in.size(); ++i) of.in[i] = operands_.resolve(step.inputs[i]);
+    for (size_t i = 0; i < of.out.size(); ++i) of.out[i] = operands_.resolve(step.outputs[i]);
     const Submission& s = running.submission;
-    kernels_.kernel[at]->run({team_, weights_, in, out, scratch_, s.bindings, replayed, communicator_, s.cancel, computed});
+    of.kernel->run({team_, weights_, of.in, of.out, scratch_, s.bindings, replayed, &running.area, s.cancel, computed});
   }
 
   int32_t copy(int32_t at, const Step& step) const {
@@ -292,7 +312,7 @@ class CpuExecutable : public Executable {
     return at + 1;
   }
   /// Which rows of a state a save_rows or restore_rows step moves.
-  PutRange range_of(const Step& step, int32_t state, int32_t saved) const {
+  PutRange range_of(const Step& step, OperandId state, OperandId saved) const {
     const PutRange range{operands_.resolve(state).state(operands_[state].row_bytes()), operands_.resolve(saved).groups,
                          step.inputs.size() > 1 ? operands_.resolve(step.inputs[1]).integers() : nullptr};
     range.check(program_->graph->node(step.node).name);
@@ -303,7 +323,7 @@ class CpuExecutable : public Executable {
   int32_t skip_empty(int32_t at, const Step& step, Running& running) {
     if (operands_.decision(step.inputs[0]).load(step.branch) != 0) return at + 1;
     if (step.outputs.empty()) return step.target;
-    for (const int32_t o : step.outputs)
+    for (const OperandId o : step.outputs)
       if (operands_[o].is_ragged) {
         const RaggedView& r = operands_.ragged(o);
         *r.cells = *r.parents = r.offsets[0] = 0;
@@ -319,44 +339,41 @@ class CpuExecutable : public Executable {
 
   int32_t guard(int32_t at, const Step& step, Running& running) const {
     const bool hit = operands_.scalar(step.inputs[0]) != 0;
-    ++(hit ? running.area.hits : running.area.misses)[static_cast<size_t>(step.index)];
+    ++(hit ? running.area.hits : running.area.misses)[static_cast<size_t>(step.guard)];
     return hit ? at + 1 : step.target;
   }
 
   int32_t need_weights(int32_t at, const Step& step, Running& running) const {
-    for (const int32_t handle : layout_.lazy[step.index])
+    for (const WeightHandle handle : layout_.lazy[step.guard])
       if (!weights_.address(handle)) {
-        running.area.status->code = ExecutionStatus::needs_weights;
-        running.area.status->resume = at;
-        running.area.status->guard = step.index;
-        return kStop;
+        end_at(at, ExecutionStatus::needs_weights, running).guard = step.guard;
+        return at;
       }
     return at + 1;
   }
 
-  int32_t repeat_begin(int32_t at, const Step& step) {
-    turns_[step.index] = 0;
+  int32_t repeat_begin(int32_t at, const Step& step, Running& running) const {
+    running.area.turns[static_cast<size_t>(step.repeat)] = 0;
     return operands_.dim(step.most) <= 0 ? step.target : at + 1;
   }
-  int32_t repeat_end(int32_t at, const Step& step) {
-    const bool more = ++turns_[step.index] < operands_.dim(step.most);
+  int32_t repeat_end(int32_t at, const Step& step, Running& running) const {
+    const bool more = ++running.area.turns[static_cast<size_t>(step.repeat)] < operands_.dim(step.most);
     return more && operands_.scalar(step.inputs[0]) == 0 ? step.target : at + 1;
   }
 
   int32_t record(int32_t at, const Step& step, Running& running) {
-    int32_t& execution = running.area.executions[static_cast<size_t>(step.index)];
-    if (running.submission.record) records_.record(step, {step.index, turn_of(step.index)}, execution, running.records);
+    int32_t& execution = running.area.executions[static_cast<size_t>(step.router)];
+    if (running.submission.record) records_.record(step, {step.router, turn_of(step.router, running)}, execution, running.records);
     ++execution;
     return at + 1;
   }
   // Not the executions so far: of a router that stands in both bodies of a guard, each has had its own.
-  int32_t turn_of(int32_t router) const {
-    const int32_t repeat = program_->routers[router].repeat;
-    return repeat >= 0 ? static_cast<int32_t>(turns_[repeat]) : 0;
+  int32_t turn_of(RouterId router, const Running& running) const {
+    const RepeatId repeat = program_->routers[router].repeat;
+    return repeat != kNone ? running.area.turns[static_cast<size_t>(repeat)] : 0;
   }
 
   ThreadTeam& team_;
-  Communicator* communicator_;
   MemorySpace* space_ = nullptr;
   Bindings bounds_;
   ExecutableLayout layout_;
@@ -367,31 +384,26 @@ class CpuExecutable : public Executable {
   DeviceAddress placed_at_;  // of the activations that the operands and lives point into
   std::unique_ptr<DeviceBuffer> states_;
   BufferLives lives_;
-  IdVector<int64_t> turns_;  // by repeat
-  Segment segments_;
-  WeightTable weights_;                      // of the submission
-  IdVector<int32_t> site_of_;                // by step: index into layout_.sites, -1: it reads no parts under a budget
-  IdVector<std::vector<PartUse>> parts_of_;  // by operand of a decision: of all its sites
-  std::vector<uint8_t> computed_;            // by branch, of the step that waits
-  int32_t waiting_ = -1;                     // the step that has run some of its waves
-  uint64_t waited_ns_ = 0;                   // what those took
+  WeightTable weights_;                                 // of the submission
+  IdVector<int32_t, int32_t> site_of_;                  // by step: index into layout_.sites, -1: it reads no parts under a budget
+  IdVector<OperandId, std::vector<PartUse>> parts_of_;  // by decision: of all its sites
+  std::vector<uint8_t> computed_;                       // by branch, of the step that waits: as the status tells between submissions
+  int32_t waiting_ = -1;                                // the step that has run some of its waves
   std::byte* scratch_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<Executable> compile_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
-                                            MemorySpace& space, ThreadTeam& team, Communicator* communicator) {
-  auto executable = std::make_unique<CpuExecutable>(std::move(program), weights, options, team, communicator);
+                                            MemorySpace& space, ThreadTeam& team) {
+  auto executable = std::make_unique<CpuExecutable>(std::move(program), weights, options, team);
   executable->allocate(options, space);
   return executable;
 }
 
 ExecutableLayout layout_for_cpu(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options,
                                 ThreadTeam& team) {
-  return CpuExecutable(std::move(program), weights, options, team, nullptr).layout();
+  return CpuExecutable(std::move(program), weights, options, team).layout();
 }
-
-void run_on_cpu(Executable& executable, const Submission& submission) { static_cast<CpuExecutable&>(executable).run(submission); }
 
 }  // namespace stormcell::cpu

@@ -1,6 +1,7 @@
 #include "core/cpu/cpu_kernel.h"
 
 #include "core/base/error.h"
+#include "core/cpu/weight_layouts.h"
 
 namespace stormcell::cpu {
 
@@ -13,30 +14,31 @@ Activation parse_activation(std::string_view word) {
   bad_input("attribute activation", "expected none, relu, gelu, gelu_tanh or silu, got " + std::string(word));
 }
 
-int32_t Making::weight(size_t index, std::string layout, DType dtype) const {
-  const int32_t handle = weights.request({weight_text(value(index)), std::move(layout), dtype});
+WeightHandle Making::weight(size_t index, std::string layout, DType dtype) const {
+  const WeightHandle handle = weights.request({weight_text(value(index)), std::move(layout), dtype});
   requested.push_back(handle);
   return handle;
 }
-int32_t Making::branch_weight(size_t index, std::string layout, DType dtype) const {
+WeightHandle Making::branch_weight(size_t index, std::string layout, DType dtype) const {
   const std::optional<PartPlace> place = part_place(program, step, index);
   if (!place) return weight(index, std::move(layout), dtype);
-  const int32_t handle = weights.request({weight_text(value(index)), std::move(layout), dtype}, place->group);
+  const WeightHandle handle = weights.request({weight_text(value(index)), std::move(layout), dtype}, place->group,
+                                              is_pinned(value(index)) ? PartResidency::pinned : PartResidency::streamed);
   requested.push_back(handle);
   parts.decision = place->decision;
   parts.parts.push_back({place->group.branch, handle});
   return handle;
 }
-int32_t Making::plain_weight(size_t index) const { return weight(index, "plain", type(index).dtype); }
-int32_t Making::f32_weight(size_t index) const { return weight(index, "plain_f32", DType::f32); }
-int32_t Making::panel_weight(size_t index, bool precise) const {
+WeightHandle Making::plain_weight(size_t index) const { return weight(index, kPlain, type(index).dtype); }
+WeightHandle Making::f32_weight(size_t index) const { return weight(index, kPlainF32, DType::f32); }
+WeightHandle Making::panel_weight(size_t index, bool precise) const {
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
-  return branch_weight(index, "panels", held_format(value(index)) == DType::bf16 && !precise ? DType::bf16 : DType::f32);
+  return branch_weight(index, kPanels, held_format(value(index)) == DType::bf16 && !precise ? DType::bf16 : DType::f32);
 }
 
 int64_t Making::most_rows(size_t index) const {
   const Operand& o = program.operands[step.inputs[index]];
-  return o.rows < 0 ? 1 : program.dims[o.rows].evaluate(bounds);
+  return o.rows == kNone ? 1 : program.dims[o.rows].evaluate(bounds);
 }
 
 }  // namespace stormcell::cpu

@@ -14,10 +14,6 @@
 #include "core/runtime/weight_store.h"
 #include "core/runtime/weight_table.h"
 
-namespace stormcell {
-class Communicator;
-}
-
 namespace stormcell::cpu {
 
 /// An operand as a kernel sees it: rows that came, and where they lie.
@@ -42,10 +38,10 @@ struct Call {
   ThreadTeam& team;
   WeightTable weights;
   std::span<const Rows> in, out;
-  std::byte* scratch;
+  std::byte* scratch;  ///< what the first half of an exchange leaves there the second finds
   std::span<const int64_t> bindings;
-  int32_t* replayed = nullptr;           ///< route: choices to replay; becomes what it would have chosen freely
-  Communicator* communicator = nullptr;  ///< of a distributed plan
+  int32_t* replayed = nullptr;         ///< route: choices to replay; becomes what it would have chosen freely
+  const StatusArea* status = nullptr;  ///< of an exchange: what it sends is told there, and what arrived is
   const CancellationToken* cancel = nullptr;
   /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without an address is of a
   /// wave to come.
@@ -54,7 +50,7 @@ struct Call {
 
 /// The parts that a step reads.
 struct StepParts {
-  int32_t decision = -1;
+  OperandId decision;
   std::vector<PartUse> parts;
 };
 
@@ -72,8 +68,8 @@ struct Making {
   WeightStore& weights;
   const Bindings& bounds;
   int threads;
-  std::vector<int32_t>& requested;  ///< handles this step reads
-  StepParts& parts;                 ///< of those, the ones that branch_weight() gave
+  std::vector<WeightHandle>& requested;  ///< handles this step reads
+  StepParts& parts;                      ///< of those, the ones that branch_weight() gave
 
   const Graph& graph() const { return *program.graph; }
   const Node& node() const { return program.graph->node(step.node); }
@@ -85,30 +81,16 @@ struct Making {
   /// Bytes of one row of output `output` as it lies.
   int64_t row_bytes(size_t output) const { return program.operands[step.outputs[output]].row_bytes(); }
   /// Requests input `index` as stored, as f32, in a layout of its own, or packed for products.
-  int32_t plain_weight(size_t index) const;
-  int32_t f32_weight(size_t index) const;
-  int32_t weight(size_t index, std::string layout, DType dtype) const;
-  int32_t panel_weight(size_t index, bool precise) const;
+  WeightHandle plain_weight(size_t index) const;
+  WeightHandle f32_weight(size_t index) const;
+  WeightHandle weight(size_t index, std::string layout, DType dtype) const;
+  WeightHandle panel_weight(size_t index, bool precise) const;
   /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A kernel with more than
   /// one of them takes them branch by branch: Call::computed.
-  int32_t branch_weight(size_t index, std::string layout, DType dtype) const;
+  WeightHandle branch_weight(size_t index, std::string layout, DType dtype) const;
   /// Most rows that the operand of input `index` may have.
   int64_t most_rows(size_t index) const;
 };
-
-/// What a kernel knows beside activations in f32 and weights in the format of their type.
-struct Knows {
-  bool bf16_in = false, bf16_out = false;  ///< input 0 may lie in bf16; outputs may
-  bool formats = false;                    ///< weights are held as their annotation `format` says
-};
-struct KernelRow {
-  std::string_view op, name;
-  std::unique_ptr<Kernel> (*make)(const Making&);  ///< nullptr result: this case is not supported, the next row is tried
-  Knows knows = {};
-};
-/// The visible, ordered list: the row of an operator that the node's annotation `kernel` names, else the first that supports a case, runs
-/// it.
-std::span<const KernelRow> kernel_list();
 
 Activation parse_activation(std::string_view word);
 

@@ -4,27 +4,27 @@ namespace stormcell::cpu {
 
 void Operands::place(const MemoryPlan& memory, std::byte* arena, std::byte* states, const Bindings& bounds) {
   const Program& p = program_;
-  const auto most = [&](int32_t dim) { return p.dims[dim].evaluate(bounds); };
+  const auto most = [&](DimId dim) { return p.dims[dim].evaluate(bounds); };
   base_.assign(p.operands.size(), nullptr);
   decisions_.resize(p.operands.size());
   raggeds_.resize(p.operands.size());
-  for (size_t i = 0; i < p.operands.size(); ++i) {
+  for (const OperandId i : p.operands.ids()) {
     const Operand& o = p.operands[i];
-    if (o.kind == BufferKind::arena) base_[i] = arena + memory.offset[static_cast<size_t>(o.buffer)];
-    if (o.kind == BufferKind::state) base_[i] = states + memory.offset[static_cast<size_t>(o.buffer)];
+    if (o.kind == BufferKind::arena) base_[i] = arena + memory.offset[o.buffer];
+    if (o.kind == BufferKind::state) base_[i] = states + memory.offset[o.buffer];
     if (o.is_ragged) raggeds_[i] = ragged_view(base_[i], {most(o.ragged_parents), most(o.ragged_cells)});
     if (o.is_decision) decisions_[i] = decision_view(base_[i], {most(o.decision_cells), o.fan_out, o.branches});
   }
 }
 
 void Operands::bind(const Submission& s) {
-  for (size_t i = 0; i < dims_.size(); ++i) dims_[i] = program_.dims[i].evaluate(s.bindings);
+  for (const DimId i : dims_.ids()) dims_[i] = program_.dims[i].evaluate(s.bindings);
   for (size_t i = 0; i < program_.inputs.size(); ++i) base_[program_.inputs[i]] = reinterpret_cast<std::byte*>(s.inputs[i].value);
   pages_ = reinterpret_cast<const uint64_t*>(s.pages.value);
   pages_of_sequence_ = s.pages_of_sequence;
 }
 
-Rows Operands::resolve(int32_t operand) const {
+Rows Operands::resolve(OperandId operand) const {
   const Operand& o = (*this)[operand];
   Rows r;
   r.data = base(operand);
@@ -39,16 +39,16 @@ Rows Operands::resolve(int32_t operand) const {
     r.rows = *r.ragged->cells;
     return r;
   }
-  if (o.rows < 0) return r;
-  if (o.ragged >= 0) {
+  if (o.rows == kNone) return r;
+  if (o.ragged != kNone) {
     resolve_ragged(o, r);
-  } else if (o.decision >= 0) {
+  } else if (o.decision != kNone) {
     resolve_routed(o, r);
   } else {
     r.rows = dim(o.rows);
   }
-  if (o.times >= 0) r.rows *= dim(o.times);
-  if (o.per_parent >= 0) {
+  if (o.times != kNone) r.rows *= dim(o.times);
+  if (o.per_parent != kNone) {
     const int64_t each = dim(o.per_parent);
     r.groups = {};
     r.groups.per_parent = each;
@@ -64,7 +64,7 @@ Rows Operands::resolve(int32_t operand) const {
 void Operands::resolve_ragged(const Operand& o, Rows& r) const {
   const RaggedView& v = ragged(o.ragged);
   int32_t first = 0, end = *v.parents;
-  if (o.decision >= 0 && o.branch != kAllBranches) {
+  if (o.decision != kNone && o.branch != kAllBranches) {
     const DecisionView& d = decision(o.decision);
     first = d.offsets[o.branch], end = d.offsets[o.branch + 1];
   }

@@ -18,26 +18,26 @@ class Operands {
   /// What holds for one submission: the value of each extent, and where the inputs and the sequences' states lie.
   void bind(const Submission& submission);
 
-  std::byte* base(int32_t operand) const { return base_[operand]; }
-  int64_t dim(int32_t index) const { return dims_[index]; }
-  const DecisionView& decision(int32_t operand) const { return decisions_[operand]; }
-  RaggedView& ragged(int32_t operand) { return raggeds_[operand]; }
-  const RaggedView& ragged(int32_t operand) const { return raggeds_[operand]; }
-  const Operand& operator[](int32_t operand) const { return program_.operands[operand]; }
+  std::byte* base(OperandId operand) const { return base_[operand]; }
+  int64_t dim(DimId index) const { return dims_[index]; }
+  const DecisionView& decision(OperandId operand) const { return decisions_[operand]; }
+  RaggedView& ragged(OperandId operand) { return raggeds_[operand]; }
+  const RaggedView& ragged(OperandId operand) const { return raggeds_[operand]; }
+  const Operand& operator[](OperandId operand) const { return program_.operands[operand]; }
 
   /// The rows that came.
-  Rows resolve(int32_t operand) const;
-  int32_t scalar(int32_t operand) const { return *resolve(operand).integers(); }
+  Rows resolve(OperandId operand) const;
+  int32_t scalar(OperandId operand) const { return *resolve(operand).integers(); }
 
  private:
   void resolve_ragged(const Operand& o, Rows& r) const;
   void resolve_routed(const Operand& o, Rows& r) const;
 
   const Program& program_;
-  IdVector<std::byte*> base_;
-  IdVector<DecisionView> decisions_;
-  IdVector<RaggedView> raggeds_;
-  IdVector<int64_t> dims_;
+  IdVector<OperandId, std::byte*> base_;
+  IdVector<OperandId, DecisionView> decisions_;
+  IdVector<OperandId, RaggedView> raggeds_;
+  IdVector<DimId, int64_t> dims_;
   const uint64_t* pages_ = nullptr;  // [slots][sequences][pages_of_sequence_]
   int64_t pages_of_sequence_ = 0;
 };

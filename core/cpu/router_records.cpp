@@ -21,14 +21,14 @@ void RouterRecords::find_chains(const Bindings& bounds) {
   for (size_t i = 0; i < p.steps.size(); ++i) {
     const Step& step = p.steps[i];
     if (step.kind != StepKind::record) continue;
-    const Operand& d = operands_[router(step.index).decision];
+    const Operand& d = operands_[router(step.router).decision];
     const SpaceId space = p.graph->value(d.value).type.space;
-    auto& [chain, operands, rows] = chains_[step.index];
-    chain = CellChain(cell_chain(*p.graph, space, router(step.index).dense_space), 1);
+    auto& [chain, operands, rows] = chains_[step.router];
+    chain = CellChain(cell_chain(*p.graph, space, router(step.router).dense_space), 1);
     operands = step.inputs;
     rows.resize(operands.size());
     // The router's own step stands before its record.
-    score_operand_[step.index] = p.steps[i - 1].inputs[0];
+    score_operand_[step.router] = p.steps[i - 1].inputs[0];
     choices = std::max(choices, p.dims[d.decision_cells].evaluate(bounds) * d.fan_out);
   }
   replayed_.resize(static_cast<size_t>(choices));
@@ -44,7 +44,7 @@ int32_t RouterRecords::columns_of_scores(const ProgramRouter& router) const {
 }
 
 void RouterRecords::lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const {
-  const auto most = [&](int32_t dim) { return program_.dims[dim].evaluate(bounds); };
+  const auto most = [&](DimId dim) { return program_.dims[dim].evaluate(bounds); };
   for (const ProgramRouter& r : program_.routers) {
     const Operand& d = operands_[r.decision];
     const RecordLayout records{{most(d.decision_cells), d.fan_out, d.branches}, scores ? columns_of_scores(r) : 0, layout.record_bytes};
@@ -53,7 +53,7 @@ void RouterRecords::lay_out(const Bindings& bounds, bool scores, ExecutableLayou
   }
 }
 
-bool RouterRecords::has_room(int32_t index, int32_t execution) const { return execution < operands_.dim(router(index).executions); }
+bool RouterRecords::has_room(RouterId id, int32_t execution) const { return execution < operands_.dim(router(id).executions); }
 
 void RouterRecords::look_up(Chain& chain) const {
   for (size_t i = 1; i < chain.operands.size(); ++i) chain.rows[i] = operands_.resolve(chain.operands[i]);
@@ -74,7 +74,7 @@ void RouterRecords::record(const Step& step, RouterTurn at, int32_t execution, s
   for (int64_t c = 0; c < cells; ++c) to.ancestor[c] = static_cast<int32_t>(chain.chain.follow(chain.rows, c));
 }
 
-void RouterRecords::record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const {
+void RouterRecords::record_scores(RouterId router, const Rows& scores, int32_t execution, std::byte* area) const {
   const RecordLayout& layout = layout_.records[router];
   if (layout.score_columns == 0 || !has_room(router, execution)) return;
   std::memcpy(layout.at(area, execution).scores, scores.data, static_cast<size_t>(scores.elements()) * 4);

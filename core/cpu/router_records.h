@@ -10,7 +10,8 @@ namespace stormcell::cpu {
 
 /// An execution of a router: its index in the program, and the turn of the repeat that it stands in.
 struct RouterTurn {
-  int32_t router, turn;
+  RouterId router;
+  int32_t turn;
 };
 
 class RouterRecords {
@@ -21,7 +22,7 @@ class RouterRecords {
   /// Copies a decision to its record below `area`; one execution too many leaves none.
   void record(const Step& step, RouterTurn at, int32_t execution, std::byte* area);
   /// Copies the scores of the router: as soon as it has decided, because their memory is free for others from then on.
-  void record_scores(int32_t router, const Rows& scores, int32_t execution, std::byte* area) const;
+  void record_scores(RouterId router, const Rows& scores, int32_t execution, std::byte* area) const;
 
   /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a cell has none,
   /// which `not_replayed` counts.
@@ -32,7 +33,7 @@ class RouterRecords {
  private:
   struct Chain {
     CellChain chain;
-    std::vector<int32_t> operands;
+    std::vector<OperandId> operands;
     std::vector<Rows> rows;
   };
   /// Where the choices of each cell that came lie among the staged ones.
@@ -44,18 +45,18 @@ class RouterRecords {
   void find_chains(const Bindings& bounds);
   int32_t columns_of_scores(const ProgramRouter& router) const;
   void lay_out(const Bindings& bounds, bool scores, ExecutableLayout& layout) const;
-  const ProgramRouter& router(int32_t index) const { return program_.routers[index]; }
+  const ProgramRouter& router(RouterId id) const { return program_.routers[id]; }
   /// There is a record for an execution of the router.
-  bool has_room(int32_t router, int32_t execution) const;
+  bool has_room(RouterId router, int32_t execution) const;
   void look_up(Chain& chain) const;
   Staged staged(RouterTurn at) const;
 
   const Program& program_;
   const Operands& operands_;
   const ExecutableLayout& layout_;
-  IdVector<Chain> chains_;           // by router: how its cells are followed to the dense ones
-  IdVector<int32_t> score_operand_;  // by router: what its cells are told by
-  std::vector<int32_t> replayed_;    // choices of the cells that came, for the router that runs
+  IdVector<RouterId, Chain> chains_;             // how its cells are followed to the dense ones
+  IdVector<RouterId, OperandId> score_operand_;  // what its cells are told by
+  std::vector<int32_t> replayed_;                // choices of the cells that came, for the router that runs
 };
 
 }  // namespace stormcell::cpu

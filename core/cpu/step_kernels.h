@@ -8,17 +8,19 @@
 
 namespace stormcell::cpu {
 
-/// By step of the program.
-struct StepKernels {
-  IdVector<std::unique_ptr<Kernel>> kernel;  ///< nullptr: not a kernel step
-  IdVector<std::vector<int32_t>> weights;    ///< handles that it reads
-  IdVector<StepParts> parts;                 ///< of those, the ones that stand in branches
-  IdVector<int32_t> router, ragged;          ///< the router that decides there; the ragged value that it computes; -1: none
-  IdVector<std::vector<Rows>> in, out;       ///< room for its operands: a step allocates nothing
-  int64_t scratch_bytes = 0;                 ///< the most that one of them needs
+struct StepKernel {
+  std::unique_ptr<Kernel> kernel;     ///< nullptr: not a kernel step, and all else is empty
+  std::vector<WeightHandle> weights;  ///< that it reads
+  StepParts parts;                    ///< of those, the ones that stand in branches
+  RouterId router = kNone;            ///< the one that decides there, if any
+  int32_t ragged = -1;                ///< the ragged value that it computes; -1: none
+  std::vector<Rows> in, out;          ///< room for its operands: a step allocates nothing
 };
-/// The row of kernel_list() that a node's annotation names, else the first that supports a step, makes its kernel. Throws Error(bad_input)
-/// that names the node where an annotation asks for what no kernel supports.
+struct StepKernels {
+  IdVector<int32_t, StepKernel> of;  ///< by step of the program
+  int64_t scratch_bytes = 0;         ///< the most that one of them needs
+};
+/// As choose_kernel() does for each step; throws what it throws.
 StepKernels make_kernels(const Program& program, WeightStore& weights, const Bindings& bounds, int threads);
 
 /// Sorts the handles that steps read: parts under a budget are read where they are used; of the others, those of fallbacks alone are loaded

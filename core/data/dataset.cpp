@@ -91,7 +91,6 @@ std::vector<std::string> Dataset::warnings() const {
   return all;
 }
 
-bool Dataset::has_targets() const { return source_->contents().target; }
 bool Dataset::has_labels() const { return source_->contents().label; }
 
 int64_t Dataset::max_length() const {

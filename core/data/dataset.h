@@ -105,7 +105,6 @@ class Dataset {
   int64_t truncated() const { return truncated_; }
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
-  bool has_targets() const;
   bool has_labels() const;
   /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels.
   const std::string& fingerprint() const { return fingerprint_; }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/formats/safetensors.h"
@@ -46,9 +47,8 @@ Loader loader_for(DType type) {
 
 bool IntegerMatrix::may_hold(DType type) { return loader_for(type) != nullptr; }
 
-IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape,
-                             std::span<const std::byte> bytes)
-    : where_(where), name_(name), bytes_(bytes), load_(loader_for(type)), element_(element_size(type)) {
+IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape, FileRange bytes)
+    : where_(where), name_(name), bytes_(std::move(bytes)), load_(loader_for(type)), element_(element_size(type)) {
   if (!load_) bad_input(where, name + " holds " + std::string(to_text(type)) + ", expected integers", "save token ids as int32 or int64");
   if (shape.size() != 2)
     bad_input(where, name + " has the shape " + shape_text(shape) + ", expected [sequences, length]",
@@ -61,9 +61,11 @@ IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, 
 
 std::vector<int32_t> IntegerMatrix::row(int64_t index) const {
   std::vector<int32_t> values(static_cast<size_t>(columns_));
-  const std::byte* from = bytes_.data() + static_cast<size_t>(index * columns_) * element_;
+  static thread_local std::vector<std::byte> row;  // used again for each row
+  row.resize(values.size() * element_);
+  bytes_.read(static_cast<size_t>(index) * row.size(), row);
   for (size_t i = 0; i < values.size(); ++i) {
-    const int64_t value = load_(from + i * element_);
+    const int64_t value = load_(row.data() + i * element_);
     if (value != static_cast<int32_t>(value))
       bad_input(where_,
                 name_ + ": sequence " + std::to_string(index) + ", position " + std::to_string(i) + ": " + std::to_string(value) +

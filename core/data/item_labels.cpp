@@ -2,11 +2,13 @@
 
 #include "core/base/error.h"
 #include "core/formats/safetensors.h"
+#include "core/formats/tensor_file.h"
 
 namespace stormcell {
 namespace {
 
-IntegerMatrix read_labels(const std::string& path, const StoredTensor& labels, int64_t items) {
+IntegerMatrix labels_in(const TensorFile& file, const TensorPlace& labels, int64_t items) {
+  const std::string& path = file.path();
   if (labels.shape.empty() || labels.shape.size() > 2 || labels.shape[0] != items)
     bad_input(path, "labels has the shape " + shape_text(labels.shape) + ", the items are " + std::to_string(items),
               "give labels [items], or [items, cells of an item]");
@@ -14,19 +16,18 @@ IntegerMatrix read_labels(const std::string& path, const StoredTensor& labels, i
     bad_input(path, "labels holds " + std::string(to_text(labels.dtype)) + ", expected integers", "save labels as int32 or int64");
   std::vector<int64_t> shape = labels.shape;
   shape.resize(2, 1);
-  return IntegerMatrix(path, "labels", labels.dtype, shape, labels.bytes);
+  return IntegerMatrix(path, "labels", labels.dtype, shape, file.range(labels));
 }
 
 }  // namespace
 
-ItemLabels::ItemLabels(const std::string& path, const SafetensorsFile& file, const DataOptions& options, int64_t items)
-    : classes_(options.classes) {
-  const StoredTensor* labels = file.find("labels");
+ItemLabels::ItemLabels(const TensorFile& file, const DataOptions& options, int64_t items) : classes_(options.classes) {
+  const TensorPlace* labels = file.find("labels");
   if (!labels) return;
   names_ = labels->shape.size() == 1;
   taken_ = asks_for(options.inputs, InputRole::label);
   // Two extents are labels of cells, or, in data for training, what the decoder should give: only a model that asks takes those.
-  if (names_ || taken_) values_ = read_labels(path, *labels, items);
+  if (names_ || taken_) values_ = labels_in(file, *labels, items);
 }
 
 void ItemLabels::put(int64_t index, Sequence& item) const {

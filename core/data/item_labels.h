@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-class SafetensorsFile;
+class TensorFile;
 
 /// Labels [items] name the items, for loads by label, whatever the model takes; a model that asks for labels takes them as numbers, and
 /// takes labels [items, cells of an item], too.
@@ -18,7 +18,7 @@ class ItemLabels {
   ItemLabels() = default;
   /// Reads nothing where the file has no labels, or has two extents that the model does not ask for. Error(bad_input) where they do not
   /// fit `items`.
-  ItemLabels(const std::string& path, const SafetensorsFile& file, const DataOptions& options, int64_t items);
+  ItemLabels(const TensorFile& file, const DataOptions& options, int64_t items);
   /// Each item has a name.
   bool name_items() const { return names_; }
   /// Each item has the numbers that the model asks for.

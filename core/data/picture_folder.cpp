@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_text.h"
@@ -50,7 +51,7 @@ const PictureFormat* format_of(const fs::path& file) {
 
 std::string known_extensions() {
   std::string list;
-  for (const PictureFormat& f : kFormats) list += (list.empty() ? "" : ", ") + std::string(f.extension);
+  for (const PictureFormat& f : kFormats) add_to_list(list, f.extension);
   return list;
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -16,25 +17,25 @@ std::string shape_of(PictureSize size, int64_t channels) {
 }
 
 struct Extremes {
-  float least = 0, most = 0;
+  float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::lowest();
   bool finite = true;
-};
 
-Extremes extremes_of(std::span<const std::byte> bytes) {
-  constexpr uint32_t kExponent = 0x7f800000;  // all ones: infinite, or no number
-  Extremes e{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), true};
-  uint32_t broken = 0;
-  for (size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + i, sizeof bits);  // need not be aligned
-    broken |= static_cast<uint32_t>((bits & kExponent) == kExponent);
-    const auto pixel = std::bit_cast<float>(bits);
-    e.least = pixel < e.least ? pixel : e.least;
-    e.most = pixel > e.most ? pixel : e.most;
+  void add(std::span<const std::byte> bytes) {
+    constexpr uint32_t kExponent = 0x7f800000;  // all ones: infinite, or no number
+    uint32_t broken = 0;
+    float low = least, high = most;
+    for (size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, bytes.data() + i, sizeof bits);  // need not be aligned
+      broken |= static_cast<uint32_t>((bits & kExponent) == kExponent);
+      const auto pixel = std::bit_cast<float>(bits);
+      low = pixel < low ? pixel : low;
+      high = pixel > high ? pixel : high;
+    }
+    least = low, most = high;
+    finite = finite && broken == 0;
   }
-  e.finite = broken == 0;
-  return e;
-}
+};
 
 }  // namespace
 
@@ -68,24 +69,31 @@ void expect_pixels(const std::string& where, const std::string& name, DType type
   if (type != DType::u8 && type != DType::f32) bad_input(where, name + " holds " + std::string(stormcell::to_text(type)), kPixelsForm);
 }
 
-Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, std::span<const std::byte> bytes) {
+Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, const FileRange& bytes) {
   Sequence item{.picture = size};
   const size_t element = element_size(type);
-  visit_sampled(static_cast<int64_t>(bytes.size() / element),
-                [&](int64_t i) { item.pixels.push_back(pixels_of(type, bytes.subspan(static_cast<size_t>(i) * element, element))[0]); });
+  visit_sampled(static_cast<int64_t>(bytes.size() / element), [&](int64_t first, int64_t count) {
+    const std::vector<float> run = pixels_of(type, bytes.part(static_cast<size_t>(first) * element, static_cast<size_t>(count) * element));
+    item.pixels.insert(item.pixels.end(), run.begin(), run.end());
+  });
   if (type != DType::f32) return item;
-  const Extremes e = extremes_of(bytes);
+  Extremes e;
+  bytes.visit_pieces([&](std::span<const std::byte> piece) { e.add(piece); });
   if (!e.finite) bad_input(where, place + " holds pixels that are not finite", "give numbers");
   item.darkest = e.least, item.brightest = e.most;
   return item;
 }
 
-std::vector<float> pixels_of(DType type, std::span<const std::byte> bytes) {
+std::vector<float> pixels_of(DType type, const FileRange& bytes) {
   std::vector<float> pixels(bytes.size() / element_size(type));
-  if (type == DType::f32)
-    std::memcpy(pixels.data(), bytes.data(), bytes.size());
-  else
-    for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(std::to_integer<int>(bytes[i])) / 255.0F;
+  if (type == DType::f32) {
+    bytes.read(0, std::as_writable_bytes(std::span(pixels)));
+    return pixels;
+  }
+  size_t at = 0;
+  bytes.visit_pieces([&](std::span<const std::byte> piece) {
+    for (const std::byte byte : piece) pixels[at++] = static_cast<float>(std::to_integer<int>(byte)) / 255.0F;
+  });
   return pixels;
 }
 

@@ -1,12 +1,13 @@
 // Which pictures a model takes, asked of whatever they are read from.
 #pragma once
-#include <cstddef>
-#include <span>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/cell/input_spec.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/file_range.h"
 
 namespace stormcell {
 
@@ -29,25 +30,21 @@ void check_batch_of_pictures(int64_t items, PictureSize size, int64_t channels);
 
 /// Pixels from the bytes of an array: u8 become 0 to 1, f32 stay. Error(bad_input) naming `where` and the array for other formats.
 void expect_pixels(const std::string& where, const std::string& name, DType type);
-std::vector<float> pixels_of(DType type, std::span<const std::byte> bytes);
+std::vector<float> pixels_of(DType type, const FileRange& bytes);
 
 /// Some pixels of a picture, enough to tell it from others: runs of 32, evenly spread from its beginning to its end; all where there are
-/// few. visit(place) with the number of each.
+/// few. visit(first, count) with each run.
 template <class Visit>
 void visit_sampled(int64_t pixels, Visit visit) {
   constexpr int64_t kRun = 32, kRuns = 8;
-  if (pixels <= kRun * kRuns) {
-    for (int64_t i = 0; i < pixels; ++i) visit(i);
-    return;
-  }
-  for (int64_t run = 0; run < kRuns; ++run)
-    for (int64_t i = 0, first = (pixels - kRun) * run / (kRuns - 1); i < kRun; ++i) visit(first + i);
+  if (pixels <= kRun * kRuns) return visit(int64_t{0}, pixels);
+  for (int64_t run = 0; run < kRuns; ++run) visit((pixels - kRun) * run / (kRuns - 1), kRun);
 }
 
 /// What is looked at of a picture when the data are opened: its size, sampled pixels, and, of f32, the smallest and the largest; these are
 /// read once for it. Bytes cannot be wrong: of them nothing else is read. Error(bad_input) naming `where` and `place` for pixels that are
 /// not finite.
-Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, std::span<const std::byte> bytes);
+Sequence outline_of(const std::string& where, const std::string& place, PictureSize size, DType type, const FileRange& bytes);
 /// What such arrays have to be like, for errors.
 inline constexpr const char* kPixelsForm = "give u8 from 0 to 255, or f32 from 0 to 1, as [items, height, width, channels]";
 

@@ -1,6 +1,7 @@
 // Pictures of one size in an array: .npy [items, height, width, channels] and .safetensors with `pixels` and, where there are some,
 // `labels`.
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/data/item_labels.h"
@@ -9,6 +10,7 @@
 #include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
+#include "core/formats/tensor_file.h"
 
 namespace stormcell {
 namespace {
@@ -17,9 +19,9 @@ std::string picture_place(int64_t index) { return "picture " + std::to_string(in
 
 class PixelArray {
  public:
-  PixelArray(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape,
-             std::span<const std::byte> bytes, const PictureForm& form)
-      : bytes_(bytes), type_(type) {
+  PixelArray(const std::string& where, const std::string& name, DType type, std::span<const int64_t> shape, FileRange bytes,
+             const PictureForm& form)
+      : bytes_(std::move(bytes)), type_(type) {
     expect_pixels(where, name, type);
     if (shape.size() != 4) bad_input(where, name + " has the shape " + shape_text(shape), kPixelsForm);
     items_ = shape[0];
@@ -35,11 +37,9 @@ class PixelArray {
   }
 
  private:
-  std::span<const std::byte> bytes_of(int64_t index) const {
-    return bytes_.subspan(static_cast<size_t>(index) * picture_bytes_, picture_bytes_);
-  }
+  FileRange bytes_of(int64_t index) const { return bytes_.part(static_cast<size_t>(index) * picture_bytes_, picture_bytes_); }
 
-  std::span<const std::byte> bytes_;
+  FileRange bytes_;
   DType type_;
   int64_t items_ = 0;
   PictureSize size_;
@@ -65,17 +65,16 @@ class NpyPictures : public SequenceSource {
 
 class TensorPictures : public SequenceSource {
  public:
-  TensorPictures(const std::string& path, const DataOptions& options, const PictureForm& form)
-      : path_(path), file_(SafetensorsFile::open(path)) {
+  TensorPictures(const std::string& path, const DataOptions& options, const PictureForm& form) : path_(path), file_(path) {
     static constexpr std::string_view kKnown[] = {"pixels", "labels"};
-    warnings_ = check_tensor_names(path, *file_, kKnown);
-    const StoredTensor* pixels = file_->find("pixels");
+    warnings_ = check_tensor_names(path, file_, kKnown);
+    const TensorPlace* pixels = file_.find("pixels");
     if (!pixels)
-      bad_input(path, "has no tensor pixels" + held_instead(*file_),
+      bad_input(path, "has no tensor pixels" + held_instead(file_),
                 "call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1, [items, height, width, channels]");
-    pixels_.emplace(path, "pixels", pixels->dtype, pixels->shape, pixels->bytes, form);
-    labels_ = ItemLabels(path, *file_, options, pixels_->items());
-    const StoredTensor* labels = file_->find("labels");
+    pixels_.emplace(path, "pixels", pixels->dtype, pixels->shape, file_.range(*pixels), form);
+    labels_ = ItemLabels(file_, options, pixels_->items());
+    const TensorPlace* labels = file_.find("labels");
     if (labels && !labels_.name_items() && !labels_.are_taken())
       warnings_.push_back(path + ": nothing reads labels " + shape_text(labels->shape) +
                           ": the model takes no labels of a picture's parts; labels [items] count loads by label");
@@ -97,7 +96,7 @@ class TensorPictures : public SequenceSource {
   }
 
   std::string path_;
-  std::shared_ptr<const SafetensorsFile> file_;
+  TensorFile file_;
   std::vector<std::string> warnings_;
   std::optional<PixelArray> pixels_;
   ItemLabels labels_;

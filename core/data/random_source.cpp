@@ -96,9 +96,11 @@ class RandomPictures : public SequenceSource {
   Sequence outline(int64_t index) const override {
     const Noise noise(seed_, index);
     Sequence item{.picture = size_};
-    visit_sampled(pixels(), [&](int64_t at) {
-      const int64_t place = at / channels_;
-      item.pixels.push_back(noise.pixel(at, square(place / size_.width, place % size_.width, at % channels_)));
+    visit_sampled(pixels(), [&](int64_t first, int64_t count) {
+      for (int64_t at = first; at < first + count; ++at) {
+        const int64_t place = at / channels_;
+        item.pixels.push_back(noise.pixel(at, square(place / size_.width, place % size_.width, at % channels_)));
+      }
     });
     return item;
   }

@@ -4,7 +4,8 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/formats/safetensors.h"
+#include "core/base/listed_words.h"
+#include "core/formats/tensor_file.h"
 
 namespace stormcell {
 namespace {
@@ -43,7 +44,7 @@ bool is_almost(std::string_view name, std::string_view known) {
 
 std::string listed(const auto& names) {
   std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  for (const auto& name : names) add_to_list(text, name);
   return text;
 }
 
@@ -57,9 +58,9 @@ std::string first_of(std::vector<std::string_view> names) {
 
 }  // namespace
 
-std::vector<std::string> check_tensor_names(const std::string& path, const SafetensorsFile& file, std::span<const std::string_view> known) {
+std::vector<std::string> check_tensor_names(const std::string& path, const TensorFile& file, std::span<const std::string_view> known) {
   std::vector<std::string_view> unread;
-  for (const StoredTensor& tensor : file.tensors()) {
+  for (const TensorPlace& tensor : file.tensors()) {
     if (std::find(known.begin(), known.end(), tensor.name) != known.end()) continue;
     for (const std::string_view name : known)
       if (is_almost(tensor.name, name) && !file.find(name))
@@ -71,9 +72,9 @@ std::vector<std::string> check_tensor_names(const std::string& path, const Safet
   return {path + ": nothing reads " + first_of(std::move(unread)) + "; data may have " + listed(known)};
 }
 
-std::string held_instead(const SafetensorsFile& file) {
+std::string held_instead(const TensorFile& file) {
   std::vector<std::string_view> names;
-  for (const StoredTensor& tensor : file.tensors()) names.push_back(tensor.name);
+  for (const TensorPlace& tensor : file.tensors()) names.push_back(tensor.name);
   return names.empty() ? std::string() : "; it holds " + first_of(std::move(names));
 }
 

@@ -8,6 +8,7 @@
 #include "core/data/tensor_names.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
+#include "core/formats/tensor_file.h"
 
 namespace stormcell {
 namespace {
@@ -28,13 +29,13 @@ class NpySource : public SequenceSource {
 
 class TensorSource : public SequenceSource {
  public:
-  TensorSource(const std::string& path, const DataOptions& options) : path_(path), file_(SafetensorsFile::open(path)) {
+  TensorSource(const std::string& path, const DataOptions& options) : path_(path), file_(path) {
     static constexpr std::string_view kKnown[] = {"input_ids", "attention_mask", "decoder_input_ids", "decoder_attention_mask", "labels"};
-    warnings_ = check_tensor_names(path, *file_, kKnown);
+    warnings_ = check_tensor_names(path, file_, kKnown);
     ids_ = matrix("input_ids");
     if (!ids_)
       bad_input(
-          path, "has no tensor input_ids" + held_instead(*file_),
+          path, "has no tensor input_ids" + held_instead(file_),
           "data needs input_ids [sequences, length]; attention_mask, decoder_input_ids, decoder_attention_mask and labels may be there");
     mask_ = matrix("attention_mask");
     decoder_ids_ = matrix("decoder_input_ids");
@@ -45,7 +46,7 @@ class TensorSource : public SequenceSource {
     if (decoder_ids_ && decoder_ids_->rows() != ids_->rows())
       bad_input(path, "decoder_input_ids has " + counted(decoder_ids_->rows(), "row") + ", input_ids " + std::to_string(ids_->rows()),
                 "give both one row a sequence");
-    labels_ = ItemLabels(path, *file_, options, ids_->rows());
+    labels_ = ItemLabels(file_, options, ids_->rows());
   }
   int64_t size() const override { return ids_->rows(); }
   Contents contents() const override {
@@ -65,9 +66,9 @@ class TensorSource : public SequenceSource {
 
  private:
   std::optional<IntegerMatrix> matrix(const std::string& name) const {
-    const StoredTensor* tensor = file_->find(name);
+    const TensorPlace* tensor = file_.find(name);
     if (!tensor) return {};
-    return IntegerMatrix(path_, name, tensor->dtype, tensor->shape, tensor->bytes);
+    return IntegerMatrix(path_, name, tensor->dtype, tensor->shape, file_.range(*tensor));
   }
   void same_shape(const char* name_a, const std::optional<IntegerMatrix>& a, const char* name_b,
                   const std::optional<IntegerMatrix>& b) const {
@@ -78,7 +79,7 @@ class TensorSource : public SequenceSource {
   }
 
   std::string path_;
-  std::shared_ptr<const SafetensorsFile> file_;
+  TensorFile file_;
   std::optional<IntegerMatrix> ids_, mask_, decoder_ids_, decoder_mask_;
   ItemLabels labels_;
   std::vector<std::string> warnings_;

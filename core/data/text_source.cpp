@@ -1,12 +1,14 @@
 // Text, one sequence a line: plain (.txt) or a JSON object (.jsonl) with text, target and label.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/data/sequence_source.h"
+#include "core/formats/file_range.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
-#include "core/formats/mapped_file.h"
 #include "core/formats/tokenizer.h"
 
 namespace stormcell {
@@ -38,11 +40,11 @@ class Lines {
  public:
   explicit Lines(const std::string& path) : where_(path == "-" ? "standard input" : path) {
     if (path == "-") {
-      typed_ = read_file_text(path, kMaxStandardInput);
-      rest_ = typed_;
+      held_ = read_file_text(path, kMaxStandardInput);
+      rest_ = held_;
     } else {
-      file_ = MappedFile::open(path);
-      rest_ = {reinterpret_cast<const char*>(file_->bytes().data()), file_->size()};
+      file_ = FileRange::whole(path);
+      read_more();
     }
     if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
   }
@@ -51,8 +53,10 @@ class Lines {
   std::string place() const { return where_ + ": line " + std::to_string(number_); }
 
   bool next(std::string_view& line) {
-    while (!rest_.empty()) {
-      const size_t end = rest_.find('\n');
+    for (;;) {
+      size_t end = rest_.find('\n');
+      while (end == std::string_view::npos && rest_.size() <= kMaxLine && read_more()) end = rest_.find('\n');
+      if (rest_.empty()) return false;
       line = rest_.substr(0, end);
       rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
       ++number_;
@@ -61,18 +65,31 @@ class Lines {
       check(line);
       return true;
     }
-    return false;
   }
 
  private:
+  /// Keeps what is left of the file's bytes and reads as many again, 1 MiB at least; false at its end.
+  bool read_more() {
+    constexpr size_t kPiece = size_t{1} << 20;
+    const size_t had = rest_.size(), more = std::min(std::max(kPiece, had), file_.size() - read_);
+    if (more == 0) return false;
+    held_.erase(0, held_.size() - had);
+    held_.resize(had + more);
+    file_.read(read_, std::as_writable_bytes(std::span(held_).subspan(had)));
+    read_ += more;
+    rest_ = held_;
+    return true;
+  }
   void check(std::string_view line) const {
     if (line.size() > kMaxLine) bad_input(place(), "has more than 16 MiB", "write one sequence a line");
     if (const size_t at = find_invalid_utf8(line); at != std::string_view::npos)
       bad_input(place(), "byte " + std::to_string(at + 1) + " is not valid UTF-8", "convert the file, for example with iconv -t UTF-8");
   }
 
-  std::string where_, typed_;
-  std::shared_ptr<const MappedFile> file_;
+  std::string where_;
+  FileRange file_;    // none: standard input, which was read whole
+  size_t read_ = 0;   // bytes of the file
+  std::string held_;  // ends with what the last reading brought
   std::string_view rest_;
   int64_t number_ = 0;
 };

@@ -57,7 +57,7 @@ std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, co
   std::map<std::string, std::vector<int32_t>> computed;
   for (size_t s = 0; s < plan.spaces.size(); ++s) {
     const CellSpace& space = plan.spaces[s];
-    if (space.kind != SpaceKind::ragged || plan.holds_members(static_cast<SpaceId>(s))) continue;
+    if (space.kind != SpaceKind::ragged || plan.holds_members(SpaceId(s))) continue;
     const bool in_both = std::any_of(reference.spaces.begin(), reference.spaces.end(),
                                      [&](const CellSpace& r) { return r.kind == SpaceKind::ragged && r.name == space.name; });
     const Value& mask = plan.value(plan.node(plan.value(space.offsets).producer).inputs[0]);

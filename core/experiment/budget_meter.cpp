@@ -1,8 +1,20 @@
 #include "core/experiment/budget_meter.h"
 
+#include <algorithm>
+
+#include "core/base/numbers.h"
+#include "core/experiment/ready_plan.h"
 #include "core/machine/memory.h"
+#include "core/summary/budget_text.h"
 
 namespace stormcell {
+
+std::optional<WeightsRead> TimedReads::mean() const {
+  if (executions == 0) return {};
+  const auto each = [this](auto sum) { return static_cast<double>(sum) / static_cast<double>(executions); };
+  return WeightsRead{executions, each(reads), each(bytes_read), each(stall_seconds * 1e3),
+                     milliseconds > 0 ? std::min(1.0, stall_seconds * 1e3 / milliseconds) : 0};
+}
 
 BudgetMeter::BudgetMeter(const WeightStore& store) {
   if (store.budget() == 0) return;
@@ -17,26 +29,79 @@ void BudgetMeter::add_execution() {
   if (held.bytes > most_held_) most_held_ = held.bytes, of_group_ = held.of_group;
 }
 
+BudgetMeter::Timed::Timed(BudgetMeter& meter, ReadyPlan& plan) : meter_(meter), plan_(plan) {
+  if (!meter.store_) return;
+  before_ = meter.store_->counters();
+  if (meter.timed_.executions == 0)
+    meter.untimed_ = meter.executions_, meter.untimed_filled_ = before_.bytes_filled - meter.before_.bytes_filled;
+}
+BudgetMeter::Timed::~Timed() {
+  if (!meter_.store_) return;
+  const WeightCounters now = meter_.store_->counters();
+  for (TimedReads* sums : {&meter_.timed_, &plan_.timed}) {
+    ++sums->executions;
+    sums->reads += now.reads - before_.reads;
+    sums->bytes_read += now.bytes_read - before_.bytes_read;
+    sums->bytes_filled += now.bytes_filled - before_.bytes_filled;
+    sums->stall_seconds += now.stall_seconds - before_.stall_seconds;
+    sums->milliseconds += plan_.result.milliseconds;
+  }
+}
+
 void BudgetMeter::restart() {
   if (store_) *this = BudgetMeter(*store_);
 }
 
-std::optional<BudgetFigures> BudgetMeter::figures() const {
+std::string BudgetMeter::so_far() const {
+  if (!store_) return {};
+  const WeightCounters now = store_->counters();
+  return reads_text(now.reads - before_.reads, now.bytes_read - before_.bytes_read, now.stall_seconds - before_.stall_seconds);
+}
+
+std::optional<BudgetFigures> BudgetMeter::figures(int64_t arena_bytes) const {
   if (!store_) return {};
   const WeightCounters now = store_->counters();
   BudgetFigures f;
   f.budget_bytes = now.budget;
   f.dense_bytes = now.dense_bytes;
   f.expert_bytes = now.part_bytes;
-  f.slot_bytes = now.slot_bytes;
+  f.slot_bytes = now.slot_bytes, f.pinned_bytes = now.pinned_bytes, f.arena_bytes = arena_bytes;
   f.executions = executions_;
+  f.readers = kWeightReaders;
   f.reads = now.reads - before_.reads;
   f.bytes_read = now.bytes_read - before_.bytes_read;
+  f.bytes_filled = now.bytes_filled - before_.bytes_filled;
   f.evictions = now.evictions - before_.evictions;
   f.stall_seconds = now.stall_seconds - before_.stall_seconds;
+  f.measured_executions = timed_.executions;
+  f.measured_reads = timed_.reads;
+  f.measured_bytes_read = timed_.bytes_read;
+  f.measured_stall_seconds = timed_.stall_seconds;
   f.held_bytes = most_held_;
   f.held_counted = of_group_ ? "control group" : "process";
+  f.peak_bytes = peak_;
   return f;
+}
+
+std::vector<std::string> BudgetMeter::warnings(int64_t batches) const {
+  if (!store_) return {};
+  const WeightCounters now = store_->counters();
+  if (now.part_bytes == 0)
+    return {"--weight-budget has no effect: no weight of this model belongs to a single branch, so all of them are loaded"};
+  std::vector<std::string> list;
+  if (timed_.executions > 1 && batches == 1 && now.slot_bytes < now.part_bytes)
+    list.emplace_back(
+        "the data has one batch: each timed execution found in the slots what the one before it left of the same batch, and on other "
+        "batches more is read");
+  // The first executions fill the slots, whatever comes.
+  constexpr double kLess = 0.5;
+  const auto each = [](int64_t bytes, int64_t executions) { return executions > 0 ? bytes / executions : 0; };
+  const int64_t before = each(std::max<int64_t>(untimed_filled_ - now.slot_bytes, 0), untimed_),
+                timed = each(timed_.bytes_filled, timed_.executions);
+  if (timed_.executions > 0 && batches > 1 && static_cast<double>(timed) < kLess * static_cast<double>(before))
+    list.push_back("the timed executions found more in the slots than the data's batches do one after another: " + to_text(Bytes(timed)) +
+                   " of slots were filled in each, beside " + to_text(Bytes(before)) + " before; measure longer");
+  return list;
 }
 
 }  // namespace stormcell

@@ -18,7 +18,7 @@ struct Candidates {
   std::vector<std::unique_ptr<ReadyPlan>> plans;
   std::vector<size_t> cumulative_of, alone_of;  ///< by outcome: its plan, kNoPlan where the pass changed nothing
   size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
-  std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (Workload::differences_from)
+  std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (differences_from() of verify.h)
 };
 
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,

@@ -1,4 +1,4 @@
-// Routing decisions of two executions beside each other (design 5.2). Cells are found by their identity, choices are compared as sets, a
+// Routing decisions of two executions beside each other. Cells are found by their identity, choices are compared as sets, a
 // flip is judged by its own margin, a drop by the rule of capacity.
 #pragma once
 #include "core/experiment/judged_decision.h"

@@ -1,54 +1,106 @@
-// Decoding as a workload: its graphs, and how a plan of it is verified.
+// Decoding as a workload: its graphs and plans, and how they are compared.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/experiment/observe.h"
+#include "core/experiment/flip_items.h"
+#include "core/experiment/judged_plan.h"
+#include "core/experiment/references.h"
 #include "core/experiment/verify_decoded.h"
 #include "core/experiment/workload.h"
 
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostTokens = 16;  // that are verified: the oracle reads all weights for each
+/// So many tokens write the second page of their states where caches begin empty, as a decoder's behind an encoder do.
+constexpr int64_t kPastAPage = kPageRows + 2;
 
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+/// [sequences, new_tokens] that a plan decoded last of a batch.
+const std::vector<int32_t>& tokens_of(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
+  if (!plan.decoded.contains(batch.index)) state.run_batch(plan, batch, {});
+  return plan.decoded.at(batch.index);
+}
 
-/// A plan under judgement: beside it the same one that keeps the logits.
-class JudgedDecoding {
+/// What was found elsewhere than beside the oracle's first tokens; `where` begins its reasons. What is said of tokens stays as it is.
+void add_found(const std::string& where, const Verification& found, Verification& v) {
+  for (const std::string& reason : found.reasons) v.reasons.push_back(where + ": " + reason);
+  v.max_abs_diff = std::max(v.max_abs_diff, found.max_abs_diff);
+  v.max_rel_diff = std::max(v.max_rel_diff, found.max_rel_diff);
+  v.free_max_rel_diff = std::max(v.free_max_rel_diff, found.free_max_rel_diff);
+  v.nonfinite += found.nonfinite;
+  v.flips += found.flips, v.explained_flips += found.explained_flips, v.consequences += found.consequences;
+  v.listed.insert(v.listed.end(), found.listed.begin(), found.listed.end());
+}
+
+/// Its logits come from the same plan that keeps them, which runs beside it; the tokens are those that the plan itself wrote.
+class JudgedDecoding final : public JudgedPlan {
  public:
-  JudgedDecoding(Experiment::State& state, ReadyPlan& plan, const Graph& reference, int64_t tokens, const Progress& progress)
-      : state_(state),
-        plan_(plan),
-        reference_(reference),
-        tokens_(tokens),
-        with_logits_(state.make_plan(plan.name() + ", with its logits", plan.judged(), tokens, progress)),
-        beside_oracle_(state.tolerance, state.arithmetic(), tokens),
-        beside_baseline_(state.tolerance, state.arithmetic(), tokens, "the baseline") {}
+  JudgedDecoding(Workload& work, ReadyPlan& plan, int64_t tokens, const Progress& progress)
+      : JudgedDecoding(work, plan, tokens, work.state().make_plan(plan.name() + ", with its logits", plan.judged(), tokens, progress)) {}
 
-  Observed run(const Batch& batch, const Observed* replay) { return observe(state_, *with_logits_, batch, replay); }
-  /// Beside an execution of the oracle, or of the baseline, with as many tokens.
-  void compare_with_oracle(const Batch& batch, Observed reference) { compare(batch, std::move(reference), beside_oracle_); }
-  void compare_with_baseline(const Batch& batch, Observed reference) { compare(batch, std::move(reference), beside_baseline_); }
-  Verification beside_oracle() const { return beside_oracle_.verification(); }
-  Verification beside_baseline() const { return beside_baseline_.verification(); }
+  void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
+    compare(batch, reference, beside_oracle_, format);
+  }
+  void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) override {
+    const Observed replayed = run(batch, &stored), free = run(batch, nullptr);
+    Observed expected = stored;
+    leave_padding_out(batch, expected);
+    format.add_decoded(expected, replayed, free, tokens_);
+  }
+  void compare_with_baseline(const Batch& batch, Observed reference) override {
+    compare(batch, std::move(reference), beside_baseline_, nullptr);
+  }
+
+  /// One batch until its turns write the second page of their states, where so many tokens were asked for.
+  void look_further(double seconds, double until, const Progress& progress) override {
+    if (plan_.new_tokens < kPastAPage || seconds_now() + kPastAPage * seconds / static_cast<double>(tokens_) > until) return;
+    progress.report("verifying past a page of states", 0, 0);
+    References references(work_, kPastAPage, progress);
+    JudgedDecoding judged(work_, plan_, kPastAPage, progress);
+    const Batch batch = work_.state().data->batch(0);
+    judged.compare_with_oracle(batch, references.running(batch), nullptr);
+    further_ = judged.beside_oracle_.verification();
+    further_text_ =
+        fmt::format("; the first {} of one batch too, {} compared", counted(kPastAPage, "token"), judged.beside_oracle_.compared_text());
+  }
+
+  Verification verdict() const override {
+    Verification v = beside_oracle_.verification();
+    if (further_) add_found("in the first " + std::to_string(kPastAPage) + " tokens", *further_, v);
+    if (beside_baseline_.batches() > 0) add_found("beside the baseline", beside_baseline_.verification(), v);
+    v.text += further_text_;
+    name_decoded_items(*work_.state().data, *work_.state().model, v.listed);
+    return v;
+  }
+  std::vector<std::string> differences() const override { return beside_baseline_.verification().reasons; }
+  void refuse_too_little(Verification& v) const override { beside_oracle_.refuse_too_little(v); }
 
  private:
-  void compare(const Batch& batch, Observed reference, DecodedJudge& judge) {
+  JudgedDecoding(Workload& work, ReadyPlan& plan, int64_t tokens, std::unique_ptr<ReadyPlan> with_logits)
+      : JudgedPlan(work, *with_logits),
+        plan_(plan),
+        tokens_(tokens),
+        with_logits_(std::move(with_logits)),
+        beside_oracle_(work.state().tolerance, work.state().arithmetic(), tokens, "the oracle", work.state().nonfinite()),
+        beside_baseline_(work.state().tolerance, work.state().arithmetic(), tokens, "the baseline", work.state().nonfinite()) {}
+
+  void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);
-    // One that leaves padding out has decided nothing there.
-    if (const auto computed = computed_cells(*with_logits_->graph, reference_, batch); !computed.empty())
-      reference.decisions = only_computed(reference.decisions, computed);
+    leave_padding_out(batch, reference);
+    if (format) format->add_decoded(reference, replayed, free, tokens_);
     judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
+  }
+  void leave_padding_out(const Batch& batch, Observed& reference) const {
+    if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);
   }
   /// [sequences, tokens] that the plan decoded last.
   std::vector<int32_t> first_tokens(const Batch& batch) {
-    if (!plan_.decoded.contains(batch.index)) state_.run_batch(plan_, batch, {});
-    const std::vector<int32_t>& all = plan_.decoded.at(batch.index);
+    const std::vector<int32_t>& all = tokens_of(work_.state(), plan_, batch);
     std::vector<int32_t> first;
     for (int64_t i = 0; i < batch.size(); ++i) {
       const auto begin = all.begin() + i * plan_.new_tokens;
@@ -57,53 +109,17 @@ class JudgedDecoding {
     return first;
   }
 
-  Experiment::State& state_;
   ReadyPlan& plan_;
-  const Graph& reference_;
   int64_t tokens_;
   std::unique_ptr<ReadyPlan> with_logits_;
   DecodedJudge beside_oracle_, beside_baseline_;
-};
-
-/// What was found beside the baseline, on batches that the oracle did not come to. What is said of tokens stays the oracle's.
-void add_beside_baseline(const Verification& found, Verification& v) {
-  for (const std::string& reason : found.reasons) v.reasons.push_back("beside the baseline: " + reason);
-  v.max_abs_diff = std::max(v.max_abs_diff, found.max_abs_diff);
-  v.max_rel_diff = std::max(v.max_rel_diff, found.max_rel_diff);
-  v.free_max_rel_diff = std::max(v.free_max_rel_diff, found.free_max_rel_diff);
-  v.flips += found.flips, v.explained_flips += found.explained_flips, v.consequences += found.consequences;
-  v.listed.insert(v.listed.end(), found.listed.begin(), found.listed.end());
-}
-
-/// The oracle over the first tokens.
-class DecodingOracle {
- public:
-  DecodingOracle(const Experiment::State& state, std::shared_ptr<const Graph> graph, int64_t tokens, const Progress& progress)
-      : state_(state), graph_(std::move(graph)), tokens_(tokens), oracle_(*graph_, *state.model->weights), progress_(progress) {}
-  // A turn that a sequence is read of runs for that sequence, whatever the others do.
-  Observed run(const Batch& batch) {
-    OracleOptions options;
-    options.threads = state_.device->info().threads;
-    options.cancel = progress_.cancel;
-    options.keep_scores = true;
-    options.round_inputs = state_.arithmetic() == Arithmetic::rounds_to_bf16;
-    const Bindings bindings = bindings_of(*graph_, batch, tokens_);
-    return observed(*graph_, bindings, oracle_.run(oracle_inputs(*graph_, batch), bindings, options), reach_);
-  }
-  const CellReach& reach() const { return reach_; }
-
- private:
-  const Experiment::State& state_;
-  std::shared_ptr<const Graph> graph_;
-  int64_t tokens_;
-  Oracle<float> oracle_;
-  const Progress& progress_;
-  CellReach reach_ = cell_reach(*graph_, RepeatStop::ignored);
+  std::optional<Verification> further_;
+  std::string further_text_;
 };
 
 }  // namespace
 
-Decoding::Decoding(Experiment::State& state) : Workload(state, "decode", state.options.most_new_tokens) {
+Decoding::Decoding(Experiment::State& state) : Workload(state, WorkPhase::decode, state.options.most_new_tokens, RepeatStop::ignored) {
   const Experiment::State& s = state;
   if (!s.model->generates) bad_input(s.options.model, "this model cannot generate", "it has no decoder with a head; use run");
   const int64_t most = new_tokens();
@@ -140,71 +156,17 @@ std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::sha
   return plan;
 }
 
-std::vector<std::string> Decoding::warnings() const {
-  if (state_.dtype == state_.model->dtype) return {};
-  return {
-      "what --dtype costs against the stored weights is not measured where tokens are decoded: run and optimize measure it with --phase "
-      "forward"};
+std::unique_ptr<JudgedPlan> Decoding::judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) {
+  return std::make_unique<JudgedDecoding>(*this, plan, tokens, progress);
 }
 
-Verification Decoding::verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) {
-  return verify_within(state_.options.verify_seconds, 2 * state_.options.verify_seconds, plan, baseline, progress);
+int64_t Decoding::cells(const ReadyPlan& plan, int64_t batch) const {
+  const std::vector<int32_t>& tokens = plan.decoded.at(batch);
+  return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
 }
 
-Verification Decoding::verify_within(double oracle_seconds, double all_seconds, ReadyPlan& plan, ReadyPlan* baseline,
-                                     const Progress& progress) {
-  const double begin = seconds_now();
-  const int64_t tokens = std::min(new_tokens(), kMostTokens), batches = state_.data->batch_count();
-  DecodingOracle oracle(state_, with_logits_, tokens, progress);
-  std::vector<std::unique_ptr<JudgedDecoding>> plans;
-  plans.push_back(std::make_unique<JudgedDecoding>(state_, plan, *with_logits_, tokens, progress));
-  if (baseline && baseline != &plan) plans.push_back(std::make_unique<JudgedDecoding>(state_, *baseline, *with_logits_, tokens, progress));
-  int64_t checked = 0;
-  for (; checked < batches && (checked == 0 || seconds_now() < begin + oracle_seconds); ++checked) {
-    progress.report("verifying against the oracle", checked, batches);
-    const Batch batch = state_.data->batch(checked);
-    const Observed reference = oracle.run(batch);
-    for (const auto& judged : plans) judged->compare_with_oracle(batch, reference);
-  }
-  Verification v = plans[0]->beside_oracle();
-  int64_t more = 0;
-  for (; plans.size() > 1 && checked + more < batches && seconds_now() < begin + all_seconds; ++more) {
-    progress.report("verifying against the baseline", checked + more, batches);
-    const Batch batch = state_.data->batch(checked + more);
-    Observed reference = plans[1]->run(batch, nullptr);
-    reference.by_item = oracle.reach().by_item;
-    plans[0]->compare_with_baseline(batch, std::move(reference));
-  }
-  if (more > 0) add_beside_baseline(plans[0]->beside_baseline(), v);
-  if (plans.size() > 1)
-    for (const std::string& reason : plans[1]->beside_oracle().reasons) v.reasons.push_back("the baseline: " + reason);
-  v.passed = v.reasons.empty();
-  v.batches = checked, v.baseline_batches = more;
-  v.text += fmt::format(" ({} of {} batches", checked, batches);
-  if (more > 0) v.text += fmt::format(", {} more against the baseline", more);
-  v.text += ")";
-  v.seconds = seconds_now() - begin;
-  return v;
-}
-
-std::vector<std::string> Decoding::differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                                    int64_t number) {
-  const Progress unseen;
-  const Batch batch = state_.data->batch(number);
-  state_.run_batch(baseline, batch, {});
-  std::vector<std::string> differences(plans.size());
-  for (size_t p = 0; p < plans.size(); ++p) {
-    state_.run_batch(*plans[p], batch, {});
-    if (plans[p]->decoded.at(number) == baseline.decoded.at(number)) continue;
-    const int64_t tokens = new_tokens();
-    JudgedDecoding reference(state_, baseline, *with_logits_, tokens, unseen), judged(state_, *plans[p], *with_logits_, tokens, unseen);
-    Observed came = reference.run(batch, nullptr);
-    came.by_item = cell_reach(*with_logits_, RepeatStop::ignored).by_item;
-    judged.compare_with_baseline(batch, std::move(came));
-    const std::vector<std::string> reasons = judged.beside_baseline().reasons;
-    if (!reasons.empty()) differences[p] = reasons.front();
-  }
-  return differences;
+bool Decoding::wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) {
+  return tokens_of(state_, plan, batch) == tokens_of(state_, baseline, batch);
 }
 
 }  // namespace stormcell

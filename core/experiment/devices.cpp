@@ -10,9 +10,11 @@
 namespace stormcell {
 namespace {
 
-std::unique_ptr<Device> open_cpu(const DeviceOptions& options) { return std::make_unique<cpu::CpuDevice>(options.threads); }
+std::unique_ptr<Device> open_cpu(const DeviceOptions& options) {
+  return std::make_unique<cpu::CpuDevice>(options.threads > 0 ? options.threads : available_cores());
+}
 
-constexpr std::array kDevices = {DeviceRow{"cpu", open_cpu}};
+constexpr std::array kDevices = {DeviceRow{"cpu", open_cpu, cpu::kernel_names}};
 
 }  // namespace
 

@@ -3,43 +3,22 @@
 #include <algorithm>
 
 #include "core/base/blocking.h"
-#include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/thread_team.h"
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
+#include "core/experiment/plan_graphs.h"
 #include "core/experiment/state.h"
-#include "core/machine/memory.h"
+#include "core/graph/annotations.h"
 
 namespace stormcell {
 
-Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Experiment::~Experiment() = default;
-const ExperimentOptions& Experiment::options() const { return state_->options; }
+namespace {
 
-std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, const Progress& progress) {
-  may_block("Experiment::open");
-  auto state = std::make_unique<State>();
-  State& s = *state;
-  s.options = options;
-  check_device(options.device);  // before anything is read
-  if (!options.dtype.empty()) check_dtype(options.dtype);
-  const std::optional<DType> asked = parse_dtype(options.dtype);
-
-  progress.report("opening the model", 0, 0);
-  ModelOptions model;
-  model.allow_nonfinite = options.allow_nonfinite;
-  model.seed = options.seed;
-  model.copy_weights = options.weight_budget > 0;
-  if (options.weight_budget > 0) give_back_freed_memory();
-  model.progress = progress;
-  s.model = open_model(options.model, model);
-
-  progress.report("opening the data", 0, 0);
-  const bool pictures = asks_for(s.model->inputs, InputRole::pixels);
-  if (options.batch == 0) s.options.batch = pictures ? 1 : 8;
+/// What the data must be for the model.
+DataOptions data_options(const Experiment::State& s) {
+  const ExperimentOptions& options = s.options;
   DataOptions data;
-  data.batch = s.options.batch;
+  data.batch = options.batch;
   data.batches = options.batches;
   data.bucket_by_length = options.bucket_by_length;
   data.length = options.length;
@@ -56,17 +35,49 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   data.end_id = s.model->tokens.end;
   data.decoder_start_id = s.model->tokens.decoder_start;
   data.resources = resources_folder();
-  s.data = Dataset::open(options.data, s.model->tokenizer, data);
+  return data;
+}
 
-  const int cores = available_cores(), threads = options.threads > 0 ? options.threads : cores;
-  if (options.threads < 0 || options.threads > kMostThreads) bad_input("--threads", counted(options.threads, "thread"), "use 1 to 1024");
-  s.device = open_device(options.device, {threads});
+}  // namespace
+
+Experiment::Experiment(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Experiment::~Experiment() = default;
+const ExperimentOptions& Experiment::options() const { return state_->options; }
+
+std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, const Progress& progress) {
+  may_block("Experiment::open");
+  auto state = std::make_unique<State>();
+  State& s = *state;
+  s.options = options;
+  check(options);  // before anything is read
+  check_device(options.device);
+  const std::optional<DType> asked = parse_dtype(options.dtype);
+
+  progress.report("opening the model", 0, 0);
+  ModelOptions model;
+  model.allow_nonfinite = options.allow_nonfinite;
+  model.seed = options.seed;
+  model.progress = progress;
+  s.model = open_model(options.model, model);
+
+  progress.report("opening the data", 0, 0);
+  const bool pictures = asks_for(s.model->inputs, InputRole::pixels);
+  if (options.batch == 0) s.options.batch = pictures ? 1 : 8;
+  s.data = Dataset::open(options.data, s.model->tokenizer, data_options(s));
+
+  s.device = open_device(options.device, {options.threads});
   if (const std::vector<DType> formats = s.device->info().formats;
       asked && std::find(formats.begin(), formats.end(), *asked) == formats.end())
     bad_input("--dtype", std::string(to_text(*asked)) + ": " + s.device->info().name + " has no products in this format", "choose another");
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
   s.dtype = asked.value_or(s.model->dtype);
+  s.idle_annotations = check_annotated_names(s, work_phase(options.phase), options.annotations, "--annotate");
   s.graph = s.prepared(s.model->forward_for(s.picture));
+  for (size_t second = 1; second < options.annotations.size(); ++second)
+    for (size_t first = 0; first < second; ++first)
+      if (is_overruled(*s.graph, options.annotations[first], options.annotations[second]))
+        s.idle_annotations.push_back("--annotate " + options.annotations[second] + " stands above --annotate " +
+                                     options.annotations[first]);
   if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
@@ -75,7 +86,6 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);
   s.states = std::make_shared<StateStore>(*s.device);
-  if (!s.options.annotations.empty()) s.check_annotations(s.graph, "--annotate");
   s.probe(0, progress);
   return std::unique_ptr<Experiment>(new Experiment(std::move(state)));
 }

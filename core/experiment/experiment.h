@@ -1,6 +1,7 @@
 // The façade: opens model, weights and data once, then runs, verifies and measures configurations of it. A verb of the command line is a
 // thin client, the Studio another.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,13 +15,18 @@
 
 namespace stormcell {
 
+/// Of --phase both: told of the first half when that is done.
+using HalfDone = std::function<void(const RunSummaryFigures& first)>;
+
 struct RunOptions {
-  std::string session;                   ///< file to append to; empty: none
-  bool decisions = false;                ///< record every decision
-  std::string config;                    ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
-  std::string config_name = "--config";  ///< what errors call it: its file
-  std::string outputs;                   ///< safetensors file for hidden states, logits and decisions
-  double measure_seconds = 3;            ///< batches are run again until this long, at least twice each
+  std::string session;                            ///< file to append to; empty: none
+  bool decisions = false;                         ///< record every decision
+  std::string config;                             ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
+  std::string config_name = "--config";           ///< what errors call it: its file
+  std::string decode_config, decode_config_name;  ///< of --phase both: the same for decoding; empty: config is for one phase
+  std::string outputs;                            ///< safetensors file for hidden states, logits and decisions
+  double measure_seconds = 3;                     ///< batches are run again until this long, at least twice each
+  HalfDone half_done = {};
 };
 
 struct OptimizeOptions {
@@ -28,6 +34,7 @@ struct OptimizeOptions {
   std::string session;
   double measure_seconds = 8;  ///< measuring of all plans together, mirrored; half as long again where a pass is left out
   bool alone = true;           ///< also measure each pass on its own
+  HalfDone half_done = {};
 };
 
 class Experiment {
@@ -37,7 +44,7 @@ class Experiment {
   ~Experiment();
 
   const ExperimentOptions& options() const;
-  /// One forward pass a batch, measured; with a session recorded; verified against the oracle.
+  /// Every batch, forward or decoded, measured; with a session recorded; verified against the oracle.
   std::shared_ptr<const RunSummaryFigures> run(const RunOptions& options, const Progress& progress = {});
   /// The main job: profile, passes one by one and together, measured beside the baseline, without those that lose; verification; session.
   std::shared_ptr<const RunSummaryFigures> optimize(const OptimizeOptions& options, const Progress& progress = {});

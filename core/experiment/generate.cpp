@@ -1,79 +1,129 @@
+// generate: every batch decoded once, recorded where asked for, counted, and verified.
 #include <algorithm>
+#include <numeric>
+#include <span>
 
+#include "core/experiment/experiment_figures.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
+#include "core/experiment/verify.h"
 #include "core/experiment/verify_decoded.h"
 #include "core/experiment/workload.h"
 #include "core/formats/tokenizer.h"
+#include "core/machine/memory.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {
+namespace {
+
+/// Takes what was written, batch by batch, into figures.
+class Generated {
+ public:
+  /// `most` tokens of each sequence.
+  Generated(const Experiment::State& state, int64_t most, GenerateFigures& figures)
+      : tokenizer_(state.model->tokenizer.get()), ends_(state.model->tokens.ends), most_(most), figures_(figures) {
+    figures_.ids.resize(static_cast<size_t>(state.data->end_item()));
+    if (tokenizer_) figures_.texts.resize(figures_.ids.size());
+  }
+
+  /// `written` [sequences, most]: -1 behind a sequence's end.
+  void add(const Batch& batch, std::span<const int32_t> written, double milliseconds) {
+    for (int64_t i = 0; i < batch.size(); ++i) {
+      const auto item = static_cast<size_t>(batch.items[static_cast<size_t>(i)]);
+      add_sequence(item, written.subspan(static_cast<size_t>(i * most_), static_cast<size_t>(most_)));
+      if (!tokenizer_) continue;
+      figures_.texts[item] = tokenizer_->decode(figures_.ids[item]);
+      if (batch.targets.empty()) continue;
+      ++judged_;
+      exact_ += figures_.texts[item] == batch.targets[static_cast<size_t>(i)];
+    }
+    figures_.sequences += batch.size();
+    ++figures_.batches;
+    milliseconds_.push_back(milliseconds);
+  }
+
+  void finish() {
+    figures_.latency_ms = latency_of(milliseconds_);
+    const double total = std::accumulate(milliseconds_.begin(), milliseconds_.end(), 0.0);
+    figures_.tokens_per_s = total > 0 ? static_cast<double>(figures_.tokens) / (total * 1e-3) : 0;
+    if (judged_ > 0) figures_.accuracy = static_cast<double>(exact_) / static_cast<double>(judged_);
+  }
+
+ private:
+  void add_sequence(size_t item, std::span<const int32_t> written) {
+    bool ended = false;
+    for (size_t t = 0; t < written.size() && written[t] >= 0 && !ended; ++t) {
+      figures_.ids[item].push_back(written[t]);
+      ++figures_.tokens;
+      ended = std::find(ends_.begin(), ends_.end(), written[t]) != ends_.end();
+    }
+    ++(ended ? figures_.stopped_eos : figures_.stopped_length);
+  }
+
+  const Tokenizer* tokenizer_;
+  const std::vector<int32_t>& ends_;
+  int64_t most_, exact_ = 0, judged_ = 0;
+  GenerateFigures& figures_;
+  std::vector<double> milliseconds_;
+};
+
+std::shared_ptr<GenerateFigures> start_figures(const Workload& work, const std::string& session) {
+  const Experiment::State& s = work.state();
+  auto r = std::make_shared<GenerateFigures>();
+  r->model = model_figures(s);
+  r->dataset = dataset_figures(s);
+  r->device = device_figures(s);
+  r->settings = settings_json(s, to_text(work.phase()));
+  r->session = session;
+  r->warnings = warnings_of(s);
+  if (s.options.tolerance && s.dtype != s.model->dtype)
+    r->warnings.push_back("--tolerance has no effect on generate: what --dtype costs is measured by run");
+  return r;
+}
+
+void verify_tokens(Decoding& work, ReadyPlan& plan, GenerateFigures& r, const Progress& progress) {
+  VerifyOptions options = verify_options(work.state());
+  options.format_cost = false;  // run measures it
+  r.verified = decoded_verification(stormcell::verify(work, plan, nullptr, options, progress));
+  if (r.verified->passed && r.verified->equal < r.verified->sequences)
+    r.warnings.push_back(
+        std::to_string(r.verified->sequences - r.verified->equal) + " of " + std::to_string(r.verified->sequences) +
+        " sequences differ from the oracle's: nearly equal scores flip under rounding, and all tokens after a flip differ");
+}
+
+}  // namespace
+
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
   State& s = *state_;
+  const State::Call call(s, progress);
   s.budget.restart();
   Decoding work(s);
-  auto result = std::make_shared<GenerateFigures>();
+  const std::shared_ptr<GenerateFigures> result = start_figures(work, session);
   GenerateFigures& r = *result;
-  r.model = s.model_figures();
-  r.dataset = s.dataset_figures();
-  r.device = s.device_figures();
-  r.settings = s.settings_json(s.options.phase);
-  r.session = session;
-  r.warnings = s.warnings();
-  if (s.options.tolerance && s.dtype != s.model->dtype)
-    r.warnings.push_back("--tolerance has no effect on generate: what --dtype costs is measured by run");
-  const int64_t most = work.new_tokens();
   work.check_fits(work.graph(), {}, r.warnings);
   const std::unique_ptr<ReadyPlan> plan = work.make_plan("generate", work.graph(), {}, progress);
-  const std::vector<int32_t>& ends = s.model->tokens.ends;
-  std::vector<double> milliseconds;
-  int64_t exact = 0, judged = 0;
-  SessionRun recording(session, s, *plan, "generate", true, "{}", r.settings);
-  r.ids.resize(static_cast<size_t>(s.data->end_item()));
-  if (s.model->tokenizer) r.texts.resize(r.ids.size());
+  SessionRun recording(s, *plan, {session, RunKind::generate, true, r.settings});
+  Generated generated(s, work.new_tokens(), r);
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("generating", b, s.data->batch_count());
     const Batch batch = s.data->batch(b);
     ExecuteOptions execute;
     execute.record = true;
     execute.events = recording.open();
-    s.run_batch(*plan, batch, execute);
-    milliseconds.push_back(plan->result.milliseconds);
-    recording.add(batch);
-    const std::vector<int32_t>& generated = plan->decoded.at(b);
-    for (int64_t i = 0; i < batch.size(); ++i) {
-      const auto item = static_cast<size_t>(batch.items[static_cast<size_t>(i)]);
-      std::vector<int32_t>& ids = r.ids[item];
-      bool ended = false;
-      for (int64_t t = 0; t < most && !ended; ++t) {
-        const int32_t id = generated[static_cast<size_t>(i * most + t)];
-        if (id < 0) break;
-        ++r.tokens;
-        ended = std::find(ends.begin(), ends.end(), id) != ends.end();
-        ids.push_back(id);
-      }
-      ++(ended ? r.stopped_eos : r.stopped_length);
-      if (s.model->tokenizer) r.texts[item] = s.model->tokenizer->decode(ids);
-      if (!batch.targets.empty() && s.model->tokenizer) {
-        ++judged;
-        exact += r.texts[item] == batch.targets[static_cast<size_t>(i)];
-      }
+    {
+      const BudgetMeter::Timed timed(s.budget, *plan);
+      s.run_batch(*plan, batch, execute);
     }
-    r.sequences += batch.size();
-    ++r.batches;
+    recording.add(batch);
+    generated.add(batch, plan->decoded.at(b), plan->result.milliseconds);
   }
-  r.latency_ms = latency_of(milliseconds);
-  double total = 0;
-  for (const double ms : milliseconds) total += ms;
-  r.tokens_per_s = total > 0 ? static_cast<double>(r.tokens) / (total * 1e-3) : 0;
-  if (judged > 0) r.accuracy = static_cast<double>(exact) / static_cast<double>(judged);
+  generated.finish();
   r.routing = router_figures(recording.profile());
-  r.verified = decoded_verification(work.verify(*plan, nullptr, progress));
-  if (r.verified->passed && r.verified->equal < r.verified->sequences)
-    r.warnings.push_back(
-        std::to_string(r.verified->sequences - r.verified->equal) + " of " + std::to_string(r.verified->sequences) +
-        " sequences differ from the oracle's: nearly equal scores flip under rounding, and all tokens after a flip differ");
-  r.weight_budget = s.budget.figures();
+  s.budget.set_peak(peak_resident_memory());
+  verify_tokens(work, *plan, r, progress);
+  if (plan->states.planned_bytes > 0) r.states = plan->states;
+  r.weights_read = plan->timed.mean();
+  tell_of_budget(s, r.weight_budget, r.warnings);
   r.session_run = recording.finish(to_json(r));
   return result;
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/configuration/plan_config.h"
 #include "core/cost/graph_cost.h"
+#include "core/experiment/converted_weights.h"
+#include "core/experiment/devices.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/formats/file_text.h"
 #include "core/graph/cell_flow.h"
@@ -15,6 +18,11 @@
 #include "core/graph/roles.h"
 #include "core/graph/text.h"
 #include "core/models/model.h"
+#include "core/passes/pipeline.h"
+#include "core/runtime/lower.h"
+#include "core/runtime/segment_text.h"
+#include "core/runtime/weight_store.h"
+#include "core/summary/settings.h"
 
 namespace stormcell {
 namespace {
@@ -95,6 +103,80 @@ std::vector<GridStructure> grids_of(const Graph& graph) {
   return list;
 }
 
+SegmentStructure structure_of(const Segment& segment, const Program& program) {
+  const SegmentWords words = words_of(segment, program);
+  SegmentStructure s;
+  s.kind = words.kind, s.of = words.of;
+  if (segment.leaf >= 0) s.leaf = segment.leaf;
+  s.begin = segment.begin, s.end = segment.end;
+  s.kernels = words.kernels, s.branches = words.branches, s.guards = words.guards, s.repeats = words.repeats;
+  s.ends = words.ends, s.at = words.at;
+  for (const Segment& child : segment.children) s.children.push_back(structure_of(child, program));
+  return s;
+}
+
+/// The plan of a graph, as the CPU lays it out for the typical case: which weights there are says the tree, not which values they have.
+PlanStructure plan_of(const Model& model, std::shared_ptr<const Graph> graph, const InspectOptions& options, std::string& text) {
+  const std::unique_ptr<Device> device = open_device(devices().front().name, {});
+  WeightStore store(*device, model.weights, options.weight_budget);
+  const Bindings bounds = typical_case(model, *graph);
+  const auto program = std::make_shared<const Program>(lower(std::move(graph)));
+  const ExecutableLayout layout = device->layout_of(program, store, {bounds});
+  store.check_budget();
+  text = to_text(layout.segments, *program);
+  PlanStructure plan;
+  plan.phase = options.phase;
+  plan.weight_budget = options.weight_budget;
+  plan.steps = static_cast<int64_t>(program->steps.size());
+  plan.leaves = static_cast<int64_t>(layout.segments.leaves.size());
+  plan.ends = std::ranges::count_if(layout.segments.leaves, [](const Leaf& leaf) { return leaf.ends != SegmentEnd::none; });
+  plan.program = structure_of(layout.segments.root, *program);
+  return plan;
+}
+
+/// The graph that the options ask for.
+std::shared_ptr<const Graph> phase_graph(const Model& model, const InspectOptions& options) {
+  check_phase(options.phase);
+  if (work_phase(options.phase) == WorkPhase::forward) return graph_of(model, options.size);
+  if (work_phase(options.phase) != WorkPhase::decode) bad_input("--phase", "inspect shows one phase", "use forward or decode");
+  if (!model.generates) bad_input(model.name, "this model cannot generate", "it has no decoder with a head; use --phase forward");
+  return model.generate();
+}
+
+/// As the passes of a configuration leave it.
+std::shared_ptr<const Graph> configured(const Model& model, std::shared_ptr<const Graph> graph, const InspectOptions& options,
+                                        std::vector<std::string>& warnings) {
+  if (options.config.empty()) return graph;
+  const PlanConfig config = parse_plan_config(options.config, options.config_name);
+  if (!config.fingerprint.empty() && !model.is_known_as(config.fingerprint))
+    bad_input(options.config_name, "was found for another model, " + config.model + ", and not for " + model.name,
+              "make one for this model: optimize --config-out FILE");
+  if (config.phase != options.phase)
+    bad_input(options.config_name, "was found for --phase " + config.phase + ", not for " + options.phase, "use --phase " + config.phase);
+  if (const std::optional<DType> dtype = parse_dtype(config.dtype); dtype && *dtype != model.dtype) graph = convert_weights(*graph, *dtype);
+  // Those of the command line stand above the configuration's.
+  graph = annotated(annotated(std::move(graph), config.annotations, options.config_name), options.annotations, "--annotate");
+  const DeviceInfo device = open_device(devices().front().name, {})->info();
+  static const LoadProfile none;
+  PassInput input{*graph, none};
+  if (device.rounds_bf16_inputs) input.bf16_rows = &device.bf16_rows;
+  PipelineResult passed = replay_passes(input, {config.passes.begin(), config.passes.end()});
+  for (const PassOutcome& outcome : passed.outcomes)
+    if (!outcome.cumulative.applied)
+      warnings.push_back("pass " + std::string(outcome.pass->id) + " could not be taken over: " + outcome.cumulative.reason);
+  return std::make_shared<Graph>(std::move(passed.graph));
+}
+
+/// What --weight-budget is about, in the layouts of the CPU: all weights of branches, and the largest branch.
+void set_budget(const Model& model, std::shared_ptr<const Graph> graph, ModelStructure& s) {
+  const std::unique_ptr<Device> device = open_device(devices().front().name, {.threads = 1});
+  WeightStore store(*device, model.weights, int64_t{1} << 62);
+  const Bindings bounds = typical_case(model, *graph);
+  device->layout_of(std::make_shared<const Program>(lower(std::move(graph))), store, {bounds});
+  s.branch_bytes = store.counters().part_bytes;
+  s.least_budget = store.least_budget();
+}
+
 ModelStructure structure_of(const Model& model, const Graph& graph) {
   const Bindings bindings = typical_case(model, graph);
   ModelStructure s;
@@ -108,6 +190,8 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
   s.grids = grids_of(graph);
   s.routers = routers_of(graph, bindings);
   graph.for_each_node([&](NodeId id, int) { ++s.operators[std::string(graph.node(id).op->name)]; });
+  for (const auto& [op, count] : s.operators)
+    if (std::vector<std::string> names = devices().front().kernels(op); !names.empty()) s.kernels.push_back({op, std::move(names)});
   s.annotations = annotation_list(graph);
   s.unsupported = model.unsupported;
   s.warnings = model.warnings;
@@ -116,10 +200,18 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
 
 }  // namespace
 
-InspectedModel inspect_with_graph(const std::string& name, const std::string& size, const std::vector<std::string>& annotations) {
-  const auto model = open(name);
-  const std::shared_ptr<const Graph> graph = annotated(graph_of(*model, size), annotations, "--annotate");
-  return {structure_of(*model, *graph), to_text(*graph), to_dot(*graph)};
+InspectedModel inspect_with_graph(const InspectOptions& options) {
+  const auto model = open(options.model);
+  std::vector<std::string> warnings;
+  auto asked = std::make_shared<Graph>(*phase_graph(*model, options));
+  for (const std::string& text : options.annotations) annotate(*asked, text, "--annotate");
+  const std::shared_ptr<const Graph> graph = configured(*model, std::move(asked), options, warnings);
+  InspectedModel inspected{structure_of(*model, *graph), to_text(*graph), to_dot(*graph), {}};
+  ModelStructure& s = inspected.structure;
+  s.warnings.insert(s.warnings.end(), warnings.begin(), warnings.end());
+  if (!s.routers.empty()) set_budget(*model, graph, s);
+  if (options.segments) s.plan = plan_of(*model, graph, options, inspected.segments);
+  return inspected;
 }
 
 }  // namespace stormcell

@@ -52,20 +52,20 @@ std::string Judge::of_tolerance(double difference) const {
 }
 
 Reached Judge::add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free) {
-  add_replayed(reference, replayed.outputs);
+  add_replayed(batch, reference, replayed.outputs);
   return add_free(batch, reference, reference.decisions, replayed.decisions, free);
 }
 
-void Judge::add_replayed(const Observed& reference, const std::vector<OutputValue>& outputs) {
-  replayed_.add(outputs, reference.outputs, reference.real, reference.items);
+void Judge::add_replayed(int64_t batch, const Observed& reference, const std::vector<OutputValue>& outputs) {
+  replayed_.add(outputs, reference.outputs, reference.real, reference.items, batch);
 }
 
 Reached Judge::add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
                         const std::vector<JudgedDecision>& replayed, const Observed* free) {
   Reached reached = routing_.add(batch, expected, replayed, free ? &free->decisions : nullptr);
   if (!free) return reached;
-  free_.add(free->outputs, reference.outputs, reference.real, reference.items);
-  free_alike_.add(free->outputs, reference.outputs, not_reached(reference, reached), reference.items);
+  free_.add(free->outputs, reference.outputs, reference.real, reference.items, batch);
+  free_alike_.add(free->outputs, reference.outputs, not_reached(reference, reached), reference.items, batch);
   return reached;
 }
 
@@ -73,6 +73,7 @@ Verification Judge::verdict() const {
   Verification v;
   v.tolerance = tolerance_;
   v.outputs = replayed_.differences();
+  bool is_nonfinite = false;
   const std::vector<OutputDifference> free = free_.differences();
   for (OutputDifference& output : v.outputs) {
     for (const OutputDifference& f : free)
@@ -80,10 +81,19 @@ Verification Judge::verdict() const {
     v.max_abs_diff = std::max(v.max_abs_diff, output.max_abs_diff);
     v.max_rel_diff = std::max(v.max_rel_diff, output.max_rel_diff);
     v.free_max_rel_diff = std::max(v.free_max_rel_diff, output.free_max_rel_diff);
-    if (output.max_rel_diff > tolerance_) v.reasons.push_back("output " + output.name + " differs by " + of_tolerance(output.max_rel_diff));
+    const std::string what = replayed_.nonfinite_in(output.name);
+    is_nonfinite |= !what.empty();
+    if (!what.empty())
+      v.reasons.push_back("output " + output.name + " is not finite: " + what);
+    else if (!(output.max_rel_diff <= tolerance_))
+      v.reasons.push_back("output " + output.name + " differs by " + of_tolerance(output.max_rel_diff));
   }
+  v.nonfinite = replayed_.allowed_nonfinite();
+  if (is_nonfinite) v.what_to_do = kNonFiniteAdvice;
   for (const OutputDifference& output : free_alike_.differences_on_scale_of(replayed_))
-    if (output.max_rel_diff > tolerance_)
+    if (const std::string what = free_alike_.nonfinite_in(output.name); !what.empty())
+      v.reasons.push_back("output " + output.name + ", running freely, is not finite: " + what);
+    else if (!(output.max_rel_diff <= tolerance_))
       v.reasons.push_back("output " + output.name + ", running freely, differs by " + of_tolerance(output.max_rel_diff) +
                           ", though every cell that it depends on goes where the reference sends it");
   routing_.judge(v);

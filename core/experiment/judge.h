@@ -1,4 +1,4 @@
-// The judge: does a plan compute what the reference computes (design 5.1, 5.2)? It is shown executions and decides; it runs nothing.
+// The judge: does a plan compute what the reference computes? It is shown executions and decides; it runs nothing.
 #pragma once
 #include <map>
 #include <set>
@@ -26,14 +26,15 @@ Observed observed(const Program& program, const NamedRouters& named, const Bindi
 class Judge {
  public:
   /// `tolerance`: of every output on its own scale.
-  Judge(double tolerance, Arithmetic arithmetic) : tolerance_(tolerance), routing_(arithmetic) {}
+  Judge(double tolerance, Arithmetic arithmetic, NonFinite nonfinite = NonFinite::refused)
+      : tolerance_(tolerance), routing_(arithmetic, nonfinite), replayed_(nonfinite), free_(nonfinite), free_alike_(nonfinite) {}
 
   /// One batch. `replayed`: the plan with the reference's decisions replayed and recorded; `free`: as it runs, nullptr where it was not
   /// run. Returns what choices that differ may have reached in the free one.
   Reached add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
   /// The same in two steps, so that outputs of one execution at a time lie beside the reference's: what the replay gave, which may go then,
   /// and all else. `expected`: the reference's decisions, without those of cells that the plan leaves out.
-  void add_replayed(const Observed& reference, const std::vector<OutputValue>& outputs);
+  void add_replayed(int64_t batch, const Observed& reference, const std::vector<OutputValue>& outputs);
   Reached add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
                    const std::vector<JudgedDecision>& replayed, const Observed* free);
 

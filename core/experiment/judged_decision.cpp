@@ -1,5 +1,7 @@
 #include "core/experiment/judged_decision.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/relation_algebra.h"
+#include "core/graph/roles.h"
 
 namespace stormcell {
 namespace {
@@ -43,6 +46,20 @@ int64_t rows_of_item(const Graph& graph, const Bindings& bindings, SpaceId space
 bool holds_items_in_order(const Graph& graph, SpaceId space) {
   while (space != kNone && graph.space(space).kind == SpaceKind::dense) space = graph.space(space).parent;
   return space != kNone && graph.space(space).kind == SpaceKind::root;
+}
+
+/// Nodes that a repeat runs again and again.
+std::set<NodeId> repeated_nodes(const Graph& graph) {
+  std::set<NodeId> repeated;
+  const std::function<void(const Block&, bool)> visit = [&](const Block& block, bool inside) {
+    for (const NodeId id : block.nodes) {
+      if (inside) repeated.insert(id);
+      const Node& node = graph.node(id);
+      for (const Block& body : node.bodies) visit(body, inside || has_role(node, Role::repeat));
+    }
+  };
+  visit(graph.top, false);
+  return repeated;
 }
 
 /// Decisions of one execution under construction: by node, in the order they were made.
@@ -142,7 +159,7 @@ CellReach cell_reach(const Graph& graph, RepeatStop stop) {
   };
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
-    if (graph.value(node.outputs.empty() ? 0 : node.outputs[0]).kind != ValueKind::decision || node.inputs.empty()) return;
+    if (node.outputs.empty() || node.inputs.empty() || graph.value(node.outputs[0]).kind != ValueKind::decision) return;
     CellRelation& of = reach.routers[node.name];
     of = join(graph, of, widest(node.inputs[0]));
   });
@@ -156,10 +173,13 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
                                          const CellReach& reach) {
   std::vector<JudgedDecision> all;
   Places places(graph);
+  const std::set<NodeId> repeated = repeated_nodes(graph);
+  std::map<NodeId, int64_t> turns;
   for (OracleDecision& o : result.decisions) {
     JudgedDecision d;
     d.router = o.router;
     d.execution = o.execution;
+    if (repeated.contains(o.node)) d.turn = turns[o.node]++;
     d.shape = o.shape;
     d.choice = std::move(o.choice);
     d.weight = std::move(o.weight);
@@ -184,7 +204,8 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
     const ProgramRouter& router = program.routers[e->router];
     JudgedDecision d;
     d.router = router.name;
-    d.execution = executions[named.of[static_cast<size_t>(e->router)]]++;
+    d.execution = executions[named.of[e->router]]++;
+    if (router.repeat != kNone) d.turn = e->turn;
     d.shape = e->shape;
     d.choice = e->choice;
     d.free_choice = e->free_choice;
@@ -202,7 +223,7 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
 
 ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions) {
   ReplayedDecisions replayed(program.routers.size());
-  for (size_t r = 0; r < replayed.size(); ++r)
+  for (const RouterId r : replayed.ids())
     for (const JudgedDecision& d : decisions) {
       // A router of the prompt's pass and its namesake in decoding decide over different spaces.
       if (d.router != program.routers[r].name || d.dense_name != program.graph->space(program.routers[r].dense_space).name) continue;
@@ -241,6 +262,21 @@ std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& dec
       take(d.scores, k.scores, d.score_columns);
       take(d.place, k.place, static_cast<int64_t>(d.depth()));
     }
+  }
+  return kept;
+}
+
+std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& tokens) {
+  std::vector<JudgedDecision> kept;
+  for (const JudgedDecision& d : decisions) {
+    const auto counting = std::count_if(tokens.begin(), tokens.end(), [&](int64_t count) { return d.execution < count; });
+    const bool all = counting == static_cast<std::ptrdiff_t>(tokens.size());
+    if (all) kept.push_back(d);
+    if (all || counting == 0 || d.per_item == 0) continue;
+    std::vector<int32_t> rows;
+    for (const int64_t count : tokens) rows.insert(rows.end(), static_cast<size_t>(d.per_item), d.execution < count);
+    const std::vector<JudgedDecision> some = only_computed({d}, {{d.dense_name, std::move(rows)}});
+    kept.insert(kept.end(), some.begin(), some.end());
   }
   return kept;
 }

@@ -1,4 +1,4 @@
-// Routing decisions of the oracle and of a device in one form, every cell with its identity (design 5.2).
+// Routing decisions of the oracle and of a device in one form, every cell with its identity.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,6 +18,7 @@ namespace stormcell {
 struct JudgedDecision {
   std::string router;     ///< its name
   int64_t execution = 0;  ///< how often a router of this name decided before
+  int64_t turn = -1;      ///< of the repeat that it stands in, -1: it stands in none
   Protocol protocol;
   DecisionShape shape;               ///< cells: those that came
   std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
@@ -59,6 +60,9 @@ std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRout
 
 /// What makes a device replay them: by router of the program, then execution.
 ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions);
+
+/// Of decoding, where execution t of a router decides on the way to token t: those of each sequence's first `tokens` [sequences].
+std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& tokens);
 
 /// Without the cells of padding that a plan does not compute: by the name of a dense space, 1 for each row that it computes.
 std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,

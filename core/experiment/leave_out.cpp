@@ -38,8 +38,9 @@ std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& pass
   std::vector<LeftOut> list;
   for (const PassReport& p : passes)
     if (p.applied && p.fallbacks > 0 && p.guard_hits == 0)
-      list.push_back({p.name, "left out: its guards never held on the " + std::to_string(batches) + (batches == 1 ? " batch" : " batches") +
-                                  " that were measured; these data need what it leaves out"});
+      list.push_back({p.name, "left out: its guards never held on the " + std::to_string(batches) +
+                                  (batches == 1 ? " batch that was" : " batches that were") +
+                                  " measured; these data need what it leaves out"});
   return list;
 }
 

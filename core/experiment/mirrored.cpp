@@ -1,22 +1,17 @@
 #include "core/experiment/mirrored.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "core/base/clock.h"
+#include "core/base/lcg.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {
 namespace {
-
-double machine_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-uint64_t next_random(uint64_t& state) {
-  state = state * 6364136223846793005ull + 1442695040888963407ull;
-  return state >> 33;
-}
 
 // The batches in orders drawn one after another. The first way through them goes in parts, the first few of which run twice: where there is
 // no time for a second way, those tell whether batches gain alike. A part's second order is drawn too: a fixed distance could lock onto
@@ -49,12 +44,12 @@ class BatchOrder {
 
  private:
   void draw(std::vector<int64_t>& order) {
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[next_random(random_) % i]);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.next() % i]);
   }
 
   std::vector<int64_t> way_, later_;
   size_t at_ = 0;
-  uint64_t random_ = 1;
+  Lcg random_;
 };
 
 std::vector<size_t> order_of_plans(size_t plans, size_t chain) {
@@ -68,25 +63,78 @@ Chain run_chain(const MirroredJob& job, int64_t batch, size_t number) {
   Chain chain;
   chain.batch = batch;
   chain.order = order_of_plans(job.plans, number);
-  chain.before.resize(job.plans);
-  chain.plan = chain.after = chain.before;
+  chain.plans.resize(job.plans);
   job.execute(chain.order.empty() ? 0 : chain.order.back() + 1, batch);  // warms up what the batch touches
   chain.baseline.push_back(job.execute(0, batch));
   for (const size_t p : chain.order) {
-    chain.plan[p] = job.execute(p + 1, batch);
-    chain.before[p] = chain.baseline.back();
-    chain.after[p] = chain.baseline.emplace_back(job.execute(0, batch));
+    Mirrored& m = chain.plans[p];
+    m.plan = job.execute(p + 1, batch);
+    m.before = chain.baseline.back();
+    m.after = chain.baseline.emplace_back(job.execute(0, batch));
   }
   return chain;
 }
 
-void set_rounds(MirroredTimes& times, size_t batches) {
+/// Stretches of the data, one after another, each of them by one plan after the other.
+class DataOrder {
+ public:
+  explicit DataOrder(const MirroredJob& job)
+      : job_(job), stretch_(std::clamp<size_t>(static_cast<size_t>(job.stretch), 1, job.batches.size())) {}
+  size_t stretch() const { return stretch_; }
+
+  /// Adds a chain for each batch of the next stretch.
+  void run(size_t number, std::vector<Chain>& chains) {
+    std::vector<Chain> of(stretch_);
+    for (size_t i = 0; i < stretch_; ++i) {
+      of[i].batch = batch_at(i);
+      of[i].order = order_of_plans(job_.plans, number);
+      of[i].plans.resize(job_.plans);
+    }
+    go_through(0, [&](size_t i, double ms) { of[i].baseline.push_back(ms); });
+    for (const size_t p : of[0].order) {
+      go_through(p + 1, [&](size_t i, double ms) { of[i].plans[p].plan = ms, of[i].plans[p].before = of[i].baseline.back(); });
+      go_through(0, [&](size_t i, double ms) { of[i].plans[p].after = of[i].baseline.emplace_back(ms); });
+    }
+    first_ = (first_ + stretch_) % job_.batches.size();
+    chains.insert(chains.end(), of.begin(), of.end());
+  }
+
+ private:
+  int64_t batch_at(size_t i) const { return job_.batches[(first_ + i) % job_.batches.size()]; }
+
+  template <class Take>
+  void go_through(size_t plan, Take take) {
+    const int64_t before = batch_at(job_.batches.size() - 1);
+    if (last_ != std::pair(plan, before)) {
+      if (job_.pass) {
+        job_.pass(plan, before);
+      } else {
+        job_.execute(plan, before);
+      }
+    }
+    for (size_t i = 0; i < stretch_; ++i) {
+      double ms = job_.execute(plan, batch_at(i));
+      if (i + 1 == stretch_ && job_.finish) ms += job_.finish(plan);
+      take(i, ms);
+    }
+    last_ = {plan, batch_at(stretch_ - 1)};
+  }
+
+  const MirroredJob& job_;
+  size_t stretch_, first_ = 0;
+  std::pair<size_t, int64_t> last_{0, -1};  // plan and batch that ran last
+};
+
+/// Chains of a stretch share what disturbed it: they are of one round.
+void set_rounds(MirroredTimes& times, size_t batches, size_t stretch) {
   constexpr size_t kMostParts = 20;
-  const size_t chains = times.chains.size();
+  const size_t chains = times.chains.size(), stretches = chains / stretch;
   const bool whole = chains >= static_cast<size_t>(kLeastRounds) * batches;
-  const size_t rounds = whole ? chains / batches : std::min(chains, kMostParts);
-  for (size_t i = 0; i < chains; ++i)
-    times.chains[i].round = static_cast<int32_t>(whole ? std::min(i / batches, rounds - 1) : i * rounds / chains);
+  const size_t rounds = whole ? chains / batches : std::min(stretches, kMostParts);
+  for (size_t i = 0; i < chains; ++i) {
+    const size_t at = i / stretch;
+    times.chains[i].round = static_cast<int32_t>(whole ? std::min(at * stretch / batches, rounds - 1) : at * rounds / stretches);
+  }
   times.rounds = static_cast<int64_t>(rounds);
 }
 
@@ -103,7 +151,8 @@ std::map<int64_t, double> baseline_by_batch(const std::vector<Chain>& chains) {
 Ratio MirroredTimes::speedup(size_t plan) const {
   const std::map<int64_t, double> weight = baseline_by_batch(chains);
   std::vector<PairedVisit> visits;
-  for (const Chain& c : chains) visits.push_back({c.batch, c.round, weight.at(c.batch), {c.before[plan], c.after[plan]}, c.plan[plan]});
+  for (const Chain& c : chains)
+    visits.push_back({c.batch, c.round, weight.at(c.batch), {c.plans[plan].before, c.plans[plan].after}, c.plans[plan].plan});
   return paired_ratio(visits);
 }
 
@@ -113,19 +162,19 @@ Ratio MirroredTimes::speedup_between(size_t first, size_t second) const {
   for (const Chain& c : chains)
     for (size_t i = 0; i + 1 < c.order.size(); ++i)
       if ((c.order[i] == first && c.order[i + 1] == second) || (c.order[i] == second && c.order[i + 1] == first))
-        visits.push_back({c.batch, c.round, weight.at(c.batch), {c.plan[first]}, c.plan[second]});
+        visits.push_back({c.batch, c.round, weight.at(c.batch), {c.plans[first].plan}, c.plans[second].plan});
   return paired_ratio(visits);
 }
 
 Latency MirroredTimes::plan_latency(size_t plan) const {
   std::vector<double> ms;
-  for (const Chain& c : chains) ms.push_back(c.plan[plan]);
+  for (const Chain& c : chains) ms.push_back(c.plans[plan].plan);
   return latency_of(ms);
 }
 
 Latency MirroredTimes::baseline_latency(size_t plan) const {
   std::vector<double> ms;
-  for (const Chain& c : chains) ms.push_back(c.before[plan]), ms.push_back(c.after[plan]);
+  for (const Chain& c : chains) ms.push_back(c.plans[plan].before), ms.push_back(c.plans[plan].after);
   return latency_of(ms);
 }
 
@@ -135,17 +184,28 @@ Latency MirroredTimes::baseline_latency() const {
   return latency_of(ms);
 }
 
+int64_t stretch_of(int64_t count, size_t plans, double milliseconds, double seconds) {
+  const auto passes = static_cast<double>(2 * plans + 1);
+  const double room = seconds * 1e3 / (static_cast<double>(kLeastRounds) * passes * std::max(milliseconds, 1e-6)) - (plans > 0 ? 1 : 0);
+  return std::clamp<int64_t>(std::llround(std::min(room, 1e9)), std::min<int64_t>(count, 2), count);
+}
+
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress) {
-  const auto clock = job.clock ? job.clock : machine_seconds;
+  const auto clock = job.clock ? job.clock : seconds_now;
   MirroredTimes times;
-  BatchOrder order(job.batches);
+  BatchOrder drawn(job.batches);
+  DataOrder in_order(job);
   const double begin = clock();
   constexpr size_t kMostChains = 4000;  // more would not narrow an interval that anybody reads
-  for (size_t i = 0; i < static_cast<size_t>(kLeastRounds) || (i < kMostChains && clock() - begin < job.seconds); ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(kLeastRounds) || (times.chains.size() < kMostChains && clock() - begin < job.seconds); ++i) {
     progress.report("measuring", std::llround(10 * (clock() - begin)), std::llround(10 * job.seconds));
-    times.chains.push_back(run_chain(job, order.next(), i));
+    if (job.stretch > 0) {
+      in_order.run(i, times.chains);
+    } else {
+      times.chains.push_back(run_chain(job, drawn.next(), i));
+    }
   }
-  set_rounds(times, job.batches.size());
+  set_rounds(times, job.batches.size(), job.stretch > 0 ? in_order.stretch() : 1);
   std::set<int64_t> seen;
   for (const Chain& c : times.chains) seen.insert(c.batch);
   times.batches = static_cast<int64_t>(seen.size());

@@ -4,6 +4,10 @@
 // up and is not kept. Every execution of a plan has one of the baseline directly before and one directly after it (two mirrored pairs), and
 // follows another plan, as every other does. The order of the plans rotates from chain to chain and turns round in every second one, so
 // that no plan always stands at the same place of something periodic, and a trend cancels.
+//
+// In the data's order, where what an execution finds depends on the batch before it (slots of a budget that all plans share): the unit that
+// alternates is a stretch of batches instead of a batch. Each plan goes through it as through the data, behind the batch before it, which
+// is not timed, so that it finds what it would have left itself; then the next plan does. Each batch of the stretch is a chain.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,13 +22,17 @@ namespace stormcell {
 /// Fewer rounds say little about an interval.
 inline constexpr int64_t kLeastRounds = 7;
 
+/// Milliseconds of a plan, and of the baseline before and after it.
+struct Mirrored {
+  double before = 0, plan = 0, after = 0;
+};
 /// Milliseconds of one chain on one batch.
 struct Chain {
   int64_t batch = 0;
   int32_t round = 0;
-  std::vector<double> before, plan, after;  ///< by plan: the baseline before it, itself, the baseline after it
-  std::vector<size_t> order;                ///< of the plans, as they ran
-  std::vector<double> baseline;             ///< as they ran: one more than plans
+  std::vector<Mirrored> plans;   ///< by plan
+  std::vector<size_t> order;     ///< of the plans, as they ran
+  std::vector<double> baseline;  ///< as they ran: one more than plans
 };
 
 struct MirroredTimes {
@@ -50,7 +58,14 @@ struct MirroredJob {
   double seconds = 1;            ///< at least kLeastRounds chains are run, whatever they take
   std::function<double(size_t plan, int64_t batch)> execute;
   std::function<double()> clock;  ///< seconds; empty: the machine's
+  // In the data's order:
+  int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up
+  std::function<void(size_t plan, int64_t batch)> pass;  ///< what is not timed; empty: as execute
+  std::function<double(size_t plan)> finish;             ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
 };
+/// Batches of a stretch, of `count` in all and `milliseconds` each, so that kLeastRounds stretches take about `seconds`; two at least where
+/// there are two.
+int64_t stretch_of(int64_t count, size_t plans, double milliseconds, double seconds);
 /// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to 64 of them twice. A
 /// round is one way through them; where the time does not suffice for kLeastRounds of those, up to 20 equal parts of what was run.
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress);

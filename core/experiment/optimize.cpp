@@ -3,11 +3,14 @@
 
 #include "core/experiment/candidates.h"
 #include "core/experiment/experiment.h"
+#include "core/experiment/experiment_figures.h"
+#include "core/experiment/measured_plans.h"
 #include "core/experiment/pass_report.h"
 #include "core/experiment/profile_split.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
 #include "core/machine/memory.h"
 
@@ -23,7 +26,7 @@ class Optimization {
         progress_(progress),
         chosen_(select_passes(options.passes)),
         split_(split_batches(s_.data->batch_count(), s_.options.profile_split)),
-        result_(start_summary(work, "optimize")) {
+        result_(start_summary(work, RunKind::optimize)) {
     result_->split = figures_of(split_);
   }
 
@@ -31,6 +34,7 @@ class Optimization {
     s_.budget.restart();
     profile();
     find_plan();
+    s_.budget.set_peak(peak_resident_memory());
     verify();
     set_gains();
     gains_.tell(result_->passes, result_->warnings);
@@ -45,16 +49,13 @@ class Optimization {
     work_.check_fits(work_.graph(), {}, result_->warnings);
     baseline_ = work_.make_baseline(progress_);
     result_->load_seconds = s_.store->load_seconds();
-    SessionRun session(options_.session, s_, *baseline_, "profile", true, "{}", result_->settings);
-    for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
-      progress_.report("profiling", b, s_.data->batch_count());
-      const Batch batch = s_.data->batch(b);
-      ExecuteOptions execute;
-      execute.record = execute.events = true;
-      s_.run_batch(*baseline_, batch, execute);
-      const bool is_profiled = std::binary_search(split_.profiled.begin(), split_.profiled.end(), b);
-      session.add(batch, static_cast<uint8_t>((is_profiled ? kProfiled : kNoPart) | (is_profiled && !split_.same ? kNoPart : kMeasured)));
-    }
+    SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings});
+    ExecuteOptions execute;
+    execute.record = execute.events = true;
+    run_over_data(s_, *baseline_, "profiling", execute, progress_, [&](const Batch& batch) {
+      batch_ms_ += baseline_->result.milliseconds / static_cast<double>(s_.data->batch_count());
+      session.add(batch, split_.part_of(batch.index));
+    });
     result_->routing = router_figures(session.profile());
     profile_ = load_profile(session.profile());
     session.finish("");
@@ -120,40 +121,26 @@ class Optimization {
 
   /// All plans mirrored with the baseline over the batches that were not profiled.
   void measure(double seconds) {
-    MirroredJob job{plans_.plans.size(), split_.measured, seconds, {}, {}};
-    Batch batch;
-    job.execute = [&](size_t p, int64_t b) {
-      progress_.cancel.check();
-      if (batch.index != b || batch.items.empty()) {
-        batch = s_.data->batch(b);
-        bring_to_size_of(batch);
-      }
-      ReadyPlan& plan = p == 0 ? *baseline_ : *plans_.plans[p - 1];
-      s_.run_batch(plan, batch, {});
-      return plan.result.milliseconds;
-    };
-    // A plan that computes something else has no speed-up.
-    plans_.wrong.assign(plans_.plans.size(), {});
-    for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences = work_.differences_from(*baseline_, plans_.plans, b);
-      for (size_t p = 0; p < differences.size(); ++p)
-        if (plans_.wrong[p].empty() && !differences[p].empty()) plans_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
-    }
-    for (ReadyPlan* plan : all_plans()) plan->guards.clear();
-    // What a plan touches for the first time is not measured.
-    for (size_t p = 0; p <= plans_.plans.size(); ++p) job.execute(p, split_.measured.front());
+    MeasuredPlans plans(s_, all_plans(), progress_);
+    MirroredJob job = plans.job(split_.measured, seconds);
+    // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
+    if (s_.store->budget() > 0)
+      job.stretch = stretch_of(static_cast<int64_t>(split_.measured.size()), plans_.plans.size(), batch_ms_, seconds);
+    compare_with_baseline();
+    for (ReadyPlan* plan : all_plans()) plan->guards.clear(), plan->timed = {};
+    plans.warm_up(split_.measured.front());
     const ProcessorTimes before = processor_times();
     times_ = measure_mirrored(job, progress_);
     others_.add(before, processor_times());
   }
 
-  /// Before anything is timed: a plan that is compiled between two executions would find cold caches, the other not; nor is measured what
-  /// it touches for the first time.
-  void bring_to_size_of(const Batch& batch) {
-    for (ReadyPlan* plan : all_plans()) {
-      const int64_t builds = plan->builds();
-      plan->use(batch.picture);
-      if (plan->builds() != builds) s_.run_batch(*plan, batch, {});
+  /// A plan that computes something else has no speed-up.
+  void compare_with_baseline() {
+    plans_.wrong.assign(plans_.plans.size(), {});
+    for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
+      const std::vector<std::string> differences = differences_from(work_, *baseline_, plans_.plans, b);
+      for (size_t p = 0; p < differences.size(); ++p)
+        if (plans_.wrong[p].empty() && !differences[p].empty()) plans_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
     }
   }
 
@@ -166,7 +153,7 @@ class Optimization {
 
   /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
   void verify() {
-    Verification& v = result_->verified.emplace(work_.verify(optimized(), baseline_.get(), progress_));
+    Verification& v = result_->verified.emplace(stormcell::verify(work_, optimized(), baseline_.get(), verify_options(s_), progress_));
     // What is measured was compared with the baseline on a batch that the verification may not have come to.
     if (plans_.final_plan != kNoPlan && !plans_.wrong[plans_.final_plan].empty()) {
       v.reasons.push_back("beside the baseline: " + plans_.wrong[plans_.final_plan]);
@@ -203,51 +190,36 @@ class Optimization {
     result_->speedup_basis = std::string(to_text(all.basis));
   }
 
-  /// Figures of the plans, limits and time by operator.
   void set_figures() {
     RunSummaryFigures& r = *result_;
     const bool both = plans_.final_plan != kNoPlan;
-    std::vector<int64_t> batches;
-    for (const Chain& c : times_.chains) batches.push_back(c.batch);
     const Latency before = both ? times_.baseline_latency(plans_.final_plan) : times_.baseline_latency();
-    r.baseline = s_.plan_figures(*baseline_, before, batches, times_.rounds);
+    std::vector<MeasuredPlan> plans{{*baseline_, before, r.baseline, r.baseline_operators}};
     // Without a pass that applied there is no other plan, and nothing to compare.
-    if (both) r.optimized = s_.plan_figures(optimized(), times_.plan_latency(plans_.final_plan), batches, times_.rounds);
-    r.peak_resident_bytes = peak_resident_memory();
-    s_.probe(1, progress_);
-    if (options_.measure_seconds > 0) s_.warn_of_noise(repeat_spread(times_), others_, r.warnings);
-    r.baseline_operators = s_.operator_times(*baseline_, progress_);
-    if (both) r.optimized_operators = s_.operator_times(optimized(), progress_);
-    // Each plan against the limit of its own work: one that computes less has less to do at best.
-    const auto set_share = [&](PlanFigures& figures, ReadyPlan& plan) {
-      if (figures.latency_ms.mean > 0) figures.limit_share = s_.mean_limit_milliseconds(plan, batches, progress_) / figures.latency_ms.mean;
-    };
-    set_share(*r.baseline, *baseline_);
-    if (both) set_share(*r.optimized, optimized());
-    r.device = s_.device_figures();
+    if (both) plans.push_back({optimized(), times_.plan_latency(plans_.final_plan), r.optimized, r.optimized_operators});
+    Measured how = measured(times_);
+    how.others = others_;
+    stormcell::set_figures(work_, how, plans, options_.measure_seconds > 0, r, progress_);
   }
 
   /// The optimised run with its summary is the session's newest.
   void record() {
     RunSummaryFigures& r = *result_;
     r.session = options_.session;
-    SessionRun session(options_.session, s_, optimized(), "optimize", true, r.config.empty() ? "{}" : r.config, r.settings);
+    SessionRun session(s_, optimized(), {options_.session, RunKind::optimize, true, r.settings, r.config.empty() ? "{}" : r.config});
     // Guards are counted over all batches, each once, whether they are recorded or not.
     optimized().guards.clear();
-    for (int64_t b = 0; (session.open() || !optimized().program->guards.empty()) && b < s_.data->batch_count(); ++b) {
-      progress_.report("recording", b, s_.data->batch_count());
-      const Batch batch = s_.data->batch(b);
-      ExecuteOptions execute;
-      execute.record = execute.events = session.open();
-      s_.run_batch(optimized(), batch, execute);
+    ExecuteOptions execute;
+    execute.record = execute.events = session.open();
+    const auto add = [&](const Batch& batch) {
       if (session.open()) session.add(batch);
-    }
-    add_guard_counts(optimized(), r.passes);
-    Experiment::State::warn_of_misses(optimized(), r.warnings);
-    r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
-    // At the end: what a miss had to load counts as loaded.
-    r.unloaded_weight_bytes = optimized().unloaded_weight_bytes();
-    r.weight_budget = s_.budget.figures();
+    };
+    if (session.open() || !optimized().program->guards.empty()) run_over_data(s_, optimized(), "recording", execute, progress_, add);
+    tell_of_guards(optimized(), r);
+    set_memory_at_end(optimized(), r);
+    tell_of_budget(s_, r.weight_budget, r.warnings);
+    if (r.verified->passed && s_.model->changed_files)
+      for (std::string& change : s_.model->changed_files()) r.warnings.push_back(std::move(change) + ", after it was verified");
     r.session_run = session.finish(to_json(r));
   }
 
@@ -259,6 +231,7 @@ class Optimization {
   ProfileSplit split_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> baseline_;
+  double batch_ms_ = 0;  // mean, of the profile
   LoadProfile profile_;
   Gains gains_;
   Candidates plans_;
@@ -269,7 +242,8 @@ class Optimization {
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize, const Progress& progress) {
-  return of_each_phase(*state_, [&](Workload& work) { return Optimization(work, optimize, progress).run(); });
+  const State::Call call(*state_, progress);
+  return of_each_phase(*state_, optimize.half_done, [&](Workload& work) { return Optimization(work, optimize, progress).run(); });
 }
 
 }  // namespace stormcell

@@ -4,25 +4,35 @@
 #include <cmath>
 #include <limits>
 
+#include "core/formats/safetensors.h"
+
 namespace stormcell {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Where the reference itself is no number, the same is no error: such models run with --allow-nonfinite.
+/// Of values that are not refused: those that are not finite are the same on both sides.
 double difference(float ours, float reference) {
-  if (ours == reference || (std::isnan(ours) && std::isnan(reference))) return 0;
-  const double d = std::fabs(static_cast<double>(ours) - static_cast<double>(reference));
-  return std::isnan(d) ? kInfinite : d;
+  return std::isfinite(ours) ? std::fabs(static_cast<double>(ours) - static_cast<double>(reference)) : 0;
+}
+
+/// "element [0, 3]"
+std::string place_of(const OutputValue& output, size_t element) {
+  std::vector<int64_t> index(output.shape.size());
+  for (size_t d = index.size(); d-- > 0;) {
+    const auto extent = static_cast<size_t>(std::max<int64_t>(output.shape[d], 1));
+    index[d] = static_cast<int64_t>(element % extent), element /= extent;
+  }
+  return "element " + shape_text(index);
 }
 
 }  // namespace
 
 void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
-                      const std::map<std::string, std::vector<int32_t>>& real, int64_t items) {
+                      const std::map<std::string, std::vector<int32_t>>& real, int64_t items, int64_t batch) {
   for (const OutputValue& r : reference) {
     auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.name == r.name; });
-    if (sum == sums_.end()) sum = sums_.insert(sum, Sum{r.name});
+    if (sum == sums_.end()) sum = sums_.insert(sum, Sum{r.name, NonFiniteValues(nonfinite_)});
     const auto o = std::find_if(ours.begin(), ours.end(), [&](const OutputValue& v) { return v.name == r.name; });
     if (o == ours.end() || o->reals.size() != r.reals.size() || o->integers.size() != r.integers.size()) {
       sum->error.add_difference(kInfinite, 0);
@@ -41,7 +51,8 @@ void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<Ou
       double most = 0, size = 0;
       for (size_t i = begin; i < begin + of_item; ++i) {
         if (!counts(i)) continue;
-        most = std::max(most, difference(o->reals[i], r.reals[i]));
+        const bool stands = sum->nonfinite.add(o->reals[i], r.reals[i], batch, [&] { return place_of(r, i); });
+        most = std::max(most, stands ? difference(o->reals[i], r.reals[i]) : kInfinite);
         if (std::isfinite(r.reals[i])) size = std::max(size, std::fabs(static_cast<double>(r.reals[i])));
       }
       sum->error.add_size(size);
@@ -60,6 +71,18 @@ std::vector<OutputDifference> OutputJudge::differences_on_scale_of(const OutputJ
     list.push_back({s.name, s.error.largest_difference(), s.error.largest(usual), 0});
   }
   return list;
+}
+
+std::string OutputJudge::nonfinite_in(const std::string& output) const {
+  for (const Sum& s : sums_)
+    if (s.name == output) return s.nonfinite.reason();
+  return {};
+}
+
+int64_t OutputJudge::allowed_nonfinite() const {
+  int64_t count = 0;
+  for (const Sum& s : sums_) count += s.nonfinite.allowed();
+  return count;
 }
 
 double largest(const std::vector<OutputDifference>& outputs) {

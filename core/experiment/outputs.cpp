@@ -44,7 +44,7 @@ void OutputWriter::declare(const CompiledPlan& plan, const Batch& batch, std::ve
   }
   if (!batch.is_consecutive()) list.push_back({prefix_of(batch) + "items", DType::i64, {batch.size()}});
   const Program& program = *plan.program;
-  for (const int32_t first : plan.records->routers.first) {
+  for (const RouterId first : plan.records->routers.first) {
     const ProgramRouter& router = program.routers[first];
     const Operand& d = program.operands[router.decision];
     const std::vector<int64_t> shape{rows_of(program, router, bindings), d.fan_out};
@@ -87,7 +87,7 @@ void OutputWriter::add(const Batch& batch) {
   const NamedRouters& named = plan_.records->routers;
   std::vector<const ExecutedDecision*> decided(named.first.size());
   for (const ExecutedDecision* d : standing_decisions(program, named, plan_.result))
-    if (d->turn == 0) decided[static_cast<size_t>(named.of[static_cast<size_t>(d->router)])] = d;
+    if (d->turn == 0) decided[static_cast<size_t>(named.of[d->router])] = d;
   const Bindings bindings = bindings_of(*plan_.graph, batch, 0);
   for (size_t n = 0; n < decided.size(); ++n) {
     const ProgramRouter& router = program.routers[named.first[n]];

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/base/lcg.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {
@@ -137,13 +138,10 @@ Ratio with_interval(const Estimate& log_ratio, size_t rounds, RatioBasis basis) 
   if (rounds < 2) return r;
   std::vector<double> draws;
   Drawn drawn(rounds);
-  uint64_t state = 1;
+  Lcg random;
   for (int draw = 0; draw < kDraws; ++draw) {
     std::fill(drawn.begin(), drawn.end(), 0);
-    for (size_t i = 0; i < rounds; ++i) {
-      state = state * 6364136223846793005ull + 1442695040888963407ull;
-      ++drawn[(state >> 33) % rounds];
-    }
+    for (size_t i = 0; i < rounds; ++i) ++drawn[random.next() % rounds];
     draws.push_back(log_ratio(drawn));
   }
   const double tail = tail_of_interval(static_cast<int64_t>(rounds));

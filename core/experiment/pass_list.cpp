@@ -30,11 +30,7 @@ std::vector<PassLine> list_passes() {
 }
 
 void check_pass_ids(const std::string& option, const std::vector<std::string>& ids) {
-  std::string known;
-  for (const Pass& pass : passes()) known += (known.empty() ? "" : ", ") + std::string(pass.id);
-  for (const std::string& id : ids)
-    if (!find_pass(id))
-      bad_input(option, "\"" + id + "\" is " + (is_planned_pass(id) ? "not in this version" : "no pass"), "one of " + known);
+  for (const std::string& id : ids) check_pass(id, option);
 }
 
 std::map<std::string, std::map<std::string, std::string>> parse_pass_options(const std::string& option,

@@ -10,6 +10,7 @@ PassReport report_of(const PassOutcome& outcome) {
   report.reason += (report.reason.empty() ? "" : ": ") + outcome.cumulative.reason;
   report.options = outcome.options;
   report.parameters = outcome.cumulative.parameters;
+  report.leaves_padding_out = outcome.pass->leaves_padding_out;
   return report;
 }
 

@@ -20,7 +20,7 @@ std::map<ValueId, Loads> loads_of(const Program& program, const ExecutionResult&
     of.cells += static_cast<double>(d.shape.cells);
     for (const int32_t choice : d.choice)
       if (is_kept(choice)) ++of.of_branch[static_cast<size_t>(choice)];
-    if (router.repeat >= 0) turns = std::max(turns, d.turn + 1);
+    if (router.repeat != kNone) turns = std::max(turns, d.turn + 1);
   }
   return loads;
 }

@@ -1,13 +1,16 @@
 #include "core/experiment/profile_split.h"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
-#include "core/base/error.h"
+#include "core/profile/record.h"
+#include "core/summary/settings.h"
 
 namespace stormcell {
 
 ProfileSplit split_batches(int64_t count, const std::string& rule) {
-  if (rule != "strided" && rule != "first") bad_input("--profile-split", "\"" + rule + "\" is no way to split", "use strided or first");
+  check_profile_split(rule);
   ProfileSplit split{rule, {}, {}, count == 1};
   const int64_t quarter = (count + 3) / 4;
   for (int64_t b = 0; b < count; ++b)
@@ -16,8 +19,19 @@ ProfileSplit split_batches(int64_t count, const std::string& rule) {
   return split;
 }
 
+uint8_t ProfileSplit::part_of(int64_t batch) const {
+  if (!std::binary_search(profiled.begin(), profiled.end(), batch)) return kMeasured;
+  return static_cast<uint8_t>(same ? kProfiled | kMeasured : kProfiled);
+}
+
 SplitFigures figures_of(const ProfileSplit& split) {
   return {split.rule, static_cast<int64_t>(split.profiled.size()), static_cast<int64_t>(split.measured.size()), split.same};
+}
+
+std::vector<int64_t> all_batches(const Dataset& data) {
+  std::vector<int64_t> all(static_cast<size_t>(data.batch_count()));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return all;
 }
 
 std::vector<int64_t> one_of_each_size(const Dataset& data, const std::vector<int64_t>& batches) {

@@ -1,6 +1,10 @@
 #include "core/experiment/ready_plan.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
+#include "core/experiment/batch_inputs.h"
+#include "core/models/model.h"
 
 namespace stormcell {
 namespace {
@@ -36,7 +40,7 @@ void ReadyPlan::check_layout(PictureSize size, const RunLayout& other) const {
 void ReadyPlan::use(PictureSize size) {
   if (executor && size == size_) return;
   if (executor) {
-    const std::set<int32_t> needed = executor->weights(true), spared = executor->weights(false);
+    const std::set<WeightHandle> needed = executor->needed_weights(), spared = executor->spared_weights();
     needed_.insert(needed.begin(), needed.end());
     spared_.insert(spared.begin(), spared.end());
   }
@@ -45,20 +49,42 @@ void ReadyPlan::use(PictureSize size) {
   size_ = size;
 }
 
+Bindings ReadyPlan::bindings(const Batch& batch) const { return bindings_of(*graph, batch, new_tokens); }
+
+void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
+  ExecuteOptions execute = options;
+  execute.outputs |= new_tokens > 0;  // tokens are few, and reading them is not measured
+  use(batch.picture);
+  executor->run(inputs_of(batch), bindings(batch), execute, result);
+  keep_result(batch);
+}
+
+void ReadyPlan::keep_result(const Batch& batch) {
+  if (result.state_bytes > states.taken_bytes) states.taken_bytes = result.state_bytes, states.taken_pages = result.state_pages;
+  states.planned_bytes = std::max(states.planned_bytes, executor->layout().memory.page_bytes);
+  for (const OutputValue& out : result.outputs)
+    if (out.name == kGenerated) decoded[batch.index] = out.integers;
+  for (const GuardId i : program->guards.ids()) {
+    GuardCounts& counts = guards[program->guards[i].pass];
+    counts.hits += result.guard_hits[i];
+    counts.misses += result.guard_misses[i];
+  }
+}
+
 int64_t ReadyPlan::weight_bytes() const {
-  std::set<int32_t> needed = executor->weights(true);
+  std::set<WeightHandle> needed = executor->needed_weights();
   needed.insert(needed_.begin(), needed_.end());
   int64_t bytes = store_.counters().slot_bytes;
-  for (const int32_t handle : needed) bytes += store_.bytes(handle);
+  for (const WeightHandle handle : needed) bytes += store_.bytes(handle);
   return bytes;
 }
 
 int64_t ReadyPlan::unloaded_weight_bytes() const {
-  const std::set<int32_t> needed = executor->weights(true);
-  std::set<int32_t> spared = executor->weights(false);
+  const std::set<WeightHandle> needed = executor->needed_weights();
+  std::set<WeightHandle> spared = executor->spared_weights();
   spared.insert(spared_.begin(), spared_.end());
   int64_t bytes = 0;
-  for (const int32_t handle : spared)
+  for (const WeightHandle handle : spared)
     if (!needed.contains(handle) && !needed_.contains(handle)) bytes += store_.bytes(handle);
   return bytes;
 }

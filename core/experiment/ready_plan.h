@@ -6,9 +6,11 @@
 #include <set>
 #include <string>
 
+#include "core/experiment/budget_meter.h"
 #include "core/experiment/by_size.h"
 #include "core/experiment/record_plan.h"
 #include "core/runtime/executor.h"
+#include "core/summary/results.h"
 
 namespace stormcell {
 
@@ -39,6 +41,10 @@ class ReadyPlan : public CompiledPlan {
   /// What it inherits is for pictures of this size from here on. Throws Error(failed) where the plan of this size has other routers or
   /// other steps than the first: a record names both by number.
   void use(PictureSize size);
+  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in `result`, tokens in `decoded`.
+  void run(const Batch& batch, const ExecuteOptions& options);
+  /// Of the graph in use.
+  Bindings bindings(const Batch& batch) const;
   /// Of a size, without an executor.
   CompiledPlan lowered(PictureSize size) const { return lower_(size); }
   /// Of the first size: spaces, routers, steps with their work.
@@ -60,9 +66,12 @@ class ReadyPlan : public CompiledPlan {
   ExecutionResult result;                           ///< of the last batch
   std::map<int64_t, std::vector<int32_t>> decoded;  ///< by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
   std::map<std::string, GuardCounts> guards;        ///< by the pass that put them there, since the plan was made or they were cleared
+  StateFigures states;                              ///< over all batches that ran so far
+  TimedReads timed;                                 ///< under a budget, since the plan was made or they were cleared
 
  private:
   CompiledPlan build(PictureSize size);
+  void keep_result(const Batch& batch);
   void check_layout(PictureSize size, const RunLayout& other) const;
 
   std::string name_;
@@ -73,7 +82,7 @@ class ReadyPlan : public CompiledPlan {
   PictureSize size_;
   RunLayout layout_;
   int64_t activation_bytes_ = 0;
-  std::set<int32_t> needed_, spared_;  // weights, of the sizes that are not in use
+  std::set<WeightHandle> needed_, spared_;  // weights, of the sizes that are not in use
 };
 
 }  // namespace stormcell

@@ -12,14 +12,14 @@
 namespace stormcell {
 namespace {
 
-ValueId decision_of(const Program& program, int32_t router) { return program.graph->node(program.routers[router].node).outputs[0]; }
+ValueId decision_of(const Program& program, RouterId router) { return program.graph->node(program.routers[router].node).outputs[0]; }
 
-bool in_turns(const Program& program, const ExecutedDecision& d) { return program.routers[d.router].repeat >= 0; }
+bool in_turns(const Program& program, const ExecutedDecision& d) { return program.routers[d.router].repeat != kNone; }
 
 /// The named router whose decision fills a routed space, -1: none.
 int32_t router_over(const Program& program, const NamedRouters& named, const CellSpace& space) {
-  for (size_t r = 0; r < program.routers.size(); ++r)
-    if (decision_of(program, static_cast<int32_t>(r)) == space.decision) return named.of[r];
+  for (const RouterId r : program.routers.ids())
+    if (decision_of(program, r) == space.decision) return named.of[r];
   return -1;
 }
 
@@ -35,11 +35,9 @@ SpaceId routed_above(const Graph& g, SpaceId space) {
 /// Index of the recorded space that a graph space is, added where it is new.
 int32_t recorded_space(RecordPlan& plan, const Graph& graph, SpaceId space) {
   for (size_t s = 0; s < plan.spaces.size(); ++s)
-    if (plan.spaces[s] == space || plan.turn_spaces[s] == space) return static_cast<int32_t>(s);
+    if (plan.spaces[s].space == space || plan.spaces[s].turn_space == space) return static_cast<int32_t>(s);
   plan.layout.spaces.push_back(graph.space(space).name);
-  plan.spaces.push_back(kNone);
-  plan.turn_spaces.push_back(kNone);
-  plan.columns.push_back(static_cast<int32_t>(grid_columns(graph, space)));
+  plan.spaces.push_back({kNone, kNone, static_cast<int32_t>(grid_columns(graph, space))});
   return static_cast<int32_t>(plan.spaces.size()) - 1;
 }
 
@@ -47,25 +45,26 @@ int32_t recorded_space(RecordPlan& plan, const Graph& graph, SpaceId space) {
 void add_spaces(RecordPlan& plan, const Program& program) {
   const Graph& g = *program.graph;
   std::vector<int32_t> space_of(plan.routers.first.size(), -1);
-  for (size_t r = 0; r < program.routers.size(); ++r) {
+  for (const RouterId r : program.routers.ids()) {
     const ProgramRouter& router = program.routers[r];
     int32_t& space = space_of[static_cast<size_t>(plan.routers.of[r])];
     if (space < 0) space = recorded_space(plan, g, router.dense_space);
-    (router.repeat >= 0 ? plan.turn_spaces : plan.spaces)[static_cast<size_t>(space)] = router.dense_space;
+    RecordedSpace& recorded = plan.spaces[static_cast<size_t>(space)];
+    (router.repeat != kNone ? recorded.turn_space : recorded.space) = router.dense_space;
   }
   for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
   // Sequences are told by the cells of a space: where nobody decides, by those of an input.
-  if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](SpaceId s) { return s != kNone; })) return;
+  if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; })) return;
   for (const Value& v : g.values)
     if (v.kind == ValueKind::input && v.type.space != kNone) {
-      plan.spaces[static_cast<size_t>(recorded_space(plan, g, v.type.space))] = v.type.space;
+      plan.spaces[static_cast<size_t>(recorded_space(plan, g, v.type.space))].space = v.type.space;
       return;
     }
 }
 
 void add_routers(RecordPlan& plan, const Program& program) {
   const Graph& g = *program.graph;
-  for (const int32_t first : plan.routers.first) {
+  for (const RouterId first : plan.routers.first) {
     const ProgramRouter& router = program.routers[first];
     const Node& node = g.node(router.node);
     const Value& decision = g.value(node.outputs[0]);
@@ -88,26 +87,27 @@ void add_routers(RecordPlan& plan, const Program& program) {
 std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& named) {
   const auto router_of = [&](NodeId node) {
     const auto at = std::find_if(program.routers.begin(), program.routers.end(), [&](const ProgramRouter& r) { return r.node == node; });
-    return static_cast<size_t>(at - program.routers.begin());
+    return RouterId(at - program.routers.begin());
   };
   std::vector<LayoutEdge> edges;
   for (const RouterEdge& e : router_edges(*program.graph)) {
-    const size_t a = router_of(e.from), b = router_of(e.to);
-    if (std::max(a, b) >= program.routers.size()) continue;  // the plan does not run it
+    const RouterId a = router_of(e.from), b = router_of(e.to);
+    if (!program.routers.holds(a) || !program.routers.holds(b)) continue;  // the plan does not run it
     if (program.routers[a].repeat == program.routers[b].repeat) edges.push_back({named.of[a], named.of[b], e.branches});
   }
   return edges;
 }
 
-/// Puts each named router behind those whose cells come to it, else leaves them in running order. There a router of a guard's fallback
-/// stands behind all of the taken body, also where it comes before one that both bodies have. `edges` name the routers as `named` does.
+/// Puts each named router behind those whose cells come to it; where edges leave it open, running order decides. In running order a guard's
+/// fallback comes after its whole taken body, so a router that only the fallback has stands last, though in the model it may come before
+/// one that both bodies have. `edges` name the routers as `named` does.
 void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
   const Graph& g = *program.graph;
   const size_t count = named.first.size();
   std::set<std::pair<int32_t, int32_t>> before;
   for (const LayoutEdge& e : edges) before.emplace(e.from, e.to);
-  for (size_t r = 0; r < program.routers.size(); ++r)
-    if (const SpaceId above = routed_above(g, g.value(decision_of(program, static_cast<int32_t>(r))).type.space); above != kNone)
+  for (const RouterId r : program.routers.ids())
+    if (const SpaceId above = routed_above(g, g.value(decision_of(program, r)).type.space); above != kNone)
       before.emplace(router_over(program, named, g.space(above)), named.of[r]);
   std::vector<std::vector<int32_t>> next(count);
   std::vector<int32_t> waits_for(count, 0);
@@ -118,7 +118,8 @@ void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Pro
     left.insert(static_cast<int32_t>(n));
     if (waits_for[n] == 0) ready.insert(static_cast<int32_t>(n));
   }
-  std::vector<int32_t> place(count), first;
+  std::vector<int32_t> place(count);
+  std::vector<RouterId> first;
   while (!left.empty()) {
     // None is ready only where two bodies have the same routers the other way round: then running order breaks the circle.
     const int32_t taken = ready.empty() ? *left.begin() : *ready.begin();
@@ -180,7 +181,7 @@ void add_steps(RecordPlan& plan, const Program& program) {
 void add_decision(const RecordPlan& plan, const Program& program, const ExecutedDecision& d, RecordOptions options, BatchRecord& record) {
   const Graph& g = *program.graph;
   DecisionRecord r;
-  r.router = plan.routers.of[static_cast<size_t>(d.router)];
+  r.router = plan.routers.of[d.router];
   r.choice = d.choice;
   r.weight = d.weight;
   r.padded = d.padded;
@@ -197,7 +198,7 @@ StepEvent event_of(const DeviceEvent& e) { return {e.begin_ns, e.end_ns, static_
 }  // namespace
 
 bool RecordPlan::has_turns() const {
-  return std::any_of(turn_spaces.begin(), turn_spaces.end(), [](SpaceId s) { return s != kNone; });
+  return std::any_of(spaces.begin(), spaces.end(), [](const RecordedSpace& s) { return s.turn_space != kNone; });
 }
 
 RecordPlan record_plan(const Program& program) {
@@ -212,21 +213,22 @@ RecordPlan record_plan(const Program& program) {
   return plan;
 }
 
-void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings,
-                 const ExecutionResult& result, RecordOptions options, BatchRecord& record) {
+void fill_record(const Executed& executed, RecordOptions options, BatchRecord& record) {
+  const auto& [plan, program, batch, bindings, result] = executed;
   const Graph& g = *program.graph;
   const bool has_turns = plan.has_turns();
   record.latency_ms = result.milliseconds;
   if (!batch.is_consecutive()) record.set_items(batch.items);
   for (size_t s = 0; s < plan.spaces.size(); ++s) {
-    if (plan.spaces[s] == kNone) continue;
-    const CellSpace& space = g.space(plan.spaces[s]);
+    const RecordedSpace& recorded = plan.spaces[s];
+    if (recorded.space == kNone) continue;
+    const CellSpace& space = g.space(recorded.space);
     const int64_t cells = space.count.evaluate(bindings);
     CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
     table.phase = has_turns ? Phase::prefill : Phase::forward;
-    table.columns = plan.columns[s];
-    const std::vector<int32_t> mask = mask_over(g, plan.spaces[s], batch, bindings);
-    const std::span<const int32_t> tokens = tokens_over(g, plan.spaces[s], batch);
+    table.columns = recorded.columns;
+    const std::vector<int32_t> mask = mask_over(g, recorded.space, batch, bindings);
+    const std::span<const int32_t> tokens = tokens_over(g, recorded.space, batch);
     // Those that decode begin with other cells than the data have: all of them count.
     const bool fits = static_cast<int64_t>(mask.size()) == cells, known = static_cast<int64_t>(tokens.size()) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
@@ -252,13 +254,26 @@ void fill_record(const RecordPlan& plan, const Program& program, const Batch& ba
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     if (step.kind != StepKind::guard) continue;
-    const int32_t hits = result.guard_hits[static_cast<size_t>(step.index)], misses = result.guard_misses[static_cast<size_t>(step.index)];
+    const int32_t hits = result.guard_hits[step.guard], misses = result.guard_misses[step.guard];
     if (hits || misses) record.guards.push_back({static_cast<int32_t>(i), hits, misses});
   }
 }
 
-std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& plan, const Program& program, const Batch& batch,
-                                       const ExecutionResult& result, const std::vector<int32_t>& generated, int64_t most) {
+std::vector<int32_t> first_positions(const Model& model, const Batch& batch) {
+  std::vector<int32_t> first(static_cast<size_t>(batch.size()), 0);
+  const auto tokens = std::find_if(batch.spaces.begin(), batch.spaces.end(), [](const BatchCells& s) { return s.holds_tokens; });
+  if (model.has_encoder || tokens == batch.spaces.end()) return first;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const auto row = static_cast<int64_t>(i) * tokens->per_item;
+    int64_t behind = tokens->per_item;
+    while (!tokens->real.empty() && behind > 0 && tokens->real[static_cast<size_t>(row + behind - 1)] == 0) --behind;
+    first[i] = static_cast<int32_t>(behind);
+  }
+  return first;
+}
+
+std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& executed, const std::vector<int32_t>& generated, int64_t most) {
+  const auto& [plan, program, batch, bindings, result] = executed;
   std::vector<DecodedTurn> turns;
   const auto turn_at = [&](int32_t turn) -> DecodedTurn& {
     for (auto next = static_cast<int32_t>(turns.size()); next <= turn; ++next) turns.emplace_back().turn = next;
@@ -277,12 +292,10 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& pla
   }
   // A decoder-only model emits its first token in prefill, before turn 0.
   const int32_t ahead = model.has_encoder ? 0 : 1;
-  int32_t length = 0;  // of the input
-  for (const BatchCells& space : batch.spaces)
-    if (space.holds_tokens && length == 0) length = space.per_item;
+  const std::vector<int32_t> first = first_positions(model, batch);
   for (DecodedTurn& t : turns) {
-    t.position = t.turn + (model.has_encoder ? 0 : length);
     for (int64_t i = 0; i < batch.size(); ++i) {
+      t.position.push_back(first[static_cast<size_t>(i)] + t.turn);
       const int32_t *written = generated.data() + i * most, writes = t.turn + ahead;
       const int32_t read = writes > 0 ? written[writes - 1] : model.tokens.decoder_start;
       t.token.push_back(read >= 0 ? read : model.tokens.pad);
@@ -292,17 +305,17 @@ std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& pla
   return turns;
 }
 
-void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const DecodedTurn& turn,
-               const ExecutionResult& result, RecordOptions options, BatchRecord& record) {
+void fill_turn(const Executed& executed, const DecodedTurn& turn, RecordOptions options, BatchRecord& record) {
+  const auto& [plan, program, batch, bindings, result] = executed;
   if (!batch.is_consecutive()) record.set_items(batch.items);
   const std::span events = std::span(result.events).subspan(turn.first_event, turn.events);
   if (!events.empty()) record.latency_ms = static_cast<double>(events.back().end_ns - events.front().begin_ns) * 1e-6;
   for (const DeviceEvent& e : events) record.events.push_back(event_of(e));
-  for (size_t s = 0; s < plan.turn_spaces.size(); ++s) {
-    if (plan.turn_spaces[s] == kNone) continue;
-    const int64_t cells = program.graph->space(plan.turn_spaces[s]).count.evaluate(bindings);
+  for (size_t s = 0; s < plan.spaces.size(); ++s) {
+    if (plan.spaces[s].turn_space == kNone) continue;
+    const int64_t cells = program.graph->space(plan.spaces[s].turn_space).count.evaluate(bindings);
     CellTable table = batch.cell_table(batch.size() > 0 ? cells / batch.size() : 0);
-    table.step = turn.position;
+    table.starts = turn.position;
     table.phase = Phase::decode;
     // One cell a sequence, or its parts.
     std::vector<int32_t> mask;

@@ -10,15 +10,20 @@
 
 namespace stormcell {
 
+/// A cell space as it is recorded: the same cells before and within turns.
+struct RecordedSpace {
+  SpaceId space = kNone;       ///< the graph's, outside of repeats; kNone: nothing is decided there
+  SpaceId turn_space = kNone;  ///< within a repeat
+  int32_t columns = 0;         ///< of the grid that its cells lie in; 0: they lie in a sequence
+};
+
 /// What stays the same over the batches of a run of `program`: cell spaces, routers, steps.
 struct RecordPlan {
-  RunLayout layout;                  ///< its routers are the named ones
-  NamedRouters routers;              ///< each behind those whose cells come to it
-  std::vector<SpaceId> spaces;       ///< by recorded space: the graph's, outside of repeats; kNone: nothing is decided there
-  std::vector<SpaceId> turn_spaces;  ///< by recorded space: the graph's within a repeat; kNone: nothing is decided there
-  std::vector<int32_t> columns;      ///< by recorded space: of the grid that its cells lie in; 0: they lie in a sequence
-  std::vector<bool> in_repeat;       ///< by step
-  bool has_turns() const;            ///< routers decide in turns: each turn is a record of its own
+  RunLayout layout;                   ///< its routers are the named ones
+  NamedRouters routers;               ///< each behind those whose cells come to it
+  std::vector<RecordedSpace> spaces;  ///< those of the layout
+  std::vector<bool> in_repeat;        ///< by step
+  bool has_turns() const;             ///< routers decide in turns: each turn is a record of its own
 };
 RecordPlan record_plan(const Program& program);
 
@@ -28,23 +33,32 @@ struct RecordOptions {
   bool scores = false;  ///< and the margins between them
 };
 
+/// One batch as a plan ran it.
+struct Executed {
+  const RecordPlan& plan;
+  const Program& program;
+  const Batch& batch;
+  const Bindings& bindings;
+  const ExecutionResult& result;
+};
+
 /// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with turns: all but what its
 /// turns did.
-void fill_record(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings,
-                 const ExecutionResult& result, RecordOptions options, BatchRecord& record);
+void fill_record(const Executed& executed, RecordOptions options, BatchRecord& record);
 
 /// One turn of decoding: the cell that it adds to each sequence.
 struct DecodedTurn {
   int32_t turn = 0;
-  int32_t position = 0;                ///< of the cell in its sequence; of a decoder that reads the input itself behind that
+  std::vector<int32_t> position;       ///< [sequences] of the cell in its sequence
   std::vector<int32_t> token;          ///< [sequences] what the turn read
   std::vector<int32_t> is_going;       ///< [sequences] 0: the sequence had ended, its cell is padding
   size_t first_event = 0, events = 0;  ///< among the result's
 };
+/// [sequences] position of the cell that turn 0 adds: behind the last real cell of the sequence's row where the decoder reads the input
+/// itself, else 0.
+std::vector<int32_t> first_positions(const Model& model, const Batch& batch);
 /// `generated` is the model's output [sequences, most], -1 behind each sequence's end.
-std::vector<DecodedTurn> decoded_turns(const Model& model, const RecordPlan& plan, const Program& program, const Batch& batch,
-                                       const ExecutionResult& result, const std::vector<int32_t>& generated, int64_t most);
-void fill_turn(const RecordPlan& plan, const Program& program, const Batch& batch, const Bindings& bindings, const DecodedTurn& turn,
-               const ExecutionResult& result, RecordOptions options, BatchRecord& record);
+std::vector<DecodedTurn> decoded_turns(const Model& model, const Executed& executed, const std::vector<int32_t>& generated, int64_t most);
+void fill_turn(const Executed& executed, const DecodedTurn& turn, RecordOptions options, BatchRecord& record);
 
 }  // namespace stormcell

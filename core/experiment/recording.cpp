@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/scratch_folder.h"
+#include "core/experiment/experiment_figures.h"
 #include "core/formats/tokenizer.h"
 #include "core/profile/statistics.h"
 
@@ -24,12 +25,17 @@ ModelSummary summary_of(const Experiment::State& state) {
   return model;
 }
 
-RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, const RecordOptions& options,
-                  const std::string& config, const std::string& settings) {
+/// As the run is stored.
+RecordOptions stored_options(const Experiment::State& state, const RunAbout& about) {
+  return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores};
+}
+
+RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) {
+  const RecordOptions options = stored_options(state, about);
   RunStart start;
-  start.kind = kind;
-  start.config = config;
-  const DeviceFigures device = state.device_figures();
+  start.kind = to_text(about.kind);
+  start.config = about.config;
+  const DeviceFigures device = device_figures(state);
   start.machine = nlohmann::json{{"name", device.name},
                                  {"backend", device.backend},
                                  {"threads", device.threads},
@@ -41,17 +47,14 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
   nlohmann::json sizes = nlohmann::json::array();
   for (const SizeCount& s : state.data->sizes())
     sizes.push_back({{"height", s.size.height}, {"width", s.size.width}, {"items", s.items}, {"batches", s.batches}});
-  start.dataset =
-      nlohmann::json{{"name", state.data->name()},
-                     {"fingerprint", state.data->fingerprint()},
-                     {"sequences", state.data->items()},
-                     {"batches", state.data->batch_count()},
-                     {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
-                     {"sizes", sizes},
-                     // Known from the beginning, so that an interrupted run, too, can be run again.
-                     {"settings",
-                      nlohmann::json::parse(settings.empty() ? state.settings_json(plan.new_tokens > 0 ? "decode" : "forward") : settings)}}
-          .dump();
+  start.dataset = nlohmann::json{{"name", state.data->name()},
+                                 {"fingerprint", state.data->fingerprint()},
+                                 {"sequences", state.data->items()},
+                                 {"batches", state.data->batch_count()},
+                                 {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
+                                 {"sizes", sizes},
+                                 {"settings", nlohmann::json::parse(about.settings)}}
+                      .dump();
   start.layout = plan.layout();
   start.decisions = options.decisions;
   start.inputs = options.inputs;
@@ -60,115 +63,61 @@ RunStart start_of(const Experiment::State& state, const ReadyPlan& plan, const s
   return start;
 }
 
+/// The records of plan.result, one after another: of the batch, and of each turn. `number` is the next one's.
+void record(const Experiment::State& state, const ReadyPlan& plan, const Batch& batch, RecordOptions options, uint8_t part,
+            Recorder& recorder, int64_t& number) {
+  const auto submit = [&](const auto& fill) {
+    BatchRecord& into = recorder.begin_batch();
+    into.number = number++;
+    into.part = part;
+    fill(into);
+    recorder.submit();
+  };
+  const Bindings bindings = plan.bindings(batch);
+  const Executed executed{*plan.records, *plan.program, batch, bindings, plan.result};
+  submit([&](BatchRecord& into) { fill_record(executed, options, into); });
+  const auto tokens = plan.decoded.find(batch.index);
+  if (tokens == plan.decoded.end() || !plan.records->has_turns()) return;
+  for (const DecodedTurn& turn : decoded_turns(*state.model, executed, tokens->second, plan.new_tokens))
+    submit([&](BatchRecord& into) { fill_turn(executed, turn, options, into); });
+}
+
 }  // namespace
 
-// The members go in the opposite order: the thread that writes, the run, the file, its folder.
-struct SessionRun::Measured {
-  Measured(const ModelSummary& model, const RunStart& start)
-      : session(folder.path() + "/measured.storm", model), writer(session.begin_run(start)), recorder({writer.get()}) {}
-  ScratchFolder folder;
-  SessionWriter session;
-  std::unique_ptr<RunWriter> writer;
-  Recorder recorder;
-  int64_t records = 0, batches = 0;
-};
-
-SessionRun::SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind,
-                       bool decisions, const std::string& config, const std::string& settings)
-    : state_(state),
-      plan_(plan),
-      options_{decisions, state.options.record_inputs || state.options.data.starts_with("demo:"), state.options.record_scores} {
-  start_ = start_of(state, plan, kind, options_, config, settings);
-  if (path.empty()) {
+SessionRun::SessionRun(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about) : state_(state), plan_(plan) {
+  RecordSink* sink = nullptr;
+  if (about.session.empty()) {
     counted_ = std::make_unique<ProfileAccumulator>(plan.layout(), nullptr, Counted::loads);
-    return;
-  }
-  session_ = std::make_unique<SessionWriter>(path, summary_of(state));
-  writer_ = session_->begin_run(start_);
-  recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{writer_.get()});
-}
-
-// An interrupted run keeps what was recorded: the recorder writes what it has, the run is marked interrupted, the session closed.
-SessionRun::~SessionRun() = default;
-
-BatchRecord& SessionRun::begin_record() {
-  if (recorder_) return recorder_->begin_batch();
-  record_.clear();
-  return record_;
-}
-
-void SessionRun::submit() {
-  if (recorder_) {
-    recorder_->submit();
+    sink = counted_.get();
   } else {
-    counted_->batch(record_);
+    options_ = stored_options(state, about);
+    session_ = std::make_unique<SessionWriter>(about.session, summary_of(state));
+    writer_ = session_->begin_run(start_of(state, plan, about));
+    sink = writer_.get();
   }
+  recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{sink});
 }
 
-const ProfileAccumulator& SessionRun::profile() {
-  if (!recorder_) return *counted_;
-  recorder_->flush();
-  return writer_->profile();
-}
-
-template <class Begin, class Submit>
-void SessionRun::records_of(const Batch& batch, RecordOptions options, Begin&& begin, Submit&& submit) {
-  const RecordPlan& plan = *plan_.records;
-  const Program& program = *plan_.program;
-  const Bindings bindings = bindings_of(*plan_.graph, batch, plan_.new_tokens);
-  BatchRecord& whole = begin();
-  fill_record(plan, program, batch, bindings, plan_.result, options, whole);
-  submit();
-  if (plan_.new_tokens == 0 || !plan.has_turns()) return;
-  const std::vector<int32_t>& tokens = plan_.decoded.at(batch.index);
-  for (const DecodedTurn& turn : decoded_turns(*state_.model, plan, program, batch, plan_.result, tokens, plan_.new_tokens)) {
-    fill_turn(plan, program, batch, bindings, turn, plan_.result, options, begin());
-    submit();
+// A run that was stopped, or gave out, keeps what was recorded: the recorder writes what it has, the run is marked so, the session closed.
+SessionRun::~SessionRun() {
+  if (!writer_ || state_.cancel.cancelled()) return;
+  recorder_.reset();
+  try {
+    writer_->finish(RunStatus::failed);
+  } catch (const std::exception&) {  // the writer marks it interrupted, where it can
   }
 }
 
 void SessionRun::add(const Batch& batch, uint8_t part) {
   decisions_made_ += static_cast<int64_t>(standing_decisions(*plan_.program, plan_.records->routers, plan_.result).size());
-  const auto begin = [&]() -> BatchRecord& {
-    BatchRecord& record = begin_record();
-    record.number = records_++;
-    record.part = part;
-    return record;
-  };
-  records_of(batch, recorder_ ? options_ : RecordOptions{}, begin, [&] { submit(); });
+  record(state_, plan_, batch, options_, part, *recorder_, records_);
+  // Counted before the next batch runs: alone it is done at once, and beside an execution it would cost that some of its time.
+  if (counted_) recorder_->flush();
 }
 
-// A place where nothing can be written says nothing about the cost, and must not end a run that is otherwise done.
-void SessionRun::measure_recording(const Batch& batch) {
-  if (unmeasured_) return;
-  try {
-    if (!measured_) measured_ = std::make_unique<Measured>(summary_of(state_), start_);
-    const auto begin = [&]() -> BatchRecord& {
-      BatchRecord& record = measured_->recorder.begin_batch();
-      record.number = measured_->records++;
-      return record;
-    };
-    records_of(batch, options_, begin, [&] { measured_->recorder.submit(); });
-    ++measured_->batches;
-  } catch (const std::exception&) {
-    unmeasured_ = true;
-  }
-}
-
-bool SessionRun::finish_measured() {
-  if (unmeasured_ || !measured_) return false;
-  try {
-    measured_->recorder.flush();
-  } catch (const std::exception&) {
-    unmeasured_ = true;
-  }
-  return !unmeasured_;
-}
-
-double SessionRun::measured_work() const {
-  if (!measured_ || measured_->batches == 0) return 0;
-  const RecorderCounts counts = measured_->recorder.counts();
-  return (counts.produce_ms + counts.write_ms) / static_cast<double>(measured_->batches);
+const ProfileAccumulator& SessionRun::profile() {
+  recorder_->flush();
+  return counted_ ? *counted_ : writer_->profile();
 }
 
 int64_t SessionRun::windows() const {
@@ -178,14 +127,56 @@ int64_t SessionRun::windows() const {
 }
 
 int64_t SessionRun::finish(const std::string& summary) {
-  if (!writer_) return 0;
   recorder_->finish();
+  recorder_.reset();
+  if (!writer_) return 0;
   const int64_t id = writer_->id();
   writer_->finish(RunStatus::finished, summary);
-  recorder_.reset();
   writer_.reset();
   session_->close();
   return id;
+}
+
+// The members go in the opposite order: the thread that writes, the run, the file, its folder.
+struct RecordingMeasure::Session {
+  Session(const ModelSummary& model, const RunStart& start)
+      : session(folder.path() + "/measured.storm", model), writer(session.begin_run(start)), recorder({writer.get()}) {}
+  ScratchFolder folder;
+  SessionWriter session;
+  std::unique_ptr<RunWriter> writer;
+  Recorder recorder;
+  int64_t records = 0, batches = 0;
+};
+
+RecordingMeasure::RecordingMeasure(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about)
+    : state_(state), plan_(plan), about_(about) {}
+RecordingMeasure::~RecordingMeasure() = default;
+
+void RecordingMeasure::add(const Batch& batch) {
+  if (failed_) return;
+  try {
+    if (!session_) session_ = std::make_unique<Session>(summary_of(state_), start_of(state_, plan_, about_));
+    record(state_, plan_, batch, stored_options(state_, about_), kNoPart, session_->recorder, session_->records);
+    ++session_->batches;
+  } catch (const std::exception&) {
+    failed_ = true;
+  }
+}
+
+bool RecordingMeasure::finish() {
+  if (failed_ || !session_) return false;
+  try {
+    session_->recorder.flush();
+  } catch (const std::exception&) {
+    failed_ = true;
+  }
+  return !failed_;
+}
+
+double RecordingMeasure::work() const {
+  if (!session_ || session_->batches == 0) return 0;
+  const RecorderCounts counts = session_->recorder.counts();
+  return (counts.produce_ms + counts.write_ms) / static_cast<double>(session_->batches);
 }
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/run_kind.h"
 #include "core/experiment/record_plan.h"
 #include "core/experiment/state.h"
 #include "core/profile/recorder.h"
@@ -10,23 +11,26 @@
 
 namespace stormcell {
 
+/// What a session says of a run before anything of it is recorded.
+struct RunAbout {
+  std::string session = {};     ///< file; empty: the run is counted alone
+  RunKind kind = RunKind::run;  ///< the verb that leaves it
+  bool decisions = true;        ///< each is stored, not only their sums
+  std::string settings = "{}";  ///< those of the run as JSON: known from the beginning, so that an interrupted run, too, can be run again
+  std::string config = "{}";    ///< a stormcell.config/1
+};
+
 class SessionRun {
  public:
-  /// An empty path: counted alone. `config` is a stormcell.config/1, `settings` those of the run as JSON; empty: the experiment's.
-  SessionRun(const std::string& path, const Experiment::State& state, const ReadyPlan& plan, const std::string& kind, bool decisions,
-             const std::string& config = "{}", const std::string& settings = {});
+  SessionRun(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about);
   ~SessionRun();
+  SessionRun(const SessionRun&) = delete;
+  SessionRun& operator=(const SessionRun&) = delete;
+
   /// There is a session.
   bool open() const { return writer_ != nullptr; }
   /// Takes what plan.result holds of `batch`, recorded: one record, and of decoding one a turn behind it; `part`: BatchPart bits.
   void add(const Batch& batch, uint8_t part = kNoPart);
-  /// Records what plan.result holds of `batch` as add() does, into a session of its own in the folder for temporary files, which nobody
-  /// sees and which goes away with this object: so recording can be measured any number of times.
-  void measure_recording(const Batch& batch);
-  /// Returns when all that is measured is written. False where it could not be, and then nothing was measured.
-  bool finish_measured();
-  /// Milliseconds a measured batch took to record: on this thread, and of the processor on the one that writes.
-  double measured_work() const;
   /// What was counted so far, with or without a session; returns when that is written too. Not after finish().
   const ProfileAccumulator& profile();
   /// Writes the summary, closes the session; returns the run's number, 0 without a session.
@@ -35,25 +39,40 @@ class SessionRun {
   int64_t windows() const;
 
  private:
-  /// The records of plan.result, one after another: `begin` gives each, `submit` takes it filled.
-  template <class Begin, class Submit>
-  void records_of(const Batch& batch, RecordOptions options, Begin&& begin, Submit&& submit);
-  BatchRecord& begin_record();
-  void submit();
-
   const Experiment::State& state_;
   const ReadyPlan& plan_;
-  RunStart start_;
-  RecordOptions options_;
+  RecordOptions options_;  // of what is written; what is counted alone needs none
   int64_t decisions_made_ = 0, records_ = 0;
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;
-  std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<ProfileAccumulator> counted_;  // without a session, whose writer counts
-  BatchRecord record_;                           // of this batch, without a session
-  struct Measured;
-  std::unique_ptr<Measured> measured_;
-  bool unmeasured_ = false;
+  std::unique_ptr<Recorder> recorder_;           // into one of the two
+};
+
+/// Records a plan's executions into a session of its own in the folder for temporary files, which nobody sees and which goes away with this
+/// object: so recording can be measured any number of times. A place where nothing can be written says nothing about the cost, and does not
+/// end a run that is otherwise done.
+class RecordingMeasure {
+ public:
+  RecordingMeasure(const Experiment::State& state, const ReadyPlan& plan, const RunAbout& about);
+  ~RecordingMeasure();
+  RecordingMeasure(const RecordingMeasure&) = delete;
+  RecordingMeasure& operator=(const RecordingMeasure&) = delete;
+
+  /// As SessionRun::add().
+  void add(const Batch& batch);
+  /// Returns when all is written. False where it could not be, and then nothing was measured.
+  bool finish();
+  /// Milliseconds a batch took to record: on this thread, and of the processor on the one that writes.
+  double work() const;
+
+ private:
+  struct Session;
+  const Experiment::State& state_;
+  const ReadyPlan& plan_;
+  const RunAbout about_;
+  std::unique_ptr<Session> session_;  // from the first batch on
+  bool failed_ = false;
 };
 
 }  // namespace stormcell

@@ -1,16 +1,91 @@
 #include "core/experiment/recording_cost.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "core/base/clock.h"
+#include "core/experiment/profile_split.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {
 namespace {
 
-double milliseconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+double milliseconds_since(double begin) { return (seconds_now() - begin) * 1e3; }
+
+/// The plan with recording and without, a batch at a time.
+class RecordedPlan {
+ public:
+  RecordedPlan(Experiment::State& s, ReadyPlan& plan, const RunAbout& about, const Progress& progress)
+      : s_(s), plan_(plan), recording_(s, plan, about), progress_(progress) {}
+
+  /// Milliseconds, with what the run's thread does to record it.
+  double run(const Batch& batch, bool recorded) {
+    progress_.cancel.check();
+    plan_.use(batch.picture);  // compiling it is no cost of recording
+    ExecuteOptions execute;
+    execute.record = execute.events = recorded;
+    const double begin = seconds_now();
+    s_.run_batch(plan_, batch, execute);
+    if (recorded) recording_.add(batch);
+    return milliseconds_since(begin);
+  }
+  /// Milliseconds until all is written.
+  double finish(bool recorded) {
+    const double begin = seconds_now();
+    if (recorded) written_ = recording_.finish() && written_;
+    return milliseconds_since(begin);
+  }
+  double milliseconds() const { return plan_.result.milliseconds; }
+  ReadyPlan& plan() { return plan_; }
+  bool written() const { return written_; }
+  /// Milliseconds that recording a batch took.
+  double work() const { return recording_.work(); }
+
+ private:
+  Experiment::State& s_;
+  ReadyPlan& plan_;
+  RecordingMeasure recording_;
+  const Progress& progress_;
+  bool written_ = true;
+};
+
+/// Passes over some of the batches, each an execution.
+MirroredTimes measure_passes(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
+                             const Progress& progress) {
+  constexpr int64_t kPassesAChain = 4;  // one that warms up, plain, recorded, plain
+  const double pass_ms = seconds * 1e3 / static_cast<double>(kPassesAChain * kLeastRounds);
+  cost.batches = evenly_spread(s.data->batch_count(), pass_ms / std::max(batch_ms, 1e-6));
+  std::vector<Batch> batches;
+  for (const int64_t b : cost.batches) batches.push_back(s.data->batch(b));
+  MirroredJob job{.plans = 1, .batches = {0}, .seconds = seconds};
+  job.execute = [&](size_t recorded, int64_t) {
+    double total = 0;
+    for (const Batch& batch : batches) {
+      total += plan.run(batch, recorded != 0);
+      if (!recorded) cost.plain_ms.push_back(plan.milliseconds());
+    }
+    return total + plan.finish(recorded != 0);
+  };
+  return measure_mirrored(job, progress);
+}
+
+/// Under a budget: batches in the data's order, each an execution.
+MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
+                               const Progress& progress) {
+  MirroredJob job{.plans = 1, .batches = all_batches(*s.data), .seconds = seconds};
+  job.stretch = stretch_of(s.data->batch_count(), 1, batch_ms, seconds);
+  job.execute = [&](size_t recorded, int64_t b) {
+    const Batch batch = s.data->batch(b);
+    const BudgetMeter::Timed timed(s.budget, plan.plan());
+    const double ms = plan.run(batch, recorded != 0);
+    if (!recorded) cost.plain_ms.push_back(plan.milliseconds());
+    return ms;
+  };
+  job.pass = [&](size_t, int64_t b) { plan.run(s.data->batch(b), false); };
+  job.finish = [&](size_t recorded) { return plan.finish(recorded != 0); };
+  const MirroredTimes times = measure_mirrored(job, progress);
+  for (const Chain& c : times.chains) cost.batches.push_back(c.batch);
+  return times;
 }
 
 }  // namespace
@@ -22,41 +97,20 @@ std::vector<int64_t> evenly_spread(int64_t count, double most) {
   return list;
 }
 
-RecordingCost measure_recording(Experiment::State& s, ReadyPlan& plan, SessionRun& session, double all_ms, double seconds,
+RecordingCost measure_recording(Experiment::State& s, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
                                 const Progress& progress) {
   RecordingCost cost;
-  const int64_t count = s.data->batch_count();
-  constexpr int64_t kPassesAChain = 4;  // one that warms up, plain, recorded, plain
-  const double pass_ms = seconds * 1e3 / static_cast<double>(kPassesAChain * kLeastRounds);
-  cost.batches = evenly_spread(count, pass_ms / std::max(all_ms / static_cast<double>(count), 1e-6));
-  std::vector<Batch> batches;
-  for (const int64_t b : cost.batches) batches.push_back(s.data->batch(b));
-  bool written = true;
-  MirroredJob job{1, {0}, seconds, {}, {}};
-  job.execute = [&](size_t recorded, int64_t) {
-    double total = 0;
-    for (const Batch& batch : batches) {
-      progress.cancel.check();
-      plan.use(batch.picture);  // compiling it is no cost of recording
-      ExecuteOptions execute;
-      execute.record = execute.events = recorded != 0;
-      const auto begin = std::chrono::steady_clock::now();
-      s.run_batch(plan, batch, execute);
-      if (recorded) session.measure_recording(batch);
-      total += milliseconds_since(begin);
-      if (!recorded) cost.plain_ms.push_back(plan.result.milliseconds);
-    }
-    const auto begin = std::chrono::steady_clock::now();
-    if (recorded) written = session.finish_measured() && written;
-    return total + milliseconds_since(begin);
-  };
-  const MirroredTimes times = measure_mirrored(job, progress);
+  const double batch_ms = all_ms / static_cast<double>(s.data->batch_count());
+  const bool in_order = s.store->budget() > 0;
+  RecordedPlan recorded(s, plan, about, progress);
+  const MirroredTimes times = (in_order ? measure_in_order : measure_passes)(s, recorded, batch_ms, seconds, cost, progress);
   cost.rounds = times.rounds;
   cost.spread = repeat_spread(times);
-  if (!written) return cost;
+  if (!recorded.written()) return cost;
   const Ratio speed = times.speedup(0);
   cost.overhead = Ratio{1 / speed.value, {1 / speed.ci95[1], 1 / speed.ci95[0]}};
-  cost.work = session.measured_work() * static_cast<double>(batches.size()) / std::max(times.baseline_latency().median, 1e-6);
+  const double batches = in_order ? 1 : static_cast<double>(cost.batches.size());  // that an execution runs
+  cost.work = recorded.work() * batches / std::max(times.baseline_latency().median, 1e-6);
   return cost;
 }
 

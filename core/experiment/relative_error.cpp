@@ -23,6 +23,7 @@ void RelativeError::add_size(double size) {
 }
 
 void RelativeError::add_difference(double difference, double size) {
+  if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();  // a maximum would pass it over
   most_ = std::max(most_, difference);
   const int power = power_of(size);
   Differences& differences = differences_[power];

@@ -25,7 +25,7 @@ class RelativeError {
 
   /// `size` counts for the usual one; 0 says nothing.
   void add_size(double size);
-  /// Something of this size differs by so much.
+  /// Something of this size differs by so much; NaN: infinitely.
   void add_difference(double difference, double size);
 
   double usual_size() const;

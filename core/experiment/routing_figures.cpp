@@ -51,11 +51,21 @@ std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted) {
 }
 
 LoadProfile load_profile(const ProfileAccumulator& counted) {
+  const auto load_of = [](const CountedLoads& of, int64_t batches) {
+    return RouterLoad{of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real};
+  };
   LoadProfile profile;
   int32_t router = 0;
   for (const RouterInfo& info : counted.layout().routers) {
-    const auto& [loads, cells_real] = counted.profiled(router++);
-    profile.routers[info.name] = {loads.load, loads.cells, counted.profiled_batches(), loads.real(), cells_real};
+    const CountedLoads &all = counted.profiled(router), &turns = counted.profiled_turns(router);
+    ++router;
+    RouterLoad& of = profile.routers[info.name] = load_of(all, counted.profiled_batches());
+    if (turns.loads.batches == 0 || turns.loads.batches == all.loads.batches) continue;
+    RouterLoad of_turns = load_of(turns, turns.loads.batches), of_prompt = of;
+    of_prompt.batches = all.loads.batches - turns.loads.batches;
+    of_prompt.cells -= of_turns.cells, of_prompt.cells_real -= of_turns.cells_real;
+    for (size_t b = 0; b < of.load.size(); ++b) of_prompt.load[b] -= of_turns.load[b], of_prompt.load_real[b] -= of_turns.load_real[b];
+    of.parts = {std::move(of_prompt), std::move(of_turns)};
   }
   return profile;
 }

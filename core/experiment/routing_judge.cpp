@@ -24,20 +24,12 @@ const int32_t* choices_of(const JudgedDecision& d, const std::vector<int32_t>& c
 
 bool same_cells(const JudgedDecision& a, const JudgedDecision& b) { return a.shape == b.shape && a.above == b.above && a.place == b.place; }
 
-/// Largest difference of the weights that two decisions give the same branches of a cell, and the largest weight.
-void compare_weights(const JudgedDecision& r, int64_t a, const JudgedDecision& ours, int64_t b, double& error, double& scale) {
-  const int32_t k = r.shape.fan_out;
-  const int32_t *theirs = choices_of(r, r.choice, a), *mine = choices_of(ours, ours.choice, b);
-  const auto branch = [](int32_t choice) { return is_dropped(choice) ? ~choice : choice; };
-  for (int32_t i = 0; i < k; ++i)
-    for (int32_t j = 0; j < k; ++j) {
-      if (theirs[i] == kNoBranch || mine[j] == kNoBranch || branch(theirs[i]) != branch(mine[j])) continue;
-      const double w = static_cast<double>(r.weight[static_cast<size_t>(a * k + i)]),
-                   d = std::fabs(static_cast<double>(ours.weight[static_cast<size_t>(b * k + j)]) - w);
-      if (std::isfinite(w)) scale = std::max(scale, std::fabs(w));
-      // The reference's own NaN is no error of the plan.
-      if (!std::isnan(w)) error = std::max(error, std::isnan(d) ? std::numeric_limits<double>::infinity() : d);
-    }
+std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + std::to_string(d.row(cell)); }
+
+/// NaN where one of the scores is: -infinity stands for branches that cannot be chosen.
+float score_of(const JudgedDecision& d, int64_t cell) {
+  const auto first = d.scores.begin() + cell * d.score_columns;
+  return d.scores.empty() || std::none_of(first, first + d.score_columns, [](float s) { return std::isnan(s); }) ? 0 : NAN;
 }
 
 std::string path_of(const JudgedDecision& d, int64_t cell) {
@@ -51,8 +43,9 @@ Flip flip_of(int64_t batch, const JudgedDecision& d, int64_t cell) {
   Flip flip;
   flip.router = d.router;
   flip.batch = batch;
-  flip.execution = d.execution;
+  flip.execution = d.execution, flip.turn = d.turn;
   flip.cell = d.place[static_cast<size_t>(cell) * d.depth()];
+  if (d.per_item > 0) flip.item = flip.cell / d.per_item, flip.position = flip.cell % d.per_item;
   flip.above = path_of(d, cell);
   flip.reference = flip.ours = -1;
   return flip;
@@ -98,13 +91,28 @@ double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic:
 RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
   for (Router& r : routers_)
     if (r.name == name) return r;
-  routers_.emplace_back().name = name;
-  return routers_.back();
+  Router& made = routers_.emplace_back();
+  made.name = name, made.nonfinite = NonFiniteValues(nonfinite_);
+  return made;
 }
 
 void RoutingJudge::add(Flip flip, double size, Router::Found& found) {
   found.margins_and_sizes.emplace_back(flip.margin, size);
   if (found.listed.size() < kListedFlips) found.listed.push_back(std::move(flip));
+}
+
+void RoutingJudge::compare_weights(int64_t batch, const JudgedDecision& r, int64_t a, const JudgedDecision& ours, int64_t b, Router& sum) {
+  const int32_t k = r.shape.fan_out;
+  const int32_t *theirs = choices_of(r, r.choice, a), *mine = choices_of(ours, ours.choice, b);
+  const auto branch = [](int32_t choice) { return is_dropped(choice) ? ~choice : choice; };
+  for (int32_t i = 0; i < k; ++i)
+    for (int32_t j = 0; j < k; ++j) {
+      if (theirs[i] == kNoBranch || mine[j] == kNoBranch || branch(theirs[i]) != branch(mine[j])) continue;
+      const float w = r.weight[static_cast<size_t>(a * k + i)], m = ours.weight[static_cast<size_t>(b * k + j)];
+      if (!sum.nonfinite.add(m, w, batch, [&] { return "the weight of " + cell_text(r, a); }) || !std::isfinite(w)) continue;
+      sum.weight_scale = std::max(sum.weight_scale, std::fabs(static_cast<double>(w)));
+      sum.weight_error = std::max(sum.weight_error, std::fabs(static_cast<double>(m) - static_cast<double>(w)));
+    }
 }
 
 void RoutingJudge::add_consequence(Flip flip) {
@@ -138,10 +146,15 @@ RoutingJudge::Otherwise RoutingJudge::compare_replayed(int64_t batch, const Judg
   Router& sum = router(r.router);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {
-    compare_weights(r, c, p, c, sum.weight_error, sum.weight_scale);
+    compare_weights(batch, r, c, p, c, sum);
     const ChoiceDifference difference = difference_of(choices_of(r, r.choice, c), choices_of(p, p.free_choice, c), r.shape.fan_out);
     const auto cell = static_cast<size_t>(c);
     const double theirs = static_cast<double>(r.margin[cell]), ours = static_cast<double>(p.margin[cell]);
+    // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its margin and weights tell.
+    if (std::isnan(theirs) || std::isnan(ours))
+      sum.nonfinite.add(p.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
+    else if (const float score = score_of(r, c); std::isnan(score))
+      sum.nonfinite.add(score, score, batch, [&] { return "the scores of " + cell_text(r, c); });
     sizes.clear();
     const double size = margin_size(r, c, sizes);
     for (const double s : sizes) sum.scores.add_size(s);
@@ -281,7 +294,7 @@ void RoutingJudge::compare_free(int64_t batch, const JudgedDecision& r, const Ju
         add(std::move(flip), 0, sum.drops);
       }
     } else if (!other_inputs) {
-      compare_weights(r, pair.a, f, pair.b, sum.weight_error, sum.weight_scale);
+      compare_weights(batch, r, pair.a, f, pair.b, sum);
     }
   }
 }
@@ -309,13 +322,20 @@ void RoutingJudge::judge(const Router& r, Verification& v, std::vector<Flip>& un
     d.explained_flips += all - bad.first;
     return bad;
   };
-  if (const auto [bad, farthest] = settle(r.flips, [&](double size) { return share * RelativeError::scale(size, usual); }); bad > 0)
+  // Where no score has a size, nothing was measured that could explain anything.
+  const auto error_of_flip = [&](double size) { return usual > 0 || size > 0 ? share * RelativeError::scale(size, usual) : 0; };
+  if (const auto [bad, farthest] = settle(r.flips, error_of_flip); bad > 0)
     v.reasons.push_back(counted(bad, "choice") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " without a near tie (margin up to " + rough(farthest) + ", score error " + rough(error) + ")");
   // Confidence, which ranks drops, is computed from scores: it rounds even where those agree.
   if (const auto [bad, farthest] = settle(r.drops, [&](double) { return std::max(error, rounding_unit(Arithmetic::f32)); }); bad > 0)
     v.reasons.push_back(counted(bad, "drop") + " of router " + r.name + " differ" + (bad == 1 ? "s" : "") +
                         " from the reference's, though the same cells chose the same branches");
+  if (const std::string what = r.nonfinite.reason(); !what.empty()) {
+    v.reasons.push_back("router " + r.name + " is not finite: " + what);
+    v.what_to_do = kNonFiniteAdvice;
+  }
+  v.nonfinite += r.nonfinite.allowed();
   // A margin is the distance of two scores, so it moves by twice what each of them does.
   const double tolerance = score_tolerance(arithmetic_);
   if (share / 2 > tolerance)

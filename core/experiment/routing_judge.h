@@ -1,4 +1,4 @@
-// Routing decisions of a plan judged over the batches that it is shown (design 5.2).
+// Routing decisions of a plan judged over the batches that it is shown.
 //
 // Every router is judged on the reference's inputs: the plan replays the reference's decisions and records what each router would have
 // chosen itself. So a flip anywhere, behind other flips too, is explained by its own margin or not at all. The free execution shows what
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/experiment/compare_decisions.h"
+#include "core/experiment/nonfinite.h"
 #include "core/experiment/relative_error.h"
 #include "core/summary/results.h"
 
@@ -25,7 +26,7 @@ enum class Arithmetic : uint8_t {
 double score_tolerance(Arithmetic arithmetic);
 /// What rounding does at least to a value of 1 that products give.
 double rounding_unit(Arithmetic arithmetic);
-inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie (design 5.2)
+inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie
 
 /// Where the free execution of a batch may differ from the reference's because choices do.
 struct Reached {
@@ -37,17 +38,18 @@ struct Reached {
 
 class RoutingJudge {
  public:
-  explicit RoutingJudge(Arithmetic arithmetic) : arithmetic_(arithmetic) {}
+  explicit RoutingJudge(Arithmetic arithmetic, NonFinite nonfinite = NonFinite::refused) : arithmetic_(arithmetic), nonfinite_(nonfinite) {}
 
   /// One batch: the reference's decisions, those of the plan replaying them, and of the plan running freely (nullptr: it was not run).
   Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
               const std::vector<JudgedDecision>* free);
-  /// Fills what is about routing, and adds what is wrong to the reasons.
+  /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its batch: name_items().
   void judge(Verification& verification) const;
 
  private:
   struct Router {
     std::string name;
+    NonFiniteValues nonfinite;            ///< scores of the reference, margins and weights of both
     RelativeError scores{Median::upper};  ///< of margins
     double weight_error = 0, weight_scale = 0;
     int64_t measured = 0;  ///< cells whose margins were compared
@@ -87,6 +89,9 @@ class RoutingJudge {
   void compare_free(int64_t batch, const JudgedDecision& reference, const JudgedDecision& free, const Otherwise& judged,
                     Disturbed& disturbed);
   static void add(Flip flip, double size, Router::Found& found);
+  /// Weights that two decisions give the same branches of a cell.
+  static void compare_weights(int64_t batch, const JudgedDecision& reference, int64_t a, const JudgedDecision& ours, int64_t b,
+                              Router& sum);
   void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
   Router& router(const std::string& name);
@@ -95,6 +100,7 @@ class RoutingJudge {
   void judge(const Router& router, Verification& verification, std::vector<Flip>& unexplained, std::vector<Flip>& explained) const;
 
   Arithmetic arithmetic_;
+  NonFinite nonfinite_;
   std::vector<Router> routers_;
   std::vector<Flip> consequences_;
   int64_t consequence_count_ = 0, dropped_ = 0;

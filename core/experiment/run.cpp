@@ -2,14 +2,18 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/mirrored.h"
+#include "core/experiment/experiment_figures.h"
+#include "core/experiment/measured_plans.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
+#include "core/experiment/profile_split.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/recording_cost.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
+#include "core/experiment/verify.h"
 #include "core/experiment/workload.h"
 #include "core/machine/memory.h"
 #include "core/passes/pipeline.h"
@@ -19,21 +23,34 @@ namespace stormcell {
 namespace {
 
 /// A plan of one phase says nothing about the other.
-void check_phase_of(const PlanConfig& config, std::string_view phase, const std::string& file) {
-  if (config.phase != phase)
-    bad_input(file, "was found for --phase " + config.phase + ", not for " + std::string(phase), "use --phase " + config.phase);
+void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string& file) {
+  if (work_phase(config.phase) != phase)
+    bad_input(file, "was found for --phase " + config.phase + ", not for " + std::string(to_text(phase)), "use --phase " + config.phase);
 }
 
 /// What one phase alone can do, before anything runs.
-void check_phases(const std::string& phase, const RunOptions& options) {
-  if (!options.outputs.empty() && phase != "forward")
-    bad_input("--outputs", "writes what a forward pass computes, and not what --phase " + phase + " decodes", "use generate for texts");
-  if (!options.config.empty()) check_phase_of(parse_plan_config(options.config, options.config_name), phase, options.config_name);
+void check_phases(WorkPhase phase, const RunOptions& options) {
+  if (!options.outputs.empty() && phase != WorkPhase::forward)
+    bad_input("--outputs", "writes what a forward pass computes, and not what --phase " + std::string(to_text(phase)) + " decodes",
+              "use generate for texts");
+  if (options.config.empty()) return;
+  const bool both = phase == WorkPhase::both;
+  check_phase_of(parse_plan_config(options.config, options.config_name), both ? WorkPhase::forward : phase, options.config_name);
+  if (both && !options.decode_config.empty())
+    check_phase_of(parse_plan_config(options.decode_config, options.decode_config_name), WorkPhase::decode, options.decode_config_name);
+}
+
+/// Of one phase.
+RunOptions options_of(RunOptions options, const Workload& work) {
+  if (work.phase() == WorkPhase::decode && !options.decode_config.empty())
+    options.config = options.decode_config, options.config_name = options.decode_config_name;
+  return options;
 }
 
 /// Replays the passes; what the file says wrongly of one is said with the file's name.
 PipelineResult replay_named(const Workload& work, const PlanConfig& wanted, const std::string& file) {
   const std::shared_ptr<const Graph> graph = work.graph();
+  work.state().request_weights(graph, work.new_tokens());
   try {
     return replay_passes(work.state().pass_input(*graph), {wanted.passes.begin(), wanted.passes.end()});
   } catch (const Error& e) {
@@ -58,8 +75,10 @@ Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& co
               "make one for this model: optimize --config-out FILE");
   check_phase_of(wanted, work.phase(), options.config_name);
   for (std::string& sentence : differences(wanted, config)) r.warnings.push_back(std::move(sentence));
-  work.annotate(wanted.annotations, options.config_name);
-  config.annotations.insert(config.annotations.end(), wanted.annotations.begin(), wanted.annotations.end());
+  for (std::string& sentence : work.annotate(wanted.annotations, options.config_name)) r.warnings.push_back(std::move(sentence));
+  // Those of the command line are said last here as they are where it is replayed.
+  config.annotations.insert(config.annotations.begin(), wanted.annotations.begin(), wanted.annotations.end());
+  tell_of_annotations(work, wanted.annotations, r);
   PipelineResult replayed = replay_named(work, wanted, options.config_name);
   PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {
@@ -77,34 +96,31 @@ Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& co
 class Run {
  public:
   Run(Workload& work, const RunOptions& options, const Progress& progress)
-      : work_(work),
-        s_(work.state()),
-        options_(options),
-        progress_(progress),
-        result_(start_summary(work, options.decisions ? "profile" : "run")) {}
+      : work_(work), s_(work.state()), options_(options), progress_(progress), result_(start_summary(work, kind())) {}
 
   std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
     make_plan();
-    SessionRun session(options_.session, s_, *plan_, result_->verb, options_.decisions);
+    const RunAbout about{options_.session, kind(), options_.decisions, result_->settings};
+    SessionRun session(s_, *plan_, about);
     record(session);
     const ProcessorTimes before = processor_times();
-    measure(session);
-    others_.add(before, processor_times());
+    measure(about);
+    measured_.others.add(before, processor_times());
     set_figures();
     verify();
-    result_->device = s_.device_figures();
     result_->session = options_.session;
     if (options_.decisions) {
       result_->decisions = session.decisions();
       result_->windows = session.windows();
     }
-    result_->weight_budget = s_.budget.figures();
+    tell_of_budget(s_, result_->weight_budget, result_->warnings);
     result_->session_run = session.finish(to_json(*result_));
     return result_;
   }
 
  private:
+  RunKind kind() const { return options_.decisions ? RunKind::profile : RunKind::run; }
   bool is_baseline() const { return options_.config.empty(); }
 
   void make_plan() {
@@ -121,93 +137,75 @@ class Run {
   /// The first pass over the data: recorded, and written out where asked for.
   void record(SessionRun& session) {
     OutputWriter outputs(options_.outputs, s_, *plan_);
-    for (int64_t b = 0; b < s_.data->batch_count(); ++b) {
-      progress_.report("running", b, s_.data->batch_count());
-      const Batch batch = s_.data->batch(b);
-      ExecuteOptions execute;
-      execute.record = true;
-      execute.events = session.open();
-      execute.outputs = outputs.open();
-      s_.run_batch(*plan_, batch, execute);
+    ExecuteOptions execute;
+    execute.record = true;
+    execute.events = session.open();
+    execute.outputs = outputs.open();
+    run_over_data(s_, *plan_, "running", execute, progress_, [&](const Batch& batch) {
       all_ms_ += plan_->result.milliseconds;
       session.add(batch);
       outputs.add(batch);
-    }
+    });
     outputs.finish();
     result_->routing = router_figures(session.profile());
     if (options_.decisions) result_->labels = routed_labels(session.profile());
     // Here, where every batch ran once.
-    add_guard_counts(*plan_, result_->passes);
-    Experiment::State::warn_of_misses(*plan_, result_->warnings);
+    tell_of_guards(*plan_, *result_);
   }
 
   /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
-  void measure(SessionRun& session) {
+  void measure(const RunAbout& about) {
     if (options_.decisions) {
-      RecordingCost cost = measure_recording(s_, *plan_, session, all_ms_, options_.measure_seconds, progress_);
+      RecordingCost cost = measure_recording(s_, *plan_, about, all_ms_, options_.measure_seconds, progress_);
       if (cost.overhead) {
         result_->record_overhead = cost.overhead->value - 1;
         result_->record_overhead_ci95 = {{cost.overhead->ci95[0] - 1, cost.overhead->ci95[1] - 1}};
         result_->record_work = cost.work;
       }
       latency_ = latency_of(cost.plain_ms);
-      rounds_ = cost.rounds, spread_ = cost.spread;
-      measured_ = std::move(cost.batches);
+      measured_ = {std::move(cost.batches), cost.rounds, cost.spread, {}};
       return;
     }
-    MirroredJob job{0, {}, options_.measure_seconds, {}, {}};
-    for (int64_t b = 0; b < s_.data->batch_count(); ++b) job.batches.push_back(b);
-    Batch batch;
-    job.execute = [&](size_t, int64_t b) {
-      progress_.cancel.check();
-      if (batch.index != b || batch.items.empty()) batch = s_.data->batch(b);
-      s_.run_batch(*plan_, batch, {});
-      return plan_->result.milliseconds;
-    };
+    MeasuredPlans plans(s_, {plan_.get()}, progress_);
+    MirroredJob job = plans.job(all_batches(*s_.data), options_.measure_seconds);
+    // Under a budget what an execution has to read depends on the batch before it.
+    if (s_.store->budget() > 0) job.stretch = 1;
     const MirroredTimes times = measure_mirrored(job, progress_);
     latency_ = times.baseline_latency();
-    rounds_ = times.rounds, spread_ = repeat_spread(times);
-    for (const Chain& c : times.chains) measured_.push_back(c.batch);
+    measured_ = measured(times);
   }
 
   void set_figures() {
     RunSummaryFigures& r = *result_;
-    PlanFigures figures = s_.plan_figures(*plan_, latency_, measured_, rounds_);
-    r.peak_resident_bytes = peak_resident_memory();
-    s_.probe(1, progress_);
-    if (options_.measure_seconds > 0) s_.warn_of_noise(spread_, others_, r.warnings);
-    const std::vector<OperatorTime> operators = s_.operator_times(*plan_, progress_);
-    if (latency_.mean > 0) figures.limit_share = s_.mean_limit_milliseconds(*plan_, measured_, progress_) / latency_.mean;
-    (is_baseline() ? r.baseline : r.optimized) = figures;
-    (is_baseline() ? r.baseline_operators : r.optimized_operators) = operators;
+    MeasuredPlan plan{*plan_, latency_, is_baseline() ? r.baseline : r.optimized,
+                      is_baseline() ? r.baseline_operators : r.optimized_operators};
+    s_.budget.set_peak(peak_resident_memory());
+    stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
   }
 
   void verify() {
     RunSummaryFigures& r = *result_;
-    r.verified = work_.verify(*plan_, nullptr, progress_);
-    r.peak_resident_bytes = std::max(r.peak_resident_bytes, peak_resident_memory());
-    // At the end: what a miss had to load counts as loaded.
-    r.unloaded_weight_bytes = plan_->unloaded_weight_bytes();
+    r.verified = stormcell::verify(work_, *plan_, nullptr, verify_options(s_), progress_);
+    set_memory_at_end(*plan_, r);
   }
 
   Workload& work_;
   Experiment::State& s_;
-  const RunOptions& options_;
+  const RunOptions options_;
   const Progress& progress_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
-  double all_ms_ = 0, spread_ = 1;
-  OtherLoad others_;  // while measuring
+  double all_ms_ = 0;
   Latency latency_;
-  int64_t rounds_ = 0;
-  std::vector<int64_t> measured_;
+  Measured measured_;
 };
 
 }  // namespace
 
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
-  check_phases(state_->options.phase, run);
-  return of_each_phase(*state_, [&](Workload& work) { return Run(work, run, progress).run(); });
+  const State::Call call(*state_, progress);
+  check_phases(work_phase(state_->options.phase), run);
+  return of_each_phase(*state_, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 
 }  // namespace stormcell

@@ -1,18 +1,50 @@
 #include "core/experiment/run_summary.h"
 
+#include <algorithm>
+
+#include "core/experiment/experiment_figures.h"
+#include "core/experiment/pass_report.h"
+#include "core/graph/annotations.h"
+#include "core/machine/memory.h"
+#include "core/summary/measured_text.h"
+
 namespace stormcell {
 
-std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, const std::string& verb) {
+std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb) {
   const Experiment::State& s = work.state();
   auto r = std::make_shared<RunSummaryFigures>();
-  r->verb = verb;
-  r->model = s.model_figures();
-  r->dataset = s.dataset_figures();
-  r->phase = work.phase();
-  r->settings = s.settings_json(work.phase());
-  r->warnings = s.warnings();
-  for (std::string& warning : work.warnings()) r->warnings.push_back(std::move(warning));
+  r->verb = to_text(verb);
+  r->model = model_figures(s);
+  r->dataset = dataset_figures(s);
+  r->phase = to_text(work.phase());
+  r->settings = settings_json(s, r->phase);
+  r->warnings = warnings_of(s);
+  if (work_phase(s.options.phase) == WorkPhase::forward && s.options.most_new_tokens != ExperimentOptions().most_new_tokens)
+    r->warnings.emplace_back("--max-new-tokens is for decoding, and a forward pass makes no tokens: --phase decode asks for them");
+  tell_of_annotations(work, s.options.annotations, *r);
   return r;
+}
+
+void tell_of_annotations(const Workload& work, const std::vector<std::string>& annotations, RunSummaryFigures& figures) {
+  for (const std::string& text : annotations)
+    if (const AnnotatedCount count = count_annotated(*work.graph(), text, "--annotate"); count.count > 0)
+      figures.annotated.push_back(to_text(count) + ": " + text);
+}
+
+void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures) {
+  add_guard_counts(plan, figures.passes);
+  int64_t hits = 0, misses = 0;
+  for (const auto& [pass, counts] : plan.guards) hits += counts.hits, misses += counts.misses;
+  if (misses <= hits) return;
+  figures.warnings.push_back("the guards missed " + std::to_string(misses) + " of " + std::to_string(hits + misses) +
+                             " times, each counted " + guards_counted(figures.phase) +
+                             ": this data uses branches the plan left out, and each miss runs the slower fallback; run optimize on more of "
+                             "such data, or --disable the pass that has guards");
+}
+
+void set_memory_at_end(const ReadyPlan& plan, RunSummaryFigures& figures) {
+  figures.peak_resident_bytes = std::max(figures.peak_resident_bytes, peak_resident_memory());
+  figures.unloaded_weight_bytes = plan.unloaded_weight_bytes();
 }
 
 PlanConfig start_config(const Workload& work) {
@@ -21,10 +53,12 @@ PlanConfig start_config(const Workload& work) {
   config.model = s.model->name;
   config.fingerprint = s.model->fingerprint;
   config.device = s.options.device;
-  config.phase = work.phase();
+  config.phase = to_text(work.phase());
   config.dtype = std::string(to_text(s.dtype));
   config.bucket_by_length = s.options.bucket_by_length;
-  config.annotations = s.options.annotations;
+  config.weight_budget = s.options.weight_budget;
+  for (const std::string& text : s.options.annotations)
+    if (may_annotate(*work.graph(), text, "--annotate")) config.annotations.push_back(text);
   return config;
 }
 

@@ -1,20 +1,30 @@
 // How the summary and the configuration of every verb begin.
 #pragma once
+#include "core/base/run_kind.h"
+#include "core/configuration/plan_config.h"
 #include "core/experiment/workload.h"
-#include "core/summary/plan_config.h"
 
 namespace stormcell {
 
 /// Model, data, phase, settings and warnings of what is open.
-std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, const std::string& verb);
+std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb);
 /// `of` each phase that was asked for: the first one's figures, with those of decoding in them where that came second.
 template <class F>
-std::shared_ptr<const RunSummaryFigures> of_each_phase(Experiment::State& state, F&& of) {
+std::shared_ptr<const RunSummaryFigures> of_each_phase(Experiment::State& state, const HalfDone& half_done, F&& of) {
   const std::vector<std::unique_ptr<Workload>> all = workloads(state);
   const std::shared_ptr<RunSummaryFigures> first = of(*all[0]);
-  if (all.size() > 1) first->decode = of(*all[1]);
+  if (all.size() > 1) {
+    if (half_done) half_done(*first);
+    first->decode = of(*all[1]);
+  }
   return first;
 }
+/// Where every batch ran once: how often the guards of the plan missed, with a warning where they miss more often than they hold.
+void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures);
+/// When everything has run, so that what a miss had to load counts as loaded.
+void set_memory_at_end(const ReadyPlan& plan, RunSummaryFigures& figures);
+/// Adds those of the annotations that the workload's graph has names for, with how many.
+void tell_of_annotations(const Workload& work, const std::vector<std::string>& annotations, RunSummaryFigures& figures);
 /// Model, device, phase and number format; no pass yet.
 PlanConfig start_config(const Workload& work);
 

@@ -13,7 +13,6 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
-#include "core/machine/other_load.h"
 #include "core/oracle/oracle.h"
 #include "core/passes/pass.h"
 #include "core/runtime/device.h"
@@ -36,10 +35,27 @@ struct Experiment::State {
   std::shared_ptr<StateStore> states;    ///< of all plans; null: each has its own
   DeviceProbe ceilings;                  ///< the larger of the readings; kernels and placement as read last
   std::array<DeviceProbe, 2> readings;   ///< before and after measuring
+  CancellationToken cancel;              ///< of the call that runs now
+  ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
   DType dtype = DType::f32;
-  double tolerance = 1e-4;                 ///< of the execution
-  std::optional<Bf16Rows> bf16_rows = {};  ///< of the device, where its products round their input to bf16
+  double tolerance = 1e-4;                    ///< of the execution
+  std::vector<std::string> idle_annotations;  ///< a sentence for each of --annotate that nothing which runs has a name for
+  std::optional<Bf16Rows> bf16_rows = {};     ///< of the device, where its products round their input to bf16
 
+  /// As long as it lives a call runs: who can end it, and who is told of it.
+  class Call {
+   public:
+    Call(State& state, const Progress& progress) : state_(state) { state.cancel = progress.cancel, state.sink = progress.sink; }
+    ~Call() { state_.sink = nullptr; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    State& state_;
+  };
+
+  /// Asks the store for the weights of a graph, loading none: from then on it knows which are read on demand under a budget.
+  void request_weights(const std::shared_ptr<const Graph>& graph, int64_t new_tokens = 0) const;
   /// What passes see beside the profile, which must outlive it as the graph must.
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
@@ -52,24 +68,9 @@ struct Experiment::State {
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
-  /// How cells of one item reach others in it; held as graphs are.
-  const CellReach& reach_for(PictureSize size) const;
-
-  ModelFigures model_figures() const;
-  DatasetFigures dataset_figures() const;
-  DeviceFigures device_figures() const;
-  /// As it ran, of one phase.
-  std::string settings_json(std::string_view phase) const;
-  /// Of the model and of what was asked for.
-  std::vector<std::string> warnings() const;
-
-  /// Ceilings and placement before (0) or after (1) measuring. Resets the peak of resident memory, so
-  /// the probe's buffer is not charged to a run.
+  /// Ceilings and placement before (0) or after (1) measuring; where nothing is measured, before is enough. Resets the peak of resident
+  /// memory, so the probe's buffer is not charged to a run.
   void probe(size_t reading, const Progress& progress);
-  /// What was not quiet: ceilings that changed, executions of the same batch that did (`spread`, see repeat_spread()), others at work.
-  void warn_of_noise(double spread, const OtherLoad& others, std::vector<std::string>& warnings) const;
-  /// Guards that miss more often than they hold.
-  static void warn_of_misses(const ReadyPlan& plan, std::vector<std::string>& warnings);
 
   /// Throws Error(bad_input) where a plan of these graphs does not fit into `available` bytes, before anything of it is loaded. Where only
   /// what its fallbacks would load does not fit beside it, that is a warning.
@@ -80,32 +81,20 @@ struct Experiment::State {
   /// Of data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
-  /// Runs one batch on the plan of its size, which is the one in use then; the result stays in plan.result, tokens in plan.decoded.
+  /// ReadyPlan::run(), counted among what the budget tells.
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options);
-  /// Physical limit of one batch in milliseconds, by operator, with the loads of `plan.result` recorded on it.
-  double limit_milliseconds(const ReadyPlan& plan, const Bindings& bindings, std::map<std::string, OperatorTime>* by_operator) const;
 
   /// How the device's products compute in the format that runs.
   Arithmetic arithmetic() const;
-  /// Of what the format may cost against the stored weights.
-  double format_tolerance() const;
-  /// Verifies `plan`, of forward passes (and `baseline`, where it is another plan), as design 5.1 and 5.2 say.
-  Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
-  /// How each plan differs from the baseline on one batch, in a sentence; empty: not at all.
-  std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans, int64_t batch);
-  /// Figures of a plan from its times over `batches`, which may name a batch more than once.
-  PlanFigures plan_figures(const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches, int64_t rounds) const;
-  /// Mean physical limit of `batches`, which may name a batch more than once: each is run again, recorded.
-  double mean_limit_milliseconds(ReadyPlan& plan, const std::vector<int64_t>& batches, const Progress& progress);
-  /// Time by operator over the first batches, with step events on.
-  std::vector<OperatorTime> operator_times(ReadyPlan& plan, const Progress& progress);
+  NonFinite nonfinite() const { return options.allow_nonfinite ? NonFinite::allowed : NonFinite::refused; }
+  /// The weights run in another format than they are stored in.
+  bool converts() const { return dtype != model->dtype; }
+  /// And in one that does not hold them: f32 holds every number that a model may store.
+  bool rounds_weights() const { return converts() && dtype != DType::f32; }
 
  private:
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
-  mutable BySize<CellReach> reach_;
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
-  /// What a batch asks for: its cells without padding, or the tokens that a plan decoded of it.
-  int64_t cells_of(const ReadyPlan& plan, int64_t batch) const;
 };
 
 }  // namespace stormcell

@@ -1,9 +1,9 @@
-// Decoding beside the oracle (design 5.1, 5.2): every token, the logits it was chosen by, and what each router chose on the way to it.
+// Decoding beside the oracle: every token, the logits it was chosen by, and what each router chose on the way to it.
 //
-// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a batch is compared up to its first token that
-// differs, in any of its executions, and that token has to be explained: its logit lies as near to the reference's as rounding reaches, or
-// a routing choice before it differs that is explained itself and reaches its sequence. Behind it, too, each token has to be the one that
-// the logits of its own execution say.
+// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a sequence is compared up to its first token that
+// differs, in any of its executions (where sequences share a capacity, all of a batch up to the first of theirs), and that token has to be
+// explained: its logit lies as near to the reference's as rounding reaches, or a routing choice before it differs that is explained itself
+// and reaches its sequence. Behind it, too, each token has to be the one that the logits of its own execution say.
 #pragma once
 #include <string>
 #include <utility>
@@ -20,8 +20,13 @@ DecodedVerification decoded_verification(const Verification& verification);
 class DecodedJudge {
  public:
   /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest. `reference`: what sentences call it.
-  DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle")
-      : tolerance_(tolerance), arithmetic_(arithmetic), tokens_(tokens), reference_(std::move(reference)), judge_(tolerance, arithmetic) {}
+  DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle",
+               NonFinite nonfinite = NonFinite::refused)
+      : tolerance_(tolerance),
+        arithmetic_(arithmetic),
+        tokens_(tokens),
+        reference_(std::move(reference)),
+        judge_(tolerance, arithmetic, nonfinite) {}
 
   /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the plan with the
   /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is
@@ -30,6 +35,12 @@ class DecodedJudge {
   /// Outputs and routing as Judge::verdict() has them, and the tokens.
   Verification verification() const;
   DecodedVerification verdict() const { return decoded_verification(verification()); }
+
+  int64_t batches() const { return batches_; }
+  /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference wrote.
+  std::string compared_text() const;
+  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to pass.
+  void refuse_too_little(Verification& verification) const;
 
  private:
   /// A token that is not the best one of some logits.
@@ -59,7 +70,7 @@ class DecodedJudge {
   Judge judge_;
   RelativeError logits_;  ///< of the distance of the best two
   std::vector<Differing> differing_;
-  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0;
+  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0;  // written: by the reference
 };
 
 }  // namespace stormcell

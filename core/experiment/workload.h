@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "core/base/run_kind.h"
+#include "core/experiment/judged_decision.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/experiment/state.h"
 
 namespace stormcell {
+
+class JudgedPlan;
 
 class Workload {
  public:
@@ -17,13 +21,14 @@ class Workload {
   Workload& operator=(const Workload&) = delete;
 
   Experiment::State& state() const { return state_; }
-  const std::string& phase() const { return phase_; }  ///< "forward", "decode"
-  int64_t new_tokens() const { return new_tokens_; }   ///< of each sequence, at most; 0: a forward pass
+  WorkPhase phase() const { return phase_; }          ///< forward or decode
+  int64_t new_tokens() const { return new_tokens_; }  ///< of each sequence, at most; 0: a forward pass
   /// What the passes begin with, in the number format that runs; of a forward pass for the largest pictures.
   virtual std::shared_ptr<const Graph> graph() const = 0;
   /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws Error(bad_input)
-  /// that begins with `where`.
-  void annotate(const std::vector<std::string>& annotations, const std::string& where);
+  /// that begins with `where`. Returns a sentence for each that only the other phase has a name for.
+  /// Those of the command line (--annotate) stand above them.
+  std::vector<std::string> annotate(const std::vector<std::string>& annotations, const std::string& where);
 
   /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do not.
   void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration, std::vector<std::string>& warnings) const;
@@ -32,37 +37,51 @@ class Workload {
                                                const PassConfiguration& configuration, const Progress& progress) = 0;
   std::unique_ptr<ReadyPlan> make_baseline(const Progress& progress) { return make_plan("baseline", graph(), {}, progress); }
 
-  /// The plan, and the baseline where it is another, beside the oracle (design 5.1, 5.2). What was decoded is that of plan.decoded.
-  virtual Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) = 0;
-  /// How each plan differs from the baseline on one batch, in a sentence; empty: not at all.
-  virtual std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                                    int64_t batch) = 0;
-  /// What this phase does not do of what was asked for, a sentence each.
-  virtual std::vector<std::string> warnings() const { return {}; }
+  /// What a batch asks for: its cells without padding, or the tokens that a plan decoded of it.
+  virtual int64_t cells(const ReadyPlan& plan, int64_t batch) const = 0;
+  /// `cells`: those a second.
+  virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
+
+  // How its plans are verified (verify.h):
+  /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the model is stored.
+  virtual std::shared_ptr<const Graph> judged_graph(PictureSize size) const = 0;
+  virtual std::shared_ptr<const Graph> stored_graph(PictureSize size) const = 0;
+  /// How cells of one item reach others in it; held as graphs are.
+  const CellReach& reach(PictureSize size) const;
+  /// The plan under judgement; `tokens` of each sequence are compared, 0 of a forward pass. It must not outlive either, nor `progress`.
+  virtual std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) = 0;
+  /// What both write of a batch is all the same: then nothing else has to be compared. False: it may differ.
+  virtual bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) = 0;
 
  protected:
   /// The graphs of the phase with these annotations.
   virtual void annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) = 0;
-  Workload(Experiment::State& state, std::string phase, int64_t new_tokens)
-      : state_(state), phase_(std::move(phase)), new_tokens_(new_tokens) {}
+  /// `stop`: whether what one sequence stops reaches the others.
+  Workload(Experiment::State& state, WorkPhase phase, int64_t new_tokens, RepeatStop stop)
+      : state_(state), phase_(phase), new_tokens_(new_tokens), stop_(stop) {}
   Experiment::State& state_;
   std::vector<std::string> annotations_;  ///< of a configuration
 
  private:
-  std::string phase_;
+  WorkPhase phase_;
   int64_t new_tokens_;
+  RepeatStop stop_;
+  mutable BySize<CellReach> reach_;
 };
 
 /// A batch goes through the model once.
 class ForwardPass : public Workload {
  public:
-  explicit ForwardPass(Experiment::State& state) : Workload(state, "forward", 0), graph_(state.graph) {}
+  explicit ForwardPass(Experiment::State& state);
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
-  Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) override;
-  std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                            int64_t batch) override;
+  int64_t cells(const ReadyPlan&, int64_t batch) const override { return state_.data->real_cells(batch); }
+  std::shared_ptr<const Graph> judged_graph(PictureSize size) const override { return state_.graph_for(size); }
+  std::shared_ptr<const Graph> stored_graph(PictureSize size) const override { return state_.model->forward_for(size); }
+  std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) override;
+  /// Its outputs are what a judge compares.
+  bool wrote_alike(ReadyPlan&, ReadyPlan&, const Batch&) override { return false; }
 
  private:
   void annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) override;
@@ -77,14 +96,14 @@ class Decoding : public Workload {
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                                        const Progress& progress) override;
-  Verification verify(ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress) override;
-  /// The same within other times than --verify-seconds, both from the beginning: batches beside the oracle, at least one, then the others
-  /// beside the baseline.
-  Verification verify_within(double oracle_seconds, double all_seconds, ReadyPlan& plan, ReadyPlan* baseline, const Progress& progress);
-  /// Tokens are what a plan computes: where they are the baseline's, it does not differ; where not, the two are judged by their logits.
-  std::vector<std::string> differences_from(ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
-                                            int64_t batch) override;
-  std::vector<std::string> warnings() const override;
+  int64_t cells(const ReadyPlan& plan, int64_t batch) const override;
+  void set_rates(double cells, PlanFigures& figures) const override { figures.cells_per_s = cells, figures.tokens_per_s = cells; }
+  /// That keep the logits: tokens alone hide what is wrong.
+  std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return with_logits_; }
+  std::shared_ptr<const Graph> stored_graph(PictureSize) const override { return state_.model->generate_with_logits(); }
+  std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) override;
+  /// Tokens are what a plan computes: where they are the baseline's, it does not differ; where not, the logits tell.
+  bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) override;
 
  private:
   void annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) override;

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/cell/decision.h"
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
@@ -228,7 +229,7 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
   const Table* table = nullptr;
   for (const Table& t : kTables) {
     if (t.about.what == options.what) table = &t;
-    known += (known.empty() ? "" : ", ") + std::string(t.about.what);
+    add_to_list(known, t.about.what);
   }
   if (!table && options.what.empty()) bad_input("--what", "is missing: --format csv needs it to know which table", "one of " + known);
   if (!table)
@@ -236,7 +237,7 @@ void write_csv(const ExportOptions& options, const Progress& progress) {
               "one of " + known);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run = find_exported_run(session, path.run, any_run, "holds no batch yet");
+  const RunSummary run = choose_run(session, path.run, any_run, "holds no batch yet");
   const Source source{session, run, session.layout(run.id), has_grids(session, run)};
   TextOutput out(options.output);
   out.write("# " + origin_of(session, run).line() + "; " + std::string(table->about.what) + "\n");

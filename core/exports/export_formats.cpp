@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/configuration/plan_config.h"
 #include "core/exports/export_csv.h"
 #include "core/exports/export_native.h"
 #include "core/exports/export_origin.h"
@@ -18,13 +20,12 @@
 namespace stormcell {
 namespace {
 
-bool has_config(const SessionReader&, const RunSummary& run) { return run.config.find("stormcell.config/1") != std::string::npos; }
+bool has_config(const SessionReader&, const RunSummary& run) { return has_configuration(run.config); }
 
 void write_config(const ExportOptions& options, const Progress&) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run =
-      find_exported_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
+  const RunSummary run = choose_run(session, path.run, has_config, "holds no configuration: only optimize and run --config leave one");
   if (!json_or_null(run.config).is_object()) bad_input(path.file, "its configuration is damaged");
   auto config = nlohmann::ordered_json::parse(run.config);  // in the order in which it was written
   const ExportOrigin origin = origin_of(session, run);
@@ -53,7 +54,7 @@ const ExportFormat& find_export_format(std::string_view id) {
   std::string known;
   for (const ExportFormat& format : kFormats) {
     if (format.id == id) return format;
-    known += (known.empty() ? "" : ", ") + std::string(format.id);
+    add_to_list(known, format.id);
   }
   if (id.empty()) bad_input("--format", "is missing", "one of " + known);
   const bool planned = std::find(kPlanned.begin(), kPlanned.end(), id) != kPlanned.end();

@@ -240,7 +240,7 @@ class TraceWriter {
 void write_native_trace(const ExportOptions& options, const Progress& progress) {
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const RunSummary run = find_exported_run(session, path.run, has_decisions, "holds no decisions: record them with profile");
+  const RunSummary run = choose_run(session, path.run, has_decisions, "holds no decisions: record them with profile");
   check_output_path(options.output);
   TraceWriter(session, run).write(options.output, progress);
 }

@@ -7,8 +7,9 @@
 
 namespace stormcell {
 
-/// The file must not be shortened while its mapped bytes are touched (the kernel would raise SIGBUS): read() can tell that. All methods may
-/// be called by several threads.
+/// For traces, which are read once, soon after they were opened: where the file is shortened while its bytes are touched, the kernel ends
+/// the program with SIGBUS. What a run reads goes through OpenFile::read(), as weights and data do. All methods may be called by several
+/// threads.
 class MappedFile {
  public:
   /// Bad input: missing, a folder, not readable. An empty file maps to no bytes.
@@ -23,20 +24,12 @@ class MappedFile {
 
   /// Takes every page that holds a part of [offset, offset + size) out of the resident set; touched again, it is read again.
   void drop_pages(size_t offset, size_t size) const;
-  /// Copies [offset, offset + bytes.size()) as the file has it now. Throws Error(failed) where it has become shorter or cannot be read.
-  /// What was opened stays readable when its name goes.
-  void read(size_t offset, std::span<std::byte> bytes) const;
-  /// Tells the kernel that the range is about to be read once, in order.
-  void advise_sequential(size_t offset, size_t size) const;
 
  private:
-  MappedFile(std::string path, std::span<const std::byte> bytes, int descriptor)
-      : path_(std::move(path)), bytes_(bytes), descriptor_(descriptor) {}
-  void advise(size_t offset, size_t size, int advice) const;
+  MappedFile(std::string path, std::span<const std::byte> bytes) : path_(std::move(path)), bytes_(bytes) {}
 
   std::string path_;
   std::span<const std::byte> bytes_;
-  int descriptor_;  // of its own
 };
 
 }  // namespace stormcell

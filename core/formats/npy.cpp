@@ -1,14 +1,16 @@
 #include "core/formats/npy.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
-#include "core/formats/mapped_file.h"
+#include "core/formats/open_file.h"
 
 namespace stormcell {
 namespace {
@@ -102,34 +104,37 @@ std::optional<DType> parse_descr(std::string_view descr) {
   return {};
 }
 
-// The text of the header; `data_begin` is where the data starts.
-std::string_view header_text(std::string_view file, const std::string& path, size_t& data_begin) {
+/// Reads the header's text; `data_begin` is where the data start.
+std::string header_text(const OpenFile& file, size_t& data_begin) {
   constexpr std::string_view kMagic = "\x93NUMPY";
-  if (file.empty()) bad_input(path, "is empty", kSaveAgain);
-  if (!file.starts_with(kMagic)) bad_input(path, "is no .npy file", kSaveAgain);
-  if (file.size() < 10) bad_input(path, "is truncated", kSaveAgain);
-  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(file[i])); };
+  const std::string& path = file.path();
+  std::string first(std::min(size_t{12}, file.size()), '\0');  // magic, version, and at most four bytes of a size
+  file.read(0, std::as_writable_bytes(std::span(first)));
+  if (first.empty()) bad_input(path, "is empty", kSaveAgain);
+  if (!first.starts_with(kMagic)) bad_input(path, "is no .npy file", kSaveAgain);
+  if (first.size() < 10) bad_input(path, "is truncated", kSaveAgain);
+  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(first[i])); };
   const size_t version = byte(6);
   if (version < 1 || version > 3)
     bad_input(path, "has version " + std::to_string(version) + " of the format, 1 to 3 are known", kSaveAgain);
   const size_t size_bytes = version == 1 ? 2 : 4;
-  if (file.size() < 8 + size_bytes) bad_input(path, "is truncated", kSaveAgain);
+  if (first.size() < 8 + size_bytes) bad_input(path, "is truncated", kSaveAgain);
   size_t size = 0;
   for (size_t i = 0; i < size_bytes; ++i) size |= byte(8 + i) << (8 * i);
   constexpr size_t kMaxHeader = 1 << 20;
   if (size > kMaxHeader) bad_input(path, "its header would have " + std::to_string(size) + " bytes", kSaveAgain);
   data_begin = 8 + size_bytes + size;
   if (data_begin > file.size()) bad_input(path, "is truncated in its header", kSaveAgain);
-  return file.substr(8 + size_bytes, size);
+  std::string text(size, '\0');
+  file.read(8 + size_bytes, std::as_writable_bytes(std::span(text)));
+  return text;
 }
 }  // namespace
 
 NpyArray open_npy(const std::string& path) {
-  NpyArray array;
-  array.file = MappedFile::open(path);
-  const std::span<const std::byte> bytes = array.file->bytes();
+  const auto file = std::shared_ptr<const OpenFile>(new OpenFile(OpenFile::open_regular(path)));
   size_t data_begin = 0;
-  const std::string_view text = header_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, data_begin);
+  const std::string text = header_text(*file, data_begin);
   std::optional<Header> header = HeaderParser(text).parse();
   if (!header) bad_input(path, "its header is not that of an .npy file: " + in_quotes(text), kSaveAgain);
   const auto type = parse_descr(header->descr);
@@ -140,19 +145,20 @@ NpyArray open_npy(const std::string& path) {
         header->descr.find('f') == std::string::npos ? "numpy.save(FILE, array.astype('<i4'))" : "numpy.save(FILE, array.astype('<f4'))");
   if (header->fortran_order && header->shape.size() > 1)
     bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
+  NpyArray array;
   array.dtype = *type;
   array.shape = std::move(header->shape);
   size_t expected = element_size(*type);
   for (const int64_t size : array.shape)
     if (__builtin_mul_overflow(expected, static_cast<size_t>(size), &expected))
       bad_input(path, "its shape has more than 2^64 bytes", kSaveAgain);
-  const size_t stored = bytes.size() - data_begin;
+  const size_t stored = file->size() - data_begin;
   if (stored != expected)
     bad_input(path,
               "its shape takes " + counted(static_cast<int64_t>(expected), "byte") + ", " +
                   counted(static_cast<int64_t>(stored), "is", "are") + " there" + (stored < expected ? " (it may be truncated)" : ""),
               kSaveAgain);
-  array.bytes = bytes.subspan(data_begin);
+  array.bytes = FileRange(file, data_begin, stored);
   return array;
 }
 

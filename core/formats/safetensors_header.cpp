@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -166,6 +167,23 @@ std::string_view safetensors_dtype_name(DType type) {
   for (const auto& [known, text] : kNames)
     if (known == type) return text;
   return "?";
+}
+
+size_t safetensors_header_size(std::span<const std::byte> first, size_t file_bytes, const std::string& where) {
+  uint64_t size = 0;
+  if (file_bytes == 0) bad_input(where, "is empty", kGetAgain);
+  if (file_bytes < sizeof size) bad_input(where, "is truncated: " + counted(static_cast<int64_t>(file_bytes), "byte"), kGetAgain);
+  std::memcpy(&size, first.data(), sizeof size);
+  if (size > kMaxSafetensorsHeader)
+    bad_input(where,
+              "its header would have " + std::to_string(size) + " bytes, at most " + std::to_string(kMaxSafetensorsHeader) + " are allowed",
+              "check that it is a safetensors file");
+  if (size > file_bytes - sizeof size)
+    bad_input(
+        where,
+        "is truncated: the header needs " + std::to_string(size) + " bytes, " + std::to_string(file_bytes - sizeof size) + " are there",
+        kGetAgain);
+  return size;
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, int64_t data_bytes, const std::string& where) {

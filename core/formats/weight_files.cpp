@@ -1,4 +1,6 @@
 // Which files of a model folder hold its weights, and that they agree with the folder's index.
+#include "core/formats/weight_files.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
-#include "core/formats/safetensors.h"
 
 namespace stormcell {
 namespace {
@@ -63,20 +64,38 @@ ShardOf read_index(const std::string& path) {
 }
 }  // namespace
 
-void WeightFiles::add(std::shared_ptr<const SafetensorsFile> file) {
+WeightFiles::WeightFiles() = default;
+WeightFiles::~WeightFiles() = default;
+const std::string& WeightFiles::file_path(size_t file) const { return files_[file]->path(); }
+std::string_view WeightFiles::header_bytes(size_t file) const { return files_[file]->header(); }
+
+const TensorPlace* WeightFiles::find(std::string_view name) const { return find_tensor(tensors_, name); }
+
+void WeightFiles::read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const {
+  files_[static_cast<size_t>(tensor.file)]->read(tensor, first, to);
+}
+
+std::vector<std::string> WeightFiles::changes() const {
+  std::vector<std::string> changes;
+  for (const std::unique_ptr<const TensorFile>& file : files_)
+    if (std::string change = file->change(); !change.empty()) changes.push_back(std::move(change));
+  return changes;
+}
+
+void WeightFiles::add(const std::string& path) {
   const int index = static_cast<int>(files_.size());
-  for (StoredTensor tensor : file->tensors()) {
+  files_.push_back(std::make_unique<const TensorFile>(path));
+  for (TensorPlace tensor : files_.back()->tensors()) {
     tensor.file = index;
     tensors_.push_back(std::move(tensor));
   }
-  total_bytes_ += file->total_bytes();
-  files_.push_back(std::move(file));
+  total_bytes_ += files_.back()->total_bytes();
 }
 
 // Every tensor of the index is in its shard, every tensor of a shard is in the index, none is in two shards.
 void WeightFiles::check_index(const std::string& index_path, const ShardOf& shard_of) const {
-  for (const StoredTensor& tensor : tensors_) {
-    const std::string shard = fs::path(file(static_cast<size_t>(tensor.file)).path()).filename().string();
+  for (const TensorPlace& tensor : tensors_) {
+    const std::string shard = fs::path(file_path(static_cast<size_t>(tensor.file))).filename().string();
     const auto it = shard_of.find(tensor.name);
     if (it == shard_of.end())
       bad_input(index_path, "does not name the tensor " + in_quotes(tensor.name) + " of " + shard,
@@ -100,22 +119,21 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
   if (!fs::is_directory(path, error)) {
     if (fs::exists(path, error) && !path.ends_with(".safetensors"))
       bad_input(path, "is not a .safetensors file", "name a model folder or a .safetensors file");
-    weights->add(SafetensorsFile::open(path));
+    weights->add(path);
     return weights;
   }
   const std::string single = (fs::path(path) / "model.safetensors").string(),
                     index = (fs::path(path) / "model.safetensors.index.json").string();
   if (fs::exists(single, error)) {
-    weights->add(SafetensorsFile::open(single));
+    weights->add(single);
     return weights;
   }
   if (!fs::exists(index, error)) refuse_folder(path);
   const ShardOf shard_of = read_index(index);
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : shard_of) shards.insert(shard);
-  for (const std::string& shard : shards) weights->add(SafetensorsFile::open((fs::path(path) / shard).string()));
-  std::sort(weights->tensors_.begin(), weights->tensors_.end(),
-            [](const StoredTensor& a, const StoredTensor& b) { return a.name < b.name; });
+  for (const std::string& shard : shards) weights->add((fs::path(path) / shard).string());
+  std::sort(weights->tensors_.begin(), weights->tensors_.end(), [](const TensorPlace& a, const TensorPlace& b) { return a.name < b.name; });
   weights->check_index(index, shard_of);
   return weights;
 }

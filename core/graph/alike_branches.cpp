@@ -34,11 +34,11 @@ class Signature {
     if (const auto own = values_.find(v); own != values_.end()) return "v" + std::to_string(own->second);
     // What was scattered to this branch stands for what was scattered to another.
     if (x.type.space != kNone && g_.is_within(x.type.space, branch_) && x.producer != kNone)
-      return "from" + std::to_string(x.producer) + type(x.type);
-    return "value" + std::to_string(v);
+      return "from" + to_text(x.producer) + type(x.type);
+    return "value" + to_text(v);
   }
   std::string space(SpaceId s) {
-    if (s == kNone || !g_.is_within(s, branch_)) return "space" + std::to_string(s);
+    if (s == kNone || !g_.is_within(s, branch_)) return "space" + to_text(s);
     return "s" + std::to_string(spaces_.emplace(s, spaces_.size()).first->second) + "b" +
            (s == branch_ ? std::string() : std::to_string(g_.space(s).branch));
   }
@@ -49,12 +49,11 @@ class Signature {
     return text;
   }
   std::string attribute(const Operator& op, std::string_view key, const Attribute& a) {
-    if (const auto* i = std::get_if<int64_t>(&a)) return holds_spaces(op, key) ? space(static_cast<SpaceId>(*i)) : std::to_string(*i);
+    if (const auto* i = std::get_if<int64_t>(&a)) return holds_spaces(op, key) ? space(SpaceId(*i)) : std::to_string(*i);
     if (const auto* r = std::get_if<double>(&a)) return real_text(*r);
     if (const auto* w = std::get_if<std::string>(&a)) return *w;
     std::string text;
-    for (const int64_t i : std::get<std::vector<int64_t>>(a))
-      text += (holds_spaces(op, key) ? space(static_cast<SpaceId>(i)) : std::to_string(i)) + ",";
+    for (const int64_t i : std::get<std::vector<int64_t>>(a)) text += (holds_spaces(op, key) ? space(SpaceId(i)) : std::to_string(i)) + ",";
     return text;
   }
 
@@ -69,9 +68,8 @@ class Signature {
 
 std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
   std::map<SpaceId, Signature> signatures;
-  for (size_t i = 0; i < graph.spaces.size(); ++i)
-    if (graph.spaces[i].kind == SpaceKind::routed && graph.spaces[i].branch != kAllBranches)
-      signatures.emplace(static_cast<SpaceId>(i), Signature(graph, static_cast<SpaceId>(i)));
+  for (const SpaceId s : graph.spaces.ids())
+    if (graph.space(s).kind == SpaceKind::routed && graph.space(s).branch != kAllBranches) signatures.emplace(s, Signature(graph, s));
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
     if (n.outputs.empty()) return;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/base/text_names.h"
 #include "core/graph/operator.h"
 #include "core/graph/roles.h"
@@ -15,6 +17,7 @@ constexpr std::array kRules = {
     AnnotationRule{kKernel, Annotated::node, "", "the device's kernel that runs the node, by its name"},
     AnnotationRule{kStorage, Annotated::value, "f32 bf16", "the format in which the value lies in memory"},
     AnnotationRule{kFormat, Annotated::weight, "f32 bf16", "the format in which products hold the weight"},
+    AnnotationRule{kResidency, Annotated::weight, "streamed pinned", "whether a branch's weight comes and goes under a budget, or stays"},
 };
 
 std::string_view kind_text(Annotated on) {
@@ -65,16 +68,14 @@ struct Request {
 };
 
 /// Names hold points, and so do kernels: the key stands before the first "=", behind the last point before that.
-Request parse_request(std::string_view text, const std::string& where) {
+Request parse_request(std::string_view text, const std::string& where, const std::string& example) {
   const size_t equals = text.find('='), dot = text.substr(0, std::min(equals, text.size())).rfind('.');
   if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0 || equals + 1 == text.size())
-    bad_input(where, quoted(text) + " is not NAME.KEY=WORD", "write it as encoder.final.kernel=rms_norm");
+    bad_input(where, quoted(text) + " is not NAME.KEY=WORD", example);
   return {std::string(text.substr(0, dot)), std::string(text.substr(dot + 1, equals - dot - 1)), std::string(text.substr(equals + 1))};
 }
 
 }  // namespace
-
-std::span<const AnnotationRule> annotation_rules() { return kRules; }
 
 const std::string* Annotations::find(std::string_view key) const {
   for (const auto& [k, word] : list_)
@@ -103,12 +104,17 @@ DType held_format(const Value& weight) {
   return weight.annotations.empty() ? weight.type.dtype : word_format(weight.annotations, kFormat, weight.type.dtype);
 }
 
+bool is_pinned(const Value& weight) {
+  const std::string* word = weight.annotations.find(kResidency);
+  return word && *word == "pinned";
+}
+
 std::string annotation_problem(std::string_view key, std::string_view word, Annotated on) {
   const AnnotationRule* rule = find_rule(key);
   if (!rule || rule->on != on) {
     std::string known;
     for (const AnnotationRule& r : kRules)
-      if (r.on == on) known += (known.empty() ? "" : " ") + std::string(r.key);
+      if (r.on == on) add_to_list(known, r.key, " ");
     return "expected an annotation of " + std::string(kind_text(on)) + " as " + listed(known) + ", got " + quoted(key);
   }
   if (rule->words.empty() ? word.empty() : !holds_word(rule->words, word))
@@ -150,16 +156,68 @@ void check_annotations(const Graph& graph) {
   });
 }
 
-void annotate(Graph& graph, std::string_view text, const std::string& where) {
-  const Request asked = parse_request(text, where);
+namespace {
+
+/// One that may be said of this graph.
+std::string example_of(const Graph& graph) {
+  for (const Value& v : graph.values)
+    if (v.kind == ValueKind::weight) return "write it as " + v.name + ".format=f32";
+  return "write it as NAME.storage=bf16";
+}
+
+/// Of a key that there is, with a word that it may be.
+Request checked_request(const Graph& graph, std::string_view text, const std::string& where) {
+  Request asked = parse_request(text, where, example_of(graph));
   const AnnotationRule* rule = find_rule(asked.key);
   if (!rule) {
     std::string known;
-    for (const AnnotationRule& r : kRules) known += (known.empty() ? "" : " ") + std::string(r.key);
+    for (const AnnotationRule& r : kRules) add_to_list(known, r.key, " ");
     bad_input(where, quoted(asked.key) + " is no annotation", listed(known));
   }
   if (const std::string problem = annotation_problem(asked.key, asked.word, rule->on); !problem.empty())
     bad_input(where, quoted(text) + ": " + problem, "choose one of these");
+  return asked;
+}
+
+}  // namespace
+
+namespace {
+
+/// visit(name) of each that may be annotated in this way.
+template <class Visit>
+void for_each_name(const Graph& graph, Annotated what, Visit visit) {
+  if (what == Annotated::node) return graph.for_each_node([&](NodeId id, int) { visit(graph.node(id).name); });
+  for (const Value& v : graph.values)
+    if (Annotated on = Annotated::value; may_be_annotated(v, on) && on == what) visit(v.name);
+}
+
+}  // namespace
+
+AnnotatedCount count_annotated(const Graph& graph, std::string_view text, const std::string& where) {
+  const Request asked = checked_request(graph, text, where);
+  AnnotatedCount count{find_rule(asked.key)->on, 0};
+  for_each_name(graph, count.what, [&](const std::string& name) { count.count += matches(asked.name, name); });
+  return count;
+}
+
+std::string to_text(const AnnotatedCount& count) { return counted(count.count, kind_text(count.what).substr(2)); }
+
+bool may_annotate(const Graph& graph, std::string_view text, const std::string& where) {
+  return count_annotated(graph, text, where).count > 0;
+}
+
+bool is_overruled(const Graph& graph, std::string_view first, std::string_view second) {
+  const Request a = checked_request(graph, first, "annotation"), b = checked_request(graph, second, "annotation");
+  if (a.key != b.key || a.word == b.word) return false;
+  bool both = false;
+  for_each_name(graph, find_rule(a.key)->on,
+                [&](const std::string& name) { both = both || (matches(a.name, name) && matches(b.name, name)); });
+  return both;
+}
+
+void annotate(Graph& graph, std::string_view text, const std::string& where) {
+  const Request asked = checked_request(graph, text, where);
+  const AnnotationRule* rule = find_rule(asked.key);
   bool found = false;
   const auto say = [&](Annotations& annotations) {
     annotations.set(asked.key, asked.word);
@@ -176,7 +234,7 @@ void annotate(Graph& graph, std::string_view text, const std::string& where) {
     }
   }
   if (!found)
-    bad_input(where, std::string(kind_text(rule->on)) + " " + quoted(asked.name) + ": the model has none of this name",
+    bad_input(where, "the model has no " + std::string(kind_text(rule->on).substr(2)) + " " + quoted(asked.name),
               "inspect MODEL --text - lists them");
   try {
     check_annotations(graph);

@@ -29,9 +29,7 @@ struct AnnotationRule {
   std::string_view words;  ///< those it may be, with blanks between; empty: a name that the device knows
   std::string_view summary;
 };
-/// All keys there are. A new one: its row, and the device that honours it.
-std::span<const AnnotationRule> annotation_rules();
-inline constexpr std::string_view kKernel = "kernel", kStorage = "storage", kFormat = "format";
+inline constexpr std::string_view kKernel = "kernel", kStorage = "storage", kFormat = "format", kResidency = "residency";
 
 /// Words by key, ordered by key, so that the text form is canonical.
 class Annotations {
@@ -56,6 +54,9 @@ DType stored_format(const Value& value);
 /// The number format in which products hold a weight: that of its type unless `format` says another.
 DType held_format(const Value& weight);
 
+/// A weight of a branch stays in memory under a budget (`residency=pinned`) instead of coming and going.
+bool is_pinned(const Value& weight);
+
 /// What is wrong with one annotation of something of this kind: the key or the word is not known there; empty: nothing.
 std::string annotation_problem(std::string_view key, std::string_view word, Annotated on);
 /// What may be said of a value; nothing of inputs, integers, decisions and ragged values.
@@ -67,6 +68,19 @@ void check_annotations(const Graph& graph);
 /// Says "NAME.KEY=WORD" of the nodes, values or weights of this name, in which * stands for any characters. Throws Error(bad_input) that
 /// begins with `where`: not of this form, nothing of this name, an unknown key or word.
 void annotate(Graph& graph, std::string_view text, const std::string& where);
+/// Whether there is something of the name that annotate() would say this of. Throws as it does, but for that.
+bool may_annotate(const Graph& graph, std::string_view text, const std::string& where);
+/// How many an annotation is said of.
+struct AnnotatedCount {
+  Annotated what = Annotated::node;
+  int64_t count = 0;
+};
+/// Throws as annotate() does, but where it is none.
+AnnotatedCount count_annotated(const Graph& graph, std::string_view text, const std::string& where);
+/// "27 nodes"
+std::string to_text(const AnnotatedCount& count);
+/// Whether the second annotation says another word than the first of something that both name.
+bool is_overruled(const Graph& graph, std::string_view first, std::string_view second);
 /// Each annotation as annotate() reads it, in running order.
 std::vector<std::string> annotation_list(const Graph& graph);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -22,8 +23,8 @@ std::vector<std::string_view> split(std::string_view words) {
 
 std::string known_attributes(const Operator& op) {
   std::string names;
-  for (const AttributeRule& rule : op.attributes) names += (names.empty() ? "" : " ") + std::string(rule.name);
-  if (!op.extras.empty()) names += (names.empty() ? "" : " ") + std::string(kExtras.name);
+  for (const AttributeRule& rule : op.attributes) add_to_list(names, rule.name, " ");
+  if (!op.extras.empty()) add_to_list(names, kExtras.name, " ");
   if (names.find(' ') == std::string::npos) return names.empty() ? "no attributes" : "no attribute but " + names;
   return "attributes among " + listed(names, "and");
 }

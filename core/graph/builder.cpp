@@ -9,22 +9,20 @@
 namespace stormcell {
 
 GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
-  for (size_t i = 0; i < graph_.values.size(); ++i) {
-    const Value& v = graph_.values[i];
-    names_.emplace(v.name, 0);
-    if (v.kind == ValueKind::weight) weights_.emplace(v.name, static_cast<ValueId>(i));
+  for (const ValueId id : graph_.values.ids()) {
+    const Value& v = graph_.value(id);
+    names_.add(v.name);
+    if (v.kind == ValueKind::weight) weights_.emplace(v.name, id);
   }
-  for (size_t i = 0; i < graph_.spaces.size(); ++i)
-    if (graph_.spaces[i].kind == SpaceKind::routed)
-      routed_.emplace(std::pair(graph_.spaces[i].decision, graph_.spaces[i].branch), static_cast<SpaceId>(i));
+  for (const SpaceId id : graph_.spaces.ids())
+    if (const CellSpace& s = graph_.space(id); s.kind == SpaceKind::routed) routed_.emplace(std::pair(s.decision, s.branch), id);
 }
 
 SpaceId GraphBuilder::root_space(std::string_view name, Dim count) {
   CellSpace s;
   s.name = std::string(name);
   s.count = std::move(count);
-  graph_.spaces.push_back(std::move(s));
-  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+  return graph_.spaces.add(std::move(s));
 }
 SpaceId GraphBuilder::routed_space(ValueId decision, int32_t branch) {
   const auto known = routed_.find(std::pair(decision, branch));
@@ -38,19 +36,13 @@ SpaceId GraphBuilder::dense_space(std::string_view name, SpaceId parent, Dim per
   s.parent = parent;
   s.count = graph_.space(parent).count * per_parent;
   s.per_parent = std::move(per_parent);
-  graph_.spaces.push_back(std::move(s));
-  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+  return graph_.spaces.add(std::move(s));
 }
 std::string GraphBuilder::unique(std::string_view name) {
   std::string base = name.empty() ? "v" : std::string(name);
   for (char& c : base)
     if (c == ' ' || c == '%' || c == '"' || c == ',' || c == '(' || c == ')') c = '_';
-  const auto [at, fresh] = names_.emplace(base, 0);
-  if (fresh && !name.empty()) return base;
-  for (;;) {
-    std::string candidate = base + "." + std::to_string(++at->second);
-    if (names_.emplace(candidate, 0).second) return candidate;
-  }
+  return name.empty() ? names_.take_numbered(base) : names_.take(base);
 }
 
 ValueId GraphBuilder::add_value(std::string_view name, ValueKind kind, TensorType type) {
@@ -58,8 +50,7 @@ ValueId GraphBuilder::add_value(std::string_view name, ValueKind kind, TensorTyp
   v.name = unique(name);
   v.kind = kind;
   v.type = std::move(type);
-  graph_.values.push_back(std::move(v));
-  return static_cast<ValueId>(graph_.values.size()) - 1;
+  return graph_.values.add(std::move(v));
 }
 
 ValueId GraphBuilder::input(std::string_view name, DType dtype, SpaceId space, std::vector<Dim> content, InputRole role) {
@@ -90,7 +81,7 @@ NodeId GraphBuilder::add(std::string_view op, std::vector<ValueId> inputs, Attri
   node.name = std::string(name);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  const NodeId id = graph_.nodes.next_id();
   std::vector<Result> results = infer_outputs(graph_, node);
   for (Result& r : results) {
     const ValueId v = add_value(name.empty() ? op : name, r.kind, std::move(r.type));
@@ -116,7 +107,7 @@ ValueId GraphBuilder::route(ValueId scores, const Protocol& protocol, std::strin
 
 std::vector<ValueId> GraphBuilder::scatter(ValueId x, ValueId decision, const std::vector<int32_t>& branches) {
   std::vector<int64_t> spaces;
-  for (const int32_t b : branches) spaces.push_back(routed_space(decision, b));
+  for (const int32_t b : branches) spaces.push_back(int64_t{routed_space(decision, b)});
   return graph_.node(add("scatter", {x, decision}, {{"spaces", std::move(spaces)}}, graph_.value(decision).name + ".scatter")).outputs;
 }
 
@@ -131,12 +122,12 @@ ValueId GraphBuilder::gather(std::vector<ValueId> values, SpaceId space, std::st
 
 ValueId GraphBuilder::pack(ValueId x, ValueId ragged, SpaceId parent) {
   const SpaceId space = ragged_space(ragged, parent);
-  return value("pack", {x, ragged}, {{"spaces", std::vector<int64_t>{space}}}, graph_.value(x).name + "." + graph_.value(ragged).name);
+  return value("pack", {x, ragged}, {{"spaces", std::vector{int64_t{space}}}}, graph_.value(x).name + "." + graph_.value(ragged).name);
 }
 
 std::vector<ValueId> GraphBuilder::pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches) {
   std::vector<int64_t> spaces;
-  for (const int32_t b : branches) spaces.push_back(ragged_space(ragged, routed_space(decision, b)));
+  for (const int32_t b : branches) spaces.push_back(int64_t{ragged_space(ragged, routed_space(decision, b))});
   return graph_.node(add("pack", {x, ragged}, {{"spaces", std::move(spaces)}}, graph_.value(ragged).name + ".pack")).outputs;
 }
 
@@ -158,7 +149,7 @@ NodeId GraphBuilder::add_region(std::string_view op, std::vector<ValueId> inputs
   node.yields.assign(yields_.end() - static_cast<std::ptrdiff_t>(bodies), yields_.end());
   closed_.resize(closed_.size() - bodies);
   yields_.resize(yields_.size() - bodies);
-  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  const NodeId id = graph_.nodes.next_id();
   for (Result& r : infer_outputs(graph_, node)) {
     const ValueId v = add_value(name, r.kind, std::move(r.type));
     graph_.value(v).producer = id;

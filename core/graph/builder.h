@@ -1,12 +1,14 @@
 // Builds graphs node by node; every node's types are inferred and checked as it is added.
 #pragma once
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/cell/protocol.h"
 #include "core/graph/graph.h"
+#include "core/graph/value_names.h"
 
 namespace stormcell {
 
@@ -64,7 +66,7 @@ class GraphBuilder {
   Graph graph_;
   std::vector<Block> open_, closed_;
   std::vector<std::vector<ValueId>> yields_;
-  std::map<std::string, int, std::less<>> names_;
+  ValueNames names_;
   std::map<std::string, ValueId, std::less<>> weights_;    // by the name asked for
   std::map<std::pair<ValueId, int32_t>, SpaceId> routed_;  // by decision and branch
 };

@@ -161,7 +161,7 @@ class Analysis {
   const Graph& g_;
   const std::vector<ValueId>& sources_;
   RepeatStop stop_;
-  IdVector<Row> rows_;
+  IdVector<ValueId, Row> rows_;
   std::vector<std::vector<ValueId>> written_;  // states, by enclosing repeat
 };
 
@@ -169,9 +169,8 @@ class Analysis {
 
 CellFlow analyze_cell_flow(const Graph& graph, RepeatStop stop) {
   CellFlow flow;
-  for (size_t v = 0; v < graph.values.size(); ++v)
-    if (graph.values[v].kind == ValueKind::input || graph.values[v].kind == ValueKind::state)
-      flow.sources_.push_back(static_cast<ValueId>(v));
+  for (const ValueId v : graph.values.ids())
+    if (graph.value(v).kind == ValueKind::input || graph.value(v).kind == ValueKind::state) flow.sources_.push_back(v);
   Analysis analysis(graph, flow.sources_, stop);
   analysis.run();
   flow.dependences_ = analysis.take();

@@ -4,21 +4,23 @@
 namespace stormcell {
 namespace {
 
-size_t index(int32_t id) { return static_cast<size_t>(id); }
-
-/// Numbers of what is kept, in the old order; kNone for the others.
-std::vector<int32_t> renumber(const std::vector<char>& kept) {
-  std::vector<int32_t> to(kept.size(), kNone);
-  int32_t next = 0;
-  for (size_t i = 0; i < kept.size(); ++i)
-    if (kept[i]) to[i] = next++;
+/// New ids of what is kept, in the old order; kNone for the others.
+template <class Key>
+IdVector<Key, Key> renumber(const IdVector<Key, bool>& kept) {
+  IdVector<Key, Key> to(kept.size());
+  Key next(0);
+  for (const Key id : kept.ids()) {
+    if (!kept[id]) continue;
+    to[id] = next;
+    ++next;
+  }
   return to;
 }
 
 class Compacting {
  public:
   explicit Compacting(const Graph& from)
-      : from_(from), node_kept_(from.nodes.size(), 0), value_kept_(from.values.size(), 0), space_kept_(from.spaces.size(), 0) {}
+      : from_(from), node_kept_(from.nodes.size(), false), value_kept_(from.values.size(), false), space_kept_(from.spaces.size(), false) {}
 
   Graph run() {
     find_kept();
@@ -37,22 +39,22 @@ class Compacting {
 
  private:
   void keep_values(const std::vector<ValueId>& list) {
-    for (const ValueId v : list) value_kept_[index(v)] = 1;
+    for (const ValueId v : list) value_kept_[v] = true;
   }
 
   void keep_space(SpaceId s) {
-    if (s == kNone || space_kept_[index(s)]) return;
+    if (s == kNone || space_kept_[s]) return;
     const CellSpace& space = from_.space(s);
-    space_kept_[index(s)] = 1;
+    space_kept_[s] = true;
     keep_space(space.parent);
     for (const ValueId told_by : {space.decision, space.offsets})
-      if (told_by != kNone) value_kept_[index(told_by)] = 1;
+      if (told_by != kNone) value_kept_[told_by] = true;
     keep_space(space.base);
   }
 
   void find_kept() {
     from_.for_each_node([&](NodeId id, int) {
-      node_kept_[index(id)] = 1;
+      node_kept_[id] = true;
       Node node = from_.node(id);
       keep_values(node.inputs);
       keep_values(node.outputs);
@@ -62,36 +64,35 @@ class Compacting {
         return s;
       });
     });
-    for (const NamedValue& output : from_.outputs) value_kept_[index(output.value)] = 1;
-    for (size_t i = 0; i < from_.values.size(); ++i) {
-      if (from_.values[i].kind == ValueKind::input) value_kept_[i] = 1;
-      if (value_kept_[i]) keep_space(from_.values[i].type.space);
+    for (const NamedValue& output : from_.outputs) value_kept_[output.value] = true;
+    for (const ValueId v : from_.values.ids()) {
+      if (from_.value(v).kind == ValueKind::input) value_kept_[v] = true;
+      if (value_kept_[v]) keep_space(from_.value(v).type.space);
     }
   }
 
   // A space stands behind its parent and its base, whichever was made first.
   void place(SpaceId s) {
-    if (s == kNone || !space_kept_[index(s)] || space_to_[index(s)] != kNone) return;
+    if (s == kNone || !space_kept_[s] || space_to_[s] != kNone) return;
     place(from_.space(s).parent);
     place(from_.space(s).base);
-    space_to_[index(s)] = static_cast<int32_t>(space_order_.size());
-    space_order_.push_back(s);
+    space_to_[s] = space_order_.add(s);
   }
 
   void number() {
     space_to_.assign(from_.spaces.size(), kNone);
-    for (size_t s = 0; s < from_.spaces.size(); ++s) place(static_cast<SpaceId>(s));
+    for (const SpaceId s : from_.spaces.ids()) place(s);
     node_to_ = renumber(node_kept_);
     value_to_ = renumber(value_kept_);
   }
 
-  ValueId value_of(ValueId v) const { return v == kNone ? kNone : value_to_[index(v)]; }
-  SpaceId space_of(SpaceId s) const { return s == kNone ? kNone : space_to_[index(s)]; }
+  ValueId value_of(ValueId v) const { return v == kNone ? kNone : value_to_[v]; }
+  SpaceId space_of(SpaceId s) const { return s == kNone ? kNone : space_to_[s]; }
   void map_values(std::vector<ValueId>& list) const {
     for (ValueId& v : list) v = value_of(v);
   }
   void map_block(Block& block) const {
-    for (NodeId& n : block.nodes) n = node_to_[index(n)];
+    for (NodeId& n : block.nodes) n = node_to_[n];
   }
 
   void copy_spaces(Graph& to) const {
@@ -106,19 +107,19 @@ class Compacting {
   }
 
   void copy_values(Graph& to) const {
-    for (size_t v = 0; v < from_.values.size(); ++v) {
+    for (const ValueId v : from_.values.ids()) {
       if (!value_kept_[v]) continue;
-      Value value = from_.values[v];
+      Value value = from_.value(v);
       value.type.space = space_of(value.type.space);
-      if (value.producer != kNone) value.producer = node_to_[index(value.producer)];
+      if (value.producer != kNone) value.producer = node_to_[value.producer];
       to.values.push_back(std::move(value));
     }
   }
 
   void copy_nodes(Graph& to) const {
-    for (size_t n = 0; n < from_.nodes.size(); ++n) {
+    for (const NodeId n : from_.nodes.ids()) {
       if (!node_kept_[n]) continue;
-      Node node = from_.nodes[n];
+      Node node = from_.node(n);
       map_values(node.inputs);
       map_values(node.outputs);
       for (auto& yields : node.yields) map_values(yields);
@@ -129,9 +130,13 @@ class Compacting {
   }
 
   const Graph& from_;
-  std::vector<char> node_kept_, value_kept_, space_kept_;
-  std::vector<int32_t> node_to_, value_to_, space_to_;
-  std::vector<SpaceId> space_order_;
+  IdVector<NodeId, bool> node_kept_;
+  IdVector<ValueId, bool> value_kept_;
+  IdVector<SpaceId, bool> space_kept_;
+  IdVector<NodeId, NodeId> node_to_;
+  IdVector<ValueId, ValueId> value_to_;
+  IdVector<SpaceId, SpaceId> space_to_;
+  IdVector<SpaceId, SpaceId> space_order_;  // by new id
 };
 
 }  // namespace

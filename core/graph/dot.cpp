@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/listed_words.h"
 #include "core/graph/alike_branches.h"
 #include "core/graph/roles.h"
 
@@ -29,7 +30,7 @@ std::string branches_text(std::vector<int32_t> branches) {
   for (size_t i = 0; i < branches.size();) {
     size_t end = i + 1;
     while (end < branches.size() && branches[end] == branches[end - 1] + 1) ++end;
-    text += (text.empty() ? "" : ", ") + std::to_string(branches[i]);
+    add_to_list(text, std::to_string(branches[i]));
     if (end > i + 1) text += ".." + std::to_string(branches[end - 1]);
     i = end;
   }
@@ -66,11 +67,11 @@ class Drawing {
   void line(int depth, const std::string& text) { out_ += std::string(static_cast<size_t>(depth) * 2, ' ') + text + "\n"; }
 
   void values() {
-    for (size_t i = 0; i < g_.values.size(); ++i) {
-      const Value& v = g_.values[i];
+    for (const ValueId id : g_.values.ids()) {
+      const Value& v = g_.value(id);
       if (v.kind != ValueKind::input && v.kind != ValueKind::state) continue;
       const bool state = v.kind == ValueKind::state;
-      line(1, "v" + std::to_string(i) + " [label=\"" + escaped(v.name + "\n" + type_text(g_, v.type)) +
+      line(1, "v" + to_text(id) + " [label=\"" + escaped(v.name + "\n" + type_text(g_, v.type)) +
                   "\" shape=" + (state ? "cylinder fillcolor=\"#f3e6f7\"" : "oval fillcolor=\"#e3ecfa\"") + "];");
     }
   }
@@ -157,7 +158,7 @@ class Drawing {
     }
     if (has_role(n, Role::open)) style = " shape=trapezium fillcolor=\"#fde3c0\"";
     if (has_role(n, Role::close)) style = " shape=invtrapezium fillcolor=\"#fde3c0\"";
-    line(depth, "n" + std::to_string(id) + " [label=\"" + escaped(text) + "\"" + style + "];");
+    line(depth, "n" + to_text(id) + " [label=\"" + escaped(text) + "\"" + style + "];");
     for (size_t b = 0; b < n.bodies.size(); ++b) {
       line(depth, "subgraph cluster_" + std::to_string(clusters_++) + " {");
       const std::string what = has_role(n, Role::repeat) ? "repeat" : b == 0 ? "guard holds" : "fallback";
@@ -169,7 +170,7 @@ class Drawing {
 
   std::string end_of(ValueId v) const {
     const Value& value = g_.value(v);
-    return value.producer == kNone ? "v" + std::to_string(v) : "n" + std::to_string(value.producer);
+    return value.producer == kNone ? "v" + to_text(v) : "n" + to_text(value.producer);
   }
   bool is_shown(ValueId v) const {
     const Value& value = g_.value(v);
@@ -184,7 +185,7 @@ class Drawing {
     g_.for_each_node([&](NodeId id, int) {
       if (!shown_.contains(id)) return;
       const Node& n = g_.node(id);
-      const std::string self = "n" + std::to_string(id);
+      const std::string self = "n" + to_text(id);
       const bool writes = has_role(n, Role::state);
       for (size_t i = writes ? 1 : 0; i < n.inputs.size(); ++i) {
         const ValueId v = n.inputs[i];
@@ -192,7 +193,7 @@ class Drawing {
         const bool decision = g_.value(v).kind == ValueKind::decision;
         edge(end_of(v), self, decision ? " [style=bold color=\"#a85b00\"]" : "");
       }
-      if (writes) edge(self, "v" + std::to_string(n.inputs[0]), " [style=dashed]");
+      if (writes) edge(self, "v" + to_text(n.inputs[0]), " [style=dashed]");
       for (const auto& yield : n.yields)
         for (const ValueId v : yield)
           if (is_shown(v)) edge(end_of(v), self, " [style=dotted]");

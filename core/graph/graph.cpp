@@ -35,7 +35,7 @@ SymbolId Graph::symbol(std::string_view name) {
 }
 ValueId Graph::find_value(std::string_view name) const {
   const auto at = std::find_if(values.begin(), values.end(), [&](const Value& v) { return v.name == name; });
-  return at == values.end() ? kNone : static_cast<ValueId>(at - values.begin());
+  return at == values.end() ? kNone : ValueId(at - values.begin());
 }
 
 std::vector<Dim> Graph::shape(ValueId id) const {
@@ -83,14 +83,8 @@ bool Graph::holds_members(SpaceId id) const {
   return s.kind == SpaceKind::ragged && s.parent != space(s.base).parent;
 }
 
-SpaceId Graph::common_ancestor(SpaceId a, SpaceId b) const {
-  for (; a != kNone; a = space(a).parent)
-    if (is_within(b, a)) return a;
-  return kNone;
-}
-
-IdVector<std::vector<NodeId>> Graph::users() const {
-  IdVector<std::vector<NodeId>> users(values.size());
+IdVector<ValueId, std::vector<NodeId>> Graph::users() const {
+  IdVector<ValueId, std::vector<NodeId>> users(values.size());
   const auto add = [&](ValueId v, NodeId n) {
     auto& list = users[v];
     if (list.empty() || list.back() != n) list.push_back(n);

@@ -17,10 +17,9 @@
 namespace stormcell {
 
 struct Operator;
-using ValueId = int32_t;
-using NodeId = int32_t;
-using SpaceId = int32_t;
-inline constexpr int32_t kNone = -1;
+using ValueId = Id<struct ValueTag>;
+using NodeId = Id<struct NodeTag>;
+using SpaceId = Id<struct SpaceTag>;
 /// As the branch of a routed space: all branches together, slot after slot.
 inline constexpr int32_t kAllBranches = -1;
 
@@ -99,20 +98,20 @@ struct NamedValue {
 class Graph {
  public:
   std::vector<std::string> symbols;
-  std::vector<CellSpace> spaces;
-  std::vector<Value> values;
-  std::vector<Node> nodes;
+  IdVector<SpaceId, CellSpace> spaces;
+  IdVector<ValueId, Value> values;
+  IdVector<NodeId, Node> nodes;
   Block top;
   std::vector<NamedValue> outputs;
 
   SymbolId symbol(std::string_view name);             ///< finds or adds
   SymbolId find_symbol(std::string_view name) const;  ///< kNone when absent
   ValueId find_value(std::string_view name) const;    ///< kNone when absent
-  const CellSpace& space(SpaceId id) const { return spaces[static_cast<size_t>(id)]; }
-  const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
-  Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }
-  const Node& node(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
-  Node& node(NodeId id) { return nodes[static_cast<size_t>(id)]; }
+  const CellSpace& space(SpaceId id) const { return spaces[id]; }
+  const Value& value(ValueId id) const { return values[id]; }
+  Value& value(ValueId id) { return values[id]; }
+  const Node& node(NodeId id) const { return nodes[id]; }
+  Node& node(NodeId id) { return nodes[id]; }
 
   /// Extents of a value: cells of its space (a bound where routed), then its content.
   std::vector<Dim> shape(ValueId id) const;
@@ -128,8 +127,6 @@ class Graph {
   bool is_dynamic(SpaceId space) const;
   /// True of a ragged space that holds members of routed parents; then its parent is the routed space.
   bool holds_members(SpaceId space) const;
-  /// The nearest common ancestor; kNone: only the batch as a whole is common.
-  SpaceId common_ancestor(SpaceId a, SpaceId b) const;
 
   /// All nodes in running order, bodies included after their node; visit(node, depth of nesting).
   template <class Visit>
@@ -144,7 +141,7 @@ class Graph {
     }
   }
   /// Nodes that use each value, in running order.
-  IdVector<std::vector<NodeId>> users() const;
+  IdVector<ValueId, std::vector<NodeId>> users() const;
 };
 
 }  // namespace stormcell

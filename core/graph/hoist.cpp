@@ -21,8 +21,8 @@ class Search {
         is_output_(graph.values.size(), false) {
     g_.for_each_node([&](NodeId id, int) { order_.push_back(id); });
     const auto successors = value_successors(g_);
-    for (size_t v = 0; v < successors.size(); ++v)
-      for (const ValueId w : successors[v]) sources_[w].push_back(static_cast<ValueId>(v));
+    for (const ValueId v : successors.ids())
+      for (const ValueId w : successors[v]) sources_[w].push_back(v);
     for (const NamedValue& o : g_.outputs) is_output_[o.value] = true;
     for (const Node& n : g_.nodes)
       for (const auto& yield : n.yields)
@@ -43,13 +43,12 @@ class Search {
     hoist.router = order_[at];
     hoist.decision = route.outputs[0];
     hoist.name = route.name;
-    const IdVector<bool> cone = cone_of(hoist.decision);
+    const IdVector<ValueId, bool> cone = cone_of(hoist.decision);
     for (const NodeId id : order_)
       for (const ValueId v : g_.node(id).outputs)
         if (cone[v] && v != hoist.decision) hoist.cone.push_back(v);
-    for (size_t v = 0; v < g_.values.size(); ++v)
-      if (cone[v] && (g_.values[v].kind == ValueKind::input || g_.values[v].kind == ValueKind::state))
-        hoist.sources.push_back(static_cast<ValueId>(v));
+    for (const ValueId v : g_.values.ids())
+      if (cone[v] && (g_.value(v).kind == ValueKind::input || g_.value(v).kind == ValueKind::state)) hoist.sources.push_back(v);
 
     // Backwards: a node may wait when all that it feeds are scatters of this decision, or nodes that wait.
     std::map<NodeId, std::vector<int32_t>> waiting;  // and to which branches its cells must go to need it
@@ -78,8 +77,8 @@ class Search {
   }
 
   /// Everything from which the decision is computed.
-  IdVector<bool> cone_of(ValueId decision) const {
-    IdVector<bool> cone(g_.values.size(), false);
+  IdVector<ValueId, bool> cone_of(ValueId decision) const {
+    IdVector<ValueId, bool> cone(g_.values.size(), false);
     std::vector<ValueId> open{decision};
     cone[decision] = true;
     while (!open.empty()) {
@@ -95,7 +94,7 @@ class Search {
   }
 
   /// Not needed for the decision, over its cells, cell by cell, without effect.
-  bool may_wait(NodeId id, ValueId decision, const std::vector<bool>& cone) const {
+  bool may_wait(NodeId id, ValueId decision, const IdVector<ValueId, bool>& cone) const {
     const Node& n = g_.node(id);
     const SpaceId space = g_.value(decision).type.space;
     constexpr Role kHoisted[] = {Role::compute, Role::pointwise, Role::attend, Role::unfold};
@@ -133,9 +132,9 @@ class Search {
   const Bindings& bindings_;
   const BranchShares& shares_;
   std::vector<NodeId> order_;
-  IdVector<std::vector<NodeId>> users_;
-  IdVector<std::vector<ValueId>> sources_;
-  IdVector<bool> is_output_;
+  IdVector<ValueId, std::vector<NodeId>> users_;
+  IdVector<ValueId, std::vector<ValueId>> sources_;
+  IdVector<ValueId, bool> is_output_;
 };
 
 }  // namespace

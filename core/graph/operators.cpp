@@ -11,7 +11,7 @@ extern const Operator kEmbedding, kLinear, kGroupedLinear, kRmsNorm, kActivation
     kGuard, kRepeat, kExchangeDecision, kExchangeRows, kExchangeBack;
 
 namespace {
-constexpr std::array<const Operator*, 42> kOperators = {
+constexpr std::array kOperators = {
     &kEmbedding,  &kLinear,   &kGroupedLinear, &kConv2d,       &kRmsNorm,          &kActivation,    &kAdd,
     &kMultiply,   &kScale,    &kAttention,     &kRotary,       &kPositions,        &kPool,          &kReduce,
     &kBroadcast,  &kArgmax,   &kRoute,         &kScatter,      &kGather,           &kChoiceWeight,  &kResize,

@@ -10,25 +10,15 @@
 namespace stormcell {
 
 Rewriter::Rewriter(Graph graph) : graph_(std::move(graph)) {
-  for (const Value& v : graph_.values) names_.emplace(v.name, 0);
-}
-
-std::string Rewriter::unique(std::string_view name) {
-  const auto [at, fresh] = names_.emplace(std::string(name), 0);
-  if (fresh) return at->first;
-  for (;;) {
-    std::string candidate = std::string(name) + "." + std::to_string(++at->second);
-    if (names_.emplace(candidate, 0).second) return candidate;
-  }
+  for (const Value& v : graph_.values) names_.add(v.name);
 }
 
 ValueId Rewriter::add_value(std::string_view name, ValueKind kind, TensorType type) {
   Value v;
-  v.name = unique(name);
+  v.name = names_.take(name);
   v.kind = kind;
   v.type = std::move(type);
-  graph_.values.push_back(std::move(v));
-  return static_cast<ValueId>(graph_.values.size()) - 1;
+  return graph_.values.add(std::move(v));
 }
 
 void Rewriter::add_outputs(Node& node, NodeId id) {
@@ -48,7 +38,7 @@ NodeId Rewriter::make_node(std::string_view op, std::vector<ValueId> inputs, Att
   node.name = std::string(name);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  const NodeId id = graph_.nodes.next_id();
   add_outputs(node, id);
   graph_.nodes.push_back(std::move(node));
   return id;
@@ -62,7 +52,7 @@ NodeId Rewriter::make_guard(ValueId predicate, Body taken, Body fallback, std::s
   node.attributes.set("pass", std::string(pass));
   node.bodies = {{std::move(taken.nodes)}, {std::move(fallback.nodes)}};
   node.yields = {std::move(taken.yields), std::move(fallback.yields)};
-  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  const NodeId id = graph_.nodes.next_id();
   add_outputs(node, id);
   for (size_t i = 0; i < node.outputs.size(); ++i) graph_.value(node.outputs[i]).annotations = graph_.value(node.yields[1][i]).annotations;
   graph_.nodes.push_back(std::move(node));
@@ -92,13 +82,12 @@ SpaceId Rewriter::space_of_copies(SpaceId id, const ValueMap& values) {
   }
   if (parent == space.parent) return id;
   const std::string name = space.name + "/" + graph_.space(parent).name;
-  for (size_t i = 0; i < graph_.spaces.size(); ++i)
-    if (graph_.spaces[i].parent == parent && graph_.spaces[i].name == name) return static_cast<SpaceId>(i);
+  for (const SpaceId known : graph_.spaces.ids())
+    if (graph_.space(known).parent == parent && graph_.space(known).name == name) return known;
   CellSpace copy = space;
   copy.name = name;
   copy.parent = parent;
-  graph_.spaces.push_back(std::move(copy));
-  return static_cast<SpaceId>(graph_.spaces.size()) - 1;
+  return graph_.spaces.add(std::move(copy));
 }
 
 NodeId Rewriter::clone(NodeId original, ValueMap& values) {
@@ -113,14 +102,13 @@ NodeId Rewriter::clone(NodeId original, ValueMap& values) {
     map_list(node.yields[b]);
   }
   map_spaces(node, [&](SpaceId s) { return space_of_copies(s, values); });
-  const auto id = static_cast<NodeId>(graph_.nodes.size());
+  const NodeId id = graph_.nodes.next_id();
   for (ValueId& v : node.outputs) {
     Value copy = graph_.value(v);
-    copy.name = unique(copy.name);
+    copy.name = names_.take(copy.name);
     copy.producer = id;
     copy.type.space = space_of_copies(copy.type.space, values);
-    graph_.values.push_back(std::move(copy));
-    const auto made = static_cast<ValueId>(graph_.values.size()) - 1;
+    const ValueId made = graph_.values.add(std::move(copy));
     values[v] = made;
     v = made;
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/graph/uses.h"
+#include "core/graph/value_names.h"
 
 namespace stormcell {
 
@@ -61,10 +62,9 @@ class Rewriter {
  private:
   ValueId add_value(std::string_view name, ValueKind kind, TensorType type);
   void add_outputs(Node& node, NodeId id);
-  std::string unique(std::string_view name);
 
   Graph graph_;
-  std::map<std::string, int, std::less<>> names_;
+  ValueNames names_;
 };
 
 }  // namespace stormcell

@@ -44,7 +44,7 @@ std::vector<int32_t> branches_sent(const Graph& graph, const Node& node) {
     for (const int64_t b : node.attributes.list("branches")) branches.push_back(static_cast<int32_t>(b));
   } else {
     for (const int64_t s : node.attributes.list("spaces")) {
-      const SpaceId to = static_cast<SpaceId>(s);
+      const SpaceId to(s);
       branches.push_back(graph.space(graph.holds_members(to) ? graph.space(to).parent : to).branch);
     }
   }

@@ -17,7 +17,7 @@ using SpaceKey = std::pair<ValueId, int32_t>;
 SpaceKey key_of(const Graph& g, SpaceId s) {
   while (g.space(s).kind == SpaceKind::ragged && !g.holds_members(s)) s = g.space(s).base;
   const CellSpace& space = g.space(s);
-  return space.kind == SpaceKind::routed ? SpaceKey{space.decision, space.branch} : SpaceKey{kNone, s};
+  return space.kind == SpaceKind::routed ? SpaceKey{space.decision, space.branch} : SpaceKey{kNone, int32_t{s}};
 }
 
 struct RouterCells {
@@ -55,7 +55,7 @@ class Edges {
       const ValueId decision = g_.node(id).outputs[0];
       routers_.push_back({id, decision, g_.value(decision).type.space, {}, {}, 0});
     });
-    router_of_.assign(g_.values.size(), kNone);
+    router_of_.assign(g_.values.size(), kNoRouter);
     for (size_t r = 0; r < routers_.size(); ++r) router_of_[routers_[r].decision] = static_cast<int32_t>(r);
     for (RouterCells& router : routers_)
       for (SpaceId s = router.space; s != kNone; s = g_.origin(s)) {
@@ -98,7 +98,7 @@ class Edges {
   RouterCells* router_over(SpaceId s) {
     if (g_.space(s).kind != SpaceKind::routed) return nullptr;
     const int32_t r = router_of_[g_.space(s).decision];
-    return r == kNone ? nullptr : &routers_[r];
+    return r == kNoRouter ? nullptr : &routers_[r];
   }
 
   static size_t group_of(const RouterCells& router, int32_t branch) {
@@ -149,7 +149,7 @@ class Edges {
     }
     // A router meets the cells that it moves, also where something else than they decides (labels, hashes).
     for (const ValueId in : n.inputs)
-      if (g_.value(in).kind == ValueKind::decision && router_of_[in] != kNone) meets_[router_of_[in]].add(came);
+      if (g_.value(in).kind == ValueKind::decision && router_of_[in] != kNoRouter) meets_[router_of_[in]].add(came);
     for (const ValueId out : n.outputs) {
       marks(out) = came;
       if (g_.value(out).type.space != kNone) mark_space(g_.value(out).type.space, marks(out));
@@ -183,19 +183,19 @@ class Edges {
 
   std::vector<Marks> states() {
     std::vector<Marks> all;
-    for (size_t v = 0; v < g_.values.size(); ++v)
-      if (g_.values[v].kind == ValueKind::state) all.push_back(marks_[v]);
+    for (const ValueId v : g_.values.ids())
+      if (g_.value(v).kind == ValueKind::state) all.push_back(marks_[v]);
     return all;
   }
   void restore(const std::vector<Marks>& all) {
     size_t i = 0;
-    for (size_t v = 0; v < g_.values.size(); ++v)
-      if (g_.values[v].kind == ValueKind::state) marks_[v] = all[i++];
+    for (const ValueId v : g_.values.ids())
+      if (g_.value(v).kind == ValueKind::state) marks_[v] = all[i++];
   }
   void join(const std::vector<Marks>& all) {
     size_t i = 0;
-    for (size_t v = 0; v < g_.values.size(); ++v)
-      if (g_.values[v].kind == ValueKind::state) marks_[v].add(all[i++]);
+    for (const ValueId v : g_.values.ids())
+      if (g_.value(v).kind == ValueKind::state) marks_[v].add(all[i++]);
   }
 
   /// Whether a router between takes all cells of this group of branches and passes them on to `to`.
@@ -216,10 +216,12 @@ class Edges {
   }
 
   const Graph& g_;
-  IdVector<Marks> marks_;  ///< by value: whose cells it holds
-  IdVector<RouterCells> routers_;
-  IdVector<int32_t> router_of_;  ///< by decision
-  IdVector<Marks> meets_;        ///< by router: whose cells come to it
+  static constexpr int32_t kNoRouter = -1;
+
+  IdVector<ValueId, Marks> marks_;  ///< by value: whose cells it holds
+  std::vector<RouterCells> routers_;
+  IdVector<ValueId, int32_t> router_of_;  ///< by decision
+  std::vector<Marks> meets_;              ///< by router: whose cells come to it
 };
 
 }  // namespace

@@ -40,8 +40,8 @@ void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
 
 }  // namespace
 
-IdVector<std::vector<ValueId>> value_successors(const Graph& g) {
-  IdVector<std::vector<ValueId>> next(g.values.size());
+IdVector<ValueId, std::vector<ValueId>> value_successors(const Graph& g) {
+  IdVector<ValueId, std::vector<ValueId>> next(g.values.size());
   const auto link = [&](ValueId from, ValueId to) {
     if (g.value(from).kind != ValueKind::weight) next[from].push_back(to);
   };
@@ -78,7 +78,7 @@ IdVector<std::vector<ValueId>> value_successors(const Graph& g) {
 std::vector<RouterFlow> router_flows(const Graph& g) {
   std::vector<NodeId> order;
   g.for_each_node([&](NodeId id, int) { order.push_back(id); });
-  const IdVector<std::vector<ValueId>> next = value_successors(g);
+  const IdVector<ValueId, std::vector<ValueId>> next = value_successors(g);
   std::vector<RouterFlow> flows;
   for (size_t at = 0; at < order.size(); ++at) {
     const Node& route = g.node(order[at]);
@@ -87,7 +87,7 @@ std::vector<RouterFlow> router_flows(const Graph& g) {
     flow.router = order[at];
     flow.decision = route.outputs[0];
     flow.name = route.name;
-    IdVector<bool> reached(g.values.size(), false);
+    IdVector<ValueId, bool> reached(g.values.size(), false);
     std::vector<ValueId> open{flow.decision};
     while (!open.empty()) {
       const ValueId v = open.back();

@@ -11,6 +11,6 @@ std::vector<RouterFlow> router_flows(const Graph& graph);
 
 /// For each value the values that are computed from it in one step; states are values like others, whatever the order of writing.
 /// A gather's outputs come from the decisions between, a repeat's states from its stop.
-IdVector<std::vector<ValueId>> value_successors(const Graph& graph);
+IdVector<ValueId, std::vector<ValueId>> value_successors(const Graph& graph);
 
 }  // namespace stormcell

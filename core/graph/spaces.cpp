@@ -1,18 +1,10 @@
 #include "core/graph/spaces.h"
 
 namespace stormcell {
-namespace {
-
-SpaceId add(Graph& graph, CellSpace space) {
-  graph.spaces.push_back(std::move(space));
-  return static_cast<SpaceId>(graph.spaces.size()) - 1;
-}
-
-}  // namespace
 
 SpaceId routed_space(Graph& graph, ValueId decision, int32_t branch) {
-  for (size_t i = 0; i < graph.spaces.size(); ++i)
-    if (graph.spaces[i].decision == decision && graph.spaces[i].branch == branch) return static_cast<SpaceId>(i);
+  for (const SpaceId s : graph.spaces.ids())
+    if (graph.space(s).decision == decision && graph.space(s).branch == branch) return s;
   return add_routed_space(graph, decision, branch);
 }
 
@@ -27,12 +19,12 @@ SpaceId add_routed_space(Graph& graph, ValueId decision, int32_t branch) {
   s.count = branch == kAllBranches ? cells * Dim(d.fan_out) : cells;
   s.decision = decision;
   s.branch = branch;
-  return add(graph, std::move(s));
+  return graph.spaces.add(std::move(s));
 }
 
 SpaceId ragged_space(Graph& graph, ValueId ragged, SpaceId parent) {
-  for (size_t i = 0; i < graph.spaces.size(); ++i)
-    if (graph.spaces[i].offsets == ragged && graph.spaces[i].parent == parent) return static_cast<SpaceId>(i);
+  for (const SpaceId s : graph.spaces.ids())
+    if (graph.space(s).offsets == ragged && graph.space(s).parent == parent) return s;
   const Value& r = graph.value(ragged);
   const CellSpace& above = graph.space(parent);
   CellSpace s;
@@ -43,7 +35,7 @@ SpaceId ragged_space(Graph& graph, ValueId ragged, SpaceId parent) {
   s.count = members && above.branch == kAllBranches ? ragged_cells(graph, ragged) : graph.space(r.type.space).count;
   s.offsets = ragged;
   s.base = r.type.space;
-  return add(graph, std::move(s));
+  return graph.spaces.add(std::move(s));
 }
 
 Dim ragged_parents(const Graph& graph, ValueId ragged) {

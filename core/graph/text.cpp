@@ -36,10 +36,9 @@ class Writer {
     }
     spaces(kNone, "");
     for (const auto& [kind, word] : {std::pair{ValueKind::input, "input"}, {ValueKind::weight, "weight"}, {ValueKind::state, "state"}})
-      for (size_t i = 0; i < g_.values.size(); ++i)
-        if (g_.values[i].kind == kind)
-          out_ += word + (" " + value(static_cast<ValueId>(i)) + " : " + type(g_.values[i])) + to_text(g_.values[i].annotations) +
-                  role(g_.values[i]) + recipe(g_.values[i]) + "\n";
+      for (const ValueId id : g_.values.ids())
+        if (const Value& v = g_.value(id); v.kind == kind)
+          out_ += word + (" " + value(id) + " : " + type(v)) + to_text(v.annotations) + role(v) + recipe(v) + "\n";
     block(g_.top, "");
     for (const NamedValue& o : g_.outputs)
       out_ += "output " + text_name(o.name) + " = " + value(o.value) + (o.real == kNone ? "" : " real " + value(o.real)) + "\n";
@@ -51,16 +50,16 @@ class Writer {
     Names names;
     const auto give = [&](ValueId v) { value_names_[v] = names.unique(g_.value(v).name); };
     for (const ValueKind kind : {ValueKind::input, ValueKind::weight, ValueKind::state})
-      for (size_t i = 0; i < g_.values.size(); ++i)
-        if (g_.values[i].kind == kind) give(static_cast<ValueId>(i));
+      for (const ValueId v : g_.values.ids())
+        if (g_.value(v).kind == kind) give(v);
     g_.for_each_node([&](NodeId id, int) {
       for (const ValueId v : g_.node(id).outputs) give(v);
     });
     // Spaces are named in the order in which they are written: those of no decision first.
     Names spaces;
     const auto name_spaces = [&](ValueId decision) {
-      for (size_t i = 0; i < g_.spaces.size(); ++i)
-        if (deciding(static_cast<SpaceId>(i)) == decision) space_names_[i] = spaces.unique(g_.spaces[i].name);
+      for (const SpaceId s : g_.spaces.ids())
+        if (deciding(s) == decision) space_names_[s] = spaces.unique(g_.space(s).name);
     };
     name_spaces(kNone);
     g_.for_each_node([&](NodeId id, int) {
@@ -81,8 +80,7 @@ class Writer {
   }
 
   void spaces(ValueId decision, const std::string& indent) {
-    for (size_t i = 0; i < g_.spaces.size(); ++i) {
-      const auto id = static_cast<SpaceId>(i);
+    for (const SpaceId id : g_.spaces.ids()) {
       if (deciding(id) != decision) continue;
       const CellSpace& s = g_.space(id);
       out_ += indent + "space " + space(id) + " = ";
@@ -130,8 +128,8 @@ class Writer {
 
   std::string attribute(const Operator& op, const std::string& key, const Attribute& a) const {
     const auto integer = [&](int64_t i) {
-      return holds_spaces(op, key) && i >= 0 && i < static_cast<int64_t>(g_.spaces.size()) ? "@" + space(static_cast<SpaceId>(i))
-                                                                                           : std::to_string(i);
+      const bool names_space = holds_spaces(op, key) && i >= 0 && i < static_cast<int64_t>(g_.spaces.size());
+      return names_space ? "@" + space(SpaceId(i)) : std::to_string(i);
     };
     if (const auto* i = std::get_if<int64_t>(&a)) return integer(*i);
     if (const auto* r = std::get_if<double>(&a)) return real_text(*r);
@@ -168,7 +166,8 @@ class Writer {
   }
 
   const Graph& g_;
-  IdVector<std::string> value_names_, space_names_;
+  IdVector<ValueId, std::string> value_names_;
+  IdVector<SpaceId, std::string> space_names_;
   std::string out_;
 };
 

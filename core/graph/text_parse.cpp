@@ -120,8 +120,7 @@ class Parser {
       }
     }
     end();
-    if (!spaces_.emplace(s.name, static_cast<SpaceId>(g_.spaces.size())).second)
-      line_.complain("space " + quoted(s.name) + " stands twice");
+    if (!spaces_.emplace(s.name, g_.spaces.next_id()).second) line_.complain("space " + quoted(s.name) + " stands twice");
     g_.spaces.push_back(std::move(s));
   }
 
@@ -195,9 +194,8 @@ class Parser {
       if (!may_be_annotated(v, on)) line_.complain("expected no annotation of %" + text_name(v.name));
       annotation(v.annotations, on);
     }
-    if (!values_.emplace(v.name, static_cast<ValueId>(g_.values.size())).second) line_.complain("%" + text_name(v.name) + " stands twice");
-    g_.values.push_back(std::move(v));
-    return static_cast<ValueId>(g_.values.size()) - 1;
+    if (!values_.emplace(v.name, g_.values.next_id()).second) line_.complain("%" + text_name(v.name) + " stands twice");
+    return g_.values.add(std::move(v));
   }
 
   /// "@key=word"
@@ -245,7 +243,7 @@ class Parser {
 
   void node(Block& block, int depth) {
     Node n;
-    const auto id = static_cast<NodeId>(g_.nodes.size());
+    const NodeId id = g_.nodes.next_id();
     g_.nodes.emplace_back();  // its place; bodies come behind it
     if (line_.sees('%')) {
       do n.outputs.push_back(new_value(ValueKind::result));

@@ -69,8 +69,8 @@ std::set<ValueId> states_written(const Graph& graph, NodeId node) {
   return states;
 }
 
-IdVector<int32_t> count_uses(const Graph& graph) {
-  IdVector<int32_t> uses(graph.values.size(), 0);
+IdVector<ValueId, int32_t> count_uses(const Graph& graph) {
+  IdVector<ValueId, int32_t> uses(graph.values.size(), 0);
   graph.for_each_node([&](NodeId id, int) {
     for (const ValueId v : graph.node(id).inputs) ++uses[v];
     for (const auto& yields : graph.node(id).yields)
@@ -85,10 +85,10 @@ void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to) {
   for (const auto& [key, value] : node.attributes) {
     if (!holds_spaces(*node.op, key)) continue;
     if (const auto* one = std::get_if<int64_t>(&value)) {
-      changed.emplace_back(key, int64_t{to(static_cast<SpaceId>(*one))});
+      changed.emplace_back(key, int64_t{to(SpaceId(*one))});
     } else if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
       std::vector<int64_t> spaces;
-      for (const int64_t s : *list) spaces.push_back(to(static_cast<SpaceId>(s)));
+      for (const int64_t s : *list) spaces.push_back(int64_t{to(SpaceId(s))});
       changed.emplace_back(key, std::move(spaces));
     }
   }

@@ -27,7 +27,7 @@ std::vector<ValueId> reads_of(const Graph& graph, NodeId node);
 /// States that a node changes, its bodies included.
 std::set<ValueId> states_written(const Graph& graph, NodeId node);
 /// How often each value is used: inputs of nodes that stand in a block, what bodies yield, outputs of the graph.
-IdVector<int32_t> count_uses(const Graph& graph);
+IdVector<ValueId, int32_t> count_uses(const Graph& graph);
 /// Every number of a space that the node's attributes hold becomes what `to` makes of it.
 void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to);
 /// Bytes of a weight as it is stored.

@@ -17,15 +17,15 @@ class Verifier {
 
   void run() {
     spaces();
-    for (size_t i = 0; i < graph_.values.size(); ++i) {
-      const Value& v = graph_.values[i];
+    for (const ValueId id : graph_.values.ids()) {
+      const Value& v = graph_.value(id);
       if (v.producer == kNone) {
         if (v.kind == ValueKind::result || v.kind == ValueKind::decision || v.kind == ValueKind::ragged)
           fail("value %" + v.name, "expected a producer, got none");
-        defined_[i] = true;
+        defined_[id] = true;
       }
-      if (v.type.space < kNone || v.type.space >= static_cast<SpaceId>(graph_.spaces.size()))
-        fail("value %" + v.name, "expected a space, got number " + std::to_string(v.type.space));
+      if (v.type.space != kNone && !graph_.spaces.holds(v.type.space))
+        fail("value %" + v.name, "expected a space, got number " + to_text(v.type.space));
       content(v);
       if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
       if (v.kind == ValueKind::input && graph_.is_dynamic(v.type.space))
@@ -83,9 +83,9 @@ class Verifier {
     const auto rounded = [](const Value& v) { return v.kind == ValueKind::state && v.type.dtype == DType::bf16; };
     if (std::none_of(graph_.values.begin(), graph_.values.end(), rounded)) return;
     const PagedStates paged = paged_states(graph_);
-    for (size_t i = 0; i < graph_.values.size(); ++i) {
-      const Value& v = graph_.values[i];
-      const bool in_pages = std::find(paged.states.begin(), paged.states.end(), static_cast<ValueId>(i)) != paged.states.end();
+    for (const ValueId id : graph_.values.ids()) {
+      const Value& v = graph_.value(id);
+      const bool in_pages = std::find(paged.states.begin(), paged.states.end(), id) != paged.states.end();
       if (rounded(v) && !in_pages)
         fail("value %" + v.name,
              "expected a state in f32 or i32 unless its rows are put at the sequences' places and only attended to, got " +
@@ -94,21 +94,19 @@ class Verifier {
   }
 
   void spaces() {
-    for (size_t i = 0; i < graph_.spaces.size(); ++i) {
-      const CellSpace& s = graph_.spaces[i];
+    for (const SpaceId id : graph_.spaces.ids()) {
+      const CellSpace& s = graph_.space(id);
       const std::string where = "space " + s.name;
-      if (s.parent < kNone || s.parent >= static_cast<SpaceId>(i))
-        fail(where, "expected a parent declared before it, got space " + std::to_string(s.parent));
+      if (s.parent < kNone || s.parent >= id) fail(where, "expected a parent declared before it, got space " + to_text(s.parent));
       if ((s.kind == SpaceKind::root) != (s.parent == kNone)) fail(where, "expected a parent unless it is a root");
       if (s.count.is_constant() && s.count.constant() < 0) fail(where, "expected 0 or more cells, got " + s.count.to_text(graph_.symbols));
       if (s.kind == SpaceKind::dense && s.count != graph_.space(s.parent).count * s.per_parent)
         fail(where, "expected " + (graph_.space(s.parent).count * s.per_parent).to_text(graph_.symbols) + " cells, got " +
                         s.count.to_text(graph_.symbols));
-      if (s.kind == SpaceKind::ragged) ragged(s, static_cast<SpaceId>(i), where);
+      if (s.kind == SpaceKind::ragged) ragged(s, id, where);
       if (s.kind != SpaceKind::routed) continue;
-      if (s.decision < 0 || s.decision >= static_cast<ValueId>(graph_.values.size()) ||
-          graph_.value(s.decision).kind != ValueKind::decision)
-        fail(where, "expected a decision, got value " + std::to_string(s.decision));
+      if (!graph_.values.holds(s.decision) || graph_.value(s.decision).kind != ValueKind::decision)
+        fail(where, "expected a decision, got value " + to_text(s.decision));
       const Value& d = graph_.value(s.decision);
       if (d.type.space != s.parent) fail(where, "expected the parent that %" + d.name + " routes from");
       if (s.branch != kAllBranches && (s.branch < 0 || s.branch >= d.branches))
@@ -118,11 +116,11 @@ class Verifier {
 
   /// Below the parent of its base, or below where a decision sends that.
   void ragged(const CellSpace& s, SpaceId id, const std::string& where) {
-    if (s.offsets < 0 || s.offsets >= static_cast<ValueId>(graph_.values.size()) || graph_.value(s.offsets).kind != ValueKind::ragged)
-      fail(where, "expected ragged cells, got value " + std::to_string(s.offsets));
+    if (!graph_.values.holds(s.offsets) || graph_.value(s.offsets).kind != ValueKind::ragged)
+      fail(where, "expected ragged cells, got value " + to_text(s.offsets));
     const Value& r = graph_.value(s.offsets);
-    if (s.base != r.type.space || s.base < 0 || s.base >= id)
-      fail(where, "expected the base of %" + r.name + ", got space " + std::to_string(s.base));
+    if (s.base != r.type.space || s.base == kNone || s.base >= id)
+      fail(where, "expected the base of %" + r.name + ", got space " + to_text(s.base));
     const SpaceId parents = graph_.space(s.base).parent;
     const CellSpace& above = graph_.space(s.parent);
     const Node* producer = r.producer == kNone ? nullptr : &graph_.node(r.producer);
@@ -133,7 +131,7 @@ class Verifier {
   }
 
   void use(ValueId v, const std::string& where) {
-    if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
+    if (!graph_.values.holds(v)) fail(where, "expected a value, got number " + to_text(v));
     if (!defined_[v]) fail(where, "uses %" + graph_.value(v).name + " before it is defined, or outside of its body");
     cells(v, where);
   }
@@ -158,7 +156,7 @@ class Verifier {
   void block(const Block& block) {
     std::vector<ValueId> here;
     for (const NodeId id : block.nodes) {
-      if (id < 0 || id >= static_cast<NodeId>(graph_.nodes.size())) fail("graph", "expected a node, got number " + std::to_string(id));
+      if (!graph_.nodes.holds(id)) fail("graph", "expected a node, got number " + to_text(id));
       const Node& node = graph_.node(id);
       const std::string where = node_text(node);
       if (placed_[id]) fail(where, "stands in two places");
@@ -168,7 +166,7 @@ class Verifier {
       if (node.bodies.size() != bodies || node.yields.size() != bodies)
         fail(where, "expected " + counted(static_cast<int64_t>(bodies), "body") + ", got " + std::to_string(node.bodies.size()));
       for (size_t b = 0; b < node.bodies.size(); ++b) {
-        const IdVector<bool> outside = defined_;
+        const IdVector<ValueId, bool> outside = defined_;
         this->block(node.bodies[b]);
         for (const ValueId v : node.yields[b]) use(v, where);
         defined_ = outside;
@@ -178,7 +176,7 @@ class Verifier {
         fail(where, "expected " + counted(static_cast<int64_t>(results.size()), "output") + ", got " + std::to_string(node.outputs.size()));
       for (size_t i = 0; i < results.size(); ++i) {
         const ValueId v = node.outputs[i];
-        if (v < 0 || v >= static_cast<ValueId>(graph_.values.size())) fail(where, "expected a value, got number " + std::to_string(v));
+        if (!graph_.values.holds(v)) fail(where, "expected a value, got number " + to_text(v));
         const Value& value = graph_.value(v);
         if (value.producer != id) fail(where, "%" + value.name + " has another producer");
         if (value.type != results[i].type || value.kind != results[i].kind || value.branches != results[i].branches ||
@@ -192,7 +190,8 @@ class Verifier {
   }
 
   const Graph& graph_;
-  IdVector<bool> defined_, placed_;
+  IdVector<ValueId, bool> defined_;
+  IdVector<NodeId, bool> placed_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
 #include "core/profile/layout_edges.h"
@@ -142,7 +143,7 @@ class TraceRun : public TraceSink {
     figures_.model = shape_of(header);
     figures_.lacks = header.lacks;
     RunStart start;
-    start.kind = "import";
+    start.kind = to_text(RunKind::import);
     start.name = std::filesystem::path(source_.path()).stem().string();
     Json about = {{"name", source_.path()}, {"origin", header.origin}, {"lacks", header.lacks}};
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,

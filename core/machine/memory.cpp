@@ -1,7 +1,5 @@
 #include "core/machine/memory.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -38,12 +36,6 @@ HeldMemory held_memory(const std::string& root) {
   if (const std::optional<int64_t> group = own_group_memory(root)) return {*group, true};
   const std::string status = root + "/proc/self/status";
   return {std::max<int64_t>(0, proc_value(status, "RssAnon:")) + std::max<int64_t>(0, proc_value(status, "RssFile:")), false};
-}
-
-void give_back_freed_memory() {
-#ifdef __GLIBC__
-  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);  // a threshold that was set does not grow
-#endif
 }
 
 int64_t peak_resident_memory() { return proc_value("/proc/self/status", "VmHWM:"); }

@@ -16,9 +16,6 @@ struct HeldMemory {
   bool of_group = false;
 };
 HeldMemory held_memory(const std::string& root = {});
-/// From here on what is freed in blocks of 4 MiB or more goes back to the system at once, where the C library can be told so. By itself it
-/// keeps blocks of up to 32 MiB for each thread: beside a budget that is memory which nobody uses (0.3 GB for switch-base-8).
-void give_back_freed_memory();
 /// Largest resident set of this process so far.
 int64_t peak_resident_memory();
 /// The peak counts from here on, where the system allows it.

@@ -1,5 +1,6 @@
 // The visible list of families. A new one: its file, its row here, its cases in tests/core/models.
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/models/family.h"
 
@@ -23,7 +24,7 @@ std::span<const Family> families() { return kFamilies; }
 
 const Family& family_of(const Config& config) {
   std::string list;
-  for (const Family& f : kFamilies) list += (list.empty() ? "" : ", ") + std::string(f.name);
+  for (const Family& f : kFamilies) add_to_list(list, f.name);
   const std::string name = config.word("model_type", "");
   if (name.empty()) bad_input(config.where(), "has no \"model_type\"", "known families: " + list);
   for (const Family& f : kFamilies)

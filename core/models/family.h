@@ -24,7 +24,7 @@ class Architecture {
   /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token are an output, too.
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
   /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
-  virtual Spread spread(std::string_view weight) const = 0;
+  virtual Initialisation initialisation(std::string_view weight) const = 0;
   /// True for tensors that files of this family hold and nobody reads: a second name of a tied weight, a table that is computed.
   virtual bool is_spare(std::string_view weight) const = 0;
 };

@@ -1,4 +1,4 @@
-// What transformers of every family are made of: a graph under construction together with the weights it asks for.
+// What models of every family are built with: a graph under construction together with the weights it asks for.
 #pragma once
 #include <functional>
 #include <string>
@@ -48,13 +48,15 @@ class LayerBuilder : public GraphBuilder {
   void fill(ValueId state, double with, const std::string& name) { add("state_fill", {state}, {{"value", with}}, name); }
   /// A state of integers that counts up by one.
   void count(ValueId state, const std::string& name);
-  ValueId spread(ValueId x, SpaceId space, const std::string& name) { return value("broadcast", {x}, {{"space", int64_t{space}}}, name); }
+  ValueId broadcast_to(ValueId x, SpaceId space, const std::string& name) {
+    return value("broadcast", {x}, {{"space", int64_t{space}}}, name);
+  }
   ValueId last(ValueId x, const std::string& name) { return value("reduce", {x}, {{"mode", std::string("last")}}, name); }
 
   /// Keeps [parents of `step`, n] logits at the parents' places `at` of the state `kept`, over as many cells as there are tokens; kNone
   /// keeps nothing.
   void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
-    if (kept != kNone) put(kept, spread(logits, step, "logits.cell"), at, "logits.keep");
+    if (kept != kNone) put(kept, broadcast_to(logits, step, "logits.cell"), at, "logits.keep");
   }
   /// What is written next and what is read next, given the best token: a finished sequence writes -1 and reads `pad`; one that writes
   /// any of `ends` is finished from then on. Returns {written, read, done}.

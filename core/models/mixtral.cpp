@@ -107,8 +107,8 @@ class MixtralBuilder : public LayerBuilder {
     ValueId finished = emit(last(x, "prompt.hidden"), token, done, turn, generated, step);
 
     begin_body();
-    places_ = spread(place, step, "place.cell");
-    x = embedded(spread(token, step, "token.cell"));
+    places_ = broadcast_to(place, step, "place.cell");
+    x = embedded(broadcast_to(token, step, "token.cell"));
     for (int64_t i = 0; i < s_.layers; ++i) x = layer(x, i, {kNone, kNone, place}, &caches_[static_cast<size_t>(i)]);
     finished = emit(last(x, "step.hidden"), token, done, turn, generated, step);
     count(place, "place.keep");
@@ -136,7 +136,7 @@ class MixtralBuilder : public LayerBuilder {
     const ValueId scores = logits(rms_norm(hidden, "model.norm", s_.eps)), next = value("argmax", {scores}, {}, "next");
     keep_logits(kept_logits_, scores, step, turn);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
-    put(generated, spread(ended.written, step, "written.cell"), turn, "write");
+    put(generated, broadcast_to(ended.written, step, "written.cell"), turn, "write");
     write(token, ended.read, "token.keep");
     write(done, ended.done, "done.keep");
     count(turn, "turn.keep");
@@ -222,7 +222,9 @@ class Mixtral final : public Architecture {
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return MixtralBuilder(s_, weights).forward(); }
   Graph generate(WeightCatalog& weights, bool with_logits) const override { return MixtralBuilder(s_, weights).generate(with_logits); }
-  Spread spread(std::string_view name) const override { return name.ends_with("norm.weight") ? Spread{1, 0} : Spread{0, s_.deviation}; }
+  Initialisation initialisation(std::string_view name) const override {
+    return name.ends_with("norm.weight") ? Initialisation{1, 0} : Initialisation{0, s_.deviation};
+  }
   bool is_spare(std::string_view name) const override { return name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq"); }
 
  private:

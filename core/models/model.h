@@ -80,6 +80,9 @@ struct Model {
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.
   std::function<std::shared_ptr<const Graph>()> generate_with_logits;
 
+  /// Which of its weight files were written to since they were opened, a sentence each. Empty: it has no files.
+  std::function<std::vector<std::string>()> changed_files;
+
   std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
   std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like
 };
@@ -87,7 +90,6 @@ struct Model {
 struct ModelOptions {
   bool check_weights = true;     ///< read every weight once and refuse NaN and infinity; inspecting does not
   bool allow_nonfinite = false;  ///< NaN and infinite weights become a warning
-  bool copy_weights = false;     ///< weights of files are read when they are asked for, and not mapped: WeightReading::copied
   uint64_t seed = 0;             ///< of seeded weights
   DType preset_dtype = DType::f32;
   std::string resources;  ///< folder with demos/; empty: resources_folder()

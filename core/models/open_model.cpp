@@ -11,10 +11,11 @@
 #include "core/base/checkout.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
-#include "core/formats/safetensors.h"
 #include "core/formats/tokenizer.h"
+#include "core/formats/weight_files.h"
 #include "core/graph/input_specs.h"
 #include "core/models/family.h"
 #include "core/models/fingerprint.h"
@@ -105,7 +106,7 @@ void warn_of_strangers(Model& model, const Architecture& architecture, const Wei
   const std::vector<std::string> read = tensors_read(model.forward->values);
   const std::unordered_set<std::string_view> known(read.begin(), read.end());
   std::vector<std::string> strangers;
-  for (const StoredTensor& t : files.tensors())
+  for (const TensorPlace& t : files.tensors())
     if (!architecture.is_spare(t.name) && !known.contains(t.name)) strangers.push_back(t.name);
   if (strangers.empty()) return;
   const auto last = last_numbers(model);
@@ -139,7 +140,7 @@ struct Once {
   std::string text;
 };
 
-std::shared_ptr<Model> open_files(const std::string& path, WeightReading reading) {
+std::shared_ptr<Model> open_files(const std::string& path) {
   const bool folder = fs::is_directory(path);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
   const std::string config_path = (place / "config.json").string(), generation_path = (place / "generation_config.json").string();
@@ -153,7 +154,7 @@ std::shared_ptr<Model> open_files(const std::string& path, WeightReading reading
   const Config config(config_json, config_path), generation(generation_json, generation_path);
   const Family& family = family_of(config);
   const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
-  const auto catalog = std::make_shared<StoredCatalog>(files, reading);
+  const auto catalog = std::make_shared<StoredCatalog>(files);
 
   auto model = std::make_shared<Model>();
   model->family = family.name;
@@ -167,6 +168,7 @@ std::shared_ptr<Model> open_files(const std::string& path, WeightReading reading
   model->origin = origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
   model->origin_stated = config.has("stormcell_weights");
   model->fingerprint = fingerprint_of(model->config, *files);
+  model->changed_files = [files] { return files->changes(); };
   if (files->tensors().size() > kSampledTensors)
     model->older_fingerprint = [config = model->config, files, once = std::make_shared<Once>()] {
       std::call_once(once->flag, [&] { once->text = fingerprint_of_all(config, *files); });
@@ -187,7 +189,7 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   model->origin = WeightOrigin::seeded;
   add_graphs(*model, architecture,
              std::make_shared<SeededCatalog>(options.seed, options.preset_dtype,
-                                             [architecture](std::string_view weight) { return architecture->spread(weight); }));
+                                             [architecture](std::string_view weight) { return architecture->initialisation(weight); }));
   model->fingerprint =
       fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
   return model;
@@ -202,7 +204,7 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   std::error_code error;
   for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
     if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
-      list += (list.empty() ? "" : ", ") + it->path().filename().string();
+      add_to_list(list, it->path().filename().string());
   bad_input("demo:" + name, "no demo model of this name in " + demos.string(), list.empty() ? "there is none" : "known demos: " + list);
 }
 
@@ -234,18 +236,17 @@ std::string resources_folder() {
 
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options) {
   options.progress.report("opening the model", 0, 0);
-  const WeightReading reading = options.copy_weights ? WeightReading::copied : WeightReading::mapped;
   std::shared_ptr<Model> model;
   if (spec.starts_with("preset:")) {
     model = open_preset(spec.substr(7), options);
   } else if (spec.starts_with("demo:")) {
-    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources), reading);
+    model = open_files(demo_folder(spec.substr(5), options.resources.empty() ? resources_folder() : options.resources));
     model->origin_stated = true;  // ours, and trained: see the demo's README
   } else {
     if (spec.empty() || !present(spec))
       bad_input(spec.empty() ? "MODEL" : spec, "no such model",
                 "name a folder with config.json, a .safetensors file, preset:NAME or demo:NAME");
-    model = open_files(spec, reading);
+    model = open_files(spec);
   }
   model->name = spec;
   // What a seed gives is finite.

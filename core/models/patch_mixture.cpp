@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/graph/patch_grid.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -26,9 +27,9 @@ constexpr std::string_view kKeys[] = {"image_size",      "num_channels",    "pat
 /// Keys that nothing reads. The configuration is this program's own: what it does not know was meant for one of these.
 std::vector<std::string> warnings_of(const Config& config) {
   std::string strangers, known;
-  for (const std::string& key : config.unknown(kKeys)) strangers += (strangers.empty() ? "" : ", ") + key;
+  for (const std::string& key : config.unknown(kKeys)) add_to_list(strangers, key);
   if (strangers.empty()) return {};
-  for (const std::string_view key : kKeys) known += (known.empty() ? "" : ", ") + std::string(key);
+  for (const std::string_view key : kKeys) add_to_list(known, key);
   return {config.where() + ": nothing reads " + strangers + "; the keys of patch_mixture are " + known};
 }
 
@@ -150,7 +151,7 @@ class PatchMixture final : public Architecture {
 
   /// Variances are kept through the layers. Of the router, features are those of patches brighter than grey: drawn around 0 they would be
   /// nearly the same for all patches, and one branch would get them all.
-  Spread spread(std::string_view name) const override {
+  Initialisation initialisation(std::string_view name) const override {
     constexpr double kBrightness = 0.15;
     if (name == "router.conv.weight") return {kBrightness, 0.4 * kBrightness};
     if (name == "router.conv.bias") return {-0.5 * kBrightness * static_cast<double>(s_.channels * kKernel * kKernel), 0};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 
 namespace stormcell {
@@ -70,7 +71,7 @@ nlohmann::json preset_config(std::string_view name) {
   std::string list;
   for (const Preset& p : kPresets) {
     if (p.name == name) return p.config();
-    list += (list.empty() ? "" : ", ") + std::string(p.name);
+    add_to_list(list, p.name);
   }
   bad_input("preset:" + std::string(name), "no preset of this name", "known presets: " + list);
 }

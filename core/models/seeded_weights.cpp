@@ -4,10 +4,9 @@
 #include "core/models/seeded_weights.h"
 
 #include <cmath>
-#include <cstdlib>
 
-#include "core/base/align.h"
 #include "core/base/error.h"
+#include "core/base/reused_memory.h"
 
 namespace stormcell {
 namespace {
@@ -70,12 +69,11 @@ std::shared_ptr<const std::byte> SeededWeights::part(std::string_view name, int6
 std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from, int64_t first, int64_t count) const {
   const WeightInfo& info = from.info;
   const auto size = static_cast<size_t>(count) * element_size(info.dtype);
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, align_up(size) + 64));
-  if (!memory) failed(info.name, "no memory for " + std::to_string(size) + " bytes");
-  const std::shared_ptr<const std::byte> held(memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
+  const std::shared_ptr<std::byte> held = reusable_block(static_cast<int64_t>(size) + 64, info.name);
+  std::byte* const memory = held.get();
   // Four uniform numbers of 16 bits: variance 4 (2^32 - 1) / 12.
-  const auto mean = static_cast<float>(from.spread.mean);
-  const auto factor = static_cast<float>(from.spread.deviation / std::sqrt((4294967296.0 - 1) / 3));
+  const auto mean = static_cast<float>(from.initialisation.mean);
+  const auto factor = static_cast<float>(from.initialisation.deviation / std::sqrt((4294967296.0 - 1) / 3));
   const uint64_t key = key_of(seed_, info.name);
   auto* half = reinterpret_cast<uint16_t*>(memory);
   auto* whole = reinterpret_cast<float*>(memory);
@@ -96,7 +94,7 @@ std::shared_ptr<const std::byte> SeededWeights::draw_elements(const Drawn& from,
 }
 
 const WeightInfo& SeededCatalog::need(const std::string& name, const std::vector<int64_t>& shape) {
-  if (!weights_->find(name)) weights_->add({name, dtype_, shape}, spread_(name));
+  if (!weights_->find(name)) weights_->add({name, dtype_, shape}, initialisation_(name));
   return *weights_->find(name);
 }
 

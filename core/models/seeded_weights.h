@@ -13,7 +13,7 @@
 namespace stormcell {
 
 /// Mean and standard deviation of a weight's elements.
-struct Spread {
+struct Initialisation {
   double mean = 0, deviation = 0;
 };
 
@@ -21,19 +21,20 @@ struct Spread {
 class SeededWeights final : public WeightSource {
  public:
   explicit SeededWeights(uint64_t seed) : seed_(seed) {}
-  void add(WeightInfo info, Spread spread) {
+  void add(WeightInfo info, Initialisation initialisation) {
     std::string name = info.name;
-    drawn_.insert_or_assign(std::move(name), Drawn{std::move(info), spread});
+    drawn_.insert_or_assign(std::move(name), Drawn{std::move(info), initialisation});
   }
   const WeightInfo* find(std::string_view name) const override;
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
+  int64_t stored_bytes(std::string_view) const override { return 0; }
   /// Draws those elements alone: an expert of a stack costs no more than one that stands by itself.
   std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override;
 
  private:
   struct Drawn {
     WeightInfo info;
-    Spread spread;
+    Initialisation initialisation;
   };
   const Drawn& drawn(std::string_view name) const;
   std::shared_ptr<const std::byte> draw_elements(const Drawn& from, int64_t first, int64_t count) const;
@@ -45,11 +46,11 @@ class SeededWeights final : public WeightSource {
 /// Promises every weight that a family asks for.
 class SeededCatalog final : public WeightCatalog {
  public:
-  SeededCatalog(uint64_t seed, DType dtype, std::function<Spread(std::string_view name)> spread)
+  SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation)
       : weights_(std::make_shared<SeededWeights>(seed)),
         source_(make_recipe_weights(weights_)),
         dtype_(dtype),
-        spread_(std::move(spread)) {}
+        initialisation_(std::move(initialisation)) {}
   bool has(std::string_view name) const override { return weights_->find(name) != nullptr; }
   bool has_prefix(std::string_view) const override { return true; }
   const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
@@ -59,7 +60,7 @@ class SeededCatalog final : public WeightCatalog {
   std::shared_ptr<SeededWeights> weights_;
   std::shared_ptr<const WeightSource> source_;
   DType dtype_;
-  std::function<Spread(std::string_view)> spread_;
+  std::function<Initialisation(std::string_view)> initialisation_;
 };
 
 }  // namespace stormcell

@@ -83,7 +83,7 @@ class SwitchBuilder : public LayerBuilder {
     tokens_ = dense_space("token", sequences_, symbol(kLength));
   }
 
-  /// Keys and values of self-attention: of the cells themselves, or of a cache up to the step.
+  /// Keys and values that are attended to beside the cells themselves: of a cache up to the step, or of the encoder's tokens.
   struct Memory {
     ValueId k = kNone, v = kNone;
   };
@@ -143,7 +143,7 @@ class SwitchBuilder : public LayerBuilder {
     if (with_logits) fill(kept, 0, "start.logits");
 
     begin_body();
-    ValueId x = value("embedding", {spread(token, step_space_, "token.cell"), table("decoder")}, {}, "decoder.embed_tokens");
+    ValueId x = value("embedding", {broadcast_to(token, step_space_, "token.cell"), table("decoder")}, {}, "decoder.embed_tokens");
     for (int64_t i = 0; i < s_.decoder_layers; ++i) {
       const std::string block = "decoder.block." + std::to_string(i);
       x = self_attention(x, "decoder", block, kNone, step, &caches_[static_cast<size_t>(i)]);
@@ -154,7 +154,7 @@ class SwitchBuilder : public LayerBuilder {
     const ValueId scores = logits(x), next = value("argmax", {scores}, {}, "next");
     keep_logits(kept, scores, step_space_, step);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
-    put(generated, spread(ended.written, step_space_, "written.cell"), step, "write");
+    put(generated, broadcast_to(ended.written, step_space_, "written.cell"), step, "write");
     write(token, ended.read, "token.keep");
     write(done, ended.done, "done.keep");
     count(step, "place.keep");
@@ -264,7 +264,7 @@ class SwitchTransformer final : public Architecture {
 
   /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of deviation
   /// sqrt(width) = 28, every probability 0 or 1. Here logits have deviation 2.5, so that the weights of branches differ.
-  Spread spread(std::string_view name) const override {
+  Initialisation initialisation(std::string_view name) const override {
     const auto d = static_cast<double>(s_.width), inner = static_cast<double>(s_.heads * s_.key_width);
     const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
     if (ends("layer_norm.weight")) return {1, 0};

@@ -30,16 +30,10 @@ class WeightCatalog {
   virtual std::shared_ptr<const WeightSource> source() const = 0;
 };
 
-/// How bytes of files come into memory.
-enum class WeightReading : uint8_t {
-  mapped,  ///< they are pages of the files: nothing is copied, and a file must not become shorter
-  copied,  ///< they are read into memory of their own: a file that became shorter, or fails, is an Error of who asks for them
-};
-
 /// The tensors of a model's files.
 class StoredCatalog final : public WeightCatalog {
  public:
-  explicit StoredCatalog(std::shared_ptr<const WeightFiles> files, WeightReading reading = WeightReading::mapped);
+  explicit StoredCatalog(std::shared_ptr<const WeightFiles> files);
   bool has(std::string_view name) const override { return source_->find(name) != nullptr; }
   bool has_prefix(std::string_view prefix) const override;
   const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
@@ -50,9 +44,8 @@ class StoredCatalog final : public WeightCatalog {
   std::shared_ptr<const WeightSource> source_;
 };
 
-/// Weights of files and what recipes make of them. Mapped bytes of stored tensors point into the mapping, and their pages are dropped when
-/// the last handle goes.
-std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files,
-                                                        WeightReading reading = WeightReading::mapped);
+/// Weights of files and what recipes make of them. Bytes are read when they are asked for, into memory that goes with the last handle: a
+/// file that became shorter, or fails, is an Error(failed) of who asks for them.
+std::shared_ptr<const WeightSource> make_stored_weights(std::shared_ptr<const WeightFiles> files);
 
 }  // namespace stormcell

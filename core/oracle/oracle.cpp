@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/reused_memory.h"
 #include "core/graph/label_inputs.h"
 #include "core/graph/roles.h"
 #include "core/oracle/reference/frame.h"
@@ -23,14 +24,13 @@ class Walk {
         team_(std::max(1, options.threads)),
         last_use_(graph.values.size(), kNone) {
     find_last_uses(graph_.top);
-    for (const NamedValue& output : graph_.outputs) last_use_[static_cast<size_t>(output.value)] = kNone;
+    for (const NamedValue& output : graph_.outputs) last_use_[output.value] = kNone;
   }
 
   void set_inputs(const OracleInputs<Scalar>& inputs) {
     const std::vector<LabelInput> labels = label_inputs(graph_);
-    for (size_t i = 0; i < graph_.values.size(); ++i) {
-      const auto id = static_cast<ValueId>(i);
-      const Value& value = graph_.values[i];
+    for (const ValueId id : graph_.values.ids()) {
+      const Value& value = graph_.value(id);
       if (value.kind == ValueKind::state) frame_.make(id);
       if (value.kind != ValueKind::input) continue;
       const auto given = inputs.find(value.name);
@@ -53,9 +53,8 @@ class Walk {
     block(graph_.top);
     for (const NamedValue& output : graph_.outputs) result_.outputs.emplace_back(output.name, frame_.tensor(output.value));
     if (options_.keep_values)
-      for (size_t i = 0; i < graph_.values.size(); ++i)
-        if (frame_.has(static_cast<ValueId>(i)))
-          result_.values[static_cast<ValueId>(i)] = std::move(frame_.tensor(static_cast<ValueId>(i)));
+      for (const ValueId v : graph_.values.ids())
+        if (frame_.has(v)) result_.values[v] = std::move(frame_.tensor(v));
     return std::move(result_);
   }
 
@@ -65,9 +64,9 @@ class Walk {
   void find_last_uses(const Block& block) {
     for (const NodeId id : block.nodes) {
       const Node& node = graph_.node(id);
-      for (const ValueId v : node.outputs) last_use_[static_cast<size_t>(v)] = id;
+      for (const ValueId v : node.outputs) last_use_[v] = id;
       const auto use = [&](ValueId v) {
-        if (v != kNone && graph_.value(v).kind != ValueKind::weight && made_in(block, v)) last_use_[static_cast<size_t>(v)] = id;
+        if (v != kNone && graph_.value(v).kind != ValueKind::weight && made_in(block, v)) last_use_[v] = id;
       };
       const auto use_all = [&](NodeId inner) {
         for (const ValueId v : graph_.node(inner).inputs) {
@@ -86,7 +85,7 @@ class Walk {
         graph_.for_each_node(body, 0, visit);
       }
       for (const auto& yield : node.yields)
-        for (const ValueId v : yield) last_use_[static_cast<size_t>(v)] = made_in(block, v) ? id : kNone;
+        for (const ValueId v : yield) last_use_[v] = made_in(block, v) ? id : kNone;
     }
   }
   /// The decisions and ragged values that tell which cells a space has.
@@ -129,7 +128,7 @@ class Walk {
   }
   void release(NodeId id, const Node& node) {
     const auto done = [&](ValueId v) {
-      if (v != kNone && last_use_[static_cast<size_t>(v)] == id) frame_.release(v);
+      if (v != kNone && last_use_[v] == id) frame_.release(v);
     };
     for (const ValueId v : node.inputs) {
       done(v);
@@ -147,8 +146,8 @@ class Walk {
       block(node.bodies[chosen]);
     } else {
       std::map<ValueId, OracleTensor<Scalar>> states;
-      for (size_t i = 0; i < graph_.values.size(); ++i)
-        if (graph_.values[i].kind == ValueKind::state) states[static_cast<ValueId>(i)] = frame_.tensor(static_cast<ValueId>(i));
+      for (const ValueId v : graph_.values.ids())
+        if (graph_.value(v).kind == ValueKind::state) states[v] = frame_.tensor(v);
       const size_t decided = result_.decisions.size();
       const auto executions = executions_;
       block(node.bodies[0]);
@@ -215,7 +214,7 @@ class Walk {
   const OracleOptions& options_;
   Frame<Scalar> frame_;
   ThreadTeam team_;
-  std::vector<NodeId> last_use_;
+  IdVector<ValueId, NodeId> last_use_;
   std::map<const Block*, std::set<NodeId>> nodes_of_;
   std::map<std::string, int64_t, std::less<>> executions_;
   OracleResult<Scalar> result_;
@@ -234,6 +233,7 @@ template <class Scalar>
 OracleResult<Scalar> Oracle<Scalar>::run(const OracleInputs<Scalar>& inputs, const Bindings& bindings, const OracleOptions& options) const {
   if (bindings.size() < graph_.symbols.size())
     bad_input("oracle", "expected values of " + std::to_string(graph_.symbols.size()) + " symbols, got " + std::to_string(bindings.size()));
+  const ReusedMemory reused;  // weights are read one after another
   Walk<Scalar> walk(graph_, weights_, bindings, options);
   walk.set_inputs(inputs);
   return walk.run();

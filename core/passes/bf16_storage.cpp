@@ -8,6 +8,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/id_vector.h"
+#include "core/base/listed_words.h"
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
 
@@ -48,7 +49,7 @@ class Bf16Storage {
   /// Values by the operators that make them: "12 of linear, 3 of rms_norm".
   std::string counts() const {
     std::string text;
-    for (const auto& [op, count] : made_by_) text += (text.empty() ? "" : ", ") + std::to_string(count) + " of " + std::string(op);
+    for (const auto& [op, count] : made_by_) add_to_list(text, std::to_string(count) + " of " + std::string(op));
     return text;
   }
   int64_t count() const {
@@ -105,8 +106,8 @@ class Bf16Storage {
 
   const Bf16Rows& rows_;
   Graph graph_;
-  IdVector<std::vector<NodeId>> users_;
-  IdVector<bool> fixed_;  // by value: its format is not the plan's to choose
+  IdVector<ValueId, std::vector<NodeId>> users_;
+  IdVector<ValueId, bool> fixed_;  // by value: its format is not the plan's to choose
   std::map<std::string_view, int64_t> made_by_;
 };
 

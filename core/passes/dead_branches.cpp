@@ -54,6 +54,17 @@ bool decides_about_real_cells(const Graph& graph, const std::string& router) {
   return real;
 }
 
+/// Branches that got at most `most_share` of the cells; of `real` ones where padding is left out and they are known.
+std::vector<int32_t> empty_branches(const RouterLoad& load, bool real, double most_share) {
+  real = real && !load.load_real.empty();
+  const std::vector<int64_t>& loads = real ? load.load_real : load.load;
+  const auto cells = static_cast<double>(real ? load.cells_real : load.cells);
+  std::vector<int32_t> empty;
+  for (size_t b = 0; b < loads.size(); ++b)
+    if (static_cast<double>(loads[b]) <= most_share * cells) empty.push_back(static_cast<int32_t>(b));
+  return empty;
+}
+
 }  // namespace
 
 std::string branch_list(const std::vector<int32_t>& branches) {
@@ -71,15 +82,32 @@ DeadBranches dead_branches(const PassInput& input) {
   const double most_share = input.option(kDeadShare);
   for (const auto& [router, load] : input.profile.routers) {
     if (load.batches == 0) continue;
-    const bool real = !load.load_real.empty() && decides_about_real_cells(input.graph, router);
-    const std::vector<int64_t>& loads = real ? load.load_real : load.load;
-    const auto cells = static_cast<double>(real ? load.cells_real : load.cells);
-    std::vector<int32_t> empty;
-    for (size_t b = 0; b < loads.size(); ++b)
-      if (static_cast<double>(loads[b]) <= most_share * cells) empty.push_back(static_cast<int32_t>(b));
+    const bool real = decides_about_real_cells(input.graph, router);
+    std::vector<int32_t> empty = empty_branches(load, real, most_share);
+    for (const RouterLoad& part : load.parts) {
+      const std::vector<int32_t> there = empty_branches(part, real, most_share);
+      std::erase_if(empty, [&](int32_t b) { return !std::binary_search(there.begin(), there.end(), b); });
+    }
     if (!empty.empty()) dead[router] = std::move(empty);
   }
   return dead;
+}
+
+std::vector<std::pair<std::string, std::string>> dead_in_one_part(const PassInput& input) {
+  std::vector<std::pair<std::string, std::string>> routers;
+  const double most_share = input.option(kDeadShare);
+  const std::string few = most_share > 0 ? "few cells or none" : "no cells";
+  for (const auto& [router, load] : input.profile.routers) {
+    if (load.parts.size() != 2) continue;
+    const bool real = decides_about_real_cells(input.graph, router);
+    const std::vector<int32_t> prompt = empty_branches(load.parts[0], real, most_share),
+                               turns = empty_branches(load.parts[1], real, most_share);
+    if (!std::includes(prompt.begin(), prompt.end(), turns.begin(), turns.end()))
+      routers.emplace_back(router, "what gets " + few + " in turns gets more in the prompt, which needs its weights");
+    else if (turns != prompt)
+      routers.emplace_back(router, "what gets " + few + " in the prompt gets more in turns, which need its weights");
+  }
+  return routers;
 }
 
 std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranches& dead_branches) {
@@ -107,16 +135,17 @@ std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranche
   return only;
 }
 
-int64_t bytes_of_fallbacks_only(const Graph& graph) {
+FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::string, std::less<>>& read_on_demand) {
   std::set<ValueId> everywhere, needed;
   for (const Fallbacks which : {Fallbacks::included, Fallbacks::left_out})
     for (const BlockPlace place : blocks_of(graph, which))
       for (const NodeId id : block_at(graph, place).nodes)
         for (const ValueId v : graph.node(id).inputs)
           if (graph.value(v).kind == ValueKind::weight) (which == Fallbacks::included ? everywhere : needed).insert(v);
-  int64_t bytes = 0;
+  FallbackBytes bytes;
   for (const ValueId v : everywhere)
-    if (!needed.contains(v)) bytes += stored_bytes(graph, v);
+    if (!needed.contains(v))
+      (read_on_demand.contains(weight_text(graph.value(v))) ? bytes.on_demand : bytes.loaded) += stored_bytes(graph, v);
   return bytes;
 }
 

@@ -33,13 +33,17 @@ class DeadPath {
       if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, "the model has no such router");
     PassResult result;
     result.graph = guarded_.empty() ? input_.graph : rewriter_.finish();
-    const int64_t bytes = bytes_of_fallbacks_only(result.graph) - bytes_of_fallbacks_only(input_.graph);
-    if (bytes == 0 && !guarded_.empty()) {
+    const FallbackBytes before = bytes_of_fallbacks_only(input_.graph, input_.read_on_demand);
+    FallbackBytes bytes = bytes_of_fallbacks_only(result.graph, input_.read_on_demand);
+    bytes.loaded -= before.loaded, bytes.on_demand -= before.on_demand;
+    if (bytes.loaded + bytes.on_demand == 0 && !guarded_.empty()) {
       for (const auto& [router, branches] : guarded_) refusals_.emplace_back(router, kNoWeight);
       guarded_.clear();
       result.graph = input_.graph;
     }
     result.applied = !guarded_.empty();
+    for (const auto& [router, why] : input_.parameters ? Refusals() : dead_in_one_part(input_))
+      if (!guarded_.contains(router)) refusals_.emplace_back(router, why);
     result.reason = reason(bytes);
     for (const auto& [router, branches] : guarded_) result.parameters[router] = branch_list({branches.begin(), branches.end()});
     return result;
@@ -283,14 +287,23 @@ class DeadPath {
     return made;
   }
 
-  std::string reason(int64_t bytes) const {
+  /// What guards save. Weights that come and go are not read where no cell goes, guarded or not, and fallbacks keep them among those that
+  /// the slots are planned for.
+  static std::string saved_text(const FallbackBytes& bytes) {
+    if (bytes.on_demand == 0) return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses";
+    const std::string parts =
+        to_text(Bytes(bytes.on_demand)) + " are read only when cells go there, as without this pass under --weight-budget";
+    if (bytes.loaded == 0) return "none of their weights is spared: " + parts + "; the slots stay as they are";
+    return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses; " + parts + "; the slots stay as they are";
+  }
+
+  std::string reason(const FallbackBytes& bytes) const {
     std::string text;
     if (!guarded_.empty()) {
       size_t branches = 0;
       for (const auto& [router, dead] : guarded_) branches += dead.size();
       text = counted(branches, "branch") + " of " + counted(static_cast<int64_t>(guarded_.size()), "router") +
-             (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") +
-             to_text(Bytes(bytes)) + " of weights are loaded only if a guard misses";
+             (input_.option(kDeadShare) > 0 && !input_.parameters ? " got few cells or none; " : " got no cells; ") + saved_text(bytes);
     } else if (refusals_.empty()) {
       return dead_.empty() && !input_.parameters && input_.profile.routers.empty() ? "no router was profiled"
              : input_.option(kDeadShare) > 0 ? "every branch got more than max-share of the cells in the profiled batches"

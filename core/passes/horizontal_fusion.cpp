@@ -140,8 +140,7 @@ class BranchFusion {
     for (const NodeId id : region_.gathers) {
       const Node& node = graph().node(id);
       const std::string& mode = node.attributes.word("mode");
-      if (static_cast<SpaceId>(node.attributes.integer("space")) != decision.type.space)
-        return node_text(node) + " joins in a space further up";
+      if (SpaceId(node.attributes.integer("space")) != decision.type.space) return node_text(node) + " joins in a space further up";
       if (mode == "place" && decision.fan_out > 1) return node_text(node) + " places rows, of which a cell may have several";
       if (graph().value(node.outputs[0]).type.dtype != DType::f32) return node_text(node) + " joins integers";
       if (node.annotations.find(kKernel)) return node_text(node) + " has a kernel chosen for rows of single branches";
@@ -244,7 +243,7 @@ class BranchFusion {
     const auto flow = flow_of_.find(v);
     if (flow == flow_of_.end()) return v;  // a weight that all branches share
     if (const auto at = scattered_.find(flow->second.first); at != scattered_.end()) return at->second;
-    const NodeId scatter = rewriter_.make_node("scatter", {flow->second.first, decision_}, {{"spaces", std::vector<int64_t>{slots_}}},
+    const NodeId scatter = rewriter_.make_node("scatter", {flow->second.first, decision_}, {{"spaces", std::vector{int64_t{slots_}}}},
                                                router_name(graph(), decision_) + ".slots");
     made_.push_back(scatter);
     return scattered_[flow->second.first] = graph().node(scatter).outputs[0];

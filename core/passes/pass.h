@@ -1,13 +1,14 @@
 // An optimisation: asks the profile, rewrites the graph, guards what the profile could be wrong about, says why it did or did not apply.
 #pragma once
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "core/runtime/device.h"
+#include "core/runtime/bf16_rows.h"
 
 namespace stormcell {
 
@@ -18,6 +19,8 @@ struct RouterLoad {
   int64_t batches = 0;
   std::vector<int64_t> load_real = {};  ///< [branches] without padding; empty: not known
   int64_t cells_real = 0;
+  /// Of a router that decides over a prompt and in turns: the same of either, in this order. Empty: it decides in one of them alone.
+  std::vector<RouterLoad> parts = {};
 };
 struct LoadProfile {
   std::map<std::string, RouterLoad, std::less<>> routers;
@@ -49,9 +52,15 @@ struct PassInput {
   std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
   /// Operators whose kernels take rows in bf16, of a device whose products round their input to it; null: they do not.
   const Bf16Rows* bf16_rows = nullptr;
+  /// By name, weights that are read when a branch gets cells and give way afterwards (--weight-budget); empty: all are loaded for good.
+  std::set<std::string, std::less<>> read_on_demand = {};
 
   double option(const PassOption& option) const;
   bool is_on(const PassOption& flag) const { return option(flag) != 0; }
+  /// The same of another graph and with other settings: what is known of the data, the device and the budget stays.
+  PassInput on(const Graph& other, PassParameters settings, const PassParameters* found) const {
+    return {other, profile, found, std::move(settings), masks, bf16_rows, read_on_demand};
+  }
 };
 
 struct PassResult {
@@ -66,6 +75,7 @@ struct Pass {
   bool lossy = false;  ///< runs only when enabled by name
   PassResult (*run)(const PassInput& input) = nullptr;
   std::span<const PassOption> options;
+  bool leaves_padding_out = false;  ///< where it applied, padded data costs what their real cells do
 };
 
 /// The value that a text gives; Error(bad_input) naming `where` with what is allowed.
@@ -78,12 +88,12 @@ const PassOption* find_option(const Pass& pass, std::string_view key);
 PassParameters checked_options(const Pass& pass, const PassParameters& given, const std::string& where);
 
 /// The visible list, in the order in which the pipeline applies them.
+std::span<const Pass> standard_passes();
+/// The passes of this program: those, unless it is linked with others (used_passes.cpp).
 std::span<const Pass> passes();
-/// Another list from now on, which the caller keeps. For tests: what happens when a pass is wrong.
-void set_passes_for_test(std::span<const Pass> list);
 /// nullptr for an unknown id.
 const Pass* find_pass(std::string_view id);
-/// Ids of the contract that this version does not have.
-bool is_planned_pass(std::string_view id);
+/// Throws Error(bad_input) naming `where`, with the list, for an id that is unknown or that this version does not have.
+void check_pass(std::string_view id, std::string_view where);
 
 }  // namespace stormcell

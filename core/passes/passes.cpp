@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/passes/bf16_storage.h"
 #include "core/passes/dead_path.h"
 #include "core/passes/horizontal_fusion.h"
@@ -17,7 +18,7 @@
 namespace stormcell {
 namespace {
 constexpr std::array kPasses = {
-    Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}},
+    Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}, true},
     Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path, kDeadPathOptions},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
          horizontal_fusion, kHorizontalFusionOptions},
@@ -30,8 +31,6 @@ constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", 
                                          "kernel-tuning",  "quantize-bf16",     "quantize-int8", "speculative-routing", "weight-preload",
                                          "memory-plan",    "placement"};
 
-constinit std::span<const Pass> known_passes = kPasses;
-
 std::string shortest(double value) {
   char text[32];
   const auto [end, error] = std::to_chars(text, text + sizeof text, value);
@@ -39,8 +38,7 @@ std::string shortest(double value) {
 }
 }  // namespace
 
-std::span<const Pass> passes() { return known_passes; }
-void set_passes_for_test(std::span<const Pass> list) { known_passes = list; }
+std::span<const Pass> standard_passes() { return kPasses; }
 
 double PassInput::option(const PassOption& option) const {
   const auto at = options.find(std::string(option.key));
@@ -77,7 +75,7 @@ PassParameters checked_options(const Pass& pass, const PassParameters& given, co
     const PassOption* option = find_option(pass, key);
     if (!option) {
       std::string known;
-      for (const PassOption& o : pass.options) known += (known.empty() ? "" : ", ") + std::string(o.key);
+      for (const PassOption& o : pass.options) add_to_list(known, o.key);
       bad_input(where, "pass " + std::string(pass.id) + " has no option \"" + key + "\"", "it has " + (known.empty() ? "none" : known));
     }
     const double value = parse_option(*option, text, where + " " + std::string(pass.id) + "." + key);
@@ -87,11 +85,17 @@ PassParameters checked_options(const Pass& pass, const PassParameters& given, co
 }
 
 const Pass* find_pass(std::string_view id) {
-  for (const Pass& pass : known_passes)
+  for (const Pass& pass : passes())
     if (pass.id == id) return &pass;
   return nullptr;
 }
 
-bool is_planned_pass(std::string_view id) { return std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned); }
+void check_pass(std::string_view id, std::string_view where) {
+  if (find_pass(id)) return;
+  std::string known;
+  for (const Pass& pass : passes()) add_to_list(known, pass.id);
+  const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
+  bad_input(where, "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no pass"), "one of " + known);
+}
 
 }  // namespace stormcell

@@ -7,18 +7,8 @@
 namespace stormcell {
 namespace {
 
-std::string known_ids() {
-  std::string ids;
-  for (const Pass& pass : passes()) ids += (ids.empty() ? "" : ", ") + std::string(pass.id);
-  return "there are: " + ids;
-}
-
 void check(const std::vector<std::string>& ids, std::string_view where) {
-  for (const std::string& id : ids) {
-    if (find_pass(id)) continue;
-    if (is_planned_pass(id)) bad_input(where, "pass " + id + ": not in this version", known_ids());
-    bad_input(where, "unknown pass \"" + id + "\"", known_ids());
-  }
+  for (const std::string& id : ids) check_pass(id, where);
 }
 
 bool holds(const std::vector<std::string>& ids, std::string_view id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
@@ -58,9 +48,7 @@ PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>&
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = pass;
     outcome.options = options;
-    const auto run_on = [&](const Graph& graph) {
-      return pass->run({graph, input.profile, input.parameters, options, input.masks, input.bf16_rows});
-    };
+    const auto run_on = [&](const Graph& graph) { return pass->run(input.on(graph, options, input.parameters)); };
     if (on_their_own == OnTheirOwn::yes) outcome.alone = run_on(input.graph);
     outcome.cumulative = run_on(result.graph);
     result.graph = outcome.cumulative.graph;
@@ -89,7 +77,7 @@ PipelineResult replay_passes(const PassInput& input, const std::map<std::string,
     PassOutcome& outcome = result.outcomes.emplace_back();
     outcome.pass = &pass;
     outcome.options = checked_options(pass, options, "option");
-    outcome.cumulative = pass.run({result.graph, input.profile, &found, outcome.options, input.masks, input.bf16_rows});
+    outcome.cumulative = pass.run(input.on(result.graph, outcome.options, &found));
     for (const auto& [key, text] : found) {
       const auto again = outcome.cumulative.parameters.find(key);
       if (outcome.cumulative.applied && (again == outcome.cumulative.parameters.end() || again->second != text))

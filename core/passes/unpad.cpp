@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/listed_words.h"
 #include "core/graph/protocol_attributes.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
@@ -67,7 +68,7 @@ class Planner {
   void visit(NodeId id, const Node& n) {
     if (!n.bodies.empty()) {
       for (const ValueId v : reads_of(g_, id))
-        if (plan_.made.contains(v)) object(node_text(n) + " reads them");
+        if (plan_.made.contains(v)) object(node_text(n) + " reads the rows of padding, too");
       return;
     }
     const bool makes = std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return over(v); });
@@ -193,7 +194,7 @@ class Compacting {
     // A state may change between two uses.
     const bool kept = g_.value(v).kind != ValueKind::state;
     if (const auto at = packed_.find(v); kept && at != packed_.end()) return at->second;
-    const NodeId pack = rewriter_.make_node("pack", {v, ragged_}, {{"spaces", std::vector<int64_t>{real_}}}, g_.value(v).name + ".real");
+    const NodeId pack = rewriter_.make_node("pack", {v, ragged_}, {{"spaces", std::vector{int64_t{real_}}}}, g_.value(v).name + ".real");
     order.push_back(pack);
     g_.value(g_.node(pack).outputs[0]).annotations = g_.value(v).annotations;
     return packed_[v] = g_.node(pack).outputs[0];
@@ -225,20 +226,20 @@ PassResult unpad(const PassInput& input) {
   Rewriter rewriter(input.graph);
   Refusals refusals;
   std::string done;
-  for (size_t v = 0; v < input.graph.values.size(); ++v) {
-    const Value& mask = input.graph.values[v];
+  for (const ValueId v : input.graph.values.ids()) {
+    const Value& mask = input.graph.value(v);
     if (mask.role != InputRole::mask) continue;
     const std::string space = input.graph.space(mask.type.space).name;
     const auto facts = input.masks.find(mask.name);
     const MaskFacts* known = facts == input.masks.end() ? nullptr : &facts->second;
-    const Plan plan = Planner(rewriter.graph(), static_cast<ValueId>(v)).make();
+    const Plan plan = Planner(rewriter.graph(), v).make();
     if (const std::string why = why_not(plan, known); !why.empty()) {
       refusals.emplace_back(space, why);
       continue;
     }
     Compacting(rewriter, plan).run();
     result.applied = true;
-    done += (done.empty() ? "" : ", ") + percent(known->cells - known->real, known->cells) + " of the cells of " + space;
+    add_to_list(done, percent(known->cells - known->real, known->cells) + " of the cells of " + space);
   }
   if (result.applied) done = "padding is not computed: " + done;
   if (!result.applied && refusals.empty()) done = "the model has no mask";

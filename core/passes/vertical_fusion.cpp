@@ -10,6 +10,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/id_vector.h"
+#include "core/base/listed_words.h"
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
@@ -214,8 +215,8 @@ class VerticalFusion {
   }
 
   Rewriter rewriter_;
-  IdVector<int32_t> uses_;
-  IdVector<NodeId> user_;              // the last node of the block that has the value as an input
+  IdVector<ValueId, int32_t> uses_;
+  IdVector<ValueId, NodeId> user_;     // the last node of the block that has the value as an input
   std::map<NodeId, size_t> place_of_;  // in the block at hand
   std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
   const struct { bool norms, scales, activations, gates, residuals; } fold_;
@@ -240,7 +241,7 @@ PassResult vertical_fusion(const PassInput& input) {
   }
   std::string parts;
   const auto add = [&](size_t n, std::string_view one, std::string_view many) {
-    if (n > 0) parts += (parts.empty() ? "" : ", ") + counted(static_cast<int64_t>(n), one, many);
+    if (n > 0) add_to_list(parts, counted(static_cast<int64_t>(n), one, many));
   };
   const auto& c = fusion.counts;
   add(c.norms, "norm", "norms");
@@ -249,7 +250,7 @@ PassResult vertical_fusion(const PassInput& input) {
   add(c.gates, "gate", "gates");
   add(c.residuals, "residual", "residuals");
   if (!parts.empty()) parts += " folded into products";
-  if (c.joined > 0) parts += (parts.empty() ? "" : "; ") + counted(static_cast<int64_t>(c.joined), "residual") + " folded into gathers";
+  if (c.joined > 0) add_to_list(parts, counted(static_cast<int64_t>(c.joined), "residual") + " folded into gathers", "; ");
   result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
   return result;
 }

@@ -21,7 +21,7 @@ void CountedLoads::add(const CountedLoads& other) {
 }
 
 struct ProfileAccumulator::Router {
-  CountedLoads total, profiled, batch;
+  CountedLoads total, profiled, profiled_turns, batch;
   LoadPyramid pyramid;
   std::unique_ptr<PairPyramid> coactivation;
   std::vector<int32_t> incoming;  // edges
@@ -48,7 +48,7 @@ ProfileAccumulator::ProfileAccumulator(RunLayout layout, WindowSink* windows, Co
     const RouterInfo& info = layout_.routers[r];
     const auto branches = static_cast<size_t>(info.branches);
     Router& router = routers_[r];
-    router.total = router.profiled = router.batch = {RouterLoads(info.branches), 0};
+    router.total = router.profiled = router.profiled_turns = router.batch = {RouterLoads(info.branches), 0};
     router.labels.rest.resize(branches);
     router.tokens.rest.resize(branches);
     if (counted_ == Counted::loads) continue;
@@ -68,6 +68,9 @@ ProfileAccumulator::~ProfileAccumulator() = default;
 
 const CountedLoads& ProfileAccumulator::counts(int32_t router) const { return routers_[static_cast<size_t>(router)].total; }
 const CountedLoads& ProfileAccumulator::profiled(int32_t router) const { return routers_[static_cast<size_t>(router)].profiled; }
+const CountedLoads& ProfileAccumulator::profiled_turns(int32_t router) const {
+  return routers_[static_cast<size_t>(router)].profiled_turns;
+}
 const KeyedLoads& ProfileAccumulator::label_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].labels; }
 const KeyedLoads& ProfileAccumulator::token_loads(int32_t router) const { return routers_[static_cast<size_t>(router)].tokens; }
 const std::vector<int32_t>& ProfileAccumulator::tokens(int32_t space) const { return spaces_[static_cast<size_t>(space)].tokens; }
@@ -93,6 +96,9 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     if (!batch.items().empty() && static_cast<int64_t>(batch.items().size()) != s.cells.sequences)
       wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(s.cells.sequences) +
             " sequences, the batch " + std::to_string(batch.items().size()) + " items");
+    if (!s.cells.starts.empty() && static_cast<int64_t>(s.cells.starts.size()) != s.cells.sequences)
+      wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(s.cells.sequences) + " sequences, " +
+            std::to_string(s.cells.starts.size()) + " of them say where they begin");
     if ((!s.mask.empty() && s.mask.size() != cells) || (!s.tokens.empty() && s.tokens.size() != cells))
       wrong("cell space " + layout_.spaces[static_cast<size_t>(s.space)] + " has " + std::to_string(cells) + " cells, its mask " +
             std::to_string(s.mask.size()) + ", its tokens " + std::to_string(s.tokens.size()));
@@ -246,6 +252,7 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
     router.batch.cells_real = add_loads(d, info.fan_out, space.mask, loads);
     router.total.add(router.batch);
     if (is_profiled) router.profiled.add(router.batch);
+    if (is_profiled && space.cells.phase == Phase::decode) router.profiled_turns.add(router.batch);
     if (windows_)
       router.pyramid.add(batch.number, loads, [&](int32_t level, int64_t window, const RouterLoads& sum) {
         windows_->loads({d.router, level, window}, sum);

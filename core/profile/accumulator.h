@@ -68,6 +68,8 @@ class ProfileAccumulator : public RecordSink {
   /// Over the batches that an optimisation profiles (BatchPart), and how many those are.
   const CountedLoads& profiled(int32_t router) const;
   int64_t profiled_batches() const { return profiled_batches_; }
+  /// Of these, what the router decided in turns of decoding; without batches where it decides in none.
+  const CountedLoads& profiled_turns(int32_t router) const;
   /// Over the whole run; `edge` is an index into layout().edges. Empty where pairs are not counted.
   PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;

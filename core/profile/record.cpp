@@ -1,5 +1,7 @@
 #include "core/profile/record.h"
 
+#include <algorithm>
+
 namespace stormcell {
 namespace {
 template <class T>
@@ -7,6 +9,14 @@ std::span<const T> slice(const std::vector<T>& all, size_t begin, size_t count) 
   return {all.data() + begin, count};
 }
 }  // namespace
+
+/// Behind what is kept of its kind.
+template <class T>
+BatchRecord::Part BatchRecord::keep(std::vector<T>& kept, std::span<const T> values) {
+  const Part part{kept.size(), values.size()};
+  kept.insert(kept.end(), values.begin(), values.end());
+  return part;
+}
 
 DecisionRecord record_of(int32_t router, const DecisionView& d) {
   const auto choices = static_cast<size_t>(*d.cells) * static_cast<size_t>(d.fan_out);
@@ -35,55 +45,37 @@ void BatchRecord::clear() {
   chars_.clear();
 }
 
-BatchRecord::Part BatchRecord::keep(std::span<const int32_t> values) {
-  const Part part{ints_.size(), values.size()};
-  ints_.insert(ints_.end(), values.begin(), values.end());
-  return part;
-}
-BatchRecord::Part BatchRecord::keep(std::span<const float> values) {
-  const Part part{floats_.size(), values.size()};
-  floats_.insert(floats_.end(), values.begin(), values.end());
-  return part;
-}
-BatchRecord::Part BatchRecord::keep(std::span<const uint8_t> values) {
-  const Part part{bits_.size(), values.size()};
-  bits_.insert(bits_.end(), values.begin(), values.end());
-  return part;
-}
-BatchRecord::Part BatchRecord::keep(std::span<const int64_t> values) {
-  const Part part{longs_.size(), values.size()};
-  longs_.insert(longs_.end(), values.begin(), values.end());
-  return part;
-}
-BatchRecord::Part BatchRecord::keep(std::string_view text) {
-  const Part part{chars_.size(), text.size()};
-  chars_.insert(chars_.end(), text.begin(), text.end());
-  return part;
-}
-
 void BatchRecord::set_items(std::span<const int64_t> items) { items_.assign(items.begin(), items.end()); }
 
 void BatchRecord::add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask, std::span<const int32_t> tokens) {
   const Part bits{bits_.size(), mask.size()};
   bits_.resize(bits.begin + mask.size());
   for (size_t i = 0; i < mask.size(); ++i) bits_[bits.begin + i] = mask[i] != 0;
-  spaces_.push_back({space, cells, bits, keep(tokens)});
+  spaces_.push_back({space, cells, bits, keep(ints_, tokens), {}});
+  CellTable& kept = spaces_.back().cells;
+  kept.items = {}, kept.starts = {};  // the caller's memory
+  if (cells.starts.empty()) return;
+  const auto [least, most] = std::minmax_element(cells.starts.begin(), cells.starts.end());
+  kept.step = *least;
+  if (*least != *most) spaces_.back().starts = keep(ints_, cells.starts);
 }
 
 void BatchRecord::add_decision(const DecisionRecord& d) {
-  decisions_.push_back({d.router, keep(d.choice), keep(d.padded), keep(d.ancestor), keep(d.weight), keep(d.scores), keep(d.margin),
-                        keep(d.residency), keep(d.bytes_read), d.score_columns});
+  decisions_.push_back({d.router, keep(ints_, d.choice), keep(ints_, d.padded), keep(ints_, d.ancestor), keep(floats_, d.weight),
+                        keep(floats_, d.scores), keep(floats_, d.margin), keep(bits_, d.residency), keep(longs_, d.bytes_read),
+                        d.score_columns});
 }
 
 void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
-  const Part first = keep(label);
-  sequences_.push_back({first, keep(text)});
+  const Part first = keep(chars_, std::span<const char>(label));
+  sequences_.push_back({first, keep(chars_, std::span<const char>(text))});
 }
 
 SpaceRecord BatchRecord::space(size_t i) const {
   const Space& s = spaces_[i];
   CellTable cells = s.cells;
   cells.items = items_;
+  cells.starts = slice(ints_, s.starts.begin, s.starts.count);
   return {s.space, cells, slice(bits_, s.mask.begin, s.mask.count), slice(ints_, s.tokens.begin, s.tokens.count)};
 }
 

@@ -116,7 +116,8 @@ class BatchRecord {
   /// Numbers in the data set of the batch's items (sequences, images), in the order of its rows; copies. Not called: consecutive
   /// from CellTable::first_sequence. Each space then has as many sequences as there are items.
   void set_items(std::span<const int64_t> items);
-  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding). Items are those of the batch, not the table's.
+  /// Copies; each space of the run at most once, `mask` as the model has it (0: padding). Items are those of the batch, not the table's;
+  /// `starts` that are all alike become the table's step.
   void add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask = {}, std::span<const int32_t> tokens = {});
   /// Copies; each router at most once.
   void add_decision(const DecisionRecord& decision);
@@ -141,7 +142,7 @@ class BatchRecord {
   struct Space {
     int32_t space;
     CellTable cells;
-    Part mask, tokens;
+    Part mask, tokens, starts;
   };
   struct Decision {
     int32_t router;
@@ -151,11 +152,8 @@ class BatchRecord {
   struct Sequence {
     Part label, text;
   };
-  Part keep(std::span<const int32_t> values);
-  Part keep(std::span<const float> values);
-  Part keep(std::span<const uint8_t> values);
-  Part keep(std::span<const int64_t> values);
-  Part keep(std::string_view text);
+  template <class T>
+  Part keep(std::vector<T>& kept, std::span<const T> values);
 
   std::vector<int64_t> items_;
   std::vector<Space> spaces_;

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/base/start_thread.h"
 
 namespace stormcell {
 namespace {
@@ -21,7 +22,7 @@ Recorder::Recorder(std::vector<RecordSink*> sinks, RecorderOptions options) : si
   options_.records = std::max(options_.records, 2);
   const auto records = static_cast<size_t>(options_.records);
   for (auto* list : {&free_, &queue_, &writing_}) list->reserve(records);
-  thread_ = std::thread([this] { loop(); });
+  thread_ = start_thread([this] { loop(); });
 }
 
 Recorder::~Recorder() { stop(); }

@@ -138,9 +138,8 @@ void even_out(CellPage& page) {
 
 std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file, int64_t run, int64_t first_batch, int64_t end_batch) {
   may_block("read_cells_overview");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
-  const RunLayout layout = reader.layout(summary.id);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto o = std::make_shared<CellsOverview>();
   o->run = summary.id;
   for (const RouterInfo& r : layout.routers) o->routers.push_back(line_of(layout, r));
@@ -172,9 +171,8 @@ std::shared_ptr<const CellsOverview> read_cells_overview(const std::string& file
 std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t run, const CellPageRequest& request,
                                                const Progress& progress) {
   may_block("read_cell_page");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
-  const RunLayout layout = reader.layout(summary.id);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   const auto space = std::find(layout.spaces.begin(), layout.spaces.end(), request.space);
   auto page = std::make_shared<CellPage>();
   page->run = summary.id;
@@ -225,9 +223,8 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
 std::shared_ptr<const BranchDictionary> read_branch_dictionary(const std::string& file, int64_t run, const std::string& router,
                                                                int32_t branch, const Progress& progress) {
   may_block("read_branch_dictionary");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
-  const RunLayout layout = reader.layout(summary.id);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto dictionary = std::make_shared<BranchDictionary>();
   dictionary->router = router;
   dictionary->branch = branch;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
+#include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
@@ -51,7 +52,7 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
   const RecordedInputs inputs = recorded_inputs(reader, summary.id);
   facts->inputs = inputs.texts || inputs.tokens, facts->labels = inputs.labels;
   for (const RunSummary& other : reader.runs())
-    if (!other.summary.empty() && other.kind != "import") facts->newest_result = other.id;
+    if (!other.summary.empty() && run_kind(other.kind) != RunKind::import) facts->newest_result = other.id;
   if (summary.summary.empty()) add_times(reader, progress, *facts);
   add_routers(reader, progress, *facts);
   return facts;

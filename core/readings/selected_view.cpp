@@ -46,14 +46,13 @@ void add_batches(const SessionReader& reader, int64_t run, int32_t number, const
 
 SelectionChoices read_selection_choices(const std::string& file, int64_t run) {
   may_block("read_selection_choices");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   SelectionChoices choices;
   choices.run = summary.id, choices.batches = summary.batches;
   for (const Phase phase : reader.phases(summary.id)) choices.phases.emplace_back(kPhaseNames[static_cast<size_t>(phase)]);
   std::set<std::string> labels;
   // A router that met no cell of a label has no row for it.
-  const RunLayout layout = reader.layout(summary.id);
   for (const RouterInfo& router : layout.routers) choices.routers.push_back(line_of(layout, router));
   for (size_t r = 0; r < layout.routers.size() && r < 4; ++r)
     for (const LabelLoads& l : reader.label_loads(summary.id, static_cast<int32_t>(r)))
@@ -107,9 +106,8 @@ std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, i
 std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, int64_t run, const std::string& label,
                                                      const Progress& progress) {
   may_block("read_label_window");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
-  const RunLayout layout = reader.layout(summary.id);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto result = std::make_shared<LoadWindows>();
   result->run = summary.id;
   result->batches = summary.batches;

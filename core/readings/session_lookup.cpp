@@ -4,6 +4,8 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
+#include "core/configuration/plan_config.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/session/advice.h"
@@ -24,7 +26,7 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   line.started = run.started, line.finished = run.finished, line.status = std::string(to_text(run.status));
   line.batches = run.batches;
   line.decisions = reader.has_decisions(run.id);
-  if (run.config != "{}") line.config = run.config;
+  if (has_configuration(run.config)) line.config = run.config;
   line.result = parse_summary(run.summary);
   line.device = device_of(run);
   // A run that did not reach its end has no summary; what it was asked for stands with its data, too.
@@ -33,12 +35,13 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   if (const nlohmann::json& settings = value_at(dataset, "settings"); line.settings.empty() && settings.is_object())
     line.settings = settings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   // Of decoding, and of what ended early, only settings and kind may say it; of an imported trace nothing does.
-  if (line.kind == "generate")
+  if (run_kind(line.kind) == RunKind::generate)
     line.phase = "decode";
-  else if (line.kind != "import")
+  else if (run_kind(line.kind) != RunKind::import)
     line.phase = line.result ? line.result->figures.phase : text_at(json_or_null(line.settings), "phase");
+  line.weight_budget = whole_at(json_or_null(line.settings), "weight_budget");
   // Of what ended early nobody knows how many were decoded.
-  if (line.phase == "decode" && run.status == RunStatus::finished) line.batches_of_data = whole_at(dataset, "batches");
+  if (work_phase(line.phase) == WorkPhase::decode && run.status == RunStatus::finished) line.batches_of_data = whole_at(dataset, "batches");
   return line;
 }
 
@@ -52,18 +55,23 @@ RecordedInputs recorded_inputs(const SessionReader& reader, int64_t run) {
   return kept;
 }
 
-RunSummary find_exported_run(const SessionReader& session, const std::string& selector,
-                             bool (*has)(const SessionReader&, const RunSummary&), const std::string& lacking) {
+std::optional<RunSummary> newest_run(const SessionReader& session, AcceptsRun accepts) {
+  const std::vector<RunSummary> runs = session.runs();
+  if (runs.empty()) bad_input(session.path(), "holds no run yet", kRecordOne);
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+    if (accepts(session, *run)) return *run;
+  return {};
+}
+
+RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts, const std::string& lacking) {
   if (!selector.empty()) {
     RunSummary run = session.find_run(selector);
-    if (!has(session, run)) bad_input(session.path() + "#" + selector, lacking);
+    if (!accepts(session, run)) bad_input(session.path() + "#" + selector, lacking);
     return run;
   }
-  const std::vector<RunSummary> runs = session.runs();
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-    if (has(session, *run)) return *run;
-  if (runs.empty()) bad_input(session.path(), "holds no run yet", kRecordOne);
-  bad_input(session.path(), lacking);
+  std::optional<RunSummary> run = newest_run(session, accepts);
+  if (!run) bad_input(session.path(), lacking);
+  return *std::move(run);
 }
 
 }  // namespace stormcell

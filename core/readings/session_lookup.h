@@ -1,6 +1,7 @@
-// What every reader of sessions for views begins with. Of the implementation of the facade.
+// How a run of a session is chosen and opened: what every reading begins with. Not for views and commands, which see no SessionReader.
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "core/readings/session_view.h"
 #include "core/session/session_reader.h"
@@ -37,8 +38,11 @@ struct RecordedInputs {
 };
 RecordedInputs recorded_inputs(const SessionReader& reader, int64_t run);
 
-/// The run that `selector` names. Without one: the newest that `has` accepts; Error(bad_input) saying `lacking` where none does.
-RunSummary find_exported_run(const SessionReader& session, const std::string& selector,
-                             bool (*has)(const SessionReader&, const RunSummary&), const std::string& lacking);
+/// What a verb asks of a run that it is to work on.
+using AcceptsRun = bool (*)(const SessionReader& session, const RunSummary& run);
+/// Nothing where `accepts` none. A session without runs: Error(bad_input).
+std::optional<RunSummary> newest_run(const SessionReader& session, AcceptsRun accepts);
+/// The run that `selector` names, else the newest that `accepts`; Error(bad_input) saying `lacking` where it does not accept it.
+RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts, const std::string& lacking);
 
 }  // namespace stormcell

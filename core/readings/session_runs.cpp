@@ -76,6 +76,7 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
     line.items = run.items_text(), line.sizes = run.sizes;
     line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
     line.phase = run.line.phase;
+    line.weight_budget = run.line.weight_budget;
     line.data = run.dataset, line.machine = run.machine, line.threads = run.threads;
     for (size_t k = 0; k < kKeptKinds; ++k)
       if (run.kept[k]) line.keeps.emplace_back(kKeptNames[k]);
@@ -123,6 +124,7 @@ std::string to_json(const SessionRuns& list) {
     line["data"] = text(run.data);
     line["machine"] = text(run.machine);
     line["threads"] = count(run.threads);
+    line["weight_budget"] = count(run.weight_budget);
     line["keeps"] = run.keeps;
     json["runs"].push_back(std::move(line));
   }

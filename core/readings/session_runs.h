@@ -18,6 +18,7 @@ struct SessionRunLine {
   std::string kind, name, status, started;
   std::string phase;          ///< "forward", "decode"; empty: nobody said
   std::string data, machine;  ///< empty: nobody said
+  int64_t weight_budget = 0;  ///< bytes that weights of branches could take; 0: there was no budget
   int threads = 0;
   std::vector<std::string> passes;                  ///< those that applied
   std::optional<double> baseline_ms, optimized_ms;  ///< a batch: the mean, of older runs and of generate the median

@@ -7,6 +7,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/layout_edges.h"
@@ -18,7 +19,7 @@ namespace {
 
 /// A trace that says nothing of weights or drops is not one of weight 0, or without drops.
 void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
-  if (run.kind != "import") return;
+  if (run_kind(run.kind) != RunKind::import) return;
   const bool drops = std::any_of(loads.routers.begin(), loads.routers.end(), [](const LoadWindows::Router& router) {
     return std::any_of(router.dropped.begin(), router.dropped.end(), [](int64_t cells) { return cells > 0; });
   });
@@ -39,7 +40,9 @@ std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequen
   // One row a step of decoding; the last one has the last position.
   int64_t positions = 0;
   for (const int64_t batch : reader.batches_with(run, {sequence, sequence + 1}, INT32_MAX))
-    for (const BatchSpace& s : reader.spaces(run, batch)) positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.step);
+    for (const BatchSpace& s : reader.spaces(run, batch))
+      if (const int64_t line = s.cells.index_of(sequence); line >= 0)
+        positions = std::max<int64_t>(positions, s.cells.per_sequence + s.cells.start(line));
   return "this sequence has positions 0 to " + std::to_string(positions - 1) + "; sequences 0 to " + std::to_string(sequences - 1);
 }
 
@@ -98,12 +101,11 @@ std::string session_revision(const std::string& file) {
 
 std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run) {
   may_block("read_loads");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   auto result = std::make_shared<RoutingLoads>();
   result->run = summary.id;
   result->batches = summary.batches;
-  const RunLayout layout = reader.layout(summary.id);
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     const RouterLoads loads = reader.total_loads(summary.id, static_cast<int32_t>(r));
     RoutingLoads::Row row;
@@ -111,8 +113,10 @@ std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t 
     row.branches = layout.routers[r].branches;
     row.load = loads.load;
     row.dropped = loads.dropped;
-    row.imbalance = imbalance(loads.load);
-    row.entropy = entropy_bits(loads.load);
+    // Of padding nobody asked how it was spread.
+    const std::vector<int64_t> real = loads.real();
+    row.imbalance = imbalance(real);
+    row.entropy = entropy_bits(real);
     result->rows.push_back(std::move(row));
   }
   return result;
@@ -165,11 +169,10 @@ std::shared_ptr<const LoadWindows> read_load_windows(const std::string& file, in
 
 std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_t run, const CellPlace& place) {
   may_block("read_cell_trail");
-  const SessionReader reader(file);
-  const RunSummary summary = find_run(reader, run);
+  const OpenedRun opened(file, run);
+  const auto& [reader, summary, layout] = opened;
   const std::string where = file + "#" + std::to_string(summary.id);
   if (!reader.has_decisions(summary.id)) bad_input(where, "keeps no decisions, only their sums", "record the run with `stormcell profile`");
-  const RunLayout layout = reader.layout(summary.id);
   auto trail = std::make_shared<CellTrail>();
   trail->place = place;
   std::vector<PathStep> seen;  // as trail->steps
@@ -195,7 +198,9 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
         if (trail->token >= 0) continue;
         for (const BatchSpace& b : reader.spaces(summary.id, s.batch)) {
           if (b.space != static_cast<int32_t>(space) || b.tokens.empty()) continue;
-          const int64_t row = b.cells.index_of(place.sequence) * b.cells.per_sequence + place.position;
+          const int64_t line = b.cells.index_of(place.sequence);
+          if (line < 0) continue;
+          const int64_t row = line * b.cells.per_sequence + place.position - b.cells.start(line);
           if (row >= 0 && row < static_cast<int64_t>(b.tokens.size())) trail->token = b.tokens[static_cast<size_t>(row)];
         }
       }

@@ -25,6 +25,7 @@ struct RunLine {
   std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
   std::string phase;                      ///< "forward" or "decode": what was run on its batches; empty: nobody said
   int64_t batches_of_data = 0;            ///< of decoding, where each turn is recorded as a batch is; 0: as many as `batches`
+  int64_t weight_budget = 0;              ///< bytes that weights of branches could take (--weight-budget); 0: all that there are
   std::string device;                     ///< what it ran on, with its threads; "unknown" where nobody said
 };
 struct SessionOverview {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/run_kind.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 
@@ -80,14 +81,24 @@ std::string memory_section(const ReportData& d) {
     rows.push_back(bar);
     table.row(cells);
   };
-  line("weights in memory", &PlanFigures::peak_weight_bytes);
+  line(f.weight_budget ? "weights in memory, at most" : "weights in memory", &PlanFigures::peak_weight_bytes);
   line("activations in memory", &PlanFigures::peak_activation_bytes);
+  if (a.states || (both && f.optimized->states)) {
+    const auto states = [&](const char* name, int64_t StateFigures::*figure) {
+      const auto cell = [&](const PlanFigures& p) { return p.states ? bytes((*p.states).*figure) : std::string("–"); };
+      std::vector<std::string> cells = {name, cell(a)};
+      if (both) cells.push_back(cell(*f.optimized));
+      table.row(cells);
+    };
+    states("of these planned for states of sequences", &StateFigures::planned_bytes);
+    states("of these taken at most, by the sequences' own lengths", &StateFigures::taken_bytes);
+  }
   std::string body = figure(bars(rows, "Memory of weights and activations; the table below has the numbers"),
                             "Peak of weights as packed and of the activations' arena.", d.measured());
   if (f.unloaded_weight_bytes > 0)
     body += paragraph("The plan needed all but " + bytes(f.unloaded_weight_bytes) +
-                      (f.verb == "optimize" ? " of the weights; the baseline beside it loads all."
-                                            : " of the weights: these were never mapped nor packed."));
+                      (run_kind(f.verb) == RunKind::optimize ? " of the weights; the baseline beside it loads all."
+                                                             : " of the weights: these were never read nor packed."));
   std::string more;
   if (f.model.weight_bytes > 0) more += "The model's weights are " + bytes(f.model.weight_bytes) + " as stored. ";
   if (f.load_seconds > 0) more += "Reading and packing weights took " + milliseconds(1000 * f.load_seconds) + ". ";

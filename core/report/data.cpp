@@ -3,21 +3,22 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
-#include "core/session/advice.h"
+#include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell::report {
 namespace {
 
+bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summary.empty(); }
+
+/// Without a selector the newest with figures; of a session that has none its newest run.
 RunSummary pick_run(const SessionReader& session, const std::string& selector) {
   if (!selector.empty()) return session.find_run(selector);
-  const std::vector<RunSummary> runs = session.runs();
-  if (runs.empty()) bad_input(session.path(), "holds no run yet", kRecordOne);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-    if (!run->summary.empty()) return *run;
-  return runs.back();
+  if (std::optional<RunSummary> run = newest_run(session, has_summary)) return *std::move(run);
+  return session.find_run("");
 }
 
 double shared_bits(const std::vector<LabelLoads>& labels, size_t branches) {
@@ -67,7 +68,7 @@ void read_routing(const SessionReader& session, ReportData& data) {
 }  // namespace
 
 std::string ReportData::measured() const {
-  if (run.kind == "import") return "Recorded by another system, imported " + origin.date.substr(0, 10) + ".";
+  if (run_kind(run.kind) == RunKind::import) return "Recorded by another system, imported " + origin.date.substr(0, 10) + ".";
   return "Measured on " + origin.device + ", " + origin.date.substr(0, 10) + ".";
 }
 

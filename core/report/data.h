@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/run_kind.h"
 #include "core/exports/export_origin.h"
 #include "core/session/session_types.h"
 #include "core/summary/parse.h"
@@ -40,7 +41,7 @@ struct ReportData {
   std::vector<GuardLine> guards;
   std::vector<NamedText> settings, machine, dataset;
   /// Another system made it: there is nothing here but its routing.
-  bool imported() const { return run.kind == "import"; }
+  bool imported() const { return run_kind(run.kind) == RunKind::import; }
   bool trusted() const { return figures.verified && figures.verified->passed; }
   /// "measured on DEVICE, DATE"
   std::string measured() const;

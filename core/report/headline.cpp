@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/counted.h"
+#include "core/base/run_kind.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
+#include "core/summary/budget_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -13,6 +16,9 @@
 namespace stormcell::report {
 namespace {
 
+/// Whether neither a gain nor a loss can be told.
+bool contains_one(const std::optional<std::array<double, 2>>& interval) { return interval && (*interval)[0] <= 1 && (*interval)[1] >= 1; }
+
 std::string verdict(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   if (!d.has_summary && d.run.status == RunStatus::finished) return "What was recorded.";
@@ -20,11 +26,11 @@ std::string verdict(const ReportData& d) {
   if (f.verified && !f.verified->passed) return "Not verified: the outputs differ from the reference.";
   if (d.decoded && d.decoded->verified && !d.decoded->verified->passed) return "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
-  if (f.verb == "optimize" && d.trusted() && !f.optimized) {
+  if (run_kind(f.verb) == RunKind::optimize && d.trusted() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
     return lost ? "Nothing was gained: the passes that applied are left out again." : "No pass applied: there is nothing to compare.";
   }
-  if (f.verb == "optimize" && f.optimized) {
+  if (run_kind(f.verb) == RunKind::optimize && f.optimized) {
     if (!d.trusted() || !f.speedup) return "Not verified: no speed-up can be reported.";
     const bool faster = !f.speedup_ci95 || (*f.speedup_ci95)[0] > 1, slower = f.speedup_ci95 && (*f.speedup_ci95)[1] < 1;
     if (faster && *f.speedup > 1) return number(*f.speedup) + " times as fast, with the same result.";
@@ -56,6 +62,7 @@ std::string lead(const ReportData& d) {
     text += ", " + counted(f.dataset.cells, "cell") + " (" + count(f.dataset.cells_without_padding) + " without padding)";
   text += ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
+  if (f.weight_budget) text += "With a budget of " + escape(budget_word(f.weight_budget->budget_bytes)) + ". ";
   if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
   if (d.decoded) return text + decoding_text(d.decoded->verified);
   if (!f.verified) return text + "This run was not compared with a reference.";
@@ -67,10 +74,10 @@ std::string lead(const ReportData& d) {
            ". No speed-up is reported.";
   text += "<strong class=\"good\">Verified</strong>: " + escape(f.verified->text) + "; the largest difference is " +
           rough(f.verified->max_rel_diff) + " of the largest value (tolerance " + rough(f.verified->tolerance) + ").";
-  if (const std::string measured = measured_text(f); f.verb == "optimize" && !measured.empty()) {
+  if (const std::string measured = measured_text(f); run_kind(f.verb) == RunKind::optimize && !measured.empty()) {
     text += " " + std::string(1, static_cast<char>(std::toupper(measured[0]))) + measured.substr(1) + ".";
   }
-  if (f.speedup && f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1)
+  if (f.speedup && contains_one(f.speedup_ci95))
     text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
             ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";
   return text;
@@ -80,18 +87,16 @@ std::string tile(const std::string& term, const std::string& value, const std::s
   return "<div><dt>" + term + "</dt><dd>" + value + (more.empty() ? "" : "<small>" + more + "</small>") + "</dd></div>\n";
 }
 
-}  // namespace
+/// The plan that the page is about.
+const std::optional<PlanFigures>& shown_plan(const ReportData& d) {
+  return d.figures.optimized && d.trusted() ? d.figures.optimized : d.figures.baseline;
+}
 
-std::string headline(const ReportData& d) {
+std::string tiles_of(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
-  std::string html = "<header>\n" +
-                     paragraph("Stormcell " + escape(f.verb) + (f.phase == "decode" && f.verb != "generate" ? ", decoding" : "") + " · " +
-                                   escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
-                               "kicker") +
-                     "<h1>" + verdict(d) + "</h1>\n" + paragraph(lead(d), "lead");
   std::string tiles;
   if (d.trusted() && f.speedup) {
-    const bool same = f.speedup_ci95 && (*f.speedup_ci95)[0] <= 1 && (*f.speedup_ci95)[1] >= 1;
+    const bool same = contains_one(f.speedup_ci95);
     tiles += tile("Speed-up, measured", same ? "not measurable" : times(*f.speedup),
                   (same ? times(*f.speedup) + ", " : "") + "95 % interval " + interval(f.speedup_ci95) + ", " + speedup_basis_text(f));
   }
@@ -112,37 +117,57 @@ std::string headline(const ReportData& d) {
   };
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
-  const auto& plan = f.optimized && d.trusted() ? f.optimized : f.baseline;
+  const auto& plan = shown_plan(d);
   if (plan && plan->limit_share)
     tiles += *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")
                                     : tile("Share of the limit", percent(*plan->limit_share), "of what the machine could do at most");
+  const std::optional<WeightsRead> read = d.decoded ? d.decoded->weights_read : plan ? plan->weights_read : std::nullopt;
+  if (read)
+    tiles += tile("Waits for weights", percent(read->stall_share),
+                  "of its time, under a budget of " + bytes(f.weight_budget ? f.weight_budget->budget_bytes : 0));
   if (f.unloaded_weight_bytes > 0) tiles += tile("Weights not needed", bytes(f.unloaded_weight_bytes), "by this plan on these data");
-  if (!tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
+  return tiles;
+}
+
+std::string times_of(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  if (!shown_plan(d) && !f.optimized) return {};
+  Table table("Latency and throughput, measured",
+              {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", rate_name(f), "share of the limit"});
+  const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
+    if (p)
+      table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
+                 milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
+                 p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
+                 !p->limit_share       ? "–"
+                 : *p->limit_share > 1 ? "in cache"
+                                       : percent(*p->limit_share)});
+  };
+  line("baseline", f.baseline);
+  if (d.trusted() || !f.baseline) line("optimised", f.optimized);
+  std::string html = table.details();
+  if (const std::string measured = measured_text(f); !measured.empty())
+    html += paragraph(
+        "Times: " + measured +
+            (f.baseline && f.optimized ? ". The speed-up is of the time of all batches, the plan run beside the baseline on the same "
+                                         "batch; the means are those of the same executions."
+                                       : "."),
+        "note");
+  return html;
+}
+
+}  // namespace
+
+std::string headline(const ReportData& d) {
+  const RunSummaryFigures& f = d.figures;
+  std::string html = "<header>\n" +
+                     paragraph("Stormcell " + escape(f.verb) + (says_decoding(f.phase, f.verb) ? ", decoding" : "") + " · " +
+                                   escape(d.run.started.substr(0, 10)) + " · " + escape(d.origin.device),
+                               "kicker") +
+                     "<h1>" + verdict(d) + "</h1>\n" + paragraph(lead(d), "lead");
+  if (const std::string tiles = tiles_of(d); !tiles.empty()) html += "<dl class=\"tiles\">\n" + tiles + "</dl>\n";
   for (const std::string& w : f.warnings) html += paragraph("Warning: " + escape(w), "note");
-  if (plan || f.optimized) {
-    Table table("Latency and throughput, measured",
-                {"plan", "mean", "median", "95th percentile", "fastest", "executions measured", rate_name(f), "share of the limit"});
-    const auto line = [&](const char* name, const std::optional<PlanFigures>& p) {
-      if (p)
-        table.row({name, p->latency_ms.mean > 0 ? milliseconds(p->latency_ms.mean) : "–", milliseconds(p->latency_ms.median),
-                   milliseconds(p->latency_ms.p95), milliseconds(p->latency_ms.min), count(p->latency_ms.runs),
-                   p->cells_per_s < 100 ? number(p->cells_per_s) : count(std::llround(p->cells_per_s)),
-                   !p->limit_share       ? "–"
-                   : *p->limit_share > 1 ? "in cache"
-                                         : percent(*p->limit_share)});
-    };
-    line("baseline", f.baseline);
-    if (d.trusted() || !f.baseline) line("optimised", f.optimized);
-    html += table.details();
-    if (const std::string measured = measured_text(f); !measured.empty())
-      html += paragraph(
-          "Times: " + measured +
-              (f.baseline && f.optimized ? ". The speed-up is of the time of all batches, the plan run beside the baseline on the same "
-                                           "batch; the means are those of the same executions."
-                                         : "."),
-          "note");
-  }
-  return html + "</header>\n";
+  return html + times_of(d) + "</header>\n";
 }
 
 }  // namespace stormcell::report

@@ -47,6 +47,8 @@ std::string outputs_table(const Verification& v) {
     if (f->choices > 0) {
       table.row({beside + ", running free", rough(f->free_max_rel_diff)});
       table.row({beside + ", routing choices that differ", count(f->differing_choices) + " of " + count(f->choices)});
+      if (f->sequences > 0)
+        table.row({beside + ", sequences with the same tokens", count(f->equal_sequences) + " of " + count(f->sequences)});
     }
   }
   table.row({"routing choices that differ", count(v.flips)});
@@ -60,11 +62,12 @@ std::string flips_table(const Verification& v, const std::string& item) {
   if (v.listed.empty()) return {};
   const auto branch = [](int32_t b) { return b < 0 ? std::string("–") : std::to_string(b); };
   Table flips("Routing choices that differ, " + count(static_cast<int64_t>(v.listed.size())) + " of them",
-              {"router", "batch", item, "cell", "oracle", "ours", "margin", "score error", "why"});
+              {"router", "batch", item, "cell", "turn", "oracle", "ours", "margin", "score error", "why"});
   for (const Flip& f : v.listed)
     flips.row({"<code>" + escape(f.router) + "</code>" + (f.above.empty() ? "" : " below " + escape(f.above)), count(f.batch),
-               f.item < 0 ? std::string("–") : count(f.item), count(f.item < 0 ? f.cell : f.position), branch(f.reference), branch(f.ours),
-               f.follows ? "–" : number(f.margin), f.follows ? "–" : number(f.score_error),
+               f.item < 0 ? std::string("–") : count(f.item), count(f.item < 0 ? f.cell : f.position),
+               f.turn < 0 ? std::string("–") : count(f.turn), branch(f.reference), branch(f.ours), f.follows ? "–" : number(f.margin),
+               f.follows ? "–" : number(f.score_error),
                f.follows     ? "consequence"
                : f.explained ? "near tie"
                              : "unexplained"});
@@ -106,8 +109,9 @@ std::string proof_section(const ReportData& d) {
     return section("proof", "What was verified",
                    paragraph(escape(d.decoded->verified->text) +
                              ". The oracle is plain reference kernels, decoding greedily. Nearly equal scores flip "
-                             "under rounding, and all tokens after a flip differ: a batch is compared up to the "
-                             "first token that differs.") +
+                             "under rounding, and all tokens after a flip differ: a sequence is compared up to its "
+                             "first token that differs, a batch whose sequences share a capacity up to the first of "
+                             "any.") +
                        decoded_reasons(*d.decoded->verified));
   if (!v) return {};
   return section(

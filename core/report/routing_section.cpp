@@ -63,9 +63,7 @@ std::string loads_section(const ReportData& d) {
                                            : " batches counted") +
                      (padded ? "; padding left out, the table has it apart." : "."));
   body += paragraph(std::string("Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
-                                "branches, in bits: log₂ of "
-                                "the number "
-                                "of branches when even, 0 when one branch gets all.") +
+                                "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all.") +
                         (padded ? " Both leave padding out; the loads in the table include it." : ""),
                     "note");
   return section("loads", "Where the cells went", body + load_table(d, branches, several).details());

@@ -1,4 +1,4 @@
-// The parts of the page, in its order. Each returns HTML, nothing where the run has nothing for it: left_out() says which.
+// The parts of the page, in its order. Each returns HTML, nothing where the run has nothing for it; the page then says so.
 #pragma once
 #include <string>
 
@@ -6,14 +6,13 @@
 
 namespace stormcell::report {
 
-/// One sentence that names the parts of which `page` has none.
-std::string left_out(const std::string& page);
 std::string headline(const ReportData& data);
 std::string passes_section(const ReportData& data);
 std::string loads_section(const ReportData& data);
 std::string labels_section(const ReportData& data);
 std::string transitions_section(const ReportData& data);
 std::string memory_section(const ReportData& data);
+std::string budget_section(const ReportData& data);
 std::string operators_section(const ReportData& data);
 std::string guards_section(const ReportData& data);
 std::string proof_section(const ReportData& data);

@@ -71,8 +71,7 @@ std::string chart(const Flows& flows, const std::vector<PairCount>& top) {
 
 std::string transitions_section(const ReportData& d) {
   if (d.flows.empty()) return {};
-  std::string body =
-      paragraph("How many cells of one branch went on to which branch of the routers that they met next; padding left out.");
+  std::string body = paragraph("How many cells of one branch went on to which branch of the routers that they met next; padding left out.");
   for (size_t i = 0; i < d.flows.size() && i < kMostPairs; ++i) {
     const Flows& f = d.flows[i];
     std::vector<PairCount> top = f.pairs.entries;

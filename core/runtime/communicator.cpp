@@ -3,23 +3,33 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <string>
+#include <thread>
 
 #include "core/base/error.h"
 
 namespace stormcell {
 namespace {
 
-// What all ends share: each rank shows what it sends, all meet, each copies what is meant for it, all meet again.
+std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
+
+// What all ends share: each rank shows where it is and what it sends, all meet, each copies what is meant for it, all meet again.
 class Meeting {
  public:
-  explicit Meeting(int ranks) : ranks_(ranks), sends_(static_cast<size_t>(ranks)) {}
+  explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
   int ranks() const { return ranks_; }
-  void show(int rank, std::span<const std::span<const std::byte>> send) { sends_[static_cast<size_t>(rank)] = send; }
-  std::span<const std::byte> from(int source, int to) const { return sends_[static_cast<size_t>(source)][static_cast<size_t>(to)]; }
-  void meet(const CancellationToken* cancel) {
+  void show(int rank, std::string_view where, std::span<const std::span<const std::byte>> send) {
+    Shown& mine = shown_[static_cast<size_t>(rank)];
+    mine.where = where;
+    mine.send = send;
+  }
+  std::span<const std::byte> from(int source, int to) const { return shown_[static_cast<size_t>(source)].send[static_cast<size_t>(to)]; }
+
+  void meet(int rank, const CancellationToken& cancel) {
     std::unique_lock lock(mutex_);
-    if (abandoned_) failed("all-to-all", kAbandoned);
+    check(rank);
     const int64_t mine = generation_;
     if (++arrived_ == ranks_) {
       arrived_ = 0;
@@ -27,28 +37,48 @@ class Meeting {
       all_.notify_all();
       return;
     }
-    while (!all_.wait_for(lock, std::chrono::milliseconds(20), [&] { return generation_ != mine || abandoned_; }))
-      if (cancel && cancel->cancelled()) {
-        abandoned_ = true;
-        all_.notify_all();
-        cancel->check();
+    while (!all_.wait_for(lock, std::chrono::milliseconds(20), [&] { return generation_ != mine || abandoned_by_ >= 0; }))
+      if (cancel.cancelled()) {
+        abandon_locked(rank, "interrupted");
+        cancel.check();
       }
-    if (generation_ == mine) failed("all-to-all", kAbandoned);
+    if (generation_ == mine) check(rank);
   }
-  void abandon() {
+  /// After all have met: they are at the same place.
+  void compare(int rank) const {
+    const std::string& mine = shown_[static_cast<size_t>(rank)].where;
+    for (int r = 0; r < ranks_; ++r)
+      if (const std::string& other = shown_[static_cast<size_t>(r)].where; other != mine)
+        failed(rank_name(rank), "is at " + mine + ", where " + rank_name(r) + " is at " + other);
+  }
+  void abandon(int rank, std::string_view why) {
     const std::lock_guard lock(mutex_);
-    abandoned_ = true;
-    all_.notify_all();
+    abandon_locked(rank, why);
+  }
+  int abandoned_by() const {
+    const std::lock_guard lock(mutex_);
+    return abandoned_by_;
   }
 
  private:
-  static constexpr const char* kAbandoned = "another rank ended before the exchange";
-  int ranks_, arrived_ = 0;
-  bool abandoned_ = false;
+  struct Shown {
+    std::string where;
+    std::span<const std::span<const std::byte>> send;
+  };
+  void abandon_locked(int rank, std::string_view why) {
+    if (abandoned_by_ < 0) abandoned_by_ = rank, why_ = why;
+    all_.notify_all();
+  }
+  void check(int rank) const {
+    if (abandoned_by_ >= 0) failed(rank_name(rank), "ended because " + rank_name(abandoned_by_) + " failed: " + why_);
+  }
+
+  int ranks_, arrived_ = 0, abandoned_by_ = -1;
+  std::string why_;
   int64_t generation_ = 0;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;  // of all but what is shown, which only its rank writes, between two meetings
   std::condition_variable all_;
-  std::vector<std::span<const std::span<const std::byte>>> sends_;
+  std::vector<Shown> shown_;
 };
 
 class InProcess : public Communicator {
@@ -57,36 +87,75 @@ class InProcess : public Communicator {
   int rank() const override { return rank_; }
   int ranks() const override { return meeting_->ranks(); }
   int64_t sent_bytes() const override { return sent_; }
-  void abandon() override { meeting_->abandon(); }
-  void all_to_all(std::span<const std::span<const std::byte>> send, std::span<const std::span<std::byte>> receive,
-                  const CancellationToken* cancel) override {
-    meeting_->show(rank_, send);
-    meeting_->meet(cancel);
-    bool fits = true;
+  void abandon(std::string_view why) override { meeting_->abandon(rank_, why); }
+  void all_to_all(std::string_view where, std::span<const std::span<const std::byte>> send, std::span<const std::span<std::byte>> receive,
+                  const CancellationToken& cancel) override {
+    show_and_compare(where, send, cancel);
+    int unlike = -1;
     for (int s = 0; s < ranks(); ++s) {
       const auto from = meeting_->from(s, rank_);
       const auto to = receive[static_cast<size_t>(s)];
-      fits = fits && from.size() == to.size();
-      if (fits && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
+      if (from.size() != to.size()) unlike = unlike < 0 ? s : unlike;
+      if (unlike < 0 && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
       if (s != rank_) sent_ += static_cast<int64_t>(send[static_cast<size_t>(s)].size());
     }
-    meeting_->meet(cancel);  // before anybody reuses what it showed
-    if (!fits) failed("all-to-all", "a rank sent another number of bytes than was expected");
+    meeting_->meet(rank_, cancel);  // before anybody reuses what it showed
+    if (unlike >= 0)
+      failed(rank_name(rank_), std::string(where) + ": " + rank_name(unlike) + " sent another number of bytes than was expected");
+  }
+  void meet(std::string_view where, const CancellationToken& cancel) override {
+    show_and_compare(where, {}, cancel);
+    meeting_->meet(rank_, cancel);
   }
 
  private:
+  void show_and_compare(std::string_view where, std::span<const std::span<const std::byte>> send, const CancellationToken& cancel) {
+    meeting_->show(rank_, where, send);
+    meeting_->meet(rank_, cancel);
+    meeting_->compare(rank_);
+  }
+
   std::shared_ptr<Meeting> meeting_;
   int rank_;
   int64_t sent_ = 0;
 };
 
+std::vector<std::unique_ptr<Communicator>> ends_of(const std::shared_ptr<Meeting>& meeting) {
+  std::vector<std::unique_ptr<Communicator>> ends;
+  for (int r = 0; r < meeting->ranks(); ++r) ends.push_back(std::make_unique<InProcess>(meeting, r));
+  return ends;
+}
+
 }  // namespace
 
-std::vector<std::unique_ptr<Communicator>> in_process_ranks(int ranks) {
-  auto meeting = std::make_shared<Meeting>(ranks);
-  std::vector<std::unique_ptr<Communicator>> ends;
-  for (int r = 0; r < ranks; ++r) ends.push_back(std::make_unique<InProcess>(meeting, r));
-  return ends;
+std::vector<std::unique_ptr<Communicator>> in_process_ranks(int ranks) { return ends_of(std::make_shared<Meeting>(ranks)); }
+
+void run_ranks(int ranks, const std::function<void(Communicator&)>& work) {
+  const auto meeting = std::make_shared<Meeting>(ranks);
+  const auto ends = ends_of(meeting);
+  std::vector<std::exception_ptr> thrown(static_cast<size_t>(ranks));
+  const auto run = [&](int rank) {
+    try {
+      work(*ends[static_cast<size_t>(rank)]);
+    } catch (const std::exception& e) {
+      thrown[static_cast<size_t>(rank)] = std::current_exception();
+      meeting->abandon(rank, e.what());
+    } catch (...) {
+      thrown[static_cast<size_t>(rank)] = std::current_exception();
+      meeting->abandon(rank, "unknown");
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
+    } catch (...) {
+      meeting->abandon(static_cast<int>(threads.size()), "no thread");  // those that run must not wait for it
+      throw;
+    }
+  }
+  if (const int first = meeting->abandoned_by(); first >= 0 && thrown[static_cast<size_t>(first)])
+    std::rethrow_exception(thrown[static_cast<size_t>(first)]);
 }
 
 }  // namespace stormcell

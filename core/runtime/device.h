@@ -9,10 +9,12 @@
 
 #include "core/base/id_vector.h"
 #include "core/base/progress.h"
+#include "core/runtime/bf16_rows.h"
 #include "core/runtime/device_probe.h"
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/part_site.h"
 #include "core/runtime/record_area.h"
+#include "core/runtime/segments.h"
 #include "core/runtime/status_area.h"
 #include "core/runtime/stream.h"
 #include "core/weights/weight_source.h"
@@ -30,7 +32,7 @@ class DeviceBuffer {
 /// How a device wants a weight: which tensor, in which layout and number format.
 struct WeightKey {
   std::string tensor;
-  std::string layout;  ///< "plain", "panels", ...: the device's own words
+  std::string layout;  ///< a word of the device's own
   DType dtype = DType::f32;
   auto operator<=>(const WeightKey&) const = default;
 };
@@ -39,18 +41,14 @@ class WeightStore;
 class Executable;
 class SharedMemory;
 class StateStore;
+class Communicator;
 
 struct CompileOptions {
   Bindings bounds;                                 ///< largest value of each symbol: memory is planned for it
   bool scores = false;                             ///< records also keep the scores that routers decide by
   std::shared_ptr<SharedMemory> memory = nullptr;  ///< shared with plans that never run at the same time; null: memory of its own
   std::shared_ptr<StateStore> states = nullptr;    ///< whose sequences the plan runs on; null: a store of its own
-};
-
-/// Operators with a kernel for activations that lie in bf16.
-struct Bf16Rows {
-  std::vector<std::string_view> read;   ///< as input 0
-  std::vector<std::string_view> write;  ///< as outputs
+  Communicator* communicator = nullptr;            ///< of a rank of a distributed plan, which must outlive it: how it meets the others
 };
 
 struct DeviceInfo {
@@ -62,16 +60,17 @@ struct DeviceInfo {
   std::vector<DType> formats = {};  ///< that weights of products may have
 };
 
-/// Where a submission's results lie in a device's memory, at planned places.
+/// What an executable takes of a device, known before anything is allocated: its memory, the weights it reads, room for what it records.
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
   // Weight handles, but those of parts under a budget:
-  std::vector<int32_t> always;          ///< that must be loaded before a submission
-  IdVector<std::vector<int32_t>> lazy;  ///< by guard: that its fallback reads, and nothing but fallbacks
-  std::vector<PartSite> sites;          ///< under a budget, ascending: steps that read parts
-  int32_t most_events = 0;              ///< room for events behind the status
-  IdVector<RecordLayout> records;       ///< by router
+  std::vector<WeightHandle> always;                   ///< that must be loaded before a submission
+  IdVector<GuardId, std::vector<WeightHandle>> lazy;  ///< that its fallback reads, and nothing but fallbacks
+  std::vector<PartSite> sites;                        ///< under a budget, ascending: steps that read parts
+  SegmentTree segments;
+  int32_t most_events = 0;  ///< room for events behind the status
+  IdVector<RouterId, RecordLayout> records;
   /// Bytes that an executable of this layout takes beside its weights and inputs.
   int64_t bytes() const;
 };
@@ -106,16 +105,20 @@ class Device {
 struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
-  /// By router: choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
+  /// Choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names a cell:
   /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
-  std::vector<DeviceAddress> replayed;
+  IdVector<RouterId, DeviceAddress> replayed;
   /// Of a program with states in pages: addresses of pages [slots][sequences][pages_of_sequence]; 0 where a sequence has none.
   DeviceAddress pages;
   int64_t pages_of_sequence = 0;
   bool record = false, events = false;
-  int32_t resume = 0;     ///< step to begin at; not 0 only after needs_weights
-  DeviceAddress weights;  ///< of a WeightTable's addresses, by handle; they hold until the submission is done
+  /// Leaf of layout().segments to begin with. 0 begins anew. Any other goes on where the last submission ended, as its status said: in
+  /// this leaf, at these turns of the repeats around it. A device keeps nothing else of a submission but what lies in its memory; it
+  /// refuses, as Error(failed) when the stream runs, a leaf or a turn that it does not wait at.
+  int32_t leaf = 0;
+  IdVector<RepeatId, int32_t> turns;  ///< those around the leaf are read; none: all 0
+  DeviceAddress weights;              ///< of a WeightTable's addresses, by handle; they hold until the submission is done
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's Error.
   const CancellationToken* cancel = nullptr;
 };
@@ -128,7 +131,7 @@ class Executable {
   virtual void submit(Stream& stream, const Submission& submission) = 0;
   /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same SharedMemory is compiled
   /// or runs.
-  virtual DeviceAddress address(int32_t operand) const = 0;
+  virtual DeviceAddress address(OperandId operand) const = 0;
   virtual DeviceAddress status() const = 0;   ///< of a StatusArea
   virtual DeviceAddress records() const = 0;  ///< laid out as layout().records say
   const Program& program() const { return *program_; }

@@ -20,12 +20,16 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
       paged_(paged_states(*program_->graph)),
       key_(state_key(*program_)) {
   executable_ = device_.compile(program_, weights_, {options.bounds, options.scores, memory_});
+  if (program_->ranks > 0) {
+    if (!options.communicator) failed("plan", "is one of " + counted(program_->ranks, "rank") + ", and got no way to the others");
+    exchange_ = std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments);
+  }
   stream_ = device_.create_stream();
-  weights_.arrange();
+  weights_.arrange(progress.cancel);
   weights_.load(executable_->layout().always, progress);
-  if (!executable_->layout().sites.empty()) waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout().sites);
+  if (!executable_->layout().sites.empty()) waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout());
   int64_t bytes = 0;
-  for (const int32_t input : program_->inputs) {
+  for (const OperandId input : program_->inputs) {
     const Operand& o = program_->operands[input];
     input_offset_.push_back(bytes);
     bytes += align_up(program_->buffers[o.buffer].bytes.evaluate(options.bounds));
@@ -68,7 +72,7 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
 
 // A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get there. Executions lie
 // at a fixed stride, so that the device finds a turn's choices without the host; what runs more often than recorded is told afterwards.
-void Executor::stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
+void Executor::stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
   const Operand& d = program_->decision_of(r);
   const auto wrong = [&](const std::string& what) {
@@ -108,16 +112,16 @@ void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions
   staged_.resize(program_->routers.size());
   std::fill(submission_.replayed.begin(), submission_.replayed.end(), DeviceAddress{});
   if (!options.replayed) return;
-  const auto is_replayed = [&](size_t r) { return r < options.replayed->size() && !(*options.replayed)[r].empty(); };
+  const auto is_replayed = [&](RouterId r) { return options.replayed->holds(r) && !(*options.replayed)[r].empty(); };
   int64_t bytes = 0;
-  for (size_t r = 0; r < staged_.size(); ++r) {
+  for (const RouterId r : staged_.ids()) {
     if (!is_replayed(r)) continue;
     stage_replayed(r, bindings, options, staged_[r]);
     bytes += align_up(static_cast<int64_t>(staged_[r].size()) * 4);
   }
   memory_->reserve(SharedPart::replayed, bytes);
   DeviceAddress to = memory_->address(SharedPart::replayed);
-  for (size_t r = 0; r < staged_.size(); ++r) {
+  for (const RouterId r : staged_.ids()) {
     if (!is_replayed(r)) continue;
     const auto size = static_cast<int64_t>(staged_[r].size()) * 4;
     submission_.replayed[r] = to;
@@ -127,26 +131,66 @@ void Executor::stage_all_replayed(const Bindings& bindings, const ExecuteOptions
 }
 
 void Executor::run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
+  if (!exchange_) return run_batch(inputs, bindings, options, result);
+  try {
+    run_batch(inputs, bindings, options, result);
+    exchange_->end_batch(progress_.cancel);
+  } catch (const std::exception& e) {
+    exchange_->abandon(e.what());
+    throw;
+  }
+}
+
+namespace {
+
+/// Nothing of a batch that failed writes any more; its own error is told, not this one.
+void settle(Stream& stream) {
+  try {
+    stream.synchronize();
+  } catch (const std::exception&) {
+  }
+}
+
+/// Pages behind a sequence's place; one that is not open has none.
+void give_back_reserved(StateStore& states, SequenceId sequence) {
+  try {
+    states.set_place(sequence, states.place(sequence));
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result) {
   submission_.bindings = bindings;
   submission_.record = options.record;
   submission_.events = options.events;
-  submission_.resume = 0;
+  submission_.leaf = 0;
+  submission_.turns.assign(program_->repeats.size(), 0);
   submission_.cancel = &progress_.cancel;
-  result.late_loads = result.waves = 0;
+  result.late_loads = result.waves = result.exchanges = 0;
   result.outputs.clear();
   result.decisions.clear();
   result.events.clear();
   stage_inputs(inputs, bindings);
   stage_all_replayed(bindings, options);
   leave_sequences({});  // of a batch that failed
-  stage_sequences(inputs, bindings, options);
-  const StatusArea came(status_.data(), *program_);
-  execute(came, result);
+  try {
+    stage_sequences(inputs, bindings, options, result);
+    const StatusArea came(status_.data(), *program_);
+    execute(came, result);
+    read_status(came, result);
+    check_replayed(came, options);
+    if (copy_results(came, bindings, options, result)) stream_->synchronize();
+    if (options.record) read_records(result);
+  } catch (...) {
+    settle(*stream_);
+    for (const SequenceId sequence : options.sequences) give_back_reserved(*states_, sequence);
+    leave_sequences({});
+    throw;
+  }
+  // Last: a batch that fails leaves them where they were.
   leave_sequences(options);
-  read_status(came, result);
-  check_replayed(came, options);
-  if (copy_results(came, bindings, options, result)) stream_->synchronize();
-  if (options.record) read_records(result);
 }
 
 /// The device's table of addresses as the store is now; what may be used is pinned until the submission is done.
@@ -158,16 +202,19 @@ void Executor::publish_weights() {
   stream_->copy_to_device(table_at_, table_.data(), static_cast<int64_t>(table_.size() * sizeof(DeviceAddress)));
 }
 
-/// Again from where a guard missed whose fallback needs weights that are not there yet, or branches came whose parts are not, until the end
-/// is reached.
+/// Again from where the device waits until the end is reached.
 void Executor::execute(const StatusArea& came, ExecutionResult& result) {
   struct Unpin {
     Executor& executor;
+    bool done = false;
     void now() {
       executor.weights_.unpin(executor.pinned_);
       executor.pinned_.clear();
     }
-    ~Unpin() { now(); }
+    ~Unpin() {
+      now();
+      if (!done && executor.waves_) executor.weights_.drop_waiting();
+    }
   } pins{*this};
   if (waves_) waves_->begin();
   const auto begin = std::chrono::steady_clock::now();
@@ -175,39 +222,54 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     publish_weights();
     executable_->submit(*stream_, submission_);
     stream_->copy_to_host(status_.data(), executable_->status(), static_cast<int64_t>(status_.size()));
-    if (program_->places >= 0)
+    if (program_->places != kNone)
       stream_->copy_to_host(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
     stream_->synchronize();
     pins.now();
     if (came.status->code == ExecutionStatus::done) break;
-    submission_.resume = came.status->resume;
-    if (came.status->guard >= 0) {
-      weights_.load(executable_->layout().lazy[came.status->guard]);
-      ++result.late_loads;
-    } else {
-      waves_->bring(came, progress_, pinned_);
-      ++result.waves;
-    }
+    submission_.leaf = came.status->leaf;
+    submission_.turns.assign(came.turns.begin(), came.turns.end());
+    bring_what_is_missing(came, result);
   }
+  pins.done = true;
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// A guard missed whose fallback needs weights that are not there yet, branches came whose parts are not, or rows go to other ranks.
+void Executor::bring_what_is_missing(const StatusArea& came, ExecutionResult& result) {
+  if (came.status->code == ExecutionStatus::exchange) {
+    exchange_->run(came, executable_->status(), *stream_, progress_.cancel);
+    ++result.exchanges;
+  } else if (came.status->guard != kNone) {
+    weights_.load(executable_->layout().lazy[came.status->guard], {progress_.cancel});
+    ++result.late_loads;
+  } else {
+    waves_->bring(came, progress_, pinned_);
+    ++result.waves;
+  }
 }
 
 void Executor::read_status(const StatusArea& came, ExecutionResult& result) {
   result.guard_hits.assign(came.hits.begin(), came.hits.end());
   result.guard_misses.assign(came.misses.begin(), came.misses.end());
-  for (size_t g = 0; g < missed_.size(); ++g)
+  for (const GuardId g : missed_.ids())
     if (result.guard_misses[g] > 0) missed_[g] = true;
   result.not_replayed.assign(came.not_replayed.begin(), came.not_replayed.end());
   result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
 }
 
 void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& options) const {
-  for (size_t r = 0; options.replayed && r < std::min(program_->routers.size(), options.replayed->size()); ++r)
-    if (const size_t held = (*options.replayed)[r].size(); held > 0 && static_cast<size_t>(came.executions[r]) > held)
+  if (!options.replayed) return;
+  for (const RouterId r : options.replayed->ids()) {
+    if (!program_->routers.holds(r)) return;
+    const size_t held = (*options.replayed)[r].size();
+    const int32_t executions = came.executions[static_cast<size_t>(r)];
+    if (held > 0 && static_cast<size_t>(executions) > held)
       bad_input(options.replayed_from,
-                "choices of router " + program_->routers[r].name + ": expected those of " + counted(came.executions[r], "execution") +
-                    ", got " + std::to_string(held),
+                "choices of router " + program_->routers[r].name + ": expected those of " + counted(executions, "execution") + ", got " +
+                    std::to_string(held),
                 "record them again with profile");
+  }
 }
 
 /// False where nothing was asked for; what was is there when the stream is done.
@@ -222,15 +284,15 @@ bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, co
   if (options.record) {
     records_.resize(static_cast<size_t>(executable_->layout().record_bytes));
     stream_->copy_to_host(records_.data(), executable_->records(), executable_->layout().record_bytes);
-    for (size_t r = 0; r < submission_.replayed.size(); ++r)
+    for (const RouterId r : submission_.replayed.ids())
       if (submission_.replayed[r])
         stream_->copy_to_host(staged_[r].data(), submission_.replayed[r], static_cast<int64_t>(staged_[r].size() * 4));
   }
-  if (options.outputs) read_outputs(bindings, result);
+  if (options.outputs) copy_outputs(bindings, result);
   return copies;
 }
 
-void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
+void Executor::copy_outputs(const Bindings& bindings, ExecutionResult& result) {
   for (size_t i = 0; i < program_->outputs.size(); ++i) {
     const Operand& o = program_->operands[program_->outputs[i]];
     OutputValue& out = result.outputs.emplace_back();
@@ -254,17 +316,17 @@ void Executor::read_outputs(const Bindings& bindings, ExecutionResult& result) {
 void Executor::read_records(ExecutionResult& result) {
   const StatusArea came(status_.data(), *program_);
   const ExecutableLayout& layout = executable_->layout();
-  for (size_t r = 0; r < program_->routers.size(); ++r) {
+  for (const RouterId r : program_->routers.ids()) {
     const ProgramRouter& router = program_->routers[r];
     const DecisionShape& bound = layout.records[r].bound;
     const int32_t columns = layout.records[r].score_columns;
     // Of a repeat within a repeat the device keeps as many as the inner one has turns.
     const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
-    for (int32_t e = 0; e < std::min<int64_t>(came.executions[r], kept); ++e) {
+    for (int32_t e = 0; e < std::min<int64_t>(came.executions[static_cast<size_t>(r)], kept); ++e) {
       const RecordView record = layout.records[r].at(records_.data(), e);
       const RecordHeader header = *record.header;
       ExecutedDecision& out = result.decisions.emplace_back();
-      out.router = static_cast<int32_t>(r);
+      out.router = r;
       out.turn = header.turn;
       out.shape = {header.cells, bound.fan_out, bound.branches};
       out.choice.assign(record.choice, record.choice + out.shape.slot_count());
@@ -289,23 +351,31 @@ int64_t Executor::activation_bytes() const {
   const ExecutableLayout& l = executable_->layout();
   return l.memory.arena_bytes + l.memory.state_bytes + l.memory.page_bytes + l.scratch_bytes;
 }
-std::set<int32_t> Executor::weights(bool needed) const {
+std::set<WeightHandle> Executor::needed_weights() const {
   const ExecutableLayout& layout = executable_->layout();
-  // A weight of several fallbacks is needed as soon as one of them has run.
-  std::set<int32_t> used(layout.always.begin(), layout.always.end()), spared;
-  for (size_t g = 0; g < layout.lazy.size(); ++g) (missed_[g] ? used : spared).insert(layout.lazy[g].begin(), layout.lazy[g].end());
-  if (needed) return used;
-  std::erase_if(spared, [&](int32_t handle) { return used.contains(handle); });
+  std::set<WeightHandle> needed(layout.always.begin(), layout.always.end());
+  for (const GuardId g : layout.lazy.ids())
+    if (missed_[g]) needed.insert(layout.lazy[g].begin(), layout.lazy[g].end());
+  return needed;
+}
+
+/// A weight of several fallbacks is needed as soon as one of them has run.
+std::set<WeightHandle> Executor::spared_weights() const {
+  const std::set<WeightHandle> needed = needed_weights();
+  std::set<WeightHandle> spared;
+  for (const std::vector<WeightHandle>& of_fallback : executable_->layout().lazy)
+    for (const WeightHandle handle : of_fallback)
+      if (!needed.contains(handle)) spared.insert(handle);
   return spared;
 }
 
-int64_t Executor::bytes_of(const std::set<int32_t>& handles) const {
+int64_t Executor::bytes_of(const std::set<WeightHandle>& handles) const {
   int64_t bytes = 0;
-  for (const int32_t handle : handles) bytes += weights_.bytes(handle);
+  for (const WeightHandle handle : handles) bytes += weights_.bytes(handle);
   return bytes;
 }
 
-int64_t Executor::weight_bytes() const { return bytes_of(weights(true)); }
-int64_t Executor::unloaded_weight_bytes() const { return bytes_of(weights(false)); }
+int64_t Executor::weight_bytes() const { return bytes_of(needed_weights()); }
+int64_t Executor::unloaded_weight_bytes() const { return bytes_of(spared_weights()); }
 
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 // Runs one plan batch by batch on one device: binds inputs, submits once, reads results back with one synchronisation. Only a guard
-// that misses without its weights costs another, and, under a budget, branches whose weights are not there.
+// that misses without its weights costs another, and, under a budget, branches whose weights are not there; of a rank of a distributed
+// plan, each exchange.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "core/graph/label_inputs.h"
 #include "core/graph/paged_states.h"
 #include "core/runtime/part_waves.h"
+#include "core/runtime/rank_exchange.h"
 #include "core/runtime/shared_memory.h"
 #include "core/runtime/state_store.h"
 #include "core/runtime/weight_store.h"
@@ -34,7 +36,7 @@ struct OutputValue {
 
 /// One decision of one execution, in host memory.
 struct ExecutedDecision {
-  int32_t router = 0;   ///< index into Program::routers
+  RouterId router;      ///< of the program
   int32_t turn = 0;     ///< turn of the repeat it stands in
   DecisionShape shape;  ///< cells that came, fan-out, branches
   std::vector<int32_t> choice, ancestor, padded;
@@ -51,18 +53,20 @@ struct ReplayedDecision {
   std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
 };
 /// By router of the program, then execution. A router without any decides freely.
-using ReplayedDecisions = std::vector<std::vector<ReplayedDecision>>;
+using ReplayedDecisions = IdVector<RouterId, std::vector<ReplayedDecision>>;
 
 struct ExecutionResult {
   double milliseconds = 0;  ///< from submission to completion, results not yet read back
   std::vector<OutputValue> outputs;
   std::vector<ExecutedDecision> decisions;
   std::vector<DeviceEvent> events;
-  std::vector<int32_t> guard_hits, guard_misses;
-  std::vector<int32_t> not_replayed;  ///< by router: cells that had no choice to replay
-  std::vector<int32_t> ragged_cells;  ///< by ragged value of the program: cells that came
-  int64_t late_loads = 0;             ///< times that a miss had to load weights
-  int64_t waves = 0;                  ///< times that the device stopped for parts of branches, under a budget
+  IdVector<GuardId, int32_t> guard_hits, guard_misses;
+  IdVector<RouterId, int32_t> not_replayed;  ///< cells that had no choice to replay
+  std::vector<int32_t> ragged_cells;         ///< by ragged value of the program: cells that came
+  int64_t late_loads = 0;                    ///< times that a miss had to load weights
+  int64_t exchanges = 0;                     ///< times that rows went to other ranks
+  int64_t waves = 0;                         ///< times that the device stopped for parts of branches, under a budget
+  int64_t state_pages = 0, state_bytes = 0;  ///< that the batch's sequences took for their states in pages, all at once
 };
 
 struct ExecuteOptions {
@@ -88,6 +92,7 @@ class Executor {
   const StateKey& states_key() const { return key_; }
 
   /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.
+  /// Of a rank: with the other ranks' executors, each on a thread of its own. One that throws ends theirs, too.
   void run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
 
   const Program& program() const { return *program_; }
@@ -99,23 +104,26 @@ class Executor {
   int64_t weight_bytes() const;
   /// Weights that only fallbacks which never ran would need.
   int64_t unloaded_weight_bytes() const;
-  /// Handles of either: of the weights needed so far, or of those that only such fallbacks would need.
-  std::set<int32_t> weights(bool needed) const;
+  /// The handles of either.
+  std::set<WeightHandle> needed_weights() const;
+  std::set<WeightHandle> spared_weights() const;
 
  private:
-  void stage_replayed(size_t router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
+  void stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options, std::vector<int32_t>& staged);
   void stage_inputs(const InputValues& inputs, const Bindings& bindings);
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
-  void stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options);
+  void stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
   void leave_sequences(const ExecuteOptions& options);
-  int64_t bytes_of(const std::set<int32_t>& handles) const;
+  int64_t bytes_of(const std::set<WeightHandle>& handles) const;
+  void run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
   void execute(const StatusArea& came, ExecutionResult& result);
+  void bring_what_is_missing(const StatusArea& came, ExecutionResult& result);
   void publish_weights();
   void read_status(const StatusArea& came, ExecutionResult& result);
   void check_replayed(const StatusArea& came, const ExecuteOptions& options) const;
   bool copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
   void read_records(ExecutionResult& result);
-  void read_outputs(const Bindings& bindings, ExecutionResult& result);
+  void copy_outputs(const Bindings& bindings, ExecutionResult& result);
 
   Device& device_;
   WeightStore& weights_;
@@ -132,15 +140,16 @@ class Executor {
   std::vector<uint64_t> pages_;
   std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
-  std::vector<bool> missed_;          // by guard: its fallback has run
-  std::unique_ptr<PartWaves> waves_;  // null: no step reads parts under a budget
-  std::vector<DeviceAddress> table_;  // of weights, as the device has it
+  IdVector<GuardId, bool> missed_;          // its fallback has run
+  std::unique_ptr<RankExchange> exchange_;  // null: it runs alone
+  std::unique_ptr<PartWaves> waves_;        // null: no step reads parts under a budget
+  std::vector<DeviceAddress> table_;        // of weights, as the device has it
   uint64_t table_version_ = 0;
   DeviceAddress table_at_;
-  std::vector<int32_t> pinned_;  // parts that the submission may use
+  std::vector<WeightHandle> pinned_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
   std::vector<std::byte> status_, records_;
-  std::vector<std::vector<int32_t>> staged_;  // by router: choices as they go to the device and as it leaves them
+  IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them
 };
 
 }  // namespace stormcell

@@ -8,8 +8,10 @@
 namespace stormcell {
 
 /// Pages for what the batch may write, their table, and the places where the sequences stand.
-void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options) {
-  if (program_->places < 0) {
+void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
+                               ExecutionResult& result) {
+  result.state_pages = result.state_bytes = 0;
+  if (program_->places == kNone) {
     if (!options.sequences.empty()) bad_input("sequences", "expected none: the plan has no states of sequences", "give it none");
     return;
   }
@@ -34,6 +36,8 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
     const int64_t rows = std::max(place, std::min(place + added[i], room));
     states_->reserve(sequences_[i], key_, rows);
     most = std::max(most, pages_for(rows));
+    for (const SequenceState& state : key_.states)
+      result.state_pages += pages_for(rows), result.state_bytes += pages_for(rows) * state.page_bytes();
   }
   states_->table(sequences_, key_, most, pages_);
   const auto bytes = static_cast<int64_t>(pages_.size() * sizeof(uint64_t));

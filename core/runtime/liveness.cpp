@@ -5,10 +5,10 @@
 namespace stormcell {
 namespace {
 
-void touch(Program& program, int32_t operand, int32_t step) {
-  for (int32_t o = operand; o >= 0; o = program.operands[o].decision) {
+void touch(Program& program, OperandId operand, int32_t step) {
+  for (OperandId o = operand; o != kNone; o = program.operands[o].decision) {
     const Operand& x = program.operands[o];
-    if (x.ragged >= 0) touch(program, x.ragged, step);
+    if (x.ragged != kNone) touch(program, x.ragged, step);
     if (x.kind == BufferKind::weight) continue;
     ProgramBuffer& b = program.buffers[x.buffer];
     b.first = std::min(b.first, step);
@@ -36,10 +36,10 @@ void find_liveness(Program& program) {
   for (ProgramBuffer& b : program.buffers) b.first = INT32_MAX, b.last = -1;
   const auto steps = static_cast<int32_t>(program.steps.size());
   for (int32_t s = 0; s < steps; ++s) {
-    for (const int32_t o : program.steps[s].inputs) touch(program, o, s);
-    for (const int32_t o : program.steps[s].outputs) touch(program, o, s);
+    for (const OperandId o : program.steps[s].inputs) touch(program, o, s);
+    for (const OperandId o : program.steps[s].outputs) touch(program, o, s);
   }
-  for (const int32_t o : program.outputs) touch(program, o, steps);
+  for (const OperandId o : program.outputs) touch(program, o, steps);
   outlive_loops(program);
   for (ProgramBuffer& b : program.buffers)
     if (b.last < 0) b.first = b.last = 0;

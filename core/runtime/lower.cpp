@@ -28,9 +28,9 @@ class Lowering {
     block(graph_.top);
     leave_branches(0);
     for (const NamedValue& output : graph_.outputs) program_.outputs.push_back(storage_.operand(output.value));
-    find_liveness(program_);
+    find_liveness(program_);  // by which values of sibling branches share buffers,
     share_slots(program_);
-    find_liveness(program_);
+    find_liveness(program_);  // and that of the buffers that they then lie in
     mark_fallbacks();
     return std::move(program_);
   }
@@ -57,7 +57,7 @@ class Lowering {
       for (int32_t s = open_.back().second; s < here(); ++s) {
         const Step& inner = program_.steps[s];
         if (inner.kind == StepKind::record) skip.outputs.push_back(inner.inputs[0]);
-        for (const int32_t o : inner.outputs)
+        for (const OperandId o : inner.outputs)
           if (inner.kind == StepKind::kernel && program_.operands[o].is_ragged) skip.outputs.push_back(o);
       }
       open_.pop_back();
@@ -103,45 +103,49 @@ class Lowering {
     for (const ValueId v : node.inputs) step.inputs.push_back(storage_.operand(v));
     for (const ValueId v : node.outputs) step.outputs.push_back(storage_.operand(v));
     if (has_role(node, Role::close)) add_chains(node, step);
-    const int32_t at = emit(std::move(step));
-    if (is_route(node)) {
-      ProgramRouter router;
-      router.node = id;
-      router.name = node.name;
-      router.decision = program_.steps[at].outputs[0];
-      router.dense_space = graph_.dense_ancestor(graph_.value(node.outputs[0]).type.space);
-      router.executions = repeat_ >= 0 ? program_.repeats[repeat_].most : storage_.dim(Dim(1));
-      router.repeat = repeat_;
-      Step record;
-      record.kind = StepKind::record;
-      record.node = id;
-      record.inputs = {router.decision};
-      // What leads up to the dense cells, so that the decision's cells can be named.
-      const std::vector<CellLink> chain = cell_chain(graph_, graph_.value(node.outputs[0]).type.space, router.dense_space);
-      for (const ValueId v : values_of(chain)) record.inputs.push_back(storage_.operand(v));
-      router.dense_cells = storage_.dim(graph_.space(router.dense_space).count);
-      router.by_row = names_cells(graph_, chain);
-      record.index = static_cast<int32_t>(program_.routers.size());
-      program_.routers.push_back(router);
-      emit(std::move(record));
-    }
+    if (has_role(node, Role::exchange)) send(node, step);
+    emit(std::move(step));
+    if (is_route(node)) record_router(id, node);
+  }
+
+  /// Behind a route: its router, and the step that records what it decided.
+  void record_router(NodeId id, const Node& node) {
+    const SpaceId space = graph_.value(node.outputs[0]).type.space;
+    ProgramRouter router;
+    router.node = id;
+    router.name = node.name;
+    router.decision = storage_.operand(node.outputs[0]);
+    router.dense_space = graph_.dense_ancestor(space);
+    router.executions = repeat_ != kNone ? program_.repeats[repeat_].most : storage_.dim(Dim(1));
+    router.repeat = repeat_;
+    // What leads up to the dense cells, so that the decision's cells can be named.
+    const std::vector<CellLink> chain = cell_chain(graph_, space, router.dense_space);
+    router.by_row = names_cells(graph_, chain);
+    Step record{.kind = StepKind::record, .node = id, .inputs = {router.decision}};
+    for (const ValueId v : values_of(chain)) record.inputs.push_back(storage_.operand(v));
+    router.dense_cells = storage_.dim(graph_.space(router.dense_space).count);
+    record.router = program_.routers.add(std::move(router));
+    emit(std::move(record));
+  }
+
+  /// What an exchange sends is laid together by a step of its own: behind it the ranks meet.
+  void send(const Node& node, Step step) {
+    if (node.attributes.has("ranks")) program_.ranks = static_cast<int32_t>(node.attributes.integer("ranks"));
+    step.kind = StepKind::send;
+    step.outputs.clear();
+    emit(std::move(step));
   }
 
   // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the inputs.
   void add_chains(const Node& node, Step& step) {
-    const auto target = static_cast<SpaceId>(node.attributes.integer("space"));
+    const SpaceId target(node.attributes.integer("space"));
     for (size_t i = 0; i < plain_inputs(node); ++i)
       for (const ValueId v : values_of(cell_chain(graph_, graph_.value(node.inputs[i]).type.space, target)))
         step.inputs.push_back(storage_.operand(v));
   }
 
-  void copy(int32_t from, int32_t to) {
-    Step step;
-    step.kind = StepKind::copy;
-    step.inputs = {from};
-    step.outputs = {to};
-    emit(std::move(step));
-  }
+  static Step copying(OperandId from, OperandId to) { return {.kind = StepKind::copy, .inputs = {from}, .outputs = {to}}; }
+  void copy(OperandId from, OperandId to) { emit(copying(from, to)); }
 
   // What the taken body of a late guard overwrites is saved before, and put back on a miss before anything else happens.
   struct Undo {
@@ -150,14 +154,11 @@ class Lowering {
   };
   void save_whole(ValueId state) {
     if (!undo_->whole.insert(state).second) return;
-    const int32_t saved = storage_.room_for(state);
+    const OperandId saved = storage_.room_for(state);
     copy(storage_.operand(state), saved);
-    Step& restore = undo_->restores.emplace_back();
-    restore.kind = StepKind::copy;
-    restore.inputs = {saved};
-    restore.outputs = {storage_.operand(state)};
+    undo_->restores.push_back(copying(saved, storage_.operand(state)));
   }
-  /// Of what regions within the body write, nobody knows before which rows, or whether at all.
+  /// Which rows the regions within the body will write is not known before they run, nor whether they will: their states are saved whole.
   void save_for_regions(const Block& body) {
     for (const NodeId outer : body.nodes)
       for (const Block& inner : graph_.node(outer).bodies) {
@@ -168,9 +169,9 @@ class Lowering {
       }
   }
   /// What a value is now: a state may be another when its rows are put back.
-  int32_t kept(ValueId value) {
+  OperandId kept(ValueId value) {
     if (graph_.value(value).kind != ValueKind::state) return storage_.operand(value);
-    const int32_t now = storage_.room_for(value);
+    const OperandId now = storage_.room_for(value);
     copy(storage_.operand(value), now);
     return now;
   }
@@ -194,20 +195,19 @@ class Lowering {
   void body(const Node& node, size_t b) {
     block(node.bodies[b]);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const int32_t from = storage_.operand(node.yields[b][i]), to = storage_.operand(node.outputs[i]);
+      const OperandId from = storage_.operand(node.yields[b][i]), to = storage_.operand(node.outputs[i]);
       const Operand &x = program_.operands[from], &y = program_.operands[to];
       if (x.buffer != y.buffer || x.kind != y.kind) copy(from, to);
     }
   }
 
   void guard(NodeId id, const Node& node) {
-    const auto index = static_cast<int32_t>(program_.guards.size());
-    program_.guards.push_back({id, node.name, word_of(node, "pass")});
+    const GuardId index = program_.guards.add({id, node.name, word_of(node, "pass")});
     const auto test = [&](ValueId predicate) {
       Step step;
       step.kind = StepKind::guard;
       step.node = id;
-      step.index = index;
+      step.guard = index;
       step.inputs = {storage_.operand(predicate)};
       return emit(std::move(step));
     };
@@ -232,7 +232,7 @@ class Lowering {
     for (auto restore = undo.restores.rbegin(); restore != undo.restores.rend(); ++restore) emit(std::move(*restore));
     Step need;
     need.kind = StepKind::need_weights;
-    need.index = index;
+    need.guard = index;
     const size_t mine = fallbacks_.size();
     fallbacks_.push_back({emit(std::move(need)), 0, index});
     body(node, 1);
@@ -242,21 +242,20 @@ class Lowering {
   }
 
   void repeat(NodeId id, const Node& node) {
-    const auto index = static_cast<int32_t>(program_.repeats.size());
-    program_.repeats.push_back({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
-    const int32_t outer = std::exchange(repeat_, index);
+    const RepeatId index = program_.repeats.add({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
+    const RepeatId outer = std::exchange(repeat_, index);
     Undo* const undo = std::exchange(undo_, nullptr);  // what its turns write is saved already
     Step begin;
     begin.kind = StepKind::repeat_begin;
     begin.node = id;
-    begin.index = index;
+    begin.repeat = index;
     begin.most = program_.repeats.back().most;
     const int32_t first = emit(std::move(begin));
     block(node.bodies[0]);
     Step end;
     end.kind = StepKind::repeat_end;
     end.node = id;
-    end.index = index;
+    end.repeat = index;
     end.inputs = {storage_.operand(node.yields[0][0])};
     end.target = first + 1;
     end.most = program_.repeats[index].most;
@@ -270,18 +269,19 @@ class Lowering {
   void mark_fallbacks() {
     for (const Range& f : fallbacks_)
       for (int32_t s = f.begin; s < f.end; ++s)
-        if (int32_t& mark = program_.steps[s].fallback; mark < 0) mark = f.index;
+        if (GuardId& mark = program_.steps[s].fallback; mark == kNone) mark = f.guard;
   }
 
   struct Range {
-    int32_t begin, end, index;
+    int32_t begin, end;
+    GuardId guard;
   };
   Program program_;
   const Graph& graph_;
   Storage storage_;
   std::vector<std::pair<SpaceId, int32_t>> open_;
   std::vector<Range> fallbacks_;
-  int32_t repeat_ = -1;
+  RepeatId repeat_;
   Undo* undo_ = nullptr;
 };
 

@@ -47,7 +47,7 @@ class Planner {
       if (kind == BufferKind::state) plan_.offset[i] = std::exchange(plan_.state_bytes, plan_.state_bytes + size_[i]);
     }
     plan_.live_set_bytes = live_set();
-    for (const int32_t paged : program.paged) {
+    for (const OperandId paged : program.paged) {
       const Operand& o = program.operands[paged];
       const int64_t places = program.dims[o.per_parent].evaluate(bounds), rows = program.dims[o.rows].evaluate(bounds);
       plan_.page_bytes += places > 0 ? rows / places * pages_for(places) * kPageRows * o.row_bytes() : 0;
@@ -71,9 +71,9 @@ class Planner {
   bool good_enough() const { return plan_.arena_bytes - plan_.live_set_bytes <= plan_.live_set_bytes / 64; }
 
   int64_t live_set() const {
-    IdVector<int64_t> delta(program_.steps.size() + 2, 0);
+    std::vector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
-      delta[program_.buffers[i].first] += size_[i];
+      delta[static_cast<size_t>(program_.buffers[i].first)] += size_[i];
       delta[static_cast<size_t>(program_.buffers[i].last) + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;

@@ -6,7 +6,7 @@ namespace stormcell {
 
 /// Where each arena and state buffer lies when every symbol is at its bound.
 struct MemoryPlan {
-  std::vector<int64_t> offset;  ///< by buffer; -1 for inputs and pages
+  IdVector<BufferId, int64_t> offset;  ///< -1 for inputs and pages
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
   int64_t page_bytes = 0;      ///< of the pages that the sequences' states fill at most, in the state store

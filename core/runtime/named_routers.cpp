@@ -8,9 +8,9 @@ namespace stormcell {
 NamedRouters name_routers(const Program& program) {
   NamedRouters named;
   std::map<std::string, int32_t, std::less<>> known;
-  for (size_t r = 0; r < program.routers.size(); ++r) {
+  for (const RouterId r : program.routers.ids()) {
     const auto [at, is_new] = known.emplace(program.routers[r].name, static_cast<int32_t>(named.first.size()));
-    if (is_new) named.first.push_back(static_cast<int32_t>(r));
+    if (is_new) named.first.push_back(r);
     named.of.push_back(at->second);
   }
   return named;
@@ -18,10 +18,9 @@ NamedRouters name_routers(const Program& program) {
 
 std::vector<const ExecutedDecision*> standing_decisions(const Program& program, const NamedRouters& named, const ExecutionResult& result) {
   std::vector<const ExecutedDecision*> standing;
-  std::map<std::tuple<int32_t, int32_t, int32_t>, size_t> places;
+  std::map<std::tuple<int32_t, RepeatId, int32_t>, size_t> places;
   for (const ExecutedDecision& d : result.decisions) {
-    const auto router = static_cast<size_t>(d.router);
-    const auto [at, is_new] = places.try_emplace({named.of[router], program.routers[router].repeat, d.turn}, standing.size());
+    const auto [at, is_new] = places.try_emplace({named.of[d.router], program.routers[d.router].repeat, d.turn}, standing.size());
     if (is_new) {
       standing.push_back(&d);
     } else {

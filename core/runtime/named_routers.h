@@ -7,8 +7,8 @@ namespace stormcell {
 /// A router that stands in both bodies of a guard, or in the prompt's pass and in decoding, is one router to everybody who counts or
 /// shows.
 struct NamedRouters {
-  std::vector<int32_t> first;  ///< by named router: the first in Program::routers
-  std::vector<int32_t> of;     ///< by router of the program: which named one it is
+  std::vector<RouterId> first;     ///< by named router: the program's first
+  IdVector<RouterId, int32_t> of;  ///< which named one it is
 };
 NamedRouters name_routers(const Program& program);
 

@@ -38,7 +38,7 @@ std::optional<PartPlace> part_place(const Program& program, const Step& step, si
   const auto tells = [&](const Operand& o) { return o.is_decision && o.value == at->first; };
   const auto decision = std::find_if(program.operands.begin(), program.operands.end(), tells);
   if (decision == program.operands.end()) return {};
-  return PartPlace{static_cast<int32_t>(decision - program.operands.begin()), group};
+  return PartPlace{OperandId(decision - program.operands.begin()), group};
 }
 
 }  // namespace stormcell

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/runtime/program.h"
+#include "core/runtime/weight_table.h"
 
 namespace stormcell {
 
@@ -18,19 +19,20 @@ struct BranchGroup {
 
 /// A weight of a group that a step reads: the unit in which weights are read.
 struct PartUse {
-  int32_t branch = 0, handle = 0;
+  int32_t branch = 0;
+  WeightHandle handle;
 };
 
 /// A step that reads parts. It runs in waves: each time, the branches whose parts are there and that no wave before has computed.
 struct PartSite {
   int32_t step = -1;
-  int32_t decision = -1;       ///< operand of the decision that tells which branches are present
+  OperandId decision;          ///< the one that tells which branches are present
   std::vector<PartUse> parts;  ///< in the order in which branches are computed
 };
 
 /// Where the weight that a step reads as input `input` stands: in one branch of one router. Nothing where it serves all branches, or none.
 struct PartPlace {
-  int32_t decision = -1;  ///< operand
+  OperandId decision;
   BranchGroup group;
 };
 std::optional<PartPlace> part_place(const Program& program, const Step& step, size_t input);

@@ -1,35 +1,66 @@
 #include "core/runtime/part_waves.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stormcell {
 
-PartWaves::PartWaves(WeightStore& weights, const Program& program, const std::vector<PartSite>& sites)
-    : weights_(weights), program_(program), sites_(sites), turns_(program) {
+PartWaves::PartWaves(WeightStore& weights, const Program& program, const ExecutableLayout& layout)
+    : weights_(weights),
+      program_(program),
+      sites_(layout.sites),
+      leaves_(layout.segments.leaves),
+      turns_(program),
+      told_(program.operands.size()) {
   for (const PartSite& site : sites_)
     for (const PartUse& part : site.parts) {
-      if (uses_.size() <= static_cast<size_t>(part.handle)) uses_.resize(static_cast<size_t>(part.handle) + 1);
+      if (!uses_.holds(part.handle)) uses_.resize(static_cast<size_t>(part.handle) + 1);
       uses_[part.handle].push_back({site.step, site.decision, part.branch});
     }
 }
 
 bool PartWaves::is_passed(const Use& use) const {
-  if (use.decision != decision_ || use.step < at_) return false;
-  const int32_t told = present_[static_cast<size_t>(use.branch)];
-  return told == kAbsentBranch || (use.step == at_ && told == kComputedBranch);
+  const Told& told = told_[use.decision];
+  if (!told.at_this_turn || use.step < at_) return false;
+  const int32_t branch = told.branches[static_cast<size_t>(use.branch)];
+  return branch == kAbsentBranch || (use.decision == decision_ && use.step == at_ && branch == kComputedBranch);
 }
 
-int64_t PartWaves::next_use(int32_t handle) const {
+int64_t PartWaves::next_use(WeightHandle handle) const {
   int64_t next = INT64_MAX;  // of another plan
-  if (static_cast<size_t>(handle) >= uses_.size()) return next;
-  for (const Use& use : uses_[handle]) next = std::min(next, turns_.steps_until(at_, use.step, is_passed(use)));
+  if (!uses_.holds(handle)) return next;
+  const auto turn = static_cast<int64_t>(program_.steps.size());
+  for (const Use& use : uses_[handle]) {
+    const Told& told = told_[use.decision];
+    const bool passed = is_passed(use), chosen = told.at_this_turn && use.step >= at_ && !passed;
+    // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen next.
+    const int64_t later = chosen || told.left_out.empty() ? 0 : turn * told.left_out[static_cast<size_t>(use.branch)];
+    next = std::min(next, turns_.steps_until(at_, use.step, passed) + later);
+  }
   return next;
+}
+
+void PartWaves::forget_turn() {
+  for (Told& told : told_) told.at_this_turn = false;
+}
+
+void PartWaves::hear(const StatusArea& came) {
+  at_ = leaves_[static_cast<size_t>(came.status->leaf)].begin;
+  decision_ = came.status->decision;
+  if (!std::equal(came.turns.begin(), came.turns.end(), turns_told_.begin(), turns_told_.end())) forget_turn();
+  turns_told_.assign(came.turns.begin(), came.turns.end());
+  Told& told = told_[decision_];
+  const bool anew = !std::exchange(told.at_this_turn, true);
+  told.branches.assign(came.branches.begin(), came.branches.end());
+  told.left_out.resize(told.branches.size());
+  if (!anew) return;
+  for (size_t b = 0; b < told.branches.size(); ++b) told.left_out[b] = told.branches[b] == kAbsentBranch ? told.left_out[b] + 1 : 0;
 }
 
 /// In the order of their use, until visit() returns false. What stands in another fallback than the step where the device is may never run.
 template <class Visit>
 void PartWaves::for_each_wanted(Visit visit) const {
-  const int32_t fallback = program_.steps[at_].fallback;
+  const GuardId fallback = program_.steps[at_].fallback;
   for (const PartSite& site : sites_) {
     if (site.step < at_ || site.decision != decision_ || program_.steps[site.step].fallback != fallback) continue;
     for (const PartUse& part : site.parts)
@@ -37,47 +68,58 @@ void PartWaves::for_each_wanted(Visit visit) const {
   }
 }
 
+WeightHandle PartWaves::first_missing() const {
+  WeightHandle missing;
+  bool some_came = false;
+  for_each_wanted([&](const PartSite& site, const PartUse& part) {
+    if (site.step != at_) return false;
+    if (weights_.ready(part.handle)) {
+      some_came = true;
+      return false;
+    }
+    if (missing == kNone) missing = part.handle;
+    return true;
+  });
+  return some_came ? kNone : missing;
+}
+
 void PartWaves::read_ahead(const WeightStore::NextUse& use) {
-  for_each_wanted([&](const PartSite&, const PartUse& part) { return weights_.fetch(part.handle, use, false); });
+  int64_t left = ahead_;
+  for_each_wanted([&](const PartSite&, const PartUse& part) {
+    return weights_.ready(part.handle) || (weights_.fetch_ahead(part.handle, use) && --left > 0);
+  });
 }
 
 void PartWaves::begin() {
   began_ = std::chrono::steady_clock::now();
-  read_before_ = weights_.counters().bytes_read;
+  read_before_ = weights_.counters().bytes_filled;
+  ahead_ = most_parts_ahead(weights_.slot_count());
+  forget_turn();
 }
 
-void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vector<int32_t>& pinned) {
-  at_ = came.status->resume;
-  decision_ = came.status->decision;
-  present_.assign(came.branches.begin(), came.branches.end());
-  const WeightStore::NextUse use = [this](int32_t handle) { return next_use(handle); };
-  // The first that the device waits for: none where it only told whom a router chose, or where some have come since it ended the
-  // submission. Those must not give way to one behind them.
-  int32_t needed = -1;
-  bool some = false;
-  for_each_wanted([&](const PartSite& site, const PartUse& part) {
-    if (site.step != at_) return false;
-    if (weights_.ready(part.handle)) {
-      some = true;
-    } else if (needed < 0) {
-      needed = part.handle;
-    }
-    return !some;
-  });
-  if (some) needed = -1;
+void PartWaves::report_if_long(const Progress& progress) const {
+  constexpr auto kLong = std::chrono::seconds(1);
+  if (std::chrono::steady_clock::now() - began_ > kLong)
+    progress.report("reading weights, MiB", (weights_.counters().bytes_filled - read_before_) >> 20, 0);
+}
+
+void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& pinned) {
+  hear(came);
+  const WeightStore::NextUse use = [this](WeightHandle handle) { return next_use(handle); };
   for_each_wanted([&](const PartSite&, const PartUse& part) {
     weights_.touch(part.handle);
     return true;
   });
-  if (needed < 0) return read_ahead(use);
-  constexpr auto kLong = std::chrono::seconds(1);
-  if (std::chrono::steady_clock::now() - began_ > kLong)
-    progress.report("reading weights, MiB", (weights_.counters().bytes_read - read_before_) >> 20, 0);
-  const bool began = weights_.fetch(needed, use, true);
-  if (began) read_ahead(use);
-  weights_.hold(needed, use, progress.cancel);
-  pinned.push_back(needed);
-  if (!began) read_ahead(use);
+  // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard that then missed, whose
+  // fallback begins with another branch. The first that comes is of this step, too, and would be read again if it gave way uncomputed.
+  WeightHandle missing = first_missing();
+  for (; missing != kNone && !weights_.fetch_now(missing, use, progress.cancel); missing = first_missing()) report_if_long(progress);
+  // Readers go on with what comes behind while this one is waited for: now that it has a slot, they do not take it.
+  read_ahead(use);
+  if (missing == kNone) return;
+  report_if_long(progress);
+  weights_.hold(missing, use, progress.cancel);
+  pinned.push_back(missing);
 }
 
 }  // namespace stormcell

@@ -1,6 +1,7 @@
 // What an executor does under a budget while a batch runs: brings the parts that the device waits for, and reads ahead what it will ask
 // for.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -10,39 +11,66 @@
 
 namespace stormcell {
 
+/// How many parts that are not there are on their way at once, the one that is waited for among them: as many as the readers read, and as
+/// many beside them, which have come and are computed meanwhile. Each takes a slot that could keep a part for the next batch, so no more
+/// than a quarter of them, but as many as there are readers.
+constexpr int64_t most_parts_ahead(int64_t slot_count) {
+  return std::clamp<int64_t>(slot_count / 4, kWeightReaders, int64_t{2} * kWeightReaders);
+}
+
 class PartWaves {
  public:
-  /// `sites`: of the executable that is driven. All must outlive it.
-  PartWaves(WeightStore& weights, const Program& program, const std::vector<PartSite>& sites);
+  /// `layout`: of the executable that is driven. All must outlive it.
+  PartWaves(WeightStore& weights, const Program& program, const ExecutableLayout& layout);
 
   /// A batch begins: progress of one that takes long is told.
   void begin();
   /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are at work on those
   /// behind it. Throws what reading it failed with, and as the token says. What is pinned is added to `pinned`.
-  void bring(const StatusArea& came, const Progress& progress, std::vector<int32_t>& pinned);
+  void bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& pinned);
 
  private:
   struct Use {
-    int32_t step, decision, branch;
+    int32_t step;
+    OperandId decision;
+    int32_t branch;
   };
-  /// Steps until a part is used next, as far as is known: branches that got no cell are left out.
-  int64_t next_use(int32_t handle) const;
+  /// What the device told of a decision.
+  struct Told {
+    bool at_this_turn = false;
+    std::vector<int32_t> branches;  ///< as StatusArea had them last
+    std::vector<int32_t> left_out;  ///< by branch: turns in a row at which it got no cell
+  };
+  void hear(const StatusArea& came);
+  void forget_turn();
+  /// Steps until a part is used next, as far as is known. A branch that got no cell is not used at this turn; one that got none for some
+  /// turns is expected as many turns later than others.
+  int64_t next_use(WeightHandle handle) const;
   bool is_passed(const Use& use) const;
-  /// Reads what the decision that was told of will need from here on, in the order of its use, as long as there are slots for it.
+  /// Reads what the decision that was told of will need from here on, in the order of its use: so many parts as most_parts_ahead() says,
+  /// as long as there are slots for them. What was read farther ahead would take the slots of what is kept for the next batch.
   void read_ahead(const WeightStore::NextUse& use);
   template <class Visit>
   void for_each_wanted(Visit visit) const;
+  /// The first part that the device waits for. kNone: none, because it only told which branches were chosen, or because some have come
+  /// since it ended the submission: it can compute with those, and they must not give way to one behind them.
+  WeightHandle first_missing() const;
+  void report_if_long(const Progress& progress) const;
 
   WeightStore& weights_;
   const Program& program_;
   const std::vector<PartSite>& sites_;
+  const std::vector<Leaf>& leaves_;
   ProgramTurns turns_;
-  IdVector<std::vector<Use>> uses_;  // by handle, up to the last that this program knows
+  IdVector<WeightHandle, std::vector<Use>> uses_;  // up to the last that this program knows
+  IdVector<OperandId, Told> told_;                 // by decision
   std::chrono::steady_clock::time_point began_;
   int64_t read_before_ = 0;  // bytes, when the batch began
+  int64_t ahead_ = 0;        // most_parts_ahead()
   // What the device told last.
-  int32_t at_ = 0, decision_ = -1;
-  std::vector<int32_t> present_;
+  int32_t at_ = 0;
+  OperandId decision_;
+  IdVector<RepeatId, int32_t> turns_told_;
 };
 
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 // What a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards, repeats) are steps that the
-// device decides itself; nothing in a program needs the host between its first and its last step.
+// device decides itself. Within a segment (segments.h) nothing needs the host; only where one ends may a submission end, for weights that
+// are missing or rows of other ranks, and go on there.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,16 @@
 #include "core/graph/graph.h"
 
 namespace stormcell {
+
+struct SegmentTree;
+
+// Places in a program's lists. Steps are plain numbers: they are counted, compared, jumped over.
+using OperandId = Id<struct OperandTag>;
+using BufferId = Id<struct BufferTag>;
+using DimId = Id<struct DimTag>;
+using RouterId = Id<struct RouterTag>;
+using GuardId = Id<struct GuardTag>;
+using RepeatId = Id<struct RepeatTag>;
 
 enum class BufferKind : uint8_t {
   arena,   ///< planned scratch memory, reused by liveness
@@ -34,26 +45,27 @@ struct ProgramBuffer {
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
-  int32_t buffer = -1;       ///< arena, input, state, paged: index into buffers; weight: index into Program::weights
+  BufferId buffer;           ///< kNone: a weight
   DType dtype = DType::f32;  ///< in which it lies
-  int32_t rows = -1;         ///< index into Program::dims; -1: one row (no cells)
-  int32_t decision = -1;     ///< routed: operand of the decision that gives rows, and start where in_slots
+  DimId rows;                ///< kNone: one row (no cells)
+  OperandId decision;        ///< routed: of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
-  bool in_slots = false;    ///< the buffer holds all slots of the decision
-  int32_t ragged = -1;      ///< over ragged cells: operand of the value that tells them; with a decision, the members of its branch
-  int32_t times = -1;       ///< dense cells below routed or ragged ones: index into dims, cells of each of those
-  int32_t slot = -1;        ///< paged: index into Program::paged
-  int32_t per_parent = -1;  ///< over a dense space: index into dims, cells of one parent
-  int64_t width = 1;        ///< elements of one row
+  bool in_slots = false;  ///< the buffer holds all slots of the decision
+  OperandId ragged;       ///< over ragged cells: of the value that tells them; with a decision, the members of its branch
+  DimId times;            ///< dense cells below routed or ragged ones: cells of each of those
+  int32_t slot = -1;      ///< paged: index into Program::paged
+  DimId per_parent;       ///< over a dense space: cells of one parent
+  int64_t width = 1;      ///< elements of one row
   bool is_decision = false, is_ragged = false;
-  int32_t ragged_parents = -1, ragged_cells = -1;  ///< a ragged value: indices into dims of its bounds
-  int32_t decision_cells = -1;                     ///< a decision: index into dims of its bound on cells
+  DimId ragged_parents, ragged_cells;  ///< a ragged value: its bounds
+  DimId decision_cells;                ///< a decision: its bound on cells
   int32_t branches = 0, fan_out = 0;
   int64_t row_bytes() const { return width * static_cast<int64_t>(element_size(dtype)); }
 };
 
 enum class StepKind : uint8_t {
-  kernel,        ///< an operator
+  kernel,        ///< an operator; of one that exchanges rows between ranks its second half: what arrived, to where it belongs
+  send,          ///< the first half of such a one: lays together what goes to each rank, and ends the submission with `exchange`
   copy,          ///< operand inputs[0] to outputs[0], whole buffers; of states in pages the pages that are there
   save_rows,     ///< the rows of state inputs[0] that put step `node` is about to write, from the places inputs[1] on (0 without), to
                  ///< outputs[0]
@@ -61,33 +73,35 @@ enum class StepKind : uint8_t {
   skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions and ragged cells `outputs`, made in between,
                  ///< become empty
   guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
-  need_weights,  ///< end the submission with `needs_weights` unless the weights of guard `index` are loaded
+  need_weights,  ///< end the submission with `needs_weights` unless the weights of `guard` are loaded
   jump,          ///< to target
-  repeat_begin,  ///< resets the turn counter of repeat `index`
+  repeat_begin,  ///< resets the turn counter of `repeat`
   repeat_end,    ///< jump to target unless scalar inputs[0] is not 0 or `most` turns are done
-  record,        ///< copy decision inputs[0] of router `index` to the record area
+  record,        ///< copy decision inputs[0] of `router` to the record area
 };
 std::string_view to_text(StepKind kind);
 
 struct Step {
   StepKind kind = StepKind::kernel;
   NodeId node = kNone;
-  std::vector<int32_t> inputs, outputs;  ///< operands
-  int32_t target = -1;                   ///< step to jump to
-  int32_t branch = -1;                   ///< skip_empty
-  int32_t index = -1;                    ///< guard, repeat, router
-  int32_t most = -1;                     ///< repeat_begin, repeat_end: index into dims
-  int32_t fallback = -1;                 ///< the guard whose fallback it belongs to, -1: none
+  std::vector<OperandId> inputs, outputs;
+  int32_t target = -1;  ///< step to jump to
+  int32_t branch = -1;  ///< skip_empty
+  GuardId guard;        ///< guard, need_weights
+  RepeatId repeat;      ///< repeat_begin, repeat_end
+  RouterId router;      ///< record
+  DimId most;           ///< repeat_begin, repeat_end
+  GuardId fallback;     ///< the guard whose fallback it belongs to
 };
 
 struct ProgramRouter {
   NodeId node = kNone;
   std::string name;
-  int32_t decision = -1;        ///< operand
+  OperandId decision;
   SpaceId dense_space = kNone;  ///< the dense space whose cells the decision's cells are
-  int32_t executions = -1;      ///< index into dims: most executions in one submission (turns of a repeat)
-  int32_t repeat = -1;          ///< the repeat it stands in, or -1
-  int32_t dense_cells = -1;     ///< index into dims: cells of the dense space
+  DimId executions;             ///< most executions in one submission (turns of a repeat)
+  RepeatId repeat;              ///< the repeat it stands in, if any
+  DimId dense_cells;            ///< cells of the dense space
   bool by_row = true;           ///< a row of the dense space names a cell of the decision: replayed choices are found by it
 };
 
@@ -98,33 +112,32 @@ struct ProgramGuard {
 };
 struct ProgramRepeat {
   NodeId node = kNone;
-  int32_t most = -1;  ///< index into dims
+  DimId most;  ///< turns
 };
 
 /// One rank's program.
 struct Program {
   std::shared_ptr<const Graph> graph;
-  IdVector<Dim> dims;  ///< every extent that a step needs, once
-  IdVector<ProgramBuffer> buffers;
-  IdVector<Operand> operands;
-  IdVector<Step> steps;
+  IdVector<DimId, Dim> dims;  ///< every extent that a step needs, once
+  IdVector<BufferId, ProgramBuffer> buffers;
+  IdVector<OperandId, Operand> operands;
+  IdVector<int32_t, Step> steps;
   std::vector<ValueId> weights;
-  IdVector<ProgramRouter> routers;
-  IdVector<ProgramGuard> guards;
-  IdVector<ProgramRepeat> repeats;
-  std::vector<int32_t> raggeds;  ///< operand of each ragged value
-  std::vector<int32_t> paged;    ///< operand of each state in pages
-  int32_t places = -1;           ///< operand of the state that holds how many rows each sequence has; -1: no state lies in pages
-  std::vector<int32_t> inputs;   ///< operand of each graph input, in value order
-  std::vector<int32_t> outputs;  ///< operand of each graph output
+  IdVector<RouterId, ProgramRouter> routers;
+  IdVector<GuardId, ProgramGuard> guards;
+  IdVector<RepeatId, ProgramRepeat> repeats;
+  std::vector<OperandId> raggeds;  ///< of each ragged value
+  std::vector<OperandId> paged;    ///< of each state in pages
+  int32_t ranks = 0;               ///< that its exchanges are between; 0: none, it runs alone
+  OperandId places;                ///< of the state that holds how many rows each sequence has; kNone: no state lies in pages
+  std::vector<OperandId> inputs;   ///< of each graph input, in value order
+  std::vector<OperandId> outputs;  ///< of each graph output
 
   const Operand& decision_of(const ProgramRouter& router) const { return operands[router.decision]; }
-  /// Index into dims: the rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.
-  int32_t replayed_rows(const ProgramRouter& router) const {
-    return router.by_row ? router.dense_cells : decision_of(router).decision_cells;
-  }
-  /// One line a step, for people and goldens.
-  std::string to_text() const;
+  /// The rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.
+  DimId replayed_rows(const ProgramRouter& router) const { return router.by_row ? router.dense_cells : decision_of(router).decision_cells; }
+  /// One line a step, for people and goldens; before the first of each leaf one more that names it, where there is a tree.
+  std::string to_text(const SegmentTree* segments = nullptr) const;
 };
 
 }  // namespace stormcell

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
-#include "core/graph/roles.h"
 #include "core/runtime/device.h"
 
 namespace stormcell {
@@ -24,12 +22,13 @@ class Cutting {
     find_ends(layout);
     cut_around_regions();
   }
-  Segment run() {
-    Segment all;
-    all.kind = SegmentKind::sequence;
-    all.end = static_cast<int32_t>(program_.steps.size());
-    fill(all, 0);
-    return all;
+  SegmentTree run() {
+    SegmentTree tree;
+    tree.root.kind = SegmentKind::sequence;
+    tree.root.end = static_cast<int32_t>(program_.steps.size());
+    fill(tree.root, 0);
+    number_leaves(tree.root, tree);
+    return tree;
   }
 
  private:
@@ -47,7 +46,7 @@ class Cutting {
   }
 
   void find_ends(const ExecutableLayout& layout) {
-    std::set<int32_t> decisions;
+    std::set<OperandId> decisions;
     for (const PartSite& site : layout.sites) {
       decisions.insert(site.decision);
       cuts_.insert(site.step);
@@ -55,11 +54,10 @@ class Cutting {
     }
     for (int32_t s = 0; s < static_cast<int32_t>(program_.steps.size()); ++s) {
       const Step& step = program_.steps[s];
-      if (step.kind == StepKind::need_weights && !layout.lazy[step.index].empty()) end_before(s, SegmentEnd::fallback);
-      if (step.kind != StepKind::kernel) continue;
-      const Node& node = program_.graph->node(step.node);
-      if (is_route(node) && decisions.contains(step.outputs[0])) end_before(s + 1, SegmentEnd::route);
-      if (has_role(node, Role::exchange)) end_before(s + 1, SegmentEnd::exchange);
+      if (step.kind == StepKind::need_weights && !layout.lazy[step.guard].empty()) end_before(s, SegmentEnd::fallback);
+      if (step.kind == StepKind::send) end_before(s + 1, SegmentEnd::exchange);
+      if (step.kind == StepKind::kernel && !step.outputs.empty() && decisions.contains(step.outputs[0]))
+        end_before(s + 1, SegmentEnd::route);
     }
   }
   void end_before(int32_t step, SegmentEnd why) {
@@ -102,39 +100,44 @@ class Cutting {
     }
   }
 
+  void number_leaves(Segment& segment, SegmentTree& tree) {
+    if (segment.kind == SegmentKind::leaf) {
+      segment.leaf = static_cast<int32_t>(tree.leaves.size());
+      tree.leaves.push_back({segment.begin, segment.end, segment.ends, repeats_});
+      return;
+    }
+    const bool repeat = segment.kind == SegmentKind::repeat;
+    if (repeat) repeats_.push_back(program_.steps[segment.end - 1].repeat);
+    for (Segment& child : segment.children) number_leaves(child, tree);
+    if (repeat) repeats_.pop_back();
+  }
+
   const Program& program_;
   std::vector<Region> regions_;
   std::set<int32_t> cuts_;              // steps where a leaf begins
   std::map<int32_t, SegmentEnd> ends_;  // of the leaf before such a step
+  std::vector<RepeatId> repeats_;       // around the segment whose leaves are numbered
 };
-
-void add_lines(const Segment& s, const Program& program, int depth, std::string& text) {
-  static constexpr const char* kKinds[] = {"leaf", "program", "branch", "taken", "fallback", "repeat"};
-  static constexpr const char* kEnds[] = {"", "a fallback's weights", "a route's missing parts", "branches that wait for parts",
-                                          "an exchange"};
-  text += std::string(static_cast<size_t>(2 * depth), ' ') + kKinds[static_cast<size_t>(s.kind)] + " " + std::to_string(s.begin) + ".." +
-          std::to_string(s.end - 1);
-  if (s.ends != SegmentEnd::none) text += ", may end with " + std::string(kEnds[static_cast<size_t>(s.ends)]);
-  if (s.ends == SegmentEnd::wave || s.ends == SegmentEnd::route || s.ends == SegmentEnd::exchange)
-    text += " (" + program.graph->node(program.steps[s.end - 1].node).name + ")";
-  text += "\n";
-  for (const Segment& child : s.children) add_lines(child, program, depth + 1, text);
-}
 
 }  // namespace
 
-Segment segments_of(const Program& program, const ExecutableLayout& layout) { return Cutting(program, layout).run(); }
+SegmentTree segments_of(const Program& program, const ExecutableLayout& layout) { return Cutting(program, layout).run(); }
 
-bool begins_leaf(const Segment& tree, int32_t step) {
-  if (tree.kind == SegmentKind::leaf) return tree.begin == step;
-  // The last child that does not begin behind the step.
-  const auto behind = std::partition_point(tree.children.begin(), tree.children.end(), [&](const Segment& c) { return c.begin <= step; });
-  return behind != tree.children.begin() && begins_leaf(*std::prev(behind), step);
+int32_t SegmentTree::leaf_at(int32_t step) const {
+  const auto at = std::partition_point(leaves.begin(), leaves.end(), [&](const Leaf& l) { return l.begin < step; });
+  return at != leaves.end() && at->begin == step ? static_cast<int32_t>(at - leaves.begin()) : -1;
 }
 
-std::string to_text(const Segment& tree, const Program& program) {
+std::string SegmentTree::name(const Program& program, int32_t leaf, std::span<const int32_t> turns) const {
+  return "leaf " + std::to_string(leaf) + turns_text(program, leaf, turns);
+}
+
+std::string SegmentTree::turns_text(const Program& program, int32_t leaf, std::span<const int32_t> turns) const {
   std::string text;
-  add_lines(tree, program, 0, text);
+  if (leaf < 0 || static_cast<size_t>(leaf) >= leaves.size()) return text;
+  for (const RepeatId r : leaves[static_cast<size_t>(leaf)].repeats)
+    text += (turns.empty() ? " in " : ", turn " + std::to_string(turns[static_cast<size_t>(r)]) + " of ") +
+            program.graph->node(program.repeats[r].node).name;
   return text;
 }
 

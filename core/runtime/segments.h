@@ -1,6 +1,7 @@
 // A program as a tree of segments: what a device runs without the host, and where it may ask for it.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace stormcell {
 struct ExecutableLayout;
 
 enum class SegmentKind : uint8_t {
-  leaf,      ///< steps that run without the host: only at its end may a submission end, to be resumed at the leaf that comes next
+  leaf,      ///< steps that run without the host: only at its end may a submission end, to be resumed at the begin of another
   sequence,  ///< children one after another: the whole program
   branch,    ///< children that run where a branch got cells
   taken,     ///< children that run where a guard holds
@@ -25,21 +26,37 @@ enum class SegmentEnd : uint8_t {
   fallback,  ///< the fallback behind it may lack its weights
   route,     ///< a router has chosen branches whose parts may not be there, and the host is told
   wave,      ///< branches of the step may be left whose parts are not there: the leaf is resumed itself
-  exchange,  ///< rows go to other ranks: ranks of one process meet within the step so far, and the submission goes on
+  exchange,  ///< rows go to other ranks: a submission always ends here, and the next leaf takes what arrived
 };
 
 struct Segment {
   SegmentKind kind = SegmentKind::leaf;
   SegmentEnd ends = SegmentEnd::none;  ///< of a leaf
+  int32_t leaf = -1;                   ///< of a leaf: its number
   int32_t begin = 0, end = 0;          ///< steps [begin, end)
   std::vector<Segment> children;       ///< in order, without gaps; of a leaf none
 };
 
+/// A leaf as a submission names it.
+struct Leaf {
+  int32_t begin = 0, end = 0;  ///< steps [begin, end)
+  SegmentEnd ends = SegmentEnd::none;
+  std::vector<RepeatId> repeats;  ///< around it, the outermost first: it has a turn of each
+};
+
+struct SegmentTree {
+  Segment root;
+  std::vector<Leaf> leaves;  ///< by number: in the order of their steps
+
+  /// The number of the leaf that begins with a step; -1: none does.
+  int32_t leaf_at(int32_t step) const;
+  /// "leaf 3, turn 2 of rounds"; without turns "leaf 3 in rounds". `turns`: by repeat of the program.
+  std::string name(const Program& program, int32_t leaf, std::span<const int32_t> turns = {}) const;
+  /// Of that what stands behind the leaf's number.
+  std::string turns_text(const Program& program, int32_t leaf, std::span<const int32_t> turns) const;
+};
+
 /// The tree of a program with the weights that a layout tells of: a subtree in which nothing ends a submission is one leaf.
-Segment segments_of(const Program& program, const ExecutableLayout& layout);
-/// A submission may be resumed there: a leaf begins.
-bool begins_leaf(const Segment& tree, int32_t step);
-/// One line a segment, indented: its kind, its steps, what ends it.
-std::string to_text(const Segment& tree, const Program& program);
+SegmentTree segments_of(const Program& program, const ExecutableLayout& layout);
 
 }  // namespace stormcell

@@ -13,7 +13,8 @@ namespace {
 
 /// A buffer that holds rows of one branch.
 struct BranchBuffer {
-  int32_t buffer = -1, branch = -1;
+  BufferId buffer;
+  int32_t branch = -1;
   int32_t first = 0, last = 0;
 };
 
@@ -46,20 +47,20 @@ class SlotSharing {
   void run() {
     find_runs();
     // Slices of one buffer begin at a branch's slots: only rows of one size can share it.
-    std::map<std::pair<int32_t, int64_t>, std::vector<BranchBuffer>> alike;
-    IdVector<bool> seen(program_.buffers.size(), false);
+    std::map<std::pair<OperandId, int64_t>, std::vector<BranchBuffer>> alike;
+    IdVector<BufferId, bool> seen(program_.buffers.size(), false);
     for (const Operand& o : program_.operands) {
-      if (o.kind != BufferKind::arena || o.is_decision || o.decision < 0 || o.branch == kAllBranches) continue;
-      if (o.ragged >= 0 || o.times >= 0) continue;  // rows of members and of dense cells below: no slice of the decision's slots
+      if (o.kind != BufferKind::arena || o.is_decision || o.decision == kNone || o.branch == kAllBranches) continue;
+      if (o.ragged != kNone || o.times != kNone) continue;  // rows of members and of dense cells below: no slice of the decision's slots
       if (seen[o.buffer]) continue;
       seen[o.buffer] = true;
       const ProgramBuffer& b = program_.buffers[o.buffer];
       alike[{o.decision, o.row_bytes()}].push_back({o.buffer, o.branch, b.first, b.last});
     }
-    moved_.assign(program_.buffers.size(), -1);
+    moved_.assign(program_.buffers.size(), kNone);
     for (auto& [key, buffers] : alike) share(key.first, key.second, buffers);
     for (Operand& o : program_.operands)
-      if (has_place(o) && moved_[o.buffer] >= 0) o.buffer = moved_[o.buffer], o.in_slots = true;
+      if (has_place(o) && moved_[o.buffer] != kNone) o.buffer = moved_[o.buffer], o.in_slots = true;
     drop_unused();
   }
 
@@ -74,12 +75,12 @@ class SlotSharing {
   }
 
   /// Runs of a decision's branches follow each other and do not overlap: the first that ends behind a step.
-  std::vector<BranchRun>::const_iterator run_at(int32_t decision, int32_t step) const {
+  std::vector<BranchRun>::const_iterator run_at(OperandId decision, int32_t step) const {
     const std::vector<BranchRun>& runs = runs_.at(decision);
     return std::partition_point(runs.begin(), runs.end(), [&](const BranchRun& r) { return r.end <= step; });
   }
   /// Alive only while no other branch of the decision is: nothing outside writes or reads it.
-  bool stays_inside(int32_t decision, const BranchBuffer& v) const {
+  bool stays_inside(OperandId decision, const BranchBuffer& v) const {
     if (!runs_.contains(decision)) return false;
     auto run = run_at(decision, v.first);
     const auto end = runs_.at(decision).end();
@@ -91,7 +92,7 @@ class SlotSharing {
     return false;
   }
 
-  void share(int32_t decision, int64_t row_bytes, std::vector<BranchBuffer>& buffers) {
+  void share(OperandId decision, int64_t row_bytes, std::vector<BranchBuffer>& buffers) {
     std::sort(buffers.begin(), buffers.end(),
               [](const BranchBuffer& a, const BranchBuffer& b) { return a.first != b.first ? a.first < b.first : a.branch < b.branch; });
     const auto inside =
@@ -114,9 +115,10 @@ class SlotSharing {
         }
     for (const Slots& s : all) {
       const Dim bytes = program_.dims[d.decision_cells] * Dim(d.fan_out) * Dim(row_bytes);
-      program_.buffers.push_back({program_.graph->value(d.value).name + ".slots", BufferKind::arena, bytes, s.first, s.last});
+      const BufferId made =
+          program_.buffers.add({program_.graph->value(d.value).name + ".slots", BufferKind::arena, bytes, s.first, s.last});
       for (const auto& [branch, members] : s.of_branch)
-        for (const BranchBuffer& v : members) moved_[v.buffer] = static_cast<int32_t>(program_.buffers.size()) - 1;
+        for (const BranchBuffer& v : members) moved_[v.buffer] = made;
     }
   }
 
@@ -162,24 +164,25 @@ class SlotSharing {
   }
 
   void drop_unused() {
-    IdVector<int32_t> now(program_.buffers.size(), -1);
+    IdVector<BufferId, bool> used(program_.buffers.size(), false);
     for (const Operand& o : program_.operands)
-      if (has_place(o)) now[o.buffer] = 0;
-    int32_t count = 0;
-    for (size_t i = 0; i < now.size(); ++i)
-      if (now[i] == 0) {
-        now[i] = count;
-        if (static_cast<size_t>(count) != i) program_.buffers[count] = std::move(program_.buffers[i]);
-        ++count;
-      }
-    program_.buffers.resize(static_cast<size_t>(count));
+      if (has_place(o)) used[o.buffer] = true;
+    IdVector<BufferId, BufferId> now(program_.buffers.size());
+    BufferId next(0);
+    for (const BufferId b : program_.buffers.ids()) {
+      if (!used[b]) continue;
+      now[b] = next;
+      if (next != b) program_.buffers[next] = std::move(program_.buffers[b]);
+      ++next;
+    }
+    program_.buffers.resize(static_cast<size_t>(next));
     for (Operand& o : program_.operands)
       if (has_place(o)) o.buffer = now[o.buffer];
   }
 
   Program& program_;
-  std::map<int32_t, std::vector<BranchRun>> runs_;  // by operand of the decision
-  IdVector<int32_t> moved_;                         // by buffer: the slots it lies in now, -1: it stays
+  std::map<OperandId, std::vector<BranchRun>> runs_;  // by decision
+  IdVector<BufferId, BufferId> moved_;                // the slots it lies in now; kNone: it stays
 };
 
 }  // namespace

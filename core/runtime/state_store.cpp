@@ -38,7 +38,7 @@ bool StateKey::fits(const StateKey& other, std::string* why) const {
 
 StateKey state_key(const Program& program) {
   StateKey key;
-  for (const int32_t o : program.paged) {
+  for (const OperandId o : program.paged) {
     const Operand& operand = program.operands[o];
     key.states.push_back({program.graph->value(operand.value).name, operand.dtype, operand.width});
   }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/align.h"
+#include "core/runtime/device_address.h"
 #include "core/runtime/program.h"
 
 namespace stormcell {
@@ -17,13 +18,23 @@ enum ToldBranch : int32_t {
 };
 
 struct ExecutionStatus {
-  enum Code : int32_t { done = 0, needs_weights = 1 };
+  enum Code : int32_t { done = 0, needs_weights = 1, exchange = 2 };
   int32_t code = done;
-  int32_t resume = 0;     ///< needs_weights: step to go on from once they are loaded
-  int32_t guard = -1;     ///< needs_weights: whose fallback; -1: parts of branches, those of
-  int32_t decision = -1;  ///< this operand, told by StatusArea::branches
-  int32_t events = 0;     ///< events written
+  int32_t leaf = 0;    ///< not done: to go on with, at the turns that StatusArea::turns tell
+  GuardId guard;       ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
+  OperandId decision;  ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
+  int32_t events = 0;  ///< events written
   int32_t lost_events = 0;
+  uint64_t waited_ns = 0;  ///< what waves of the step that waits took so far, where events are asked for
+};
+/// `exchange`: what a device wants of the other ranks. Rows lie by rank, one rank's behind another's.
+struct ExchangeStatus {
+  DeviceAddress send;     ///< rows for each rank: StatusArea::sent_rows
+  DeviceAddress receive;  ///< where rows from each rank are to lie: StatusArea::arrived_rows
+  int64_t row_bytes = 0;
+  int64_t most_rows = 0;   ///< room there
+  NodeId node;             ///< that exchanges
+  int32_t tells_rows = 0;  ///< not 0: how many rows arrive the ranks have to tell each other, and the host writes it to arrived_rows
 };
 struct DeviceEvent {
   uint64_t begin_ns, end_ns;
@@ -46,6 +57,10 @@ struct StatusArea {
     executions = counters(program.routers.size());
     not_replayed = counters(program.routers.size());
     ragged_cells = counters(program.raggeds.size());
+    turns = counters(program.repeats.size());
+    exchange = parts.take<ExchangeStatus>(1);
+    sent_rows = counters(static_cast<size_t>(program.ranks));
+    arrived_rows = counters(static_cast<size_t>(program.ranks));
     int32_t most_branches = 0;
     for (const ProgramRouter& r : program.routers) most_branches = std::max(most_branches, program.decision_of(r).branches);
     branches = counters(static_cast<size_t>(most_branches));
@@ -61,8 +76,11 @@ struct StatusArea {
   std::span<int32_t> executions;    ///< by router
   std::span<int32_t> not_replayed;  ///< by router: cells that had no choice to replay and decided freely
   std::span<int32_t> ragged_cells;  ///< by ragged value
-  std::span<int32_t> branches;      ///< needs_weights without a guard: a ToldBranch each
-  std::span<DeviceEvent> events;    ///< begin at without_events
+  std::span<int32_t> turns;         ///< by repeat: turns done, of those that run
+  ExchangeStatus* exchange;
+  std::span<int32_t> sent_rows, arrived_rows;  ///< by rank, of the exchange that waits
+  std::span<int32_t> branches;                 ///< needs_weights without a guard: a ToldBranch each
+  std::span<DeviceEvent> events;               ///< begin at without_events
   int64_t without_events, with_events;
 };
 

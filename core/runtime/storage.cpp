@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cell/ragged.h"
 #include "core/graph/roles.h"
 #include "core/graph/spaces.h"
 #include "core/graph/uses.h"
@@ -9,36 +10,39 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kAlign = 64;
+/// Adds up parts as MemoryParts does, over extents. How much each is rounded up is not known before the extents are: the most is added.
+class ExtentParts {
+ public:
+  template <class T>
+  T* take(const Dim& count) {
+    bytes_ = bytes_ + count * Dim(sizeof(T)) + Dim(MemoryParts<64>::kAlignment);
+    return nullptr;
+  }
+  const Dim& bytes() const { return bytes_; }
 
-/// Bytes of a decision with these bounds, as decision_bytes() lays it out, as an extent: 5 parts of slots, 2 of cells, 3 of branches and
-/// one word, each rounded up to the alignment.
-Dim bytes_of_decision(const Dim& cells, int32_t fan_out, int32_t branches) {
-  return cells * Dim(fan_out) * Dim(5 * 4) + cells * Dim(2 * 4) + Dim(3 * 4 * (branches + 1) + 4 + 12 * kAlign);
-}
+ private:
+  Dim bytes_ = 0;
+};
 
 }  // namespace
 
 Storage::Storage(Program& program)
-    : program_(program), graph_(*program.graph), paged_(paged_states(graph_)), operand_of_(graph_.values.size(), -1) {
-  for (size_t i = 0; i < graph_.values.size(); ++i)
-    if (graph_.values[i].kind == ValueKind::input) program_.inputs.push_back(operand(static_cast<ValueId>(i)));
+    : program_(program), graph_(*program.graph), paged_(paged_states(graph_)), operand_of_(graph_.values.size()) {
+  for (const ValueId v : graph_.values.ids())
+    if (graph_.value(v).kind == ValueKind::input) program_.inputs.push_back(operand(v));
   for (const ValueId state : paged_.states) program_.paged.push_back(operand(state));
   if (paged_.places != kNone) program_.places = operand(paged_.places);
   alias_guard_outputs();
   alias_in_place();
 }
 
-int32_t Storage::dim(const Dim& d) {
+DimId Storage::dim(const Dim& d) {
   const auto at = std::find(program_.dims.begin(), program_.dims.end(), d);
-  if (at != program_.dims.end()) return static_cast<int32_t>(at - program_.dims.begin());
-  program_.dims.push_back(d);
-  return static_cast<int32_t>(program_.dims.size()) - 1;
+  return at != program_.dims.end() ? DimId(at - program_.dims.begin()) : program_.dims.add(d);
 }
 
-int32_t Storage::add_buffer(std::string name, BufferKind kind, Dim bytes) {
-  program_.buffers.push_back({std::move(name), kind, std::move(bytes)});
-  return static_cast<int32_t>(program_.buffers.size()) - 1;
+BufferId Storage::add_buffer(std::string name, BufferKind kind, Dim bytes) {
+  return program_.buffers.add({std::move(name), kind, std::move(bytes)});
 }
 
 // A guard's outputs share memory with what its bodies yield, where a body makes the value itself.
@@ -89,8 +93,8 @@ ValueId Storage::storage_of(ValueId v) const {
   return v;
 }
 
-int32_t Storage::operand(ValueId id) {
-  if (operand_of_[id] >= 0) return operand_of_[id];
+OperandId Storage::operand(ValueId id) {
+  if (operand_of_[id] != kNone) return operand_of_[id];
   const Value& v = graph_.value(id);
   Operand o;
   o.value = id;
@@ -103,19 +107,17 @@ int32_t Storage::operand(ValueId id) {
     for (const Dim& d : v.type.content) o.width *= v.kind == ValueKind::weight || d.is_constant() ? d.constant() : 1;
     value_operand(id, v, o);
   }
-  program_.operands.push_back(o);
-  const auto at = static_cast<int32_t>(program_.operands.size()) - 1;
+  const OperandId at = program_.operands.add(o);
   if (o.is_ragged) program_.raggeds.push_back(at);
   return operand_of_[id] = at;
 }
 
-int32_t Storage::room_for(ValueId id) {
+OperandId Storage::room_for(ValueId id) {
   Operand o = program_.operands[operand(id)];
   o.kind = BufferKind::arena;
   o.slot = -1;
   o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
-  program_.operands.push_back(o);
-  return static_cast<int32_t>(program_.operands.size()) - 1;
+  return program_.operands.add(o);
 }
 
 Dim Storage::bytes_of(const Value& v) const {
@@ -131,7 +133,9 @@ void Storage::decision_operand(const Value& v, Operand& o) {
   const CellSpace& from = graph_.space(v.type.space);
   o.decision_cells = dim(from.count);
   rows_of(v.type.space, o);
-  o.buffer = add_buffer(v.name, BufferKind::arena, bytes_of_decision(from.count, v.fan_out, v.branches));
+  ExtentParts parts;
+  lay_decision(parts, from.count, v.fan_out, v.branches);
+  o.buffer = add_buffer(v.name, BufferKind::arena, parts.bytes());
 }
 
 void Storage::ragged_operand(ValueId id, Operand& o) {
@@ -141,8 +145,9 @@ void Storage::ragged_operand(ValueId id, Operand& o) {
   o.ragged_parents = dim(parents);
   o.ragged_cells = dim(cells);
   o.rows = o.ragged_cells;
-  // As ragged_bytes() lays it out: offsets, three parts of cells, two words, each rounded up to the alignment.
-  o.buffer = add_buffer(graph_.value(id).name, BufferKind::arena, parents * Dim(4) + cells * Dim(3 * 4) + Dim(4 + 8 + 5 * kAlign));
+  ExtentParts parts;
+  lay_ragged(parts, parents, cells);
+  o.buffer = add_buffer(graph_.value(id).name, BufferKind::arena, parts.bytes());
 }
 
 void Storage::rows_of(SpaceId space, Operand& o) {
@@ -169,7 +174,6 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
     case ValueKind::weight:
       o.kind = BufferKind::weight;
       program_.weights.push_back(id);
-      o.buffer = static_cast<int32_t>(program_.weights.size()) - 1;
       return;
     case ValueKind::input:
       o.kind = BufferKind::input;

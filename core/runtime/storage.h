@@ -17,12 +17,11 @@ class Storage {
   /// `program` has its graph, and must outlive the storage.
   explicit Storage(Program& program);
 
-  /// The operand of a value: an index into Program::operands.
-  int32_t operand(ValueId value);
-  /// An index into Program::dims.
-  int32_t dim(const Dim& extent);
+  /// The operand of a value.
+  OperandId operand(ValueId value);
+  DimId dim(const Dim& extent);
   /// A new operand like that of `value`, over memory of its own.
-  int32_t room_for(ValueId value);
+  OperandId room_for(ValueId value);
 
  private:
   void alias_guard_outputs();
@@ -30,7 +29,7 @@ class Storage {
   bool may_be_overwritten(ValueId value, size_t at) const;
   bool makes(const Block& body, ValueId value) const;
   ValueId storage_of(ValueId value) const;
-  int32_t add_buffer(std::string name, BufferKind kind, Dim bytes);
+  BufferId add_buffer(std::string name, BufferKind kind, Dim bytes);
   void rows_of(SpaceId space, Operand& operand);
   void decision_operand(const Value& value, Operand& operand);
   void ragged_operand(ValueId id, Operand& operand);
@@ -40,7 +39,7 @@ class Storage {
   Program& program_;
   const Graph& graph_;
   PagedStates paged_;
-  IdVector<int32_t> operand_of_;
+  IdVector<ValueId, OperandId> operand_of_;
   std::map<ValueId, ValueId> alias_;
 };
 

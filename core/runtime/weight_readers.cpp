@@ -3,13 +3,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/reused_memory.h"
+#include "core/base/start_thread.h"
+
 namespace stormcell {
 
-WeightReaders::WeightReaders(int threads, std::function<void(int32_t)> read) : read_(std::move(read)) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+WeightReaders::WeightReaders(int threads, std::function<void(WeightHandle)> read) : read_(std::move(read)) {
+  try {
+    for (int i = 0; i < threads; ++i) threads_.push_back(start_thread([this] { loop(); }));
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-WeightReaders::~WeightReaders() {
+WeightReaders::~WeightReaders() { stop(); }
+
+void WeightReaders::stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -18,7 +28,7 @@ WeightReaders::~WeightReaders() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WeightReaders::put(int32_t handle, bool first) {
+void WeightReaders::put(WeightHandle handle, bool first) {
   {
     const std::lock_guard lock(mutex_);
     if (first) {
@@ -30,15 +40,23 @@ void WeightReaders::put(int32_t handle, bool first) {
   wake_.notify_one();
 }
 
-void WeightReaders::hurry(int32_t handle) {
+void WeightReaders::hurry(WeightHandle handle) {
   const std::lock_guard lock(mutex_);
   const auto at = std::find(waiting_.begin(), waiting_.end(), handle);
   if (at != waiting_.end()) std::rotate(waiting_.begin(), at, at + 1);
 }
 
+std::vector<WeightHandle> WeightReaders::take_waiting() {
+  const std::lock_guard lock(mutex_);
+  std::vector<WeightHandle> taken(waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  return taken;
+}
+
 void WeightReaders::loop() {
+  const ReusedMemory reused;  // one part is read after another
   for (;;) {
-    int32_t handle = -1;
+    WeightHandle handle;
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stop_ || !waiting_.empty(); });

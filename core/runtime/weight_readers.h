@@ -8,29 +8,37 @@
 #include <thread>
 #include <vector>
 
+#include "core/runtime/weight_table.h"
+
 namespace stormcell {
+
+/// Two, so that one reads while the other packs.
+inline constexpr int kWeightReaders = 2;
 
 /// Reads handles in the order in which they were asked for, those that somebody waits for first.
 class WeightReaders {
  public:
   /// `read` is called by the pool's threads, one handle at a time on each, and must not throw.
-  WeightReaders(int threads, std::function<void(int32_t handle)> read);
+  WeightReaders(int threads, std::function<void(WeightHandle handle)> read);
   /// What is being read is read to its end; what still waits never is.
   ~WeightReaders();
   WeightReaders(const WeightReaders&) = delete;
   WeightReaders& operator=(const WeightReaders&) = delete;
 
-  void put(int32_t handle, bool first);
+  void put(WeightHandle handle, bool first);
   /// A handle that waits to be read is the next one.
-  void hurry(int32_t handle);
+  void hurry(WeightHandle handle);
+  /// Those that no thread has begun to read; from here on nobody will.
+  std::vector<WeightHandle> take_waiting();
 
  private:
   void loop();
+  void stop();
 
-  std::function<void(int32_t)> read_;
+  std::function<void(WeightHandle)> read_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<int32_t> waiting_;
+  std::deque<WeightHandle> waiting_;
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,41 +1,49 @@
 // The weights of one model on one device, each once, whoever uses it: baseline and optimised plans share them.
 //
-// With a budget, weights that serve one branch of a router (parts) lie in slots that are allocated once: a part is free, being read, or
-// ready, and pinned while a submission may use it; what must give way is a ready part that nobody pins. All others (dense weights) are
-// loaded for good, as they all are without a budget.
+// The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are loaded for good, as
+// all are without a budget. With one, the weights that serve one branch of a router (parts) are read into slots that are allocated once
+// (PartSlots) by threads of their own (WeightReaders). A submission takes the table of addresses, and with it pins the parts that are
+// there.
+//
+// Threads. Any thread may call any method, and no lock is held while a weight is read.
+// - `loading_` is held while a dense weight is loaded, because the device does that with all its threads. It is taken before `mutex_`.
+// - `mutex_` guards the list, the slots, the tickets and the counters. A NextUse is called under it and must not call the store.
+//   Slots are allocated under it as well, while no part is busy.
+// - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else is destroyed.
+// - `changed_` is told when a reading ended and when pins were given back.
 #pragma once
-#include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/runtime/device.h"
-#include "core/runtime/part_site.h"
-#include "core/runtime/slot_classes.h"
+#include "core/runtime/part_slots.h"
+#include "core/runtime/resident_parts.h"
+#include "core/runtime/weight_list.h"
 #include "core/runtime/weight_readers.h"
 
 namespace stormcell {
 
-/// What the store holds and did so far, in bytes as the device lays weights out.
+/// What the store holds and did so far, in bytes as the device lays weights out, but for those that were read.
 struct WeightCounters {
   int64_t dense_bytes = 0;  ///< loaded for good
   // Under a budget:
   int64_t budget = 0;          ///< 0: none
   int64_t part_bytes = 0;      ///< all parts that plans asked for
-  int64_t slot_bytes = 0;      ///< allocated for them
+  int64_t pinned_bytes = 0;    ///< of these kept for good, of the budget (resident_parts.h)
+  int64_t slot_bytes = 0;      ///< allocated for the others
   int64_t resident_bytes = 0;  ///< parts that are there now
-  int64_t reads = 0, bytes_read = 0, evictions = 0;
+  int64_t reads = 0;           ///< parts that were read
+  int64_t bytes_read = 0;      ///< of them, as the source stores them; 0 where it draws them
+  int64_t bytes_filled = 0;    ///< of slots that they were laid out in
+  int64_t evictions = 0;
   double stall_seconds = 0;  ///< that somebody waited for a part
 };
 
-/// Handles, not pointers: a weight may be requested long before it is loaded, and evicted while plans that know it live. Any thread may
-/// call; no lock is held while a weight is read.
+/// Handles, not pointers: a weight may be requested long before it is loaded, and evicted while plans that know it live.
 class WeightStore {
  public:
   /// `budget`: bytes that parts may take; 0: as many as there are.
@@ -44,49 +52,57 @@ class WeightStore {
 
   /// The handle of a weight; loads nothing. Throws Error when the source does not have it. What is asked for without a group, or for two
   /// of them, is dense from there on.
-  int32_t request(const WeightKey& key) { return request(key, nullptr); }
-  int32_t request(const WeightKey& key, const BranchGroup& group) { return request(key, &group); }
-  bool is_part(int32_t handle) const;
+  WeightHandle request(const WeightKey& key) { return request(key, nullptr, PartResidency::streamed); }
+  WeightHandle request(const WeightKey& key, const BranchGroup& group, PartResidency residency = PartResidency::streamed) {
+    return request(key, &group, residency);
+  }
+  bool is_part(WeightHandle handle) const;
 
   // Dense weights, loaded on the calling thread.
-  void load(int32_t handle);
-  void load(const std::vector<int32_t>& handles, const Progress& progress = {});
-  bool loaded(int32_t handle) const { return bool(address(handle)); }
-  DeviceAddress address(int32_t handle) const;
-  WeightKey key(int32_t handle) const;
+  void load(WeightHandle handle, const CancellationToken& cancel = {});
+  void load(const std::vector<WeightHandle>& handles, const Progress& progress = {});
+  bool loaded(WeightHandle handle) const { return bool(address(handle)); }
+  DeviceAddress address(WeightHandle handle) const;
+  WeightKey key(WeightHandle handle) const;
   /// Bytes it takes, or will take, on the device: exact before it is loaded, too.
-  int64_t bytes(int32_t handle) const;
+  int64_t bytes(WeightHandle handle) const;
 
   // Parts.
-  /// When a part is used next, in any unit, larger is later: what decides which gives way.
-  using NextUse = std::function<int64_t(int32_t handle)>;
+  using NextUse = PartSlots::NextUse;
   /// Throws Error(bad_input) that names the option where the budget is below the largest branch of those asked for.
   void check_budget() const;
   /// Bytes of that branch, the least budget with which everything runs; 0: no part was asked for.
   int64_t least_budget() const;
   /// Bytes of the slots for the parts asked for so far; 0 without a budget.
   int64_t planned_slot_bytes() const;
-  /// Bytes of the largest part, 0: none.
-  int64_t largest_part() const;
-  /// Allocates slots for the parts asked for so far; anew, and empty, where more kinds were asked for since. Waits until no part is pinned.
-  /// Throws as check_budget().
-  void arrange();
-  /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: there is no slot whose part is used later than
-  /// it (with `needed`: none that is not pinned and not being read itself).
-  bool fetch(int32_t handle, const NextUse& next_use, bool needed);
+  /// Slots that were allocated.
+  int64_t slot_count() const;
+  /// The parts asked for so far.
+  std::vector<WeightHandle> parts() const;
+  /// Allocates slots for the parts asked for so far; anew, and empty, where more kinds were asked for since. Waits until no part is busy.
+  /// Throws as check_budget(), and as the token says.
+  void arrange(const CancellationToken& cancel = {});
+  /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no slot.
+  bool fetch_ahead(WeightHandle handle, const NextUse& next_use);
+  /// The same for a part that is waited for. False: all slots were busy; it waited until one may not be, and the caller looks again at what
+  /// it needs, because what came meanwhile may be of use before it gives way. Throws as the token says.
+  bool fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
+  /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who holds one of these
+  /// parts at the same time asks for it again.
+  void drop_waiting();
   /// Waits until the part is there, and pins it. Throws what reading it failed with, and as the token says.
-  void hold(int32_t handle, const NextUse& next_use, const CancellationToken& cancel);
-  bool ready(int32_t handle) const;
+  void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
+  bool ready(WeightHandle handle) const { return loaded(handle); }
   /// Counts as a use, where parts that are used next at the same time are told apart.
-  void touch(int32_t handle);
+  void touch(WeightHandle handle);
 
   /// What a submission may use: dense weights that are loaded, and ready parts, which are pinned and added to `pinned`. False: nothing
   /// changed since the call that set `version`, and there are no parts; `table` is left as it is.
-  bool take(std::vector<DeviceAddress>& table, std::vector<int32_t>& pinned, uint64_t& version);
+  bool take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& pinned, uint64_t& version);
   /// Where the device reads the table: one for all that run on it, one at a time. It holds as many addresses as the last take() gave, and
   /// what lies there means nothing after a handle was added.
   DeviceAddress device_table();
-  void unpin(const std::vector<int32_t>& pinned);
+  void unpin(const std::vector<WeightHandle>& pinned);
 
   int64_t budget() const { return budget_; }
   WeightCounters counters() const;
@@ -99,54 +115,24 @@ class WeightStore {
     bool done = false;
     std::exception_ptr failure;
   };
-  struct Entry {
-    WeightKey key;
-    int64_t bytes = 0;
-    bool dense = true;
-    BranchGroup group;                     // of a part
-    std::unique_ptr<DeviceBuffer> buffer;  // of a dense weight
-    DeviceAddress address;                 // 0: not there
-    std::shared_ptr<Ticket> ticket;        // while it is read
-    int32_t slot = -1;
-    int32_t pins = 0;
-    uint64_t used = 0;
-  };
-  struct Slot {
-    DeviceAddress address;
-    int32_t holds = -1;  // handle of what lies there, or is being read into it
-  };
-  struct SlotsOfClass {
-    SlotClass of;
-    std::unique_ptr<DeviceBuffer> memory;
-    std::vector<Slot> places;
-  };
 
-  int32_t request(const WeightKey& key, const BranchGroup* group);
-  Entry& entry(int32_t handle) { return entries_[static_cast<size_t>(handle)]; }
-  const Entry& entry(int32_t handle) const { return entries_[static_cast<size_t>(handle)]; }
-  bool is_part(const Entry& e) const { return budget_ > 0 && !e.dense; }
-  std::map<int64_t, int64_t> part_sizes() const;
-  std::pair<int64_t, BranchGroup> largest_branch() const;
+  WeightHandle request(const WeightKey& key, const BranchGroup* group, PartResidency residency);
+  ResidentParts resident() const;
+  void load_dense(WeightHandle handle, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void check_budget_locked() const;
-  Slot& slot_of(const Entry& e);
-  void leave_slot(Entry& e);
-  Slot* find_slot(int32_t handle, const NextUse& next_use, bool needed);
-  bool start(int32_t handle, const NextUse& next_use, bool needed);
-  void read_part(int32_t handle);
-  void load_dense(int32_t handle, std::unique_lock<std::mutex>& lock);
+  bool start(WeightHandle handle, const NextUse& next_use, PartNeed need);
+  void read_part(WeightHandle handle);
 
   Device& device_;
   std::shared_ptr<const WeightSource> source_;
   const int64_t budget_;
-  std::mutex loading_;        // the device loads dense weights with all its threads: one at a time
-  mutable std::mutex mutex_;  // of all below; held for pointers only
+  std::mutex loading_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Entry> entries_;
-  std::map<WeightKey, int32_t> index_;
-  std::vector<SlotsOfClass> slots_;   // largest first
-  std::vector<SlotClass> classes_;    // of slots_
-  std::atomic<uint64_t> version_{1};  // changes with every address
-  uint64_t clock_ = 0;
+  WeightList list_;
+  std::map<WeightHandle, std::unique_ptr<DeviceBuffer>> dense_;  // those that are loaded
+  PartSlots slots_{list_};
+  std::map<WeightHandle, std::shared_ptr<Ticket>> tickets_;  // of parts that are being read
   double load_seconds_ = 0;
   WeightCounters counters_;
   std::unique_ptr<DeviceBuffer> table_;

@@ -105,15 +105,6 @@ void RunWriter::commit() {
   });
 }
 
-void RunWriter::set_config(const std::string& json) {
-  state_->session->attempt([&] {
-    state_->session->begin();
-    Statement update(state_->session->db, "UPDATE run SET config = ? WHERE id = ?");
-    update.bind(1, std::string_view(json)).bind(2, state_->id).run();
-    state_->session->commit();
-  });
-}
-
 void RunWriter::finish(RunStatus status, const std::string& summary) {
   State& s = *state_;
   if (s.finished) return;
@@ -237,6 +228,8 @@ void RunWriter::State::write_space(const SpaceRecord& space, int64_t batch) {
   insert.bind(4, cells.items.empty() ? cells.first_sequence : int64_t{-1}).bind(5, int64_t{cells.sequences});
   insert.bind(6, int64_t{cells.per_sequence}).bind(7, int64_t{cells.step}).bind(8, static_cast<int64_t>(cells.phase)).bind(9, real);
   insert.bind(12, int64_t{cells.columns});
+  blob::put_numbers(cells.starts, buffer);
+  cells.starts.empty() ? insert.bind_null(13) : insert.bind(13, std::span<const uint8_t>(buffer));
   blob::put_mask(space.mask, cells.per_sequence, buffer);
   buffer.empty() ? insert.bind_null(10) : insert.bind(10, std::span<const uint8_t>(buffer));
   if (inputs && !space.tokens.empty()) {

@@ -78,6 +78,10 @@ ALTER TABLE batch_space ADD COLUMN columns INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX batch_space_by_phase ON batch_space(phase, id);
 ALTER TABLE model ADD COLUMN form TEXT NOT NULL DEFAULT '';
 CREATE TABLE annotation(run INTEGER, step INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY(run, step, key)) WITHOUT ROWID;
+)sql",
+    // Each sequence's own position: decoding goes on behind prompts of unlike lengths.
+    R"sql(
+ALTER TABLE batch_space ADD COLUMN starts BLOB;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
@@ -96,9 +100,14 @@ CREATE TEMP VIEW batch AS SELECT id, run, number, latency_ms, first_sequence, se
   FROM main.batch;
 CREATE TEMP VIEW batch_item AS SELECT 0 AS run, 0 AS item, 0 AS batch WHERE 0;
 CREATE TEMP VIEW batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens,
-  0 AS columns FROM main.batch_space;
+  0 AS columns, NULL AS starts FROM main.batch_space;
 CREATE TEMP VIEW model AS SELECT id, fingerprint, name, family, json, '' AS form FROM main.model;
 CREATE TEMP VIEW annotation AS SELECT 0 AS run, 0 AS step, '' AS key, '' AS value WHERE 0;
+)sql",
+                                  // Of a session that is older still the view is there already.
+                                  R"sql(
+CREATE TEMP VIEW IF NOT EXISTS batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask,
+  tokens, columns, NULL AS starts FROM main.batch_space;
 )sql"};
 static_assert(kAdapters.size() == kSchemaVersion);
 

@@ -106,19 +106,19 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
   std::vector<BatchSpace> out;
   if (!is_batch(batch)) return out;
   Statement find(state_->db,
-                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, columns FROM batch_space "
-                 "WHERE id >= ? AND id < ?");
+                 "SELECT space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, columns, starts FROM "
+                 "batch_space WHERE id >= ? AND id < ?");
   const int64_t key = batch_key(run, batch);
   const auto items = state_->items(run, batch);
   find.bind(1, space_key(key, 0)).bind(2, space_key(key + 1, 0));
   while (find.step()) {
     BatchSpace s;
     s.space = static_cast<int32_t>(find.integer(0));
-    const auto small = [&](int column) {
-      const int64_t value = find.integer(column);
+    const auto checked = [&](int64_t value) {
       if (value < 0 || value > INT32_MAX / 2) state_->damaged("the cells of a batch are out of range");
       return static_cast<int32_t>(value);
     };
+    const auto small = [&](int column) { return checked(find.integer(column)); };
     s.cells.sequences = small(2);
     s.cells.per_sequence = small(3);
     s.cells.step = small(4);
@@ -128,6 +128,15 @@ std::vector<BatchSpace> SessionReader::spaces(int64_t run, int64_t batch) const 
                       std::to_string(s.cells.sequences));
     s.items = items;
     if (items) s.cells.items = *items;
+    if (!find.null(10)) {
+      auto starts = std::make_shared<std::vector<int32_t>>();
+      for (const int64_t start : blob::read_numbers(find.blob(10), path())) starts->push_back(checked(start));
+      if (static_cast<int64_t>(starts->size()) != s.cells.sequences || starts->empty() ||
+          *std::min_element(starts->begin(), starts->end()) != s.cells.step)
+        state_->damaged("batch " + std::to_string(batch) + " has other positions than its " + counted(s.cells.sequences, "sequence"));
+      s.starts = std::move(starts);
+      s.cells.starts = *s.starts;
+    }
     s.cells.first_sequence = items ? 0 : state_->count_of(find, 1);
     if (s.cells.cells() > blob::kMostCells) state_->damaged("the cells of a batch are out of range");
     s.cells.phase = static_cast<Phase>(std::clamp<int64_t>(find.integer(5), 0, 2));
@@ -189,7 +198,9 @@ std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const
     const std::vector<BatchSpace> tables = spaces(run, number);
     const auto own = std::find_if(tables.begin(), tables.end(), [&](const BatchSpace& s) { return s.space == space; });
     if (own == tables.end() || own->cells.phase != cell.phase || own->cells.per_sequence <= 0) continue;
-    const int64_t position = int64_t{cell.position} - own->cells.step;
+    const int64_t line = own->cells.index_of(cell.sequence);
+    if (line < 0) continue;
+    const int64_t position = int64_t{cell.position} - own->cells.start(line);
     if (position < 0 || position >= own->cells.per_sequence) continue;
     for (size_t r = 0; r < routers.size(); ++r) {
       if (routers[r].space != space && (routers[r].space < 0 || !above[static_cast<size_t>(routers[r].space)])) continue;
@@ -202,7 +213,7 @@ std::vector<PathStep> SessionReader::cell_path(int64_t run, int32_t space, const
       if (step.choice.empty()) continue;
       step.batch = number;
       step.router = static_cast<int32_t>(r);
-      step.position = static_cast<int32_t>(at) + table->cells.step;
+      step.position = static_cast<int32_t>(at) + table->cells.start(index);
       path.push_back(std::move(step));
     }
   }

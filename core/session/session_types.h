@@ -36,7 +36,7 @@ std::string_view to_text(RunStatus status);
 
 /// What is known when a run begins.
 struct RunStart {
-  std::string kind = "run";    ///< the verb or the part of it: "run", "profile", "baseline", "optimized", "generate", "import"
+  std::string kind = "run";    ///< a word of RunKind (core/base/run_kind.h)
   std::string name;            ///< free; "S.storm#name" finds it
   std::string config = "{}";   ///< stormcell.config/1
   std::string machine = "{}";  ///< device, threads, ceilings
@@ -73,11 +73,12 @@ struct PyramidLevel {
 
 struct BatchSpace {
   int32_t space = 0;
-  CellTable cells;                                    ///< its items are those of `items`
-  std::shared_ptr<const std::vector<int64_t>> items;  ///< null: consecutive
-  int64_t real_cells = 0;                             ///< without padding
-  std::vector<uint8_t> mask;                          ///< [cells] 1: real; empty: all real
-  std::vector<int32_t> tokens;                        ///< empty unless inputs were recorded
+  CellTable cells;                                     ///< its items and starts are those below
+  std::shared_ptr<const std::vector<int64_t>> items;   ///< null: consecutive
+  std::shared_ptr<const std::vector<int32_t>> starts;  ///< null: all begin at cells.step
+  int64_t real_cells = 0;                              ///< without padding
+  std::vector<uint8_t> mask;                           ///< [cells] 1: real; empty: all real
+  std::vector<int32_t> tokens;                         ///< empty unless inputs were recorded
 };
 
 struct SpaceOfBatch {

@@ -90,7 +90,7 @@ void SessionWriterState::prepare() {
   insert_space =
       Statement(db,
                 "INSERT INTO batch_space(id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens, "
-                "columns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+                "columns, starts) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
   insert_decision = Statement(db, "INSERT INTO decision(id, data) VALUES(?,?)");
   insert_event = Statement(db, "INSERT INTO event(batch, data) VALUES(?,?)");
   insert_window = Statement(db, "INSERT INTO load_window(router, level, number, batches, cells, data) VALUES(?,?,?,?,?,?)");
@@ -129,15 +129,6 @@ const std::string& SessionWriter::path() const { return state_->path; }
 
 std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
   return std::unique_ptr<RunWriter>(new RunWriter(state_, start));
-}
-
-void SessionWriter::set_summary(int64_t run, const std::string& json) {
-  state_->attempt([&] {
-    state_->begin();
-    Statement update(state_->db, "UPDATE run SET summary = ? WHERE id = ?");
-    update.bind(1, std::string_view(json)).bind(2, run).run();
-    state_->commit();
-  });
 }
 
 void SessionWriter::hold() {

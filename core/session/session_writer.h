@@ -20,8 +20,6 @@ class RunWriter : public RecordSink {
   void commit() override;
   /// What was counted so far. Look at it when the run's Recorder has finished or is flushed.
   const ProfileAccumulator& profile() const;
-  /// Replaces the run's configuration, where it is known only later.
-  void set_config(const std::string& json);
   /// Writes what is pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder has finished.
   void finish(RunStatus status, const std::string& summary = {});
 
@@ -43,8 +41,6 @@ class SessionWriter {
   SessionWriter& operator=(const SessionWriter&) = delete;
 
   std::unique_ptr<RunWriter> begin_run(const RunStart& start);
-  /// Replaces the summary of any run of this session.
-  void set_summary(int64_t run, const std::string& json);
   /// From now on nothing is committed, so that all of it can be taken back: what is imported is there whole, or as far as it was kept,
   /// or not at all. Other writers of the file wait meanwhile, and its readers see what was there before.
   void hold();

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "core/base/run_kind.h"
 #include "core/summary/results.h"
 
 namespace stormcell {
@@ -41,6 +42,20 @@ void fields(auto& v, Of<SplitFigures> auto& s) {
   v("same", s.same);
 }
 
+void fields(auto& v, Of<StateFigures> auto& s) {
+  v("planned_bytes", s.planned_bytes);
+  v("taken_bytes", s.taken_bytes);
+  v("taken_pages", s.taken_pages);
+}
+
+void fields(auto& v, Of<WeightsRead> auto& r) {
+  v("executions", r.executions);
+  v("reads", r.reads);
+  v("bytes_read", r.bytes_read);
+  v("stall_ms", r.stall_ms);
+  v("stall_share", r.stall_share);
+}
+
 void fields(auto& v, Of<PlanFigures> auto& p) {
   v("latency_ms", p.latency_ms);
   v("cells_per_s", p.cells_per_s);
@@ -50,6 +65,8 @@ void fields(auto& v, Of<PlanFigures> auto& p) {
   v("peak_activation_bytes", p.peak_activation_bytes);
   v("measured_batches", p.batches);
   v("rounds", p.rounds);
+  v("states", p.states);
+  v("weights_read", p.weights_read);
 }
 
 void fields(auto& v, Of<ModelFigures> auto& m) {
@@ -102,6 +119,7 @@ void fields(auto& v, Of<Flip> auto& f) {
   v("router", f.router);
   v("batch", f.batch);
   v("execution", f.execution);
+  v.minus_one_unless_said("turn", f.turn);
   v("cell", f.cell);
   v.minus_one_unless_said("item", f.item);
   v("position", f.position);
@@ -143,6 +161,8 @@ void fields(auto& v, Of<FormatCost> auto& f) {
   v.infinite_or_null("free_max_rel_diff", f.free_max_rel_diff);
   v("choices", f.choices);
   v("differing_choices", f.differing_choices);
+  v("sequences", f.sequences);
+  v("equal_sequences", f.equal_sequences);
   v.derived("differing_share", f.choices > 0 ? static_cast<double>(f.differing_choices) / static_cast<double>(f.choices) : 0.0);
 }
 
@@ -159,6 +179,7 @@ void fields(auto& v, Of<Verification> auto& f) {
   v("passed", f.passed);
   v("text", f.text);
   v("reasons", f.reasons);
+  v.text_or_null("what_to_do", f.what_to_do);
   v("tolerance", f.tolerance);
   v.infinite_or_null("max_abs_diff", f.max_abs_diff);
   v.infinite_or_null("max_rel_diff", f.max_rel_diff);
@@ -169,6 +190,7 @@ void fields(auto& v, Of<Verification> auto& f) {
   v("explained_flips", f.explained_flips);
   v("consequences", f.consequences);
   v("dropped", f.dropped);
+  v("nonfinite", f.nonfinite);
   v("outputs", f.outputs);
   v("routers", f.routers);
   v("format", f.format);
@@ -182,6 +204,7 @@ void fields(auto& v, Of<PassReport> auto& p) {
   v("applied", p.applied);
   v("reason", p.reason);
   v("left_out", p.left_out);
+  v("leaves_padding_out", p.leaves_padding_out);
   v.derived("predicted_speedup", nullptr);  // no model of time is good enough to be shown: docs/decisions/011
   v("speedup_alone", p.speedup_alone);
   v("speedup_alone_ci95", p.speedup_alone_ci95);
@@ -227,13 +250,22 @@ void fields(auto& v, Of<BudgetFigures> auto& b) {
   v("dense_bytes", b.dense_bytes);
   v("expert_bytes", b.expert_bytes);
   v("slot_bytes", b.slot_bytes);
+  v("pinned_bytes", b.pinned_bytes);
+  v("arena_bytes", b.arena_bytes);
   v("executions", b.executions);
+  v("readers", b.readers);
   v("reads", b.reads);
   v("bytes_read", b.bytes_read);
+  v("bytes_filled", b.bytes_filled);
   v("evictions", b.evictions);
   v("stall_seconds", b.stall_seconds);
+  v("measured_executions", b.measured_executions);
+  v("measured_reads", b.measured_reads);
+  v("measured_bytes_read", b.measured_bytes_read);
+  v("measured_stall_seconds", b.measured_stall_seconds);
   v("held_bytes", b.held_bytes);
   v("held_counted", b.held_counted);
+  v("peak_bytes", b.peak_bytes);
 }
 
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
@@ -248,12 +280,12 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("speedup_ci95", f.speedup_ci95);
   v("speedup_basis", f.speedup_basis);
   v("split", f.split);
-  if (f.verb != "generate") v("verified", f.verified);  // there it is of tokens
+  if (run_kind(f.verb) != RunKind::generate) v("verified", f.verified);  // there it is of tokens
   v("passes", f.passes);
   v("routing", f.routing);
   v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted
   v.derived("preload", nullptr);
-  if (f.verb == "profile") {
+  if (run_kind(f.verb) == RunKind::profile) {
     v("decisions", f.decisions);
     v("windows", f.windows);
     v("labels", f.labels);
@@ -269,6 +301,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("unloaded_weight_bytes", f.unloaded_weight_bytes);
   v("peak_resident_bytes", f.peak_resident_bytes);
   v("weight_budget", f.weight_budget);
+  v("annotated", f.annotated);
   v.json("settings", f.settings);
   v("warnings", f.warnings);
   v.text_or_null("session", f.session);
@@ -285,6 +318,7 @@ void fields(auto& v, Of<DecodedVerification> auto& f) {
   v("equal", f.equal);
   v("tokens", f.tokens);
   v("reasons", f.reasons);
+  v.text_or_null("what_to_do", f.what_to_do);
   v("compared", f.compared);
   v("tolerance", f.tolerance);
   v.infinite_or_null("max_rel_diff", f.max_rel_diff);
@@ -315,7 +349,9 @@ void fields(auto& v, Of<GenerateFigures> auto& f) {
   v.text_or_null("session", f.session);
   v.positive_or_null("session_run", f.session_run);
   v.decoded("outputs", f.ids, f.texts);
+  v("states", f.states);
   v("weight_budget", f.weight_budget);
+  v("weights_read", f.weights_read);
   v("verified", f.verified);
   v("warnings", f.warnings);
 }
@@ -357,19 +393,53 @@ void fields(auto& v, Of<InputStructure> auto& i) {
   v("content", i.content);
 }
 
+void fields(auto& v, Of<SegmentStructure> auto& s) {
+  v("kind", s.kind);
+  v.text_or_null("of", s.of);
+  v("leaf", s.leaf);
+  v("begin", s.begin);
+  v("end", s.end);
+  v("kernels", s.kernels);
+  v("branches", s.branches);
+  v("guards", s.guards);
+  v("repeats", s.repeats);
+  v.text_or_null("ends", s.ends);
+  v.text_or_null("at", s.at);
+  v("children", s.children);
+}
+
+void fields(auto& v, Of<PlanStructure> auto& p) {
+  v("phase", p.phase);
+  v.positive_or_null("weight_budget", p.weight_budget);
+  v("steps", p.steps);
+  v("leaves", p.leaves);
+  v("ends", p.ends);
+  v.derived("resident", p.ends == 0);
+  v("program", p.program);
+}
+
+void fields(auto& v, Of<KernelsOfOperator> auto& k) {
+  v("operator", k.op);
+  v("names", k.names);
+}
+
 void fields(auto& v, Of<ModelStructure> auto& s) {
   v.schema("inspect", s.version);
   v("name", s.name);
   v("family", s.family);
   v("parameters", s.parameters);
   v("weight_bytes", s.weight_bytes);
+  v("branch_bytes", s.branch_bytes);
+  v.positive_or_null("least_weight_budget", s.least_budget);
   v("flops_per_cell", s.flops_per_cell);
   v("inputs", s.inputs);
   v("picture", s.picture);
   v("grids", s.grids);
   v("routers", s.routers);
   v("operators", s.operators);
+  v("kernels", s.kernels);
   v("annotations", s.annotations);
+  v("plan", s.plan);
   v("unsupported", s.unsupported);
   v("warnings", s.warnings);
 }

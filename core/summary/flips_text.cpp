@@ -26,9 +26,14 @@ std::string flips_text(const Verification& v) {
 std::string free_cost_text(const FormatCost& cost) {
   if (cost.choices == 0) return {};
   const double percent = 100 * static_cast<double>(cost.differing_choices) / static_cast<double>(cost.choices);
-  return fmt::format("{:.2g} running freely, where {} of {} routing choices ({} %) differ from those of the stored weights",
-                     cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices),
-                     percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent));
+  std::string text = fmt::format("{:.2g} running freely, where {} of {} routing choices ({} %) differ from those of the stored weights",
+                                 cost.free_max_rel_diff, fmt::group_digits(cost.differing_choices), fmt::group_digits(cost.choices),
+                                 percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent));
+  if (cost.sequences > 0)
+    text += fmt::format("; {} of {} the tokens of the stored weights{}", fmt::group_digits(cost.equal_sequences),
+                        counted(cost.sequences, "sequence decodes", "sequences decode"),
+                        cost.equal_sequences < cost.sequences ? ", the others count up to the first that differs" : "");
+  return text;
 }
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/base/run_kind.h"
 
 namespace stormcell {
 namespace {
@@ -35,7 +36,7 @@ std::string items_text(const DatasetFigures& d) {
 }
 
 std::string rate_name(const RunSummaryFigures& f) {
-  if (f.phase == "decode") return "tokens written a second";
+  if (work_phase(f.phase) == WorkPhase::decode) return "tokens written a second";
   return are_pictures(f.dataset) ? "pictures a second" : "real cells a second";
 }
 

@@ -1,6 +1,7 @@
 #include "core/summary/measured_text.h"
 
 #include "core/base/counted.h"
+#include "core/base/run_kind.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ std::string profiled_text(const SplitFigures& s, int64_t measured) {
 }  // namespace
 
 std::string guards_counted(std::string_view phase) {
-  return phase == "decode" ? "once a turn, before the first turn once a batch" : "once a batch";
+  return work_phase(phase) == WorkPhase::decode ? "once a turn, before the first turn once a batch" : "once a batch";
 }
 
 std::string measured_text(const RunSummaryFigures& f) {

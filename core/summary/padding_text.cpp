@@ -1,15 +1,21 @@
 #include "core/summary/padding_text.h"
 
-#include "core/base/counted.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "core/base/counted.h"
+
 namespace stormcell {
 namespace {
 
-constexpr std::string_view kUnpad = "unpad";
+/// The pass that leaves padding out, where the run had one; null: none.
+const PassReport* unpadding_pass(const RunSummaryFigures& f) {
+  // Runs from before passes said so had one that does.
+  const auto pass =
+      std::find_if(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.leaves_padding_out.value_or(p.name == "unpad"); });
+  return pass == f.passes.end() ? nullptr : &*pass;
+}
 
 /// "46 %" of `cells` that are not real; of few one digit more.
 std::string padding_share(int64_t cells, int64_t real) {
@@ -18,9 +24,9 @@ std::string padding_share(int64_t cells, int64_t real) {
 }
 
 std::string unpadded_text(const RunSummaryFigures& f) {
-  const auto pass = std::find_if(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.name == kUnpad; });
-  if (pass == f.passes.end() || (!pass->applied && !pass->left_out)) return {};
-  std::string text = "; the pass unpad computes the real ones alone";
+  const PassReport* const pass = unpadding_pass(f);
+  if (!pass || (!pass->applied && !pass->left_out)) return {};
+  std::string text = "; the pass " + pass->name + " computes the real ones alone";
   if (pass->speedup_own) {
     const auto& ci = pass->speedup_own_ci95;
     const std::string interval = ci ? fmt::format(" [{:.3g}, {:.3g}]", (*ci)[0], (*ci)[1]) : "";
@@ -34,6 +40,11 @@ std::string unpadded_text(const RunSummaryFigures& f) {
 }
 
 }  // namespace
+
+bool leaves_padding_out(const RunSummaryFigures& f) {
+  const PassReport* const pass = unpadding_pass(f);
+  return pass && pass->applied && !pass->left_out;
+}
 
 std::string padding_text(const RunSummaryFigures& f) {
   const DatasetFigures& d = f.dataset;

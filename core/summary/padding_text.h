@@ -11,4 +11,7 @@ namespace stormcell {
 /// interval holds 1. Empty where nothing is padded or the figures do not say.
 std::string padding_text(const RunSummaryFigures& figures);
 
+/// The optimised plan computes real cells alone: a pass that leaves padding out was applied and stayed.
+bool leaves_padding_out(const RunSummaryFigures& figures);
+
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/summary/fields.h"
@@ -35,6 +36,7 @@ void read(const Json& j, T& value);
 
 bool is_a(const Json& j, const std::string*) { return j.is_string(); }
 bool is_a(const Json& j, const double*) { return j.is_number(); }
+bool is_a(const Json& j, const bool*) { return j.is_boolean(); }
 bool is_a(const Json& j, const std::integral auto*) { return j.is_number_integer(); }
 bool is_a(const Json& j, const std::array<double, 2>*) { return is_interval(j); }
 bool is_a(const Json& j, const HasFields auto*) { return j.is_object(); }
@@ -149,7 +151,7 @@ std::shared_ptr<const Summary> parse_summary(const std::string& json) {
   read(j, summary->figures);
   summary->figures = without_unproven_speedup(std::move(summary->figures));
   if (auto& v = summary->figures.verified; v && v->listed.size() > kMostFlips) v->listed.resize(kMostFlips);
-  if (summary->figures.verb == "generate") read(j, summary->generated.emplace());
+  if (run_kind(summary->figures.verb) == RunKind::generate) read(j, summary->generated.emplace());
   return summary;
 }
 

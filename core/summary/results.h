@@ -17,6 +17,22 @@ struct Latency {
   double mean = 0;  ///< of plans that were measured side by side: of the pairs that the speed-up comes from
 };
 
+/// States of sequences that lie in pages (keys and values of attention), over all batches that ran.
+struct StateFigures {
+  int64_t planned_bytes = 0;  ///< as if every sequence of a batch were as long as the longest of the data, with all its new tokens
+  /// What the sequences of a batch took by their own lengths, of the batch that took most.
+  int64_t taken_bytes = 0, taken_pages = 0;
+};
+
+/// What the executions of one plan that were timed read under --weight-budget: means of one execution.
+struct WeightsRead {
+  int64_t executions = 0;  ///< that were timed
+  double reads = 0;        ///< weights of a branch that were read
+  double bytes_read = 0;   ///< of them from files, as they are stored; 0: they are drawn
+  double stall_ms = 0;     ///< that it waited for weights
+  double stall_share = 0;  ///< of its time
+};
+
 /// One plan as it ran.
 struct PlanFigures {
   Latency latency_ms;
@@ -24,9 +40,11 @@ struct PlanFigures {
   std::optional<double>
       limit_share;  ///< of this plan: sum over operators of max(bytes / bandwidth, FLOP / peak), divided by the measured time
   int64_t peak_weight_bytes = 0;
-  int64_t peak_activation_bytes = 0;
-  int64_t batches = 0, rounds = 0;     ///< measured: so many of the data's batches; rounds that the interval is drawn over
-  std::optional<double> tokens_per_s;  ///< of decoding
+  int64_t peak_activation_bytes = 0;        ///< planned, states in pages too
+  int64_t batches = 0, rounds = 0;          ///< measured: so many of the data's batches; rounds that the interval is drawn over
+  std::optional<double> tokens_per_s;       ///< of decoding
+  std::optional<StateFigures> states;       ///< nothing: the plan keeps none in pages
+  std::optional<WeightsRead> weights_read;  ///< nothing: there was no budget
 };
 
 struct ModelFigures {
@@ -59,7 +77,8 @@ struct DeviceFigures {
 /// A cell whose branches differ from the reference's.
 struct Flip {
   std::string router;
-  int64_t batch = 0, execution = 0;  ///< execution: which turn of a repeated router
+  int64_t batch = 0, execution = 0;  ///< execution: how often a router of this name decided before
+  int64_t turn = -1;                 ///< of the repeat that the router stands in (of decoding, say); -1: it stands in none
   int64_t cell = 0;                  ///< its row in the batch's dense space
   int64_t item = -1, position = 0;   ///< whose cell it is in the data set, and its place there; -1: an older run does not say
   std::string above;                 ///< the branches that led there, of nested routers: "stage.0=1, stage.1=0"; else empty
@@ -93,6 +112,8 @@ struct FormatCost {
   std::vector<OutputDifference> outputs;
   double free_max_rel_diff = 0;                ///< running freely
   int64_t choices = 0, differing_choices = 0;  ///< of the oracle; those that the plan, running freely, makes otherwise; 0, 0: not counted
+  /// Of decoding, where each sequence counts up to the first token that differs: all, and those without one, running freely.
+  int64_t sequences = 0, equal_sequences = 0;
 };
 
 /// "0.42 running freely, where 99 of 5,760 routing choices (1.7 %) differ from those of the stored weights"; empty: not counted.
@@ -111,6 +132,7 @@ struct Verification {
   bool passed = false;
   std::string text;                                          ///< "3 of 100 batches against the oracle, 97 more against the baseline"
   std::vector<std::string> reasons;                          ///< why it did not pass, a sentence each
+  std::string what_to_do;                                    ///< about it; empty: it is an error of the program
   double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;  ///< the largest of all outputs, each on its own scale
   double free_max_rel_diff = 0;                              ///< free-running, flips included
   int64_t batches = 0;                                       ///< compared with the oracle
@@ -118,6 +140,7 @@ struct Verification {
   int64_t flips = 0, explained_flips = 0;
   int64_t consequences = 0;  ///< of flips: cells that decide otherwise, are dropped or kept, or are there on one side only, further on
   int64_t dropped = 0;       ///< by the reference, for capacity
+  int64_t nonfinite = 0;     ///< values that are not finite, the same on both sides, with --allow-nonfinite
   std::vector<OutputDifference> outputs;
   std::vector<RouterDifference> routers;
   std::optional<FormatCost> format;     ///< where the plan does not run in the stored format
@@ -141,6 +164,8 @@ struct PassReport {
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
   bool left_out = false;  ///< it could be applied, and lost
+  /// Where it applied, real cells alone are computed. Nothing: an older run, which does not say.
+  std::optional<bool> leaves_padding_out = {};
 
   void clear_gains() {
     speedup_alone = speedup_cumulative = speedup_own = {};
@@ -189,11 +214,21 @@ struct BudgetFigures {
   int64_t dense_bytes = 0;   ///< loaded for good, beside the budget
   int64_t expert_bytes = 0;  ///< weights of branches, all together
   int64_t slot_bytes = 0;    ///< taken of the budget
+  int64_t pinned_bytes = 0;  ///< of it besides, for weights that stay (residency=pinned)
+  int64_t arena_bytes = 0;   ///< beside all weights: activations, states of sequences, inputs and records of the plans
   int64_t executions = 0;    ///< batches, each as often as it ran
-  int64_t reads = 0, bytes_read = 0, evictions = 0;
-  double stall_seconds = 0;       ///< that executions waited for weights
+  int64_t readers = 0;       ///< threads that read, beside those of --threads
+  int64_t reads = 0;         ///< weights of a branch that were read
+  int64_t bytes_read = 0;    ///< of them from files, as they are stored; 0: they are drawn
+  int64_t bytes_filled = 0;  ///< of slots, in the device's layouts
+  int64_t evictions = 0;
+  double stall_seconds = 0;  ///< that executions waited for weights
+  // Of the executions that were timed:
+  int64_t measured_executions = 0, measured_reads = 0, measured_bytes_read = 0;
+  double measured_stall_seconds = 0;
   int64_t held_bytes = 0;         ///< by the whole process, as the system counts it: the largest reading after an execution
   std::string held_counted = {};  ///< who says so: "control group", "process"
+  int64_t peak_bytes = 0;         ///< most that was resident at any time before the verification; 0: the system does not say
 };
 
 /// optimize, run and profile fill what applies.
@@ -221,6 +256,7 @@ struct RunSummaryFigures {
   int64_t unloaded_weight_bytes = 0;  ///< that the plan had not needed by the end of the run (dead paths)
   int64_t peak_resident_bytes = 0;
   std::optional<BudgetFigures> weight_budget;  ///< nothing: there was no budget
+  std::vector<std::string> annotated;          ///< "27 nodes: *.wi.kernel=linear.plain", one for each annotation that was said of the plan
   // profile
   int64_t decisions = 0, windows = 0;
   std::vector<std::string> labels;
@@ -233,12 +269,13 @@ struct RunSummaryFigures {
   bool is_verified() const { return verified && verified->passed; }
 };
 
-/// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its batch is compared up to that token: from
-/// there on another text is decoded. A token whose logit is nearly equal to another's may differ; so may one behind a routing choice that
-/// was explained.
+/// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its sequence is compared up to that token, and
+/// where sequences share a capacity all of its batch are: from there on another text is decoded. A token whose logit is nearly equal to
+/// another's may differ; so may one behind a routing choice that was explained. Where too few tokens are left, it did not pass.
 struct DecodedVerification {
   bool passed = false;
   std::vector<std::string> reasons;        ///< why it did not pass, a sentence each
+  std::string what_to_do;                  ///< about it; empty: it is an error of the program
   int64_t batches = 0;                     ///< compared, and of them
   int64_t sequences = 0, equal = 0;        ///< equal: all tokens that were compared
   int64_t tokens = 0;                      ///< of each sequence, at most
@@ -246,7 +283,7 @@ struct DecodedVerification {
   double tolerance = 0, max_rel_diff = 0;  ///< of the logits with the oracle's decisions replayed, as a share of the largest
   int64_t flips = 0, explained_flips = 0;  ///< of routing choices
   int64_t near_ties = 0, follows = 0;      ///< tokens that differ: logits nearly equal; behind a routing choice that differs
-  std::string text;                        ///< "the first 16 tokens of 31 of 32 sequences equal the oracle's (1 of 4 batches); ..."
+  std::string text;  ///< "the first 16 tokens of 3 of 3 sequences equal the oracle's; the logits of 48 of 48 tokens compared (1 of 4 ..."
 };
 
 struct GenerateFigures {
@@ -267,7 +304,9 @@ struct GenerateFigures {
   int64_t session_run = 0;
   std::vector<std::string> warnings;
   std::optional<DecodedVerification> verified;
+  std::optional<StateFigures> states;          ///< nothing: the plan keeps none in pages
   std::optional<BudgetFigures> weight_budget;  ///< nothing: there was no budget
+  std::optional<WeightsRead> weights_read;     ///< the same
 };
 
 struct RouterStructure {
@@ -293,21 +332,47 @@ struct InputStructure {
   std::string name, role, cell_space;
   std::vector<int64_t> content;  ///< of one cell; empty: one number
 };
+/// A segment of a plan, as it lies in its tree.
+struct SegmentStructure {
+  std::string kind;                                            ///< "program", "branch", "taken", "fallback", "repeat", "leaf"
+  std::string of;                                              ///< whose branch, body or turns; empty: of the program, a leaf
+  std::optional<int64_t> leaf;                                 ///< its number, of a leaf
+  int64_t begin = 0, end = 0;                                  ///< steps [begin, end)
+  int64_t kernels = 0, branches = 0, guards = 0, repeats = 0;  ///< of a leaf: steps that compute, regions that lie in it whole
+  std::string ends, at;  ///< why, and at which node, a submission may end with a leaf; empty: it does not
+  std::vector<SegmentStructure> children;
+};
+/// What of a plan runs on the device without the host.
+struct PlanStructure {
+  std::string phase;                        ///< "forward", "decode"
+  int64_t weight_budget = 0;                ///< bytes; 0: none
+  int64_t steps = 0, leaves = 0, ends = 0;  ///< ends: leaves with which a submission may end
+  SegmentStructure program;
+};
+/// What `kernel=` of an annotation may name, of each operator that the model has.
+struct KernelsOfOperator {
+  std::string op;
+  std::vector<std::string> names;
+};
 struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
+  int64_t branch_bytes = 0;  ///< weights of branches, as the CPU lays them out
+  int64_t least_budget = 0;  ///< of these the largest branch: the least --weight-budget; 0: it has no branches
   double flops_per_cell = 0;
   std::vector<InputStructure> inputs;
   std::optional<PictureStructure> picture;  ///< none: it takes no pictures
   std::vector<GridStructure> grids;
   std::vector<RouterStructure> routers;
   std::map<std::string, int64_t> operators;
+  std::vector<KernelsOfOperator> kernels;
   std::vector<std::string> annotations;  ///< that were asked for, as the graph has them, NAME.KEY=WORD each
+  std::optional<PlanStructure> plan;     ///< where it was asked for
   std::vector<std::string> unsupported, warnings;
 };
 
-/// A run that was not verified, or failed it, is never reported as a speed-up (design 5.1).
+/// A run that was not verified, or failed it, is never reported as a speed-up.
 RunSummaryFigures without_unproven_speedup(RunSummaryFigures figures);
 
 /// JSON texts of the contracts: "stormcell.optimize/1", "stormcell.run/1", "stormcell.profile/1", "stormcell.generate/1",

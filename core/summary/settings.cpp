@@ -8,10 +8,14 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
+#include "core/base/run_kind.h"
 
 namespace stormcell {
 namespace {
 using Json = nlohmann::json;
+
+constexpr const char* kBytesAdvice = "give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB";
 
 /// The value in the type of the field, if it fits there.
 template <class T>
@@ -65,8 +69,59 @@ void check_dtype(std::string_view dtype) {
 }
 
 void check_phase(std::string_view phase) {
-  if (phase != "forward" && phase != "decode" && phase != "both")
+  if (work_phase(phase) == WorkPhase::unknown)
     bad_input("--phase", "\"" + std::string(phase) + "\" is no phase", "forward, decode or both");
+}
+
+void check_profile_split(std::string_view rule) {
+  if (rule != "strided" && rule != "first")
+    bad_input("--profile-split", "\"" + std::string(rule) + "\" is no way to split", "use strided or first");
+}
+
+void read_word(const Setting& s, const std::string& word, ExperimentOptions& options) {
+  std::visit(
+      [&](auto field) {
+        auto& value = options.*field;
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, bool>) {
+          value = true;
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          value.push_back(word);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          if (word.empty()) bad_input(s.name(), "is empty");
+          if (s.check) s.check(word);
+          value = word;
+        } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+          value = bounded_number<double>(s.option, word, s.bounds);
+        } else if (s.value == kByteValue) {
+          const std::optional<Bytes> bytes = parse_bytes(word);
+          if (!bytes) bad_input(s.option, "\"" + word + "\" is no number of bytes", kBytesAdvice);
+          if (static_cast<double>(bytes->value) < s.bounds.least) bad_input(s.option, "\"" + word + "\" is too little", kBytesAdvice);
+          value = static_cast<T>(bytes->value);
+        } else {
+          value = bounded_number<T>(s.option, word, s.bounds);
+        }
+      },
+      s.field);
+}
+
+void check(const ExperimentOptions& options) {
+  const ExperimentOptions standard;
+  for (const Setting& s : kSettings)
+    std::visit(
+        [&](auto field) {
+          const auto& value = options.*field;
+          using T = std::decay_t<decltype(value)>;
+          if (value == standard.*field) return;
+          if constexpr (std::is_same_v<T, std::string>) {
+            if (s.check) s.check(value);
+          } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+            check_bounds(s.option, *value, s.bounds);
+          } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+            check_bounds(s.option, value, s.bounds);
+          }
+        },
+        s.field);
 }
 
 bool Setting::is_of(std::string_view verb) const {

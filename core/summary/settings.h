@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/bounded_number.h"
+
 namespace stormcell {
 
 /// A field more here is a row more in kSettings below.
@@ -33,49 +35,125 @@ struct ExperimentOptions {
   bool operator==(const ExperimentOptions&) const = default;
 };
 
-/// One option: its key in JSON, its name on the command line (empty: the argument without a name), its field.
+/// Throw Error(bad_input) that names the option: no number format to compute in, or none of this version; a phase other than forward,
+/// decode and both; a rule other than strided and first.
+void check_dtype(std::string_view dtype);
+void check_phase(std::string_view phase);
+void check_profile_split(std::string_view rule);
+
+/// One option: all that JSON, command line and check know of it.
 struct Setting {
-  std::string_view key, option;
+  std::string_view key;     ///< in JSON
+  std::string_view option;  ///< on the command line; empty: the argument without a name
   std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*, int ExperimentOptions::*,
                double ExperimentOptions::*, std::optional<double> ExperimentOptions::*, bool ExperimentOptions::*,
                std::vector<std::string> ExperimentOptions::*>
-      field;                    ///< a list: the option may be repeated
-  std::string_view verbs = {};  ///< those that have it, with a space between two; empty: all have
+      field;               ///< a list: the option may be repeated
+  std::string_view value;  ///< what --help calls its value; empty: of a flag, and of the argument without a name
+  std::string_view help;
+  Bounds bounds = {};                              ///< of a number
+  void (*check)(std::string_view word) = nullptr;  ///< of a text
+  std::string_view verbs = {};                     ///< those that have it, with a space between two; empty: all have
   bool is_of(std::string_view verb) const;
+  std::string_view name() const { return option.empty() ? "MODEL" : option; }
 };
+inline constexpr std::string_view kByteValue = "BYTES";  ///< Setting::value of a number that may be given with a unit: 4GiB
 inline constexpr std::array kSettings = {
-    Setting{"model", "", &ExperimentOptions::model},
-    Setting{"data", "--data", &ExperimentOptions::data},
-    Setting{"batch", "--batch", &ExperimentOptions::batch},
-    Setting{"batches", "--batches", &ExperimentOptions::batches},
-    Setting{"bucket_by_length", "--bucket-by-length", &ExperimentOptions::bucket_by_length},
-    Setting{"length", "--length", &ExperimentOptions::length},
-    Setting{"truncate", "--truncate", &ExperimentOptions::truncate},
-    Setting{"field", "--field", &ExperimentOptions::field},
-    Setting{"target_field", "--target-field", &ExperimentOptions::target_field},
-    Setting{"label_field", "--label-field", &ExperimentOptions::label_field},
-    Setting{"seed", "--seed", &ExperimentOptions::seed},
-    Setting{"threads", "--threads", &ExperimentOptions::threads},
-    Setting{"device", "--device", &ExperimentOptions::device},
-    Setting{"dtype", "--dtype", &ExperimentOptions::dtype},
-    Setting{"weight_budget", "--weight-budget", &ExperimentOptions::weight_budget},
-    Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds},
-    Setting{"tolerance", "--tolerance", &ExperimentOptions::tolerance},
-    Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite},
-    Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs},
-    Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores},
-    Setting{"phase", "--phase", &ExperimentOptions::phase, "optimize profile run"},
-    Setting{"annotations", "--annotate", &ExperimentOptions::annotations, "run profile optimize"},
-    Setting{"most_new_tokens", "--max-new-tokens", &ExperimentOptions::most_new_tokens, "generate optimize profile run"},
-    Setting{"profile_split", "--profile-split", &ExperimentOptions::profile_split, "optimize"},
-    Setting{"keep_all", "--keep-all", &ExperimentOptions::keep_all, "optimize"},
+    Setting{"model", "", &ExperimentOptions::model, "", "a folder, a .safetensors file, preset:NAME or demo:NAME"},
+    Setting{"data", "--data", &ExperimentOptions::data, "DATA",
+            ".txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], of pictures random:N[xHxW], demo:NAME, or - for lines on "
+            "standard input"},
+    Setting{"batch", "--batch", &ExperimentOptions::batch, "N", "sequences in a batch (8), or pictures (1)", {.least = 1}},
+    Setting{"batches", "--batches", &ExperimentOptions::batches, "N", "at most this many batches (all)", {.least = 1}},
+    Setting{"bucket_by_length", "--bucket-by-length", &ExperimentOptions::bucket_by_length, "",
+            "puts sequences of like length into one batch: less padding, another order"},
+    Setting{"length",
+            "--length",
+            &ExperimentOptions::length,
+            "N",
+            "pad every sequence to this many tokens (as the data); longer ones are refused, or cut with --truncate",
+            {.least = 1}},
+    Setting{"truncate", "--truncate", &ExperimentOptions::truncate, "",
+            "cut sequences that are longer than the model takes, instead of an error"},
+    Setting{"field", "--field", &ExperimentOptions::field, "KEY", ".jsonl: key of the text (text)"},
+    Setting{"target_field", "--target-field", &ExperimentOptions::target_field, "KEY", ".jsonl: key of the expected text"},
+    Setting{"label_field", "--label-field", &ExperimentOptions::label_field, "KEY", ".jsonl: key of the label, for loads by label"},
+    Setting{"seed", "--seed", &ExperimentOptions::seed, "N", "seed of random data and seeded weights (0)"},
+    Setting{"threads",
+            "--threads",
+            &ExperimentOptions::threads,
+            "N",
+            "threads that compute (the cores this process may use)",
+            {.least = 1, .most = 1024}},
+    Setting{"device", "--device", &ExperimentOptions::device, "DEVICE", "what computes"},
+    Setting{"dtype",
+            "--dtype",
+            &ExperimentOptions::dtype,
+            "DTYPE",
+            "f32 or bf16: convert the weights while loading (as stored)",
+            {},
+            check_dtype},
+    Setting{"weight_budget",
+            "--weight-budget",
+            &ExperimentOptions::weight_budget,
+            kByteValue,
+            "memory for the weights of branches; those that do not fit are read while a batch runs (all are loaded)",
+            {.least = 1}},
+    Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds, "SECONDS",
+            "time for the comparison with the oracle; at least one batch, of pictures one of each size, is compared"},
+    Setting{"tolerance", "--tolerance", &ExperimentOptions::tolerance, "SHARE",
+            "how much --dtype may change each output, as a share of its largest value (0.05 for bf16); beyond it exit 1"},
+    Setting{"allow_nonfinite", "--allow-nonfinite", &ExperimentOptions::allow_nonfinite, "",
+            "warn instead of stopping where weights are NaN or infinite"},
+    Setting{"record_inputs", "--record-inputs", &ExperimentOptions::record_inputs, "", "keep texts and token ids in the session"},
+    Setting{"record_scores", "--record-scores", &ExperimentOptions::record_scores, "", "keep the routers' scores in the session"},
+    Setting{"phase",
+            "--phase",
+            &ExperimentOptions::phase,
+            "forward|decode|both",
+            "what is run on a batch: one pass through the model, decoding of new tokens, or one after the other (forward)",
+            {},
+            check_phase,
+            "optimize profile run"},
+    Setting{"annotations",
+            "--annotate",
+            &ExperimentOptions::annotations,
+            "NAME.KEY=WORD",
+            "says of a node which kernel runs it (kernel=NAME), of a value how it lies in memory (storage=bf16), of a weight how products "
+            "hold it (format=f32); * in NAME stands for any characters; may be repeated",
+            {},
+            nullptr,
+            "run profile optimize"},
+    Setting{"most_new_tokens",
+            "--max-new-tokens",
+            &ExperimentOptions::most_new_tokens,
+            "N",
+            "where it decodes: at most this many tokens for each sequence (64)",
+            {.least = 1},
+            nullptr,
+            "generate optimize profile run"},
+    Setting{"profile_split",
+            "--profile-split",
+            &ExperimentOptions::profile_split,
+            "strided|first",
+            "which quarter of the batches is profiled, the others are measured: every fourth, or the first (strided)",
+            {},
+            check_profile_split,
+            "optimize"},
+    Setting{"keep_all",
+            "--keep-all",
+            &ExperimentOptions::keep_all,
+            "",
+            "keep passes that make the plan slower and save no memory",
+            {},
+            nullptr,
+            "optimize"},
 };
 
-inline constexpr int kMostThreads = 1024;
-/// Throws Error(bad_input) that names the option: no number format to compute in, or none of this version.
-void check_dtype(std::string_view dtype);
-/// The same of a phase: forward, decode or both.
-void check_phase(std::string_view phase);
+/// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the word does not fit.
+void read_word(const Setting& setting, const std::string& word, ExperimentOptions& options);
+/// Throws Error(bad_input) that names the first option that is neither at its default nor fits its row.
+void check(const ExperimentOptions& options);
 
 /// A JSON object of all settings, and the program's version.
 std::string settings_json(const ExperimentOptions& options);

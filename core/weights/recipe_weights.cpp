@@ -5,12 +5,14 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/reused_memory.h"
 #include "core/weights/recipe.h"
+#include "core/weights/recipe_memory.h"
+#include "core/weights/recipe_place.h"
 
 namespace stormcell {
 namespace {
@@ -21,17 +23,7 @@ struct Made {
   std::shared_ptr<const std::byte> bytes;
 };
 
-std::shared_ptr<std::byte> memory_for(const WeightInfo& info) {
-  // Not set to zero first: every byte is written by who asks.
-  return {static_cast<std::byte*>(::operator new(std::max<size_t>(static_cast<size_t>(info.bytes()), 1))),
-          [](std::byte* p) { ::operator delete(p); }};
-}
-
-int64_t product(const std::vector<int64_t>& shape, size_t begin, size_t end) {
-  int64_t n = 1;
-  for (size_t i = begin; i < end; ++i) n *= shape[i];
-  return n;
-}
+std::shared_ptr<std::byte> memory_for(const WeightInfo& info) { return reusable_block(info.bytes(), "weight " + info.name); }
 
 /// Makes a recipe's tensor from stored ones, a step at a time.
 class Maker {
@@ -54,8 +46,9 @@ class Maker {
       case RecipeKind::scale:
         return scale(r);
       case RecipeKind::batch_norm_scale:
+        return batch_norm_scale(r);
       case RecipeKind::batch_norm_shift:
-        return batch_norm(r);
+        return batch_norm_shift(r);
       case RecipeKind::convert:
         return convert(r);
       case RecipeKind::quantise:
@@ -69,28 +62,11 @@ class Maker {
     return info_of(r, [&](std::string_view name) { return stored_.find(name); });
   }
 
-  /// Where what `r` makes lies within a stored tensor, if it lies there in one piece.
-  struct Lying {
-    const std::string* tensor;
-    int64_t first;  // byte
-  };
-  std::optional<Lying> lying(const Recipe& r, const WeightInfo& made) const {
-    if (r.kind == RecipeKind::tensor) return Lying{&r.name, 0};
-    if (r.kind != RecipeKind::index && r.kind != RecipeKind::slice) return {};
-    const auto axis = static_cast<size_t>(r.axis);
-    if (product(made.shape, 0, r.kind == RecipeKind::slice ? axis : 0) != 1) return {};
-    std::optional<Lying> in = lying(r.of[0], info(r.of[0]));
-    const int64_t step = r.kind == RecipeKind::index
-                             ? made.bytes()
-                             : product(made.shape, axis + 1, made.shape.size()) * static_cast<int64_t>(element_size(made.dtype));
-    if (in) in->first += r.begin * step;
-    return in;
-  }
   /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
   std::optional<Made> view(const Recipe& r) const {
-    WeightInfo to = info(r);
-    const std::optional<Lying> at = lying(r, to);
+    const std::optional<PlaceInTensor> at = place_in_tensor(r, stored_);
     if (!at) return {};
+    WeightInfo to = info(r);
     const int64_t bytes = to.bytes();
     return Made{std::move(to), stored_.part(*at->tensor, at->first, bytes)};
   }
@@ -109,7 +85,7 @@ class Maker {
     WeightInfo to = info(r);
     const auto axis = static_cast<size_t>(r.axis);
     const auto element = static_cast<int64_t>(element_size(to.dtype));
-    const int64_t outer = product(to.shape, 0, axis), inner = product(to.shape, axis + 1, to.shape.size()) * element,
+    const int64_t outer = elements_of(to.shape, 0, axis), inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
                   pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
     const std::byte* first = from.bytes.get() + r.begin * inner;
     // Devices read elements where they lie: a view of halves may begin at any even byte, of floats at every fourth.
@@ -128,7 +104,7 @@ class Maker {
     std::vector<int64_t> stride(rank), place(rank, 0);
     for (size_t i = 0; i < rank; ++i) {
       const auto source = static_cast<size_t>(r.order[i]);
-      stride[i] = product(from.info.shape, source + 1, rank);
+      stride[i] = elements_of(from.info.shape, source + 1, rank);
     }
     const int64_t row = to.shape[rank - 1], rows = row > 0 ? to.elements() / row : 0;
     std::byte* out = memory.get();
@@ -148,7 +124,7 @@ class Maker {
   Made join(const Recipe& r) const {
     WeightInfo to = info(r);
     const auto axis = static_cast<size_t>(r.axis);
-    const int64_t outer = product(to.shape, 0, axis), whole = outer > 0 ? to.bytes() / outer : 0;
+    const int64_t outer = elements_of(to.shape, 0, axis), whole = outer > 0 ? to.bytes() / outer : 0;
     const std::shared_ptr<std::byte> memory = memory_for(to);
     int64_t at = 0;
     for (const Recipe& operand : r.of) {
@@ -168,7 +144,7 @@ class Maker {
     return {narrow.begin(), narrow.end()};
   }
 
-  /// In f32, row by row: to(row, floats of the row).
+  /// In f32, row by row: each(row, floats of the row).
   template <class F>
   Made rewrite(const Recipe& r, int64_t rows, F each) const {
     const Made from = make(r.of[0]);
@@ -192,19 +168,26 @@ class Maker {
     });
   }
 
-  Made batch_norm(const Recipe& r) const {
-    const bool shift = r.kind == RecipeKind::batch_norm_shift;
-    std::vector<std::vector<double>> of;
-    for (const Recipe& operand : r.of) of.push_back(reals(operand));
-    const std::vector<double>&gamma = of[shift ? 2 : 0], &variance = of[shift ? 3 : 1];
+  /// A number for each channel, in f32.
+  template <class F>
+  Made channels(const Recipe& r, F at) const {
     WeightInfo to = info(r);
     const std::shared_ptr<std::byte> memory = memory_for(to);
     auto* out = reinterpret_cast<float*>(memory.get());
-    for (size_t i = 0; i < gamma.size(); ++i) {
-      const double factor = gamma[i] / std::sqrt(variance[i] + r.eps);
-      out[i] = static_cast<float>(shift ? of[0][i] + ((of.size() > 4 ? of[4][i] : 0) - of[1][i]) * factor : factor);
-    }
+    for (size_t i = 0; i < static_cast<size_t>(to.elements()); ++i) out[i] = static_cast<float>(at(i));
     return {std::move(to), memory};
+  }
+  Made batch_norm_scale(const Recipe& r) const {
+    const std::vector<double> gamma = reals(r.of[0]), variance = reals(r.of[1]);
+    return channels(r, [&](size_t i) { return gamma[i] / std::sqrt(variance[i] + r.eps); });
+  }
+  Made batch_norm_shift(const Recipe& r) const {
+    const std::vector<double> beta = reals(r.of[0]), mean = reals(r.of[1]), gamma = reals(r.of[2]), variance = reals(r.of[3]),
+                              bias = r.of.size() > 4 ? reals(r.of[4]) : std::vector<double>();
+    return channels(r, [&](size_t i) {
+      const double factor = gamma[i] / std::sqrt(variance[i] + r.eps);
+      return beta[i] + ((bias.empty() ? 0 : bias[i]) - mean[i]) * factor;
+    });
   }
 
   Made convert(const Recipe& r) const {
@@ -243,6 +226,12 @@ class RecipeWeights final : public WeightSource {
 
   std::shared_ptr<const std::byte> bytes(std::string_view text) const override {
     return looks_like_recipe(text) ? Maker(*stored_).make(known_as(text).recipe).bytes : stored_->bytes(text);
+  }
+  int64_t bytes_while_read(std::string_view text) const override {
+    return looks_like_recipe(text) ? bytes_while_made(known_as(text).recipe, *stored_) : stored_->bytes_while_read(text);
+  }
+  int64_t stored_bytes(std::string_view text) const override {
+    return looks_like_recipe(text) ? bytes_stored_of(known_as(text).recipe, *stored_) : stored_->stored_bytes(text);
   }
   std::shared_ptr<const std::byte> part(std::string_view text, int64_t first, int64_t count) const override {
     return looks_like_recipe(text) ? WeightSource::part(text, first, count) : stored_->part(text, first, count);

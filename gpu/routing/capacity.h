@@ -3,7 +3,7 @@
 // tiles, and each tile ranks its own cells: so one parent of all cells takes as many blocks as many short ones. Bound: reading choices
 // twice; below some thousand cells the launches.
 #pragma once
-#include "gpu/routing/tiles.h"
+#include "gpu/routing/choice_tiles.h"
 
 namespace stormcell::gpu {
 

@@ -65,7 +65,7 @@ int main(int count, char** arguments) {
   const nlohmann::json json = config_of_model(), none = nlohmann::json::object();
   const Config config(json, "decode_bench"), generation(none, "decode_bench");
   const std::shared_ptr<const Architecture> architecture = family_of(config).configure(config, generation, nullptr);
-  SeededCatalog catalog(1, dtype, [&](std::string_view weight) { return architecture->spread(weight); });
+  SeededCatalog catalog(1, dtype, [&](std::string_view weight) { return architecture->initialisation(weight); });
   const auto graph = std::make_shared<const Graph>(architecture->generate(catalog, false));
   cpu::CpuDevice device(threads);
   WeightStore store(device, catalog.source());

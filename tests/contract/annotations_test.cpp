@@ -30,6 +30,9 @@ class AnnotateTest : public QObject {
       const Json j = json_of(annotated(verb, {forced}));
       QVERIFY2(j["verified"]["passed"] == true, j["verified"].dump().c_str());
       QVERIFY2(j["settings"]["annotations"] == Json(std::vector<std::string>{forced}), j["settings"].dump().c_str());
+      const std::string told = j["annotated"].dump();
+      QVERIFY2(j["annotated"].size() == 1 && told.find(": " + forced) != std::string::npos && told.find("node") != std::string::npos,
+               told.c_str());
     }
     // And what follows it is folded no further into it than a plan says.
     const Json j = json_of(annotated("optimize", {kAct + ".kernel=activation"}, {"--only", "vertical-fusion"}));
@@ -47,7 +50,18 @@ class AnnotateTest : public QObject {
     QVERIFY(text.find("%" + kAct + " : f32 token [48] @storage=bf16 = activation(") != std::string::npos);
     const Json j = json_of(inspect);
     QVERIFY2(j["annotations"] == Json(std::vector<std::string>{kWi + ".kernel=linear.plain", kAct + ".storage=bf16"}), j.dump().c_str());
-    QVERIFY(run_program(inspect).out.find("  " + kAct + ".storage=bf16\n") != std::string::npos);
+    const std::string shown = run_program(inspect).out;
+    QVERIFY(shown.find("  " + kAct + ".storage=bf16\n") != std::string::npos);
+    // What kernel= may name, and how small a budget may be.
+    QVERIFY2(shown.find("linear.panels, linear.plain") != std::string::npos, shown.c_str());
+    const int64_t least = j["least_weight_budget"].get<int64_t>();
+    QVERIFY(least > 0 && least <= j["branch_bytes"].get<int64_t>());
+    QVERIFY(shown.find("--weight-budget from " + std::to_string(least) + " bytes on") != std::string::npos);
+    const auto with = [&](int64_t bytes) {
+      return short_run("run", switch_model(), switch_data(), {"--weight-budget", std::to_string(bytes)});
+    };
+    VERIFY_DONE(run_program(with(least)), with(least));
+    VERIFY_REFUSED(with(least - 1), "--weight-budget", "give at least " + std::to_string(least) + " bytes");
   }
 
   void a_configuration_keeps_and_replays_them() {
@@ -58,10 +72,20 @@ class AnnotateTest : public QObject {
     QVERIFY2(found["config"]["annotations"] == Json(said), found["config"].dump().c_str());
     const Json replayed = json_of(short_run("run", switch_model(), switch_data(), {"--config", config}));
     QVERIFY2(replayed["config"]["annotations"] == Json(said) && replayed["verified"]["passed"] == true, replayed.dump().c_str());
-    // Beside it others may be said.
+    // Beside it others may be said, and those of the command line stand above it.
     const Json more = json_of(annotated("run", {kAct + ".kernel=activation"}, {"--config", config}));
-    QVERIFY2(more["config"]["annotations"] == Json(std::vector<std::string>{kAct + ".kernel=activation", said[0]}),
+    QVERIFY2(more["config"]["annotations"] == Json(std::vector<std::string>{said[0], kAct + ".kernel=activation"}),
              more["config"].dump().c_str());
+    const std::string panels = kWi + ".kernel=linear.panels";
+    const Json above = json_of(annotated("run", {panels}, {"--config", config}));
+    QVERIFY2(
+        above["warnings"].dump().find("--annotate " + panels + " stands above what " + config + " says: " + said[0]) != std::string::npos,
+        above["warnings"].dump().c_str());
+    QVERIFY2(above["config"]["annotations"] == Json(std::vector<std::string>{said[0], panels}), above["config"].dump().c_str());
+    const Json shown = json_of({"inspect", switch_model(), "--annotate", panels, "--config", config});
+    QVERIFY2(shown["annotations"].dump().find("linear.plain") == std::string::npos, shown["annotations"].dump().c_str());
+    const Json twice = json_of(annotated("run", {said[0], panels}));
+    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " stands above --annotate " + said[0]) != std::string::npos);
     // A configuration of before says nothing.
     Json old = Json::parse(Scratch::read(config));
     old.erase("annotations");
@@ -70,13 +94,47 @@ class AnnotateTest : public QObject {
     for (const auto& [said_wrongly, words] : std::vector<std::pair<Json, const char*>>{
              {7, "a list of texts as \"annotations\""},
              {Json::array({7}), "a list of texts as \"annotations\""},
-             {Json::array({"no.such.kernel=linear.plain"}), "the model has none of this name"},
+             {Json::array({"no.such.kernel=linear.plain"}), "the model has no node"},
              {Json::array({kWi + ".kernel=linear.fast"}), "expected kernel linear.panels or linear.plain"}}) {
       Json wrong = old;
       wrong["annotations"] = said_wrongly;
       const std::string file = scratch_.write("wrong.json", wrong.dump());
       VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--config", file}), file, words);
     }
+  }
+
+  /// A node that decoding alone has, and one that a forward pass alone has.
+  void a_name_is_looked_for_in_the_graphs_that_run_data() {
+    QTest::addColumn<QString>("verb");
+    for (const char* verb : {"run", "profile", "optimize"}) QTest::newRow(verb) << verb;
+  }
+  void a_name_is_looked_for_in_the_graphs_that_run() {
+    QFETCH(const QString, verb);
+    const std::string of_turns = "step.hidden.kernel=reduce", of_both = "model.norm.kernel=rms_norm";
+    const auto with = [&](const std::string& phase, const std::string& annotation) {
+      return short_run(verb.toStdString(), mixtral_model(), "random:4x5",
+                       {"--phase", phase, "--max-new-tokens", "4", "--annotate", annotation});
+    };
+    const auto warned = [](const Json& j) {
+      std::string all;
+      for (const Json& warning : j["warnings"])
+        if (const std::string text = warning.get<std::string>(); text.find("has no effect") != std::string::npos) all += text + "\n";
+      return all;
+    };
+    QCOMPARE(warned(json_of(with("decode", of_turns))), std::string());
+    QCOMPARE(warned(json_of(with("forward", of_turns))),
+             "--annotate " + of_turns + " has no effect: only the graph of decoding has this name, and --phase forward does not run it\n");
+    const Json both = json_of(with("both", of_turns));
+    QCOMPARE(warned(both) + warned(both["decode"]), std::string());
+    QVERIFY(both["config"].is_null() || both["config"]["annotations"].empty());
+    QVERIFY(both["decode"]["config"].is_null() || both["decode"]["config"]["annotations"] == Json::array({of_turns}));
+    QCOMPARE(warned(json_of(with("decode", of_both))), std::string());
+    for (const char* phase : {"forward", "decode", "both"})
+      VERIFY_REFUSED(with(phase, "no.such.kernel=reduce"), "--annotate", "the model has no node \"no.such\"");
+    // What decoding has no kernel for is refused there and nowhere else.
+    const Arguments wrong = with("decode", "step.hidden.kernel=rms_norm");
+    VERIFY_REFUSED(wrong, "--annotate", "step.hidden");
+    QCOMPARE(run_program(with("forward", "step.hidden.kernel=rms_norm")).exit, 0);
   }
 
   void rows_in_bf16_are_verified_twice() {
@@ -107,16 +165,44 @@ class AnnotateTest : public QObject {
              plain["passes"].dump().c_str());
   }
 
+  void pinned_weights_are_read_once_and_replayed() {
+    const std::string config = scratch_.path("pinned.json"), pinned = "encoder.block.*.mlp.experts.expert_0.*.weight.residency=pinned";
+    const Arguments budget = {"--weight-budget", "64KiB"};
+    const auto with = [&](Arguments more) {
+      more.insert(more.end(), budget.begin(), budget.end());
+      return more;
+    };
+    const Json streamed = json_of(annotated("optimize", {}, with({}))),
+               kept = json_of(annotated("optimize", {pinned}, with({"--config-out", config, "--keep-all"})));
+    QVERIFY2(kept["verified"]["passed"] == true, kept["verified"].dump(1).c_str());
+    QCOMPARE(streamed["weight_budget"]["pinned_bytes"].get<int64_t>(), int64_t{0});
+    const Json& b = kept["weight_budget"];
+    QVERIFY2(b["pinned_bytes"].get<int64_t>() > 0 &&
+                 b["pinned_bytes"].get<int64_t>() + b["slot_bytes"].get<int64_t>() <= b["budget_bytes"].get<int64_t>(),
+             b.dump(1).c_str());
+    QVERIFY2(kept["config"]["annotations"] == Json(std::vector<std::string>{pinned}), kept["config"].dump(1).c_str());
+    const Json replayed = json_of(short_run("run", switch_model(), switch_data(), with({"--config", config})));
+    // The plan alone: what only its fallbacks read is not there as long as no guard misses.
+    QVERIFY2(replayed["verified"]["passed"] == true && replayed["weight_budget"]["pinned_bytes"].get<int64_t>() > 0 &&
+                 replayed["weight_budget"]["pinned_bytes"] <= b["pinned_bytes"],
+             replayed["weight_budget"].dump(1).c_str());
+    Arguments inspect = {"inspect", switch_model(), "--annotate", pinned, "--text", "-"};
+    QVERIFY(run_program(inspect).out.find(" @residency=pinned") != std::string::npos);
+    VERIFY_REFUSED(annotated("run", {"*.weight.residency=pinned"}, {"--weight-budget", "21kB"}), "--weight-budget",
+                   "are pinned (residency=pinned)");
+    VERIFY_REFUSED(annotated("run", {"*.weight.residency=often"}), "--annotate", "expected residency streamed or pinned");
+  }
+
   void what_no_kernel_supports_is_one_line() {
     const auto refused = [](const std::string& text) { return annotated("run", {text}); };
-    VERIFY_REFUSED(refused("no.such.kernel=linear.plain"), "--annotate", "a node \"no.such\": the model has none of this name");
-    VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate", "\"speed\" is no annotation (kernel, storage or format)");
+    VERIFY_REFUSED(refused("no.such.kernel=linear.plain"), "--annotate", "the model has no node \"no.such\"");
+    VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate", "\"speed\" is no annotation (kernel, storage, format or residency)");
     VERIFY_REFUSED(refused(kWi), "--annotate", "is not NAME.KEY=WORD");
     VERIFY_REFUSED(refused(kWi + ".kernel=linear.fast"), "--annotate",
                    "linear \"" + kWi + "\": expected kernel linear.panels or linear.plain, got \"linear.fast\"");
     VERIFY_REFUSED(refused(kWi + ".storage=f64"), "--annotate", "expected storage f32 or bf16, got \"f64\"");
     VERIFY_REFUSED(refused(kWi + ".storage=bf16"), "--annotate", "activation \"" + kAct + "\": no kernel reads %" + kWi + " in bf16");
-    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--annotate", "no.such.kernel=linear.plain"}), "--annotate", "none of this name");
+    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--annotate", "no.such.kernel=linear.plain"}), "--annotate", "has no node");
   }
 };
 STORMCELL_TEST(AnnotateTest)

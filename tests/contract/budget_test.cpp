@@ -27,6 +27,11 @@ class BudgetContractTest : public QObject {
       for (const char* key : {"dense_bytes", "expert_bytes", "slot_bytes", "executions", "reads", "bytes_read", "evictions", "held_bytes"})
         QVERIFY2(budget[key].get<int64_t>() > 0, key);
       QVERIFY(budget["stall_seconds"].get<double>() >= 0 && budget["slot_bytes"] <= budget["budget_bytes"]);
+      // What one execution did: of generate beside the others, else of each plan.
+      const Json& read = std::string_view(verb) == "generate" ? figures["weights_read"] : figures["baseline"]["weights_read"];
+      for (const char* key : {"executions", "reads", "bytes_read", "stall_ms", "stall_share"})
+        QVERIFY2(read.is_object() && read[key].get<double>() >= 0, key);
+      QVERIFY2(read["executions"] > 0 && read["reads"] > 0 && read["bytes_read"] > 0 && read["stall_share"] <= 1, read.dump(1).c_str());
     }
   }
   void people_are_told_what_was_read() {
@@ -34,14 +39,39 @@ class BudgetContractTest : public QObject {
     Arguments arguments = plain;
     arguments.insert(arguments.end(), {"--weight-budget", "21kB"});
     const Ended ended = run_program(arguments), without = run_program(plain);
-    for (const char* words : {"weights of branches", "--weight-budget 20.5 KiB", "evicted", "counted by the"})
+    for (const char* words :
+         {"weights of branches", "at a time (--weight-budget 20.5 KiB)", "other weights", "each execution  ", "of files, and ", "(mean of ",
+          "all executions", "took the place of another", "memory planned", "memory held", "counted by the"})
       QVERIFY2(ended.out.find(words) != std::string::npos && without.out.find(words) == std::string::npos, told(arguments, ended).c_str());
   }
+  void a_session_tells_a_run_under_a_budget_from_others() {
+    const Scratch scratch;
+    const std::string session = scratch.path("budgets.storm");
+    const Arguments plain = short_run("run", switch_model(), switch_data(), {"-o", session});
+    Arguments arguments = plain;
+    arguments.insert(arguments.end(), {"--weight-budget", "21kB"});
+    VERIFY_DONE(run_program(plain), plain);
+    VERIFY_DONE(run_program(arguments), arguments);
+    const Json runs = run_program({"inspect", session, "--json", "-"}).json()["runs"];
+    QVERIFY2(runs[0]["weight_budget"].is_null() && runs[1]["weight_budget"] == 21000, runs.dump(1).c_str());
+    const std::string list = run_program({"inspect", session}).out, words = "; 20.5 KiB for weights of branches";
+    QVERIFY2(list.find(words) != std::string::npos && list.find(words) == list.rfind(words), list.c_str());
+    // And what compares them warns, and shows what an execution read beside nothing.
+    const Ended compared = run_program({"compare", session + "#1", session + "#2"});
+    QVERIFY2(compared.err.find("the budgets for weights of branches differ (--weight-budget): none and 20.5 KiB") != std::string::npos,
+             compared.err.c_str());
+    for (const char* figure : {"weight_budget.budget_bytes", "baseline.weights_read.bytes_read", "baseline.weights_read.stall_share"})
+      QVERIFY2(compared.out.find(figure) != std::string::npos, compared.out.c_str());
+    QVERIFY2(compared.out.find("weight_budget.reads") == std::string::npos, compared.out.c_str());
+  }
   void what_is_no_size_is_refused() {
-    for (const char* wrong : {"0", "-5", "12G", "1e9", "much", "4 gb"}) {
+    for (const auto& [wrong, why] : {std::pair("0", "is too little"),
+                                     {"-5", "is no number of bytes"},
+                                     {"12G", "is no number of bytes"},
+                                     {"much", "is no number of bytes"}}) {
       Arguments arguments = short_run("run", switch_model(), switch_data());
       arguments.push_back("--weight-budget=" + std::string(wrong));
-      VERIFY_REFUSED(arguments, "--weight-budget", "does not fit");
+      VERIFY_REFUSED(arguments, "--weight-budget", why);
     }
   }
   void too_small_a_budget_says_what_is_needed() {

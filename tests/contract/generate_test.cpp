@@ -1,4 +1,4 @@
-// Decoding: what is recorded of its labels, and other number formats than the stored one.
+// Decoding: where it ends, which models can, what is recorded of its labels, and other number formats than the stored one.
 #include <map>
 #include <numeric>
 
@@ -38,6 +38,26 @@ std::string stored_as_bf16(const std::string& model, const Scratch& scratch) {
 class GenerateTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
+
+  /// A file of four prompts, of 5, 30, 1 and 17 cells.
+  std::string unlike_prompts() const {
+    const std::vector<int64_t> lengths = {5, 30, 1, 17};
+    constexpr int64_t kLength = 30;
+    std::vector<int32_t> ids, mask;
+    for (size_t s = 0; s < lengths.size(); ++s)
+      for (int64_t i = 0; i < kLength; ++i) {
+        // Of the last sequence the padding stands first.
+        const bool real = s == 3 ? i >= kLength - lengths[s] : i < lengths[s];
+        mask.push_back(real);
+        ids.push_back(real ? static_cast<int32_t>(3 + (i * 7 + static_cast<int64_t>(s) * 5) % 45) : 0);
+      }
+    const std::vector<int64_t> shape = {static_cast<int64_t>(lengths.size()), kLength};
+    std::string data = scratch_.path("unlike.safetensors");
+    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i32, shape, ids.data()},
+                                                {"attention_mask", DType::i32, shape, mask.data()}};
+    write_safetensors(data, tensors);
+    return data;
+  }
 
  private slots:
   void labels_are_recorded_with_every_turn_data() {
@@ -112,28 +132,44 @@ class GenerateTest : public QObject {
 
   /// Padding in a batch is nobody's: it is not computed, kept or attended to, wherever it stands.
   void sequences_of_unlike_length_answer_as_if_alone() {
-    const std::vector<int64_t> lengths = {5, 30, 1, 17};
-    constexpr int64_t kLength = 30;
-    std::vector<int32_t> ids, mask;
-    for (size_t s = 0; s < lengths.size(); ++s)
-      for (int64_t i = 0; i < kLength; ++i) {
-        // Of the last sequence the padding stands first.
-        const bool real = s == 3 ? i >= kLength - lengths[s] : i < lengths[s];
-        mask.push_back(real);
-        ids.push_back(real ? static_cast<int32_t>(3 + (i * 7 + static_cast<int64_t>(s) * 5) % 45) : 0);
-      }
-    const std::vector<int64_t> shape = {static_cast<int64_t>(lengths.size()), kLength};
-    const std::string data = scratch_.path("unlike.safetensors");
-    const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i32, shape, ids.data()},
-                                                {"attention_mask", DType::i32, shape, mask.data()}};
-    write_safetensors(data, tensors);
+    const std::string data = unlike_prompts();
     const auto generate = [&](const std::string& batch) {
       return json_of({"generate", mixtral_model(), "--data", data, "--batch", batch, "--max-new-tokens", "8"});
     };
     const Json alone = generate("1"), together = generate("4");
-    QCOMPARE(alone["outputs"].size(), lengths.size());
+    QCOMPARE(alone["outputs"].size(), size_t{4});
     QCOMPARE(together["outputs"].dump(), alone["outputs"].dump());
     QVERIFY2(together["verified"]["passed"].get<bool>(), together["verified"].dump(1).c_str());
+  }
+
+  /// Each turn's cells stand behind their own prompts, in the session, in what is exported, and in what comes back from that.
+  void turns_behind_prompts_of_unlike_length_are_recorded_where_they_stand() {
+    const std::string data = unlike_prompts(), session = scratch_.path("unlike.storm"), back = scratch_.path("unlike-back.storm"),
+                      trace = scratch_.path("unlike-trace.safetensors");
+    json_of({"generate", mixtral_model(), "--data", data, "--batch", "4", "--max-new-tokens", "8", "-o", session});
+    // Behind the last real cell: of the last prompt, whose padding stands first, that is the end of the row.
+    const std::vector<int32_t> behind = {5, 30, 1, 30};
+    VERIFY_DONE(run_program({"export", session, "--format", "native", "-o", trace}), Arguments{"export"});
+    VERIFY_DONE(run_program({"import", trace, "-o", back}), Arguments{"import"});
+    for (const std::string& file : {session, back}) {
+      const SessionReader reader(file);
+      const RunSummary run = reader.find_run("");
+      int32_t turns = 0;
+      for (int64_t b = 0; b < run.batches; ++b)
+        for (const BatchSpace& space : reader.spaces(run.id, b)) {
+          if (space.cells.phase != Phase::decode) {
+            QCOMPARE(space.cells.cells(), int64_t{4 * 30});
+            continue;
+          }
+          for (int64_t s = 0; s < 4; ++s) QCOMPARE(space.cells.position(s), behind[static_cast<size_t>(s)] + turns);
+          ++turns;
+        }
+      QCOMPARE(turns, 7);
+      reader.check();
+    }
+    const Arguments table = {"export", session, "--format", "csv", "--what", "decisions"};
+    const std::string rows = run_program(table).out, phase_cells = ",2,3,3,";  // sequence 2, position 3, step 3
+    QVERIFY2(rows.find(phase_cells) != std::string::npos && rows.find(",2,33,33,") == std::string::npos, rows.substr(0, 400).c_str());
   }
 
   void weights_converted_at_load_decode_as_weights_that_are_stored_so_data() {
@@ -158,6 +194,33 @@ class GenerateTest : public QObject {
     const RunSummary run = reader.find_run("");
     QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::finished));
     QCOMPARE(reader.total_loads(run.id, 0).load, converted["routing"][0]["load"].get<std::vector<int64_t>>());
+  }
+
+  void generate_counts_every_end_token() {
+    const Arguments plain = short_run("generate", switch_model(), "random:4x6", {"--max-new-tokens", "5"});
+    const Json before = json_of(plain);
+    const int end = before["outputs"][0]["ids"][1].get<int>();
+    int64_t stopped = 0;
+    for (const Json& output : before["outputs"]) {
+      const auto ids = output["ids"].get<std::vector<int>>();
+      stopped += std::find(ids.begin(), ids.end(), end) != ids.end() || ids.back() == 1;
+    }
+    const ModelCopy model;
+    model.write("generation_config.json", Json{{"eos_token_id", {1, end}}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}}.dump());
+    const Json after = json_of(short_run("generate", model.folder(), "random:4x6", {"--max-new-tokens", "5"}));
+    QVERIFY(stopped > before["stopped"]["eos"].get<int64_t>());
+    QCOMPARE(after["stopped"]["eos"].get<int64_t>(), stopped);
+    QCOMPARE(after["outputs"][0]["ids"].back().get<int>(), end);
+  }
+
+  void generate_of_a_decoder_only_model() {
+    const Json j = json_of(short_run("generate", mixtral_model(), "random:2x5", {"--max-new-tokens", "3"}));
+    QCOMPARE(j["sequences"].get<int>(), 2);
+  }
+
+  void generate_of_a_model_without_decoder_is_refused() {
+    const Arguments arguments = short_run("generate", switch_model("encoder-only-dense"), "random:2x5");
+    VERIFY_REFUSED(arguments, switch_model("encoder-only-dense"), "generate");
   }
 
   void a_number_format_that_is_none_is_refused() {

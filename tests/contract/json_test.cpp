@@ -1,7 +1,6 @@
 // The JSON of every verb: its schema, and the keys that users depend on.
 #include <algorithm>
 
-#include "core/session/session_reader.h"
 #include "core/summary/settings.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
@@ -72,7 +71,7 @@ const std::vector<std::string> kRun = {"phase",
 std::vector<std::string> plan(const std::string& name) {
   std::vector<std::string> paths;
   for (const char* key : {"latency_ms.median", "latency_ms.p95", "latency_ms.min", "latency_ms.mean", "latency_ms.runs", "cells_per_s",
-                          "tokens_per_s", "limit_share", "peak_weight_bytes", "peak_activation_bytes"})
+                          "tokens_per_s", "limit_share", "peak_weight_bytes", "peak_activation_bytes", "states", "weights_read"})
     paths.push_back(name + "." + key);
   return paths;
 }
@@ -112,6 +111,7 @@ class JsonTest : public QObject {
                                            "routers[].hoistable.flops",
                                            "routers[].mixes[]",
                                            "operators.linear",
+                                           "plan",
                                            "unsupported"};
     VERIFY_KEYS(j, "stormcell.inspect/1", keys);
     QCOMPARE(j["family"].get<std::string>(), std::string("switch_transformers"));
@@ -119,6 +119,7 @@ class JsonTest : public QObject {
     QCOMPARE(j["routers"][0]["name"].get<std::string>(), std::string("encoder.block.1.layer.1.mlp"));
     QCOMPARE(j["routers"][0]["branches"].get<int>(), 8);
     QVERIFY(j["parameters"].get<int64_t>() > 0 && j["flops_per_cell"].get<double>() > 0);
+    QVERIFY(j["plan"].is_null());  // --segments asks for it
   }
 
   void inspect_of_a_preset_generates_no_weights() {
@@ -189,43 +190,6 @@ class JsonTest : public QObject {
     QCOMPARE(replayed["passes"].size(), written["passes"].size());
   }
 
-  void the_first_batches_can_be_profiled_and_one_batch_alone_is_both() {
-    const Json first = json_of(short_run("optimize", switch_model(), "random:16x5", {"--batch", "2", "--profile-split", "first"}));
-    QVERIFY2(first["split"] == (Json{{"rule", "first"}, {"profiled", 2}, {"measured", 6}, {"same", false}}), first["split"].dump().c_str());
-    QCOMPARE(first["settings"]["profile_split"].get<std::string>(), std::string("first"));
-    const Arguments one = short_run("optimize", switch_model(), switch_data());
-    QVERIFY(json_of(one)["split"]["same"].get<bool>());
-    const Ended told = run_program(one);
-    QVERIFY2(told.out.find("profiled and measured on the same batch, the only one") != std::string::npos, told.out.c_str());
-    QVERIFY(json_of(short_run("run", switch_model(), switch_data()))["split"].is_null());
-  }
-
-  void what_is_left_out_is_not_in_the_configuration() {
-    // Without --keep-all: whatever chance decides, configuration, passes and plans say the same.
-    const Json j = json_of({"optimize", switch_model(), "--data", "random:32x5", "--batch", "2", "--measure-seconds", "0.2"});
-    size_t applied = 0;
-    for (const Json& pass : j["passes"]) {
-      const bool is = pass["applied"].get<bool>(), left_out = pass["left_out"].get<bool>();
-      applied += is;
-      QCOMPARE(j["config"]["passes"].contains(pass["name"].get<std::string>()), is);
-      QVERIFY(!(is && left_out));
-      QCOMPARE(pass["reason"].get<std::string>().starts_with("left out: "), left_out);
-      if (left_out)
-        QVERIFY(pass["speedup_own_ci95"][1].get<double>() < 1 || pass["reason"].get<std::string>().find("all passes") != std::string::npos);
-      QCOMPARE(pass["speedup_cumulative"].is_number(), is);
-    }
-    QCOMPARE(j["optimized"].is_object(), applied > 0);
-    QCOMPARE(j["speedup"].is_number(), applied > 0);
-  }
-
-  void optimize_takes_the_passes_it_is_told() {
-    const Json only = json_of(short_run("optimize", switch_model(), switch_data(), {"--only", "horizontal-fusion"}));
-    QCOMPARE(only["passes"].size(), size_t{1});
-    QCOMPARE(only["passes"][0]["name"].get<std::string>(), std::string("horizontal-fusion"));
-    const Json without = json_of(short_run("optimize", switch_model(), switch_data(), {"--disable", "dead-path,vertical-fusion"}));
-    for (const Json& pass : without["passes"]) QVERIFY(pass["name"] != "dead-path" && pass["name"] != "vertical-fusion");
-  }
-
   void every_setting_is_an_option_that_comes_back() {
     // The command line that the settings of a run give does the run again, with the same settings.
     for (const char* verb : {"run", "generate", "optimize"}) {
@@ -254,6 +218,7 @@ class JsonTest : public QObject {
       QVERIFY2(run_program(help).out.find(std::string(s.option)) != std::string::npos, std::string(s.key).c_str());
     }
   }
+
   void batches_of_like_length_are_told_beside_the_others() {
     // Lengths 1 to 11, the end token included, long and short by turns.
     std::string lines;
@@ -282,92 +247,6 @@ class JsonTest : public QObject {
     const Json replayed = json_of(short_run("run", model, text, replay));
     QVERIFY(replayed["dataset"]["by_length"].get<bool>() && replayed["settings"]["bucket_by_length"].get<bool>());
     QVERIFY(replayed["dataset"]["cells"] == like["dataset"]["cells"]);
-  }
-
-  void a_plan_that_computes_less_has_a_limit_of_its_own() {
-    // Long and short lines by turns: nearly half of the cells pad.
-    std::string lines;
-    for (int i = 0; i < 20; ++i) lines += std::string(i % 2 ? 10 : 1, 'a') + "\n";
-    const std::string model = model_with_tokenizer(scratch_), text = scratch_.write("uneven.txt", lines);
-    const Json j = json_of(short_run("optimize", model, text, {"--batch", "5", "--only", "unpad", "--keep-all"}));
-    QVERIFY2(j["passes"][0]["applied"].get<bool>(), j["passes"].dump().c_str());
-    const auto limit = [&](const char* plan) { return j[plan]["limit_share"].get<double>() * j[plan]["latency_ms"]["mean"].get<double>(); };
-    QVERIFY2(limit("optimized") < 0.95 * limit("baseline"), j.dump().c_str());
-    // Padding is no work that anybody asked for: both plans computed the same cells.
-    const auto cells = [&](const char* plan) { return j[plan]["cells_per_s"].get<double>() * j[plan]["latency_ms"]["mean"].get<double>(); };
-    QVERIFY2(std::abs(cells("optimized") - cells("baseline")) < 1e-6 * cells("baseline"), j.dump().c_str());
-    QVERIFY(cells("baseline") * 1e-3 * j["dataset"]["batches"].get<double>() < j["dataset"]["cells"].get<double>());
-  }
-
-  void options_of_passes_are_kept_and_replayed() {
-    const std::string config = scratch_.path("options.json");
-    const Json written = json_of(short_run("optimize", switch_model(), switch_data(),
-                                           {"--only", "vertical-fusion", "--pass-option", "vertical-fusion.activations=off",
-                                            "--pass-option", "vertical-fusion.norms=on", "--config-out", config}));
-    const Json options = {{"activations", "off"}};
-    QVERIFY2(written["passes"][0]["options"] == options, written["passes"][0].dump().c_str());
-    const std::string reason = written["passes"][0]["reason"].get<std::string>();
-    QVERIFY2(reason.starts_with("with activations=off: ") && reason.find("residual") != std::string::npos, reason.c_str());
-    QVERIFY2(Json::parse(Scratch::read(config))["passes"]["vertical-fusion"] == options, written["config"].dump().c_str());
-    const Json replayed = json_of(short_run("run", switch_model(), switch_data(), {"--config", config}));
-    QVERIFY2(replayed["passes"][0]["options"] == options, replayed["passes"][0].dump().c_str());
-    // Behind it optimize says what --keep-all kept, which the clock decides.
-    QVERIFY2(reason.starts_with(replayed["passes"][0]["reason"].get<std::string>()), reason.c_str());
-  }
-
-  void without_a_pass_that_applied_nothing_is_compared() {
-    const Arguments arguments = short_run("optimize", switch_model(), switch_data(),
-                                          {"--disable", "unpad,dead-path,vertical-fusion,horizontal-fusion,bf16-storage"});
-    const Json j = json_of(arguments);
-    QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["optimized"].is_null() && j["baseline"].is_object());
-    QVERIFY(run_program(arguments).out.find("no pass applied; nothing to compare") != std::string::npos);
-  }
-
-  void guards_that_miss_are_warned_of_and_what_they_load_is_loaded() {
-    // One token needs one branch of each router; other data need the others.
-    const std::string config = scratch_.path("narrow.json");
-    const Json narrow = json_of(short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config}));
-    QVERIFY(narrow["unloaded_weight_bytes"].get<int64_t>() > 0 && narrow["warnings"].dump().find("guards") == std::string::npos);
-    const Json other = json_of(short_run("run", switch_model(), "random:16x12x12", {"--config", config}));
-    QCOMPARE(other["unloaded_weight_bytes"].get<int64_t>(), int64_t{0});
-    QVERIFY(other["routing_of"] == "optimized");
-    QVERIFY(other["passes"][0]["fallbacks"].get<int64_t>() > 0 && other["passes"][0]["guard_hits"].get<int64_t>() == 0);
-    QVERIFY2(other["warnings"].dump().find("guards missed") != std::string::npos, other["warnings"].dump().c_str());
-    QVERIFY(other["verified"]["passed"].get<bool>());
-  }
-
-  void a_pass_whose_guards_never_hold_is_left_out_whatever_it_costs() {
-    // Every fourth name is profiled; the others go elsewhere.
-    std::string lines;
-    for (int i = 0; i < 12; ++i) lines += i % 4 == 0 ? "а\n" : "Ρόδος και Κρήτη, Αθήνα\n";
-    const std::string data = scratch_.write("narrow.txt", lines);
-    const Json j = json_of({"optimize", "demo:switch-names", "--data", data, "--only", "dead-path", "--batch", "1", "--measure-seconds",
-                            "0.2", "--verify-seconds", "0"});
-    const Json& pass = j["passes"][0];
-    QVERIFY2(pass["left_out"] == true && pass["applied"] == false, pass.dump(1).c_str());
-    QVERIFY2(pass["reason"].get<std::string>().find("left out: its guards never held on the ") == 0, pass.dump(1).c_str());
-    QVERIFY(j["verified"]["passed"] == true && j["config"]["passes"].empty());
-  }
-
-  void guards_are_counted_once_a_batch_wherever_they_are_shown() {
-    const std::string config = scratch_.path("counted.json"), session = scratch_.path("counted.storm");
-    json_of(short_run("optimize", switch_model(), "random:1x1x1", {"--only", "dead-path", "--config-out", config}));
-    const Json j = json_of(short_run("run", switch_model(), "random:12x6x6", {"--batch", "2", "--config", config, "-o", session}));
-    const int64_t hits = j["passes"][0]["guard_hits"].get<int64_t>(), misses = j["passes"][0]["fallbacks"].get<int64_t>();
-    const SessionReader reader(session);
-    int64_t session_hits = 0, session_misses = 0;
-    for (const BatchSummary& b : reader.batches(reader.find_run("").id, {0, 100}))
-      session_hits += b.guard_hits, session_misses += b.guard_misses;
-    QVERIFY(misses > 0);
-    QCOMPARE(hits, session_hits);
-    QCOMPARE(misses, session_misses);
-    const Json found = json_of(
-        short_run("optimize", switch_model(), "random:12x3x3", {"--batch", "1", "--only", "dead-path", "--keep-all", "-o", session}));
-    const RunSummary run = reader.find_run("");
-    int64_t all = 0;
-    for (const BatchSummary& b : reader.batches(run.id, {0, 100})) all += b.guard_hits + b.guard_misses;
-    QVERIFY(all > 0 && all % 12 == 0);
-    QCOMPARE(found["passes"][0]["guard_hits"].get<int64_t>() + found["passes"][0]["fallbacks"].get<int64_t>(), all);
   }
 
   void routing_is_counted_with_and_without_padding() {
@@ -435,6 +314,9 @@ class JsonTest : public QObject {
                                            "latency_ms.runs", "stopped.eos",       "stopped.length", "accuracy"};
     VERIFY_KEYS(j, "stormcell.generate/1", all({keys}));
     QCOMPARE(j["phase"].get<std::string>(), std::string("decode"));
+    QCOMPARE(j["settings"]["phase"].get<std::string>(), std::string("decode"));
+    QVERIFY(j["outputs"].size() == 4 && j["outputs"][0]["ids"].is_array() && j["outputs"][0].contains("text"));
+    QVERIFY(j["weight_budget"].is_null() && j["weights_read"].is_null());
     QCOMPARE(j["sequences"].get<int>(), 4);
     QCOMPARE(j["stopped"]["eos"].get<int>() + j["stopped"]["length"].get<int>(), 4);
     QVERIFY(j["accuracy"].is_null());
@@ -445,33 +327,6 @@ class JsonTest : public QObject {
     QVERIFY2(v["compared"].get<int64_t>() >= j["tokens"].get<int64_t>() && v["tolerance"] == 1e-4 && v["max_rel_diff"].get<double>() > 0 &&
                  v["flips"] == v["explained_flips"] && v["reasons"].empty() && v["near_ties"] == 0 && v["follows"] == 0,
              v.dump(1).c_str());
-  }
-
-  void generate_counts_every_end_token() {
-    const Arguments plain = short_run("generate", switch_model(), "random:4x6", {"--max-new-tokens", "5"});
-    const Json before = json_of(plain);
-    const int end = before["outputs"][0]["ids"][1].get<int>();
-    int64_t stopped = 0;
-    for (const Json& output : before["outputs"]) {
-      const auto ids = output["ids"].get<std::vector<int>>();
-      stopped += std::find(ids.begin(), ids.end(), end) != ids.end() || ids.back() == 1;
-    }
-    const ModelCopy model;
-    model.write("generation_config.json", Json{{"eos_token_id", {1, end}}, {"pad_token_id", 0}, {"decoder_start_token_id", 0}}.dump());
-    const Json after = json_of(short_run("generate", model.folder(), "random:4x6", {"--max-new-tokens", "5"}));
-    QVERIFY(stopped > before["stopped"]["eos"].get<int64_t>());
-    QCOMPARE(after["stopped"]["eos"].get<int64_t>(), stopped);
-    QCOMPARE(after["outputs"][0]["ids"].back().get<int>(), end);
-  }
-
-  void generate_of_a_decoder_only_model() {
-    const Json j = json_of(short_run("generate", mixtral_model(), "random:2x5", {"--max-new-tokens", "3"}));
-    QCOMPARE(j["sequences"].get<int>(), 2);
-  }
-
-  void generate_of_a_model_without_decoder_is_refused() {
-    const Arguments arguments = short_run("generate", switch_model("encoder-only-dense"), "random:2x5");
-    VERIFY_REFUSED(arguments, switch_model("encoder-only-dense"), "generate");
   }
 
   void compare() {

@@ -1,5 +1,6 @@
 // --phase: decoding is profiled, optimised, measured and verified as a forward pass is.
 #include <QFileInfo>
+#include <filesystem>
 
 #include "core/session/session_reader.h"
 #include "core/summary/settings.h"
@@ -103,6 +104,12 @@ class PhaseTest : public QObject {
     for (const Json& run : runs) QCOMPARE(run["batches"].get<int64_t>(), int64_t{4});
     QCOMPARE(Json::parse(Scratch::read(config))["phase"].get<std::string>(), std::string("forward"));
     QCOMPARE(Json::parse(Scratch::read(scratch.path("plan.decode.json")))["phase"].get<std::string>(), std::string("decode"));
+    // Both are replayed, each in its phase; one alone says nothing of the other.
+    const Json again = json_of(decoding("run", model.toStdString(), {"--config", config}, "both"));
+    QCOMPARE(again["config"]["phase"].dump(), again["phase"].dump());
+    QCOMPARE(again["decode"]["config"]["phase"].dump(), again["decode"]["phase"].dump());
+    std::filesystem::remove(scratch.path("plan.decode.json"));
+    VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", config}, "both"), "--config", "plan.decode.json is not there");
   }
 
   void a_pass_that_is_wrong_in_decoding_fails_the_run_data() {

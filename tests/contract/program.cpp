@@ -42,8 +42,12 @@ Ended run_program(const Arguments& arguments, const Surroundings& around) {
   if (!around.folder.empty()) process.setWorkingDirectory(QString::fromStdString(around.folder));
   if (!around.out_file.empty()) process.setStandardOutputFile(QString::fromStdString(around.out_file));
   process.setChildProcessModifier([&around] {
-    const rlimit limit = {static_cast<rlim_t>(around.file_bytes), static_cast<rlim_t>(around.file_bytes)};
-    if (around.file_bytes > 0) ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto limit_to = [](auto resource, int64_t bytes) {
+      const rlimit limit = {static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+      if (bytes > 0) ::setrlimit(resource, &limit);
+    };
+    limit_to(RLIMIT_FSIZE, around.file_bytes);
+    limit_to(RLIMIT_AS, around.address_bytes);
     if (around.obey_permissions) ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0);
   });
   const std::string program = around.fault.empty() ? program_path() : checkout_build_folder() + "/tests/stormcell_faulty";

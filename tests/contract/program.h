@@ -25,6 +25,7 @@ struct Surroundings {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string out_file;           ///< standard output goes there
   int64_t file_bytes = 0;         ///< no file may grow beyond; 0: no limit
+  int64_t address_bytes = 0;      ///< of address space it may have; 0: no limit
   bool obey_permissions = false;  ///< the superuser too
   std::string fault = {};         ///< a pass of tests/testing/faulty that runs before all others; empty: the program as it is
 };

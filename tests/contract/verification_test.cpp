@@ -70,6 +70,44 @@ class VerificationTest : public QObject {
     QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["outputs"][0]["free_max_rel_diff"].is_number(), format.dump().c_str());
   }
 
+  void what_a_format_costs_is_measured_where_tokens_are_decoded_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("stored");
+    QTest::newRow("decoder-only") << QString::fromStdString(mixtral_model()) << QString::fromStdString(mixtral_model("stored-bf16"));
+    QTest::newRow("encoder-decoder") << QString::fromStdString(switch_model()) << QString::fromStdString(switch_model("stored-bf16"));
+  }
+  void what_a_format_costs_is_measured_where_tokens_are_decoded() {
+    QFETCH(const QString, model);
+    QFETCH(const QString, stored);
+    const Arguments decoding = {"--phase", "decode", "--max-new-tokens", "6"};
+    const auto with = [&](Arguments more) {
+      more.insert(more.end(), decoding.begin(), decoding.end());
+      return more;
+    };
+    const Arguments arguments = converted(model.toStdString(), "bf16", with({"--tolerance", "1"}));
+    const Ended ended = run_program(arguments);
+    QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
+    const Json v = ended.json()["verified"], format = v["format"];
+    QVERIFY2(format["dtype"] == "bf16" && format["passed"] == true && format["tolerance"] == 1, v.dump(1).c_str());
+    QVERIFY2(format["outputs"].size() == 1 && format["outputs"][0]["name"] == "logits", format.dump(1).c_str());
+    // Rounding the weights changes the logits, executing them rightly does not.
+    QVERIFY2(format["max_rel_diff"].get<double>() > 1e-4 && v["max_rel_diff"].get<double>() < format["max_rel_diff"].get<double>(),
+             v.dump(1).c_str());
+    QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["choices"].get<int64_t>() > 0, format.dump(1).c_str());
+    QCOMPARE(format["sequences"].dump(), v["tokens"]["sequences"].dump());
+    QVERIFY(format["equal_sequences"].get<int64_t>() <= format["sequences"].get<int64_t>());
+    QVERIFY2(ended.json()["warnings"].dump().find("--dtype costs") == std::string::npos, ended.json()["warnings"].dump().c_str());
+    // More than is allowed fails the run; f32 holds what was stored in bf16.
+    const Arguments strict = converted(model.toStdString(), "bf16", with({"--tolerance", "0.0001"}));
+    const Ended failed = run_program(strict);
+    QVERIFY2(failed.exit == 1 && failed.err.find("bf16 changes the outputs by") != std::string::npos, told(strict, failed).c_str());
+    const Arguments widened = converted(stored.toStdString(), "f32", with({}));
+    const Ended wide = run_program(widened);
+    QVERIFY2(wide.exit == 0, told(widened, wide).c_str());
+    const Json nothing = wide.json()["verified"]["format"];
+    QVERIFY2(nothing["dtype"] == "f32" && nothing["max_rel_diff"].get<double>() < 1e-4, nothing.dump(1).c_str());
+  }
+
   void more_than_the_tolerance_fails_and_states_no_speed_up() {
     Arguments arguments = converted(mixtral_model(), "bf16", {"--tolerance", "0.0001"});
     arguments[0] = "optimize";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu/grouped/grouped.h"
+#include "tests/gpu/exact_activation.h"
 
 namespace stormcell::testing {
 
@@ -90,21 +91,6 @@ Product<T> random_product(std::mt19937& random, int32_t panels, int32_t most_row
   a.x = p.x.data(), a.w = p.w.data(), a.y = p.y.data();
   a.activation = static_cast<gpu::Activation>(random() % 5);
   return p;
-}
-
-inline double exact_activation(gpu::Activation kind, double v) {
-  switch (kind) {
-    case gpu::Activation::relu:
-      return std::max(v, 0.0);
-    case gpu::Activation::gelu_erf:
-      return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-    case gpu::Activation::gelu_tanh:
-      return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
-    case gpu::Activation::silu:
-      return v / (1 + std::exp(-v));
-    default:
-      return v;
-  }
 }
 
 /// Empty when y is right within the format, and nothing else was written.

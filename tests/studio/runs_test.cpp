@@ -41,6 +41,8 @@ class RunsTest : public QObject {
     QCOMPARE(progress_text("measuring", 1, 4, 10), QString("measuring, 25 %, 30 s left"));
     QCOMPARE(progress_text("measuring", 1, 4, 0.01), QString("measuring, 25 %"));
     QCOMPARE(progress_text("opening", 0, 0, 10), QString("opening"));
+    QCOMPARE(progress_text("measuring", 1, 4, 10, "3 reads, 7.0 KiB, waited 0.2 s"),
+             QString("measuring, 25 %, 30 s left; 3 reads, 7.0 KiB, waited 0.2 s"));
   }
 
   void a_run_of_batches_of_like_length_is_the_command_that_repeats_it() {

@@ -102,6 +102,33 @@ class WindowTest : public QObject {
     QVERIFY(!window.view());
   }
 
+  void the_list_of_runs_says_which_failed_and_which_had_a_budget() {
+    const std::string path = folder_.filePath("failed.storm").toStdString();
+    {
+      const AllowBlocking allowed;
+      make_session(path, 3);
+      RunStart start = some_run("second");
+      start.dataset = R"({"name":"random:4x12","settings":{"model":"m","weight_budget":1048576}})";
+      SessionWriter writer(path, some_model());
+      auto run = writer.begin_run(start);
+      record_batches(*run, start.layout, 0, 2);
+      run->finish(RunStatus::failed);
+      run.reset();
+      writer.close();
+    }
+    MainWindow window;
+    window.show();
+    window.open(QString::fromStdString(path));
+    QTRY_VERIFY(window.view() && window.view()->has_content());
+    QStringList runs;
+    for (const QListWidget* list : window.findChildren<QListWidget*>())
+      for (int i = 0; i < list->count(); ++i)
+        if (list->item(i)->text().startsWith('#')) runs << list->item(i)->text();
+    QCOMPARE(runs.size(), 2);
+    QVERIFY2(runs[0].contains("finished") && !runs[0].contains("for weights of branches"), qPrintable(runs[0]));
+    QVERIFY2(runs[1].contains("2 batches, failed") && runs[1].contains("1.0 MiB for weights of branches"), qPrintable(runs[1]));
+  }
+
   void the_sample_session_is_one_click_away() {
     MainWindow window;
     window.show();

@@ -48,7 +48,7 @@ inline ExecutionResult execute_once(Device& device, const RandomCase& c, const E
 inline ReplayedDecisions decisions_by_router(const OracleResult<float>& reference, const Graph& graph) {
   const Program program = lower(std::make_shared<Graph>(graph));
   ReplayedDecisions replayed(program.routers.size());
-  for (size_t r = 0; r < replayed.size(); ++r)
+  for (const RouterId r : replayed.ids())
     for (const OracleDecision& d : reference.decisions)
       if (d.router == program.routers[r].name) replayed[r].push_back({d.choice, d.ancestor});
   return replayed;

@@ -9,9 +9,19 @@
 
 #include "core/base/error.h"
 #include "core/cpu/kernels/kernel_table.h"
-#include "core/runtime/segments.h"
 
 namespace stormcell::testing {
+
+namespace {
+thread_local const EmulatedDevice* within_segment_of = nullptr;
+
+struct WithinSegment {
+  explicit WithinSegment(const EmulatedDevice& device) { within_segment_of = &device; }
+  ~WithinSegment() { within_segment_of = nullptr; }
+  WithinSegment(const WithinSegment&) = delete;
+  WithinSegment& operator=(const WithinSegment&) = delete;
+};
+}  // namespace
 
 // A signalling pattern: as float a NaN, as index far out of range, so that reading what nobody wrote shows.
 constexpr unsigned char kPoison = 0xff;
@@ -91,11 +101,13 @@ class EmulatedStream : public Stream {
       if (item.reaches) item.reaches->reached = true;
   }
   void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) override {
+    device_.refuse_within_segment("a copy to the device");
     device_.check(to, bytes, "copy to device");
     if (bytes > 0 && device_.owns(from)) failed("emulated device", "copy to device from a device pointer");
     if (bytes > 0) put([=] { std::memcpy(reinterpret_cast<void*>(to.value), from, static_cast<size_t>(bytes)); });
   }
   void copy_to_host(void* to, DeviceAddress from, int64_t bytes) override {
+    device_.refuse_within_segment("a copy to the host");
     device_.check(from, bytes, "copy to host");
     if (bytes > 0 && device_.owns(to)) failed("emulated device", "copy to host into a device pointer");
     if (bytes > 0) put([=] { std::memcpy(to, reinterpret_cast<const void*>(from.value), static_cast<size_t>(bytes)); });
@@ -109,16 +121,19 @@ class EmulatedStream : public Stream {
     copy_to_host(to, from, bytes);
   }
   void record(Event& event) override {
+    device_.refuse_within_segment("an event");
     auto place = std::make_shared<Place>(Place{this, false, nullptr});
     static_cast<EmulatedEvent&>(event).place = place;
     put({{}, place, nullptr});
   }
   void wait(const Event& event) override {
     const std::shared_ptr<Place>& place = static_cast<const EmulatedEvent&>(event).place;
+    device_.refuse_within_segment("a wait");
     if (!place) failed("emulated device", "a stream waits for an event that was never recorded");
     put({{}, nullptr, place});
   }
   void synchronize() override {
+    device_.refuse_within_segment("a synchronisation");
     ++device_.synchronizations_;
     std::lock_guard lock(device_.running_);
     if (device_.order_ == StreamOrder::all_others_before) run_others();
@@ -171,21 +186,25 @@ class EmulatedStream : public Stream {
 class EmulatedExecutable : public Executable {
  public:
   EmulatedExecutable(EmulatedDevice& device, std::shared_ptr<const Program> program, std::unique_ptr<Executable> inner)
-      : Executable(std::move(program)), device_(device), inner_(std::move(inner)), segments_(segments_of(*program_, inner_->layout())) {}
+      : Executable(std::move(program)), device_(device), inner_(std::move(inner)) {}
   const ExecutableLayout& layout() const override { return inner_->layout(); }
   void submit(Stream& stream, const Submission& submission) override {
+    device_.refuse_within_segment("a submission");
     ++device_.submissions_;
     device_.check(submission.weights, 1, "weights");
     for (size_t i = 0; i < submission.inputs.size(); ++i) device_.check(submission.inputs[i], 1, "input");
     for (const DeviceAddress& replayed : submission.replayed)
       if (replayed) device_.check(replayed, 1, "replayed decisions");
     if (submission.pages) device_.check(submission.pages, 1, "table of pages");
-    static_cast<EmulatedStream&>(stream).put([this, submission] {
-      cpu::run_on_cpu(*inner_, submission);
+    static_cast<EmulatedStream&>(stream).put([this, &stream, submission] {
+      {
+        const WithinSegment within(device_);
+        inner_->submit(stream, submission);  // at once
+      }
       expect_leaf_end();
     });
   }
-  DeviceAddress address(int32_t operand) const override { return inner_->address(operand); }
+  DeviceAddress address(OperandId operand) const override { return inner_->address(operand); }
   DeviceAddress status() const override { return inner_->status(); }
   DeviceAddress records() const override { return inner_->records(); }
 
@@ -193,12 +212,22 @@ class EmulatedExecutable : public Executable {
   /// A submission asks for the host between two leaves only.
   void expect_leaf_end() const {
     const auto& status = *reinterpret_cast<const ExecutionStatus*>(inner_->status().value);
-    if (status.code != ExecutionStatus::done && !begins_leaf(segments_, status.resume))
-      failed("emulated device", "the host is asked for within a segment, before step " + std::to_string(status.resume));
+    if (status.code == ExecutionStatus::done) return;
+    const std::vector<Leaf>& leaves = layout().segments.leaves;
+    const auto leaf = static_cast<size_t>(status.leaf);
+    if (status.leaf < 1 || leaf >= leaves.size())
+      failed("emulated device",
+             "the host is asked for before leaf " + std::to_string(status.leaf) + " of " + std::to_string(leaves.size()));
+    const SegmentEnd before = leaves[leaf - 1].ends;
+    const bool parts = before == SegmentEnd::route || leaves[leaf].ends == SegmentEnd::wave;
+    const bool meant = status.code == ExecutionStatus::exchange ? before == SegmentEnd::exchange
+                       : status.guard != kNone                  ? before == SegmentEnd::fallback
+                                                                : parts;
+    if (!meant)
+      failed("emulated device", "the host is asked for before leaf " + std::to_string(status.leaf) + ", where nothing ends for that");
   }
   EmulatedDevice& device_;
   std::unique_ptr<Executable> inner_;
-  Segment segments_;
 };
 
 EmulatedDevice::EmulatedDevice(int threads, StreamOrder order) : team_(threads), order_(order) {}
@@ -209,6 +238,7 @@ DeviceInfo EmulatedDevice::info() const {
 }
 DeviceProbe EmulatedDevice::probe(int64_t, const CancellationToken&) { return {100, 100, 10, "emulated", "made up"}; }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::allocate(int64_t bytes, const std::string&) {
+  refuse_within_segment("an allocation");
   return std::make_unique<EmulatedBuffer>(*this, bytes);
 }
 std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, const std::string&) {
@@ -216,12 +246,17 @@ std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, con
 }
 std::unique_ptr<Event> EmulatedDevice::create_event() { return std::make_unique<EmulatedEvent>(); }
 void EmulatedDevice::put(Stream& stream, std::function<void()> work) { static_cast<EmulatedStream&>(stream).put(std::move(work)); }
+void EmulatedDevice::refuse_within_segment(const char* what) const {
+  if (within_segment_of == this) failed("emulated device", std::string(what) + " within a segment");
+}
 void EmulatedDevice::forget(std::byte* from, int64_t bytes) {
+  if (within_segment) within_segment();
   std::memset(from, kPoison, static_cast<size_t>(bytes));
   ++forgotten_;
 }
 std::unique_ptr<Stream> EmulatedDevice::create_stream() { return std::make_unique<EmulatedStream>(*this); }
 std::unique_ptr<DeviceBuffer> EmulatedDevice::load_weight(const WeightKey& key, const WeightSource& source) {
+  refuse_within_segment("a weight's loading");
   return cpu::load_cpu_weight(key, source, *this, team_);
 }
 void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) {
@@ -233,6 +268,7 @@ void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& so
 }
 std::unique_ptr<Executable> EmulatedDevice::compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                                     const CompileOptions& options) {
+  refuse_within_segment("a compilation");
   auto inner = cpu::compile_for_cpu(program, weights, options, *this, team_);
   return std::make_unique<EmulatedExecutable>(*this, std::move(program), std::move(inner));
 }

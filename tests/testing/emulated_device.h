@@ -1,7 +1,8 @@
 // A second device for the tests: what runs on it without a host synchronisation will run so on a GPU. Its memory is its own (poisoned when
 // handed out and, buffer by buffer, before and after the life that was planned for it, out of reach of plain pointers handed in by
-// mistake), its streams run later and in the order that a missing wait cannot bear, its synchronisations are counted, copies that hold
-// nobody up refuse memory that is not pinned, and its results are bit for bit those of the CPU kernels, because it runs them.
+// mistake), work of the host is refused within a segment, its streams run later and in the order that a missing wait cannot bear, its
+// synchronisations are counted, copies that hold nobody up refuse memory that is not pinned, and its results are bit for bit those of the
+// CPU kernels, because it runs them.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -9,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/cpu/cpu_device.h"
+#include "core/cpu/weight_layouts.h"
 
 namespace stormcell::testing {
 
@@ -38,6 +39,8 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights, const CompileOptions& options) override;
   int64_t synchronizations() const override { return synchronizations_; }
 
+  /// Called within segments, whenever a buffer's life begins or ends there: for what a test wants to see refused.
+  std::function<void()> within_segment;
   /// What a kernel of the test's own would do, on a stream of an emulated device.
   static void put(Stream& stream, std::function<void()> work);
   /// Submissions put on streams so far.
@@ -54,6 +57,8 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
  private:
   bool watches() const override { return true; }
   void forget(std::byte* from, int64_t bytes) override;
+  /// Throws Error where this thread runs a segment: what asks for the host ends one.
+  void refuse_within_segment(const char* what) const;
   friend class EmulatedStream;
   friend class EmulatedBuffer;
   friend class EmulatedPinned;

@@ -16,7 +16,8 @@ struct Held {
   std::set<int32_t> touches;
   int32_t first = INT32_MAX, last = -1;
   int64_t row_bytes = 0, rows = 1;
-  int32_t decision = -1, branch = kAllBranches;  // of the branch it belongs to; -1: none
+  ValueId decision;  // of the branch it belongs to, if any
+  int32_t branch = kAllBranches;
   bool survives = false;
   int place = 0;  // which of the surviving values of its branch and size it is
 };
@@ -50,7 +51,7 @@ class Counting {
   }
 
  private:
-  const Operand& operand(int32_t o) const { return program_.operands[o]; }
+  const Operand& operand(OperandId o) const { return program_.operands[o]; }
 
   // Which branch of each decision a step belongs to.
   void follow_branches() {
@@ -65,17 +66,16 @@ class Counting {
 
   // What a body yields is the guard's output, unless a step copies it; what is made in place is its input.
   void unite_values() {
-    one_.resize(program_.operands.size());
-    std::iota(one_.begin(), one_.end(), 0);
-    std::map<ValueId, int32_t> of_value;
+    for (const OperandId o : program_.operands.ids()) one_.push_back(o);
+    std::map<ValueId, OperandId> of_value;
     std::set<std::pair<ValueId, ValueId>> copies;
     for (const Step& step : program_.steps) {
       if (step.kind == StepKind::copy) copies.emplace(operand(step.inputs[0]).value, operand(step.outputs[0]).value);
       if (step.kind == StepKind::copy || step.kind == StepKind::save_rows || step.kind == StepKind::restore_rows) continue;
-      for (const int32_t o : step.inputs) of_value[operand(o).value] = o;
-      for (const int32_t o : step.outputs) of_value[operand(o).value] = o;
+      for (const OperandId o : step.inputs) of_value[operand(o).value] = o;
+      for (const OperandId o : step.outputs) of_value[operand(o).value] = o;
     }
-    for (const int32_t o : program_.outputs) of_value[operand(o).value] = o;
+    for (const OperandId o : program_.outputs) of_value[operand(o).value] = o;
     for (const Node& node : graph_.nodes)
       for (size_t b = 0; node.op->name == "guard" && b < 2; ++b)
         for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -85,19 +85,19 @@ class Counting {
         }
     for (const Node& node : graph_.nodes)
       if (node.op->in_place && of_value.contains(node.inputs[0]) && of_value.contains(node.outputs[0]))
-        if (const int32_t from = of_value[node.inputs[0]], to = of_value[node.outputs[0]]; operand(from).buffer == operand(to).buffer)
+        if (const OperandId from = of_value[node.inputs[0]], to = of_value[node.outputs[0]]; operand(from).buffer == operand(to).buffer)
           one_[root(from)] = root(to);
     for (const auto& [value, o] : of_value)
       if (graph_.value(value).kind == ValueKind::decision) decision_[value] = o;
   }
-  size_t root(int32_t o) const {
-    while (one_[static_cast<size_t>(o)] != o) o = one_[static_cast<size_t>(o)];
-    return static_cast<size_t>(o);
+  OperandId root(OperandId o) const {
+    while (one_[o] != o) o = one_[o];
+    return o;
   }
 
-  void touch(int32_t o, int32_t step) {
+  void touch(OperandId o, int32_t step) {
     if (operand(o).kind != BufferKind::arena) return;
-    held_[static_cast<int32_t>(root(o))].touches.insert(step);
+    held_[root(o)].touches.insert(step);
     const SpaceId space = graph_.value(operand(o).value).type.space;
     if (space == kNone || graph_.space(space).kind != SpaceKind::routed || operand(o).is_decision) return;
     held_[decision_.at(graph_.space(space).decision)].touches.insert(step);
@@ -105,10 +105,10 @@ class Counting {
 
   void touch_all() {
     for (int32_t s = 0; s < steps_; ++s) {
-      for (const int32_t o : program_.steps[s].inputs) touch(o, s);
-      for (const int32_t o : program_.steps[s].outputs) touch(o, s);
+      for (const OperandId o : program_.steps[s].inputs) touch(o, s);
+      for (const OperandId o : program_.steps[s].outputs) touch(o, s);
     }
-    for (const int32_t o : program_.outputs) touch(o, steps_);
+    for (const OperandId o : program_.outputs) touch(o, steps_);
     for (auto& [id, held] : held_) held.first = *held.touches.begin(), held.last = *held.touches.rbegin();
     for (bool changed = true; changed;) {
       changed = false;
@@ -121,7 +121,7 @@ class Counting {
     }
   }
 
-  void measure(int32_t id, Held& held) {
+  void measure(OperandId id, Held& held) {
     const Operand& o = operand(id);
     const Value& v = graph_.value(o.value);
     if (o.is_decision) {
@@ -186,9 +186,9 @@ class Counting {
   const Bindings& bounds_;
   int32_t steps_;
   std::vector<std::map<ValueId, int32_t>> branch_at_;
-  std::vector<int32_t> one_;
-  std::map<ValueId, int32_t> decision_;
-  std::map<int32_t, Held> held_;
+  IdVector<OperandId, OperandId> one_;
+  std::map<ValueId, OperandId> decision_;
+  std::map<OperandId, Held> held_;
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ class Annotating {
   /// A matrix that only products read, none of a kernel of its own.
   void hold(const Value& weight) {
     if (weight.kind != ValueKind::weight || weight.type.dtype != DType::bf16 || weight.type.content.size() != 2) return;
-    const auto id = static_cast<ValueId>(&weight - g_.values.data());
+    const ValueId id(&weight - g_.values.data());
     for (const NodeId user : users_[id]) {
       const Node& n = g_.node(user);
       // All branches of a grouped product are held alike.
@@ -91,7 +91,7 @@ class Annotating {
   Graph& g_;
   const Bf16Rows& rows_;
   Random random_;
-  IdVector<std::vector<NodeId>> users_;
+  IdVector<ValueId, std::vector<NodeId>> users_;
   double stores_;  // how likely a value that may lie in bf16 does
   bool sends_;     // rows that are sent to branches may
   AnnotationCounts counts_;

@@ -114,6 +114,31 @@ class CompareTest : public QObject {
     QCOMPARE(name_of("").name, QString());
   }
 
+  void a_budget_has_a_section_and_no_time_under_another_is_better() {
+    Comparison c = some_comparison();
+    c.rows.push_back(figure("baseline.weights_read.stall_share", 0.25, 0.5, {}));
+    c.rows.push_back(figure("weight_budget.budget_bytes", 1 << 20, 2 << 20, true));
+    c.rows.push_back({.figure = "weight_budget.reads", .a = 1038.0, .b = 24.0});
+    c.rows.push_back(figure("baseline.states.taken_bytes", 4096, 8192, true));
+    const CompareModel judged = make_compare(c, "a", "b");
+    const auto section = std::find_if(judged.sections.begin(), judged.sections.end(),
+                                      [](const CompareSection& s) { return s.title == "Weights under a budget"; });
+    QVERIFY(section != judged.sections.end() && section->rows.size() == 3);
+    QCOMPARE(row(judged, "baseline.weights_read.stall_share").name, QString("baseline: waits for weights, of its time"));
+    QCOMPARE(row(judged, "baseline.weights_read.stall_share").a, QString("25.0 %"));
+    QCOMPARE(row(judged, "weight_budget.budget_bytes").b, QString("2.00 MiB"));
+    QCOMPARE(row(judged, "baseline.states.taken_bytes").name, QString("baseline: states of sequences, taken at most"));
+    // Sums of both runs are there, and have no difference.
+    QCOMPARE(row(judged, "weight_budget.reads").meaning, Meaning::apart);
+    QCOMPARE(row(judged, "weight_budget.reads").a, QString("1,038"));
+    QCOMPARE(text_of(Meaning::apart), QString("not comparable"));
+    QCOMPARE(row(judged, "speedup").meaning, Meaning::better);
+    c.same_terms = false;
+    const CompareModel unlike = make_compare(c, "a", "b");
+    QCOMPARE(unlike.count(Meaning::better) + unlike.count(Meaning::worse), 0);
+    QCOMPARE(row(unlike, "speedup").meaning, Meaning::differs);
+  }
+
   void the_filter_keeps_sections_of_what_is_left() {
     const CompareModel m = make_compare(some_comparison(), "a", "b");
     QCOMPARE(make_lines(m, {"", CompareShow::all}).size(), size_t{14 + 7});

@@ -64,6 +64,27 @@ class DataTest : public QObject {
     QCOMPARE(view.table().rows.size(), 3 * kKeptKinds);
   }
 
+  void a_run_under_a_budget_and_one_that_failed_say_so() {
+    SessionData data = *read_session_data(session_, 2);
+    const auto page_of = [&] {
+      QTextBrowser page;
+      page.setHtml(make_page(data, 2, Theme::light()));
+      return page.toPlainText();
+    };
+    const auto budgets = [&] {
+      const Table table = make_table(data);
+      const auto column = std::find_if(table.columns.begin(), table.columns.end(), [](const auto& c) { return c.name == "budget"; });
+      QStringList values;
+      for (const auto& row : table.rows) values << to_text(row.at(static_cast<size_t>(column - table.columns.begin())));
+      values.removeDuplicates();
+      return values;
+    };
+    QVERIFY(!page_of().contains("budget") && budgets() == QStringList{""});
+    data.runs[1].line.weight_budget = 1 << 20, data.runs[1].line.status = "failed";
+    QVERIFY(page_of().contains("1.0 MiB for weights of branches") && page_of().contains("failed; begun"));
+    QCOMPARE(budgets(), (QStringList{"", "1,048,576"}));
+  }
+
   void pictures_are_the_stored_ones_data() {
     QTest::addColumn<bool>("dark");
     QTest::newRow("data-light") << false;

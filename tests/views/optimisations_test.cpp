@@ -218,7 +218,7 @@ class OptimisationsTest : public QObject {
       OptimisationsView view;
       view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
       run_load(view, context(1));
-      const QString trouble = compare_with_golden(draw(*view.picture(), {900, 360}), dark ? "optimisations-dark" : "optimisations-light");
+      const QString trouble = compare_with_golden(draw(*view.picture(), {900, 430}), dark ? "optimisations-dark" : "optimisations-light");
       QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
     }
   }

@@ -248,6 +248,47 @@ class OverviewTest : public QObject {
     QCOMPARE(row_of(padded).after, row.before);
   }
 
+  void a_budget_is_told_with_what_was_read_and_held() {
+    QJsonObject j = optimised();
+    for (const auto& [plan, share] : {std::pair("baseline", 0.25), {"optimized", 0.5}}) {
+      QJsonObject of = j[plan].toObject();
+      of["weights_read"] =
+          QJsonObject{{"executions", 9}, {"reads", 42.5}, {"bytes_read", 5242880.0}, {"stall_ms", 2.5}, {"stall_share", share}};
+      j[plan] = of;
+    }
+    j["weight_budget"] = QJsonObject{{"budget_bytes", 62914560}, {"dense_bytes", 31457280},   {"expert_bytes", 104857600},
+                                     {"slot_bytes", 52428800},   {"arena_bytes", 7340032},    {"reads", 286},
+                                     {"held_bytes", 101711872},  {"held_counted", "process"}, {"bytes_read", 99}};
+    Situation s = situation(j);
+    s.facts.line.weight_budget = 62914560;
+    const OverviewPageModel page = make_page(s);
+    QVERIFY2(page.lead.contains("budget: 60.0 MiB for weights of branches"), qPrintable(page.lead));
+    const auto row_of = [&page](const QString& name) {
+      for (const FigureRow& r : page.figures)
+        if (r.name == name) return r;
+      return FigureRow{};
+    };
+    QCOMPARE(row_of("Weights read").before, QString("5.00 MiB"));
+    QCOMPARE(row_of("Waits for weights").before, QString("25.0 %"));
+    QCOMPARE(row_of("Waits for weights").after, QString("50.0 %"));
+    QCOMPARE(row_of("Memory held").before, QString("97.0 MiB"));
+    QVERIFY2(row_of("Memory held").note.contains("87.0 MiB were planned") && row_of("Memory held").tip.contains("room for 50.0 MiB"),
+             qPrintable(row_of("Memory held").note + row_of("Memory held").tip));
+    const Table table = make_overview_table(s);
+    QVERIFY(says(table, "budget for weights of branches") && says(table, "Waits for weights"));
+    for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
+    // Without one there is no word of it.
+    QVERIFY(!make_page(situation(optimised())).lead.contains("budget") && !says(make_overview_table(situation(optimised())), "Waits for"));
+    // Of decoded text there is one plan, whose executions are the batches.
+    QJsonObject generated = {{"schema", "stormcell.generate/1"},
+                             {"tokens", 9},
+                             {"tokens_per_s", 3},
+                             {"batches", 4},
+                             {"latency_ms", QJsonObject{{"median", 3}, {"runs", 4}}},
+                             {"weights_read", j["baseline"].toObject()["weights_read"]}};
+    QVERIFY(says(make_overview_table(situation(generated)), "Waits for weights"));
+  }
+
   void where_everything_was_left_out_nothing_was_gained_and_that_is_no_failure() {
     QJsonObject j = optimised(),
                 left = pass("dead-path", false, "left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved", 0, 0, 0);

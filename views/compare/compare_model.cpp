@@ -13,7 +13,8 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Compare", text); }
 
 Meaning meaning_of(const ComparedFigure& f, Better better) {
-  if (!f.difference) return Meaning::only_one;
+  if (!f.a || !f.b) return Meaning::only_one;
+  if (!f.difference) return Meaning::apart;
   if (!f.significant) return *f.difference == 0 ? Meaning::same : Meaning::unknown;
   if (!*f.significant || *f.difference == 0) return Meaning::same;
   if (better == Better::neither) return Meaning::differs;
@@ -27,7 +28,8 @@ QString difference_text(const ComparedFigure& f, const FigureName& name) {
   return (*f.difference > 0 ? QString("+") : QString(QChar(0x2212))) + name.text(std::abs(*f.difference));
 }
 
-CompareRow make_row(const ComparedFigure& f, bool same_model) {
+/// `judged`: one of the two may be better.
+CompareRow make_row(const ComparedFigure& f, bool judged) {
   CompareRow row;
   row.figure = f;
   row.path = QString::fromStdString(f.figure);
@@ -37,7 +39,7 @@ CompareRow make_row(const ComparedFigure& f, bool same_model) {
   row.a = f.a ? name.text(*f.a) : none, row.b = f.b ? name.text(*f.b) : none;
   row.equal = f.difference && *f.difference == 0;
   row.difference = difference_text(f, name);
-  row.meaning = meaning_of(f, same_model ? better_of(row.path) : Better::neither);
+  row.meaning = meaning_of(f, judged ? better_of(row.path) : Better::neither);
   if (f.difference && *f.a != 0 && name.relative) {
     const double unit = std::abs(*f.a);
     row.relative = *f.difference / unit;
@@ -79,6 +81,8 @@ QString text_of(Meaning meaning) {
       return tr("without interval");
     case Meaning::only_one:
       return tr("only in one");
+    case Meaning::apart:
+      return tr("not comparable");
   }
   return {};
 }
@@ -96,15 +100,33 @@ QString definition_of(Meaning meaning) {
       return tr("Measured once in each run, without an interval: this may be chance.");
     case Meaning::only_one:
       return tr("One of the runs does not have this figure.");
+    case Meaning::apart:
+      return tr("Both runs have this figure, and it is of other things in each.");
   }
   return {};
 }
 
 Better better_of(const QString& path) {
-  static constexpr const char* less[] = {
-      "latency_ms.mean", "latency_ms.median", "latency_ms.p95", "latency_ms.min", "peak_weight_bytes", "peak_activation_bytes",
-      "ms_per_batch",    "imbalance",         "dropped",        "flips",          "fallbacks",         "load_seconds",
-      "record_overhead", "bytes_read"};
+  static constexpr const char* less[] = {"latency_ms.mean",
+                                         "latency_ms.median",
+                                         "latency_ms.p95",
+                                         "latency_ms.min",
+                                         "peak_weight_bytes",
+                                         "peak_activation_bytes",
+                                         "ms_per_batch",
+                                         "imbalance",
+                                         "dropped",
+                                         "flips",
+                                         "fallbacks",
+                                         "load_seconds",
+                                         "record_overhead",
+                                         "bytes_read",
+                                         "weights_read.reads",
+                                         "stall_ms",
+                                         "stall_share",
+                                         "states.planned_bytes",
+                                         "states.taken_bytes",
+                                         "states.taken_pages"};
   static constexpr const char* more[] = {"cells_per_s",   "tokens_per_s",    "limit_share",          "speedup",
                                          "speedup_alone", "speedup_own",     "speedup_cumulative",   "accuracy",
                                          "hit_rate",      "verified.passed", "unloaded_weight_bytes"};
@@ -133,7 +155,7 @@ CompareModel make_compare(const Comparison& comparison, const QString& title_a, 
     const FigureName name = name_of(QString::fromStdString(figure.figure));
     auto at = std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.second.title == name.section; });
     if (at == sections.end()) at = sections.insert(at, {name.rank, {name.section, {}}});
-    at->second.rows.push_back(make_row(figure, comparison.same_model));
+    at->second.rows.push_back(make_row(figure, comparison.same_model && comparison.same_terms));
   }
   std::stable_sort(sections.begin(), sections.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   for (auto& [rank, section] : sections) model.sections.push_back(std::move(section));

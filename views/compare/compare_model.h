@@ -11,8 +11,9 @@
 
 namespace stormcell::views {
 
-/// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in one run.
-enum class Meaning { better, worse, differs, same, unknown, only_one };
+/// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in one run, of other
+/// things in each.
+enum class Meaning { better, worse, differs, same, unknown, only_one, apart };
 QString text_of(Meaning meaning);
 QString definition_of(Meaning meaning);
 

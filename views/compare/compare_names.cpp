@@ -40,6 +40,35 @@ constexpr KnownFigure kKnown[] = {
      QT_TRANSLATE_NOOP("Compare", "Most bytes of weights held at once. Counted."), bytes_text},
     {"peak_activation_bytes", QT_TRANSLATE_NOOP("Compare", "activations, at most"),
      QT_TRANSLATE_NOOP("Compare", "Size of the planned buffer. Counted."), bytes_text},
+    {"states.planned_bytes", QT_TRANSLATE_NOOP("Compare", "states of sequences, planned"),
+     QT_TRANSLATE_NOOP("Compare", "Pages for the longest sequences, all of a batch so long. Counted."), bytes_text},
+    {"states.taken_bytes", QT_TRANSLATE_NOOP("Compare", "states of sequences, taken at most"),
+     QT_TRANSLATE_NOOP("Compare", "Pages that the sequences of one batch took by their own lengths. Counted."), bytes_text},
+    {"states.taken_pages", QT_TRANSLATE_NOOP("Compare", "pages of states, taken at most"), QT_TRANSLATE_NOOP("Compare", "Counted."), plain},
+    {"weights_read.executions", QT_TRANSLATE_NOOP("Compare", "executions timed under the budget"), QT_TRANSLATE_NOOP("Compare", "Counted."),
+     plain},
+    {"weights_read.reads", QT_TRANSLATE_NOOP("Compare", "weights of branches read, each execution"),
+     QT_TRANSLATE_NOOP("Compare", "Weights that were not in memory, mean of an execution. Counted."), plain},
+    {"weights_read.bytes_read", QT_TRANSLATE_NOOP("Compare", "read from files, each execution"),
+     QT_TRANSLATE_NOOP("Compare", "Bytes as they are stored, mean of an execution; 0: weights are drawn. Counted."), bytes_text},
+    {"weights_read.stall_ms", QT_TRANSLATE_NOOP("Compare", "waits for weights, each execution"),
+     QT_TRANSLATE_NOOP("Compare", "Mean time in which an execution stood still for weights. Measured."), duration_text},
+    {"weights_read.stall_share", QT_TRANSLATE_NOOP("Compare", "waits for weights, of its time"),
+     QT_TRANSLATE_NOOP("Compare", "Time that executions stood still for weights / their time. Measured."), percent_text},
+    {"budget_bytes", QT_TRANSLATE_NOOP("Compare", "budget for weights of branches"),
+     QT_TRANSLATE_NOOP("Compare", "--weight-budget: a time under another budget is no speed-up."), bytes_text},
+    {"expert_bytes", QT_TRANSLATE_NOOP("Compare", "weights of branches, all"), QT_TRANSLATE_NOOP("Compare", "As laid out. Counted."),
+     bytes_text},
+    {"dense_bytes", QT_TRANSLATE_NOOP("Compare", "other weights, in memory all the time"), QT_TRANSLATE_NOOP("Compare", "Counted."),
+     bytes_text},
+    {"slot_bytes", QT_TRANSLATE_NOOP("Compare", "room for weights that come and go"), QT_TRANSLATE_NOOP("Compare", "Counted."), bytes_text},
+    {"pinned_bytes", QT_TRANSLATE_NOOP("Compare", "weights of branches that never change"),
+     QT_TRANSLATE_NOOP("Compare", "residency=pinned. Counted."), bytes_text},
+    {"arena_bytes", QT_TRANSLATE_NOOP("Compare", "activations and states"), QT_TRANSLATE_NOOP("Compare", "Counted."), bytes_text},
+    {"held_bytes", QT_TRANSLATE_NOOP("Compare", "held at most after an execution"),
+     QT_TRANSLATE_NOOP("Compare", "Memory of the whole process as the system counts it. Measured."), bytes_text},
+    {"peak_bytes", QT_TRANSLATE_NOOP("Compare", "held at any time before the verification"), QT_TRANSLATE_NOOP("Compare", "Measured."),
+     bytes_text},
     {"peak_resident_bytes", QT_TRANSLATE_NOOP("Compare", "whole process, at most"),
      QT_TRANSLATE_NOOP("Compare", "Largest resident memory. Counted."), bytes_text},
     {"unloaded_weight_bytes", QT_TRANSLATE_NOOP("Compare", "weights not needed"),
@@ -86,6 +115,9 @@ struct Section {
 };
 constexpr int kSurroundingsRank = 8;
 constexpr const char* kSurroundings = QT_TRANSLATE_NOOP("Compare", "Model, data and machine");
+constexpr int kBudgetRank = 1;
+constexpr const char* kBudgetGroup = "weight_budget";
+constexpr const char* kBudget = QT_TRANSLATE_NOOP("Compare", "Weights under a budget");
 constexpr Section kSections[] = {
     {"routing", 4, QT_TRANSLATE_NOOP("Compare", "Routing: %1"), true},
     {"passes", 2, QT_TRANSLATE_NOOP("Compare", "Pass: %1")},
@@ -95,6 +127,7 @@ constexpr Section kSections[] = {
     {"verified", 3, QT_TRANSLATE_NOOP("Compare", "Verification")},
     {"operators.baseline", 5, QT_TRANSLATE_NOOP("Compare", "Operators of the baseline")},
     {"operators.optimized", 6, QT_TRANSLATE_NOOP("Compare", "Operators of the optimised plan")},
+    {kBudgetGroup, kBudgetRank, kBudget},
     {"device", kSurroundingsRank, kSurroundings},
     {"dataset", kSurroundingsRank, kSurroundings},
     {"model", kSurroundingsRank, kSurroundings},
@@ -107,9 +140,10 @@ const Section* section_of(const QString& group) {
 }
 
 Parts parts_of(const QString& path) {
-  // latency_ms and load carry one more part.
+  // These carry one more part.
   const QString before = path.section('.', -2, -2);
-  Parts parts{{}, {}, path.section('.', before == "latency_ms" || before == "load" ? -2 : -1)};
+  const bool two = before == "latency_ms" || before == "load" || before == "states" || before == "weights_read";
+  Parts parts{{}, {}, path.section('.', two ? -2 : -1)};
   const QString rest = path.chopped(std::min(path.size(), parts.key.size() + 1));
   parts.group = rest.section('.', 0, 0), parts.subject = rest.section('.', 1);
   for (const Section& section : kSections) {
@@ -128,6 +162,7 @@ void set_section(const Parts& parts, FigureName& name) {
     if (known->of_router) name.router = parts.subject;
     return in(known->rank, title.contains("%1") ? title.arg(parts.subject) : title);
   }
+  if (parts.key.startsWith("weights_read.")) return in(kBudgetRank, tr(kBudget));
   if (parts.key.endsWith("_bytes")) return in(1, tr("Memory"));
   if (parts.key == "latency_ms.runs") return in(7, tr("Other"));
   const bool speed = parts.group == "baseline" || parts.group == "optimized" || parts.key.startsWith("latency_ms.") ||

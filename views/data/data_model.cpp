@@ -4,6 +4,8 @@
 #include <QFileInfo>
 #include <QStringList>
 
+#include "core/base/run_kind.h"
+#include "core/summary/budget_text.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -12,7 +14,7 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("Data", text); }
 QString escaped(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 QString title(const RunContents& run) {
-  const bool decodes = run.line.phase == "decode" && run.line.kind != "generate";
+  const bool decodes = says_decoding(run.line.phase, run.line.kind);
   return QString("#%1 %2 %3")
       .arg(run.line.id)
       .arg(escaped(run.line.kind) + (decodes ? tr(" decode") : QString()), escaped(run.line.name))
@@ -78,6 +80,7 @@ QString run_part(const RunContents& run, const Theme& theme) {
   }
   if (!run.machine.empty())
     about.row({tr("machine"), tr("%1, %2, %3 threads").arg(escaped(run.machine), escaped(run.isa)).arg(run.threads)});
+  if (run.line.weight_budget > 0) about.row({tr("budget"), QString::fromStdString(budget_word(run.line.weight_budget))});
   about.row({tr("status"), tr("%1; begun %2, ended %3")
                                .arg(escaped(run.line.status), moment_text(run.line.started).toHtmlEscaped(),
                                     run.line.finished.empty() ? tr("never") : moment_text(run.line.finished).toHtmlEscaped())});
@@ -158,6 +161,7 @@ Table make_table(const SessionData& data) {
                    {tr("batches"), tr("of the data that were recorded")},
                    {tr("sequences"), tr("or pictures, that were recorded")},
                    {tr("data"), tr("what it ran on, as it was named")},
+                   {tr("budget"), tr("bytes that weights of branches could take; empty: all that there are")},
                    {tr("record"), tr("a kind of record")},
                    {tr("there"), tr("whether the run's first batch has it: what is recorded is recorded for all of a run")},
                    {tr("what it answers"), tr("for what it is needed")},
@@ -166,7 +170,8 @@ Table make_table(const SessionData& data) {
     for (size_t k = 0; k < kKeptKinds; ++k) {
       const KeptText text = text_of(static_cast<Kept>(k));
       table.rows.push_back({static_cast<qlonglong>(r.line.id), QString::fromStdString(r.line.kind), QString::fromStdString(r.line.status),
-                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset), text.name,
+                            batches_of(r), static_cast<qlonglong>(r.sequences), QString::fromStdString(r.dataset),
+                            r.line.weight_budget > 0 ? Value(static_cast<qlonglong>(r.line.weight_budget)) : Value(), text.name,
                             r.kept[k] ? tr("yes") : tr("no"), text.use, text.how});
     }
   return table;

@@ -13,6 +13,13 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
+/// The router of another run that this one may be set against; null: there is none.
+const LoadWindows::Router* same_router(const LoadWindows& of, const LoadWindows::Router& as) {
+  const auto at = std::find_if(of.routers.begin(), of.routers.end(), [&](const LoadWindows::Router& r) {
+    return r.line.name == as.line.name && r.line.branches == as.line.branches;
+  });
+  return at == of.routers.end() ? nullptr : &*at;
+}
 /// Of one branch in one window.
 int64_t load_of(const LoadWindows::Router& router, size_t at, bool padding) {
   return router.load[at] - (padding || router.padding.empty() ? 0 : router.padding[at]);
@@ -38,9 +45,8 @@ void set_tones(HeatMatrix& m, double high) {
   for (const HeatRow& row : m.rows)
     for (const double v : row.value) most = std::max(most, std::abs(v));
   m.high = high > 0 ? high : most > 0 ? most : 1;
-  // An unused branch has imbalance -1, whatever the busiest has: the lower half of the scale ends there.
-  const bool ends_at_one = o.metric == HeatMetric::imbalance && o.pair != HeatPair::difference;
-  m.low = ends_at_one ? -1 : m.two_sided ? -m.high : 0;
+  const bool ends_low = ends_at_minus_one(o);
+  m.low = ends_low ? -1 : m.two_sided ? -m.high : 0;
   for (HeatRow& row : m.rows) {
     double top = m.high;
     if (o.scale == HeatScale::per_router) {
@@ -51,7 +57,7 @@ void set_tones(HeatMatrix& m, double high) {
     row.tone.resize(row.value.size());
     for (size_t c = 0; c < row.value.size(); ++c) {
       const double v = row.value[c];
-      double t = std::clamp(v / (v < 0 && ends_at_one ? 1 : top), -1.0, 1.0);
+      double t = std::clamp(v / (v < 0 && ends_low ? 1 : top), -1.0, 1.0);
       // Three decades: what is a thousandth of the largest is as pale as nothing.
       if (o.scale == HeatScale::logarithmic) t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
       row.tone[c] = static_cast<float>(t);
@@ -139,12 +145,9 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
                 sums.total,
                 imbalance(sums.load),
                 entropy_bits(sums.load)};
-    const auto same = std::find_if(orders.routers.begin(), orders.routers.end(), [&](const auto& r) {
-      return r.line.name == router.line.name && r.line.branches == router.line.branches;
-    });
-    row.branch = same == orders.routers.end()
-                     ? ordered(router, range, data.windows, HeatOrder::index, options.padding)
-                     : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows, options.order, options.padding);
+    const LoadWindows::Router* same = same_router(orders, router);
+    row.branch = !same ? ordered(router, range, data.windows, HeatOrder::index, options.padding)
+                       : ordered(*same, order_by ? WindowRange{0, orders.windows} : range, orders.windows, options.order, options.padding);
     for (const int b : row.branch) row.value.push_back(metric_of(options.metric, sums, static_cast<size_t>(b)));
     m.columns = std::max(m.columns, router.line.branches);
     m.rows.push_back(std::move(row));
@@ -153,11 +156,12 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
   return m;
 }
 
+bool ends_at_minus_one(const HeatOptions& options) {
+  return options.metric == HeatMetric::imbalance && options.pair != HeatPair::difference;
+}
+
 bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b) {
-  return std::any_of(a.routers.begin(), a.routers.end(), [&](const LoadWindows::Router& x) {
-    return std::any_of(b.routers.begin(), b.routers.end(),
-                       [&](const LoadWindows::Router& y) { return x.line.name == y.line.name && x.line.branches == y.line.branches; });
-  });
+  return std::any_of(a.routers.begin(), a.routers.end(), [&](const LoadWindows::Router& router) { return same_router(b, router); });
 }
 
 HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b, const HeatOptions& options,
@@ -251,10 +255,8 @@ Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& 
     const BranchSums all = sum_windows(router, range.from, range.to, true), real = sum_windows(router, range.from, range.to, false);
     const BranchSums& sums = options.padding ? all : real;
     std::optional<BranchSums> others;
-    if (other)
-      for (const LoadWindows::Router& o : other->routers)
-        if (o.line.name == router.line.name && o.line.branches == router.line.branches)
-          others = sum_windows(o, other_range.from, other_range.to, options.padding);
+    if (const LoadWindows::Router* same = other ? same_router(*other, router) : nullptr)
+      others = sum_windows(*same, other_range.from, other_range.to, options.padding);
     const auto count = [](int64_t n) { return Value(static_cast<qlonglong>(n)); };
     for (size_t b = 0; b < sums.load.size(); ++b) {
       std::vector<Value> row = {QString::fromStdString(router.line.name), static_cast<qlonglong>(b)};

@@ -68,6 +68,8 @@ WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end
 /// `high` > 0: the upper end of the scale, else the largest figure. `order_by`: whose columns the order is taken from, null: data's own.
 HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high = 0,
                        const LoadWindows* order_by = nullptr);
+/// Whether the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest has.
+bool ends_at_minus_one(const HeatOptions& options);
 /// Whether there is anything for make_difference() to subtract: routers of the same name with as many branches.
 bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b);
 /// Figures of `a` minus those of `b`, for routers of the same name.

@@ -210,12 +210,11 @@ void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& t
   }
   p.setPen(theme.faint);
   const QRectF ends(bar.left(), bar.bottom() + 1, width, metrics.height());
-  const bool starts_at_minus_one = m.options.metric == HeatMetric::imbalance && m.options.pair != HeatPair::difference;
   const bool relative = m.options.scale == HeatScale::per_router, logarithmic = m.options.scale == HeatScale::logarithmic;
   p.drawText(ends, Qt::AlignLeft,
-             relative      ? (starts_at_minus_one ? tr("-1")
-                              : m.two_sided       ? tr("-max")
-                                                  : tr("0"))
+             relative      ? (ends_at_minus_one(m.options) ? tr("-1")
+                              : m.two_sided                ? tr("-max")
+                                                           : tr("0"))
              : logarithmic ? number(m, m.high / 1000)
                            : number(m, m.low));
   p.drawText(ends, Qt::AlignRight, relative ? tr("router's max") : number(m, m.high));

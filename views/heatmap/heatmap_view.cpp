@@ -42,8 +42,14 @@ std::shared_ptr<const LoadWindows> read_windows(const Source& source, const Sele
 
 bool has_padding(const LoadWindows& data) {
   return std::any_of(data.routers.begin(), data.routers.end(), [](const LoadWindows::Router& router) {
-    return std::any_of(router.padding.begin(), router.padding.end(), [](float cells) { return cells > 0; });
+    return std::any_of(router.padding.begin(), router.padding.end(), [](int64_t cells) { return cells > 0; });
   });
+}
+
+/// Choices stand in the order of their enumerators.
+template <class Enum>
+Enum chosen(const QComboBox* choice) {
+  return static_cast<Enum>(choice->currentIndex());
 }
 
 /// Sessions hold this metric of all cells together, real ones and padding.
@@ -194,13 +200,11 @@ void HeatmapView::connect_picture() {
 }
 
 bool HeatmapView::padding_in_one_run_only() const {
-  return pair_->currentIndex() != static_cast<int>(HeatPair::single) && data_.all && data_.other &&
-         has_padding(*data_.all) != has_padding(*data_.other);
+  return chosen<HeatPair>(pair_) != HeatPair::single && data_.all && data_.other && has_padding(*data_.all) != has_padding(*data_.other);
 }
 
 HeatOptions HeatmapView::options() const {
-  HeatOptions o{static_cast<HeatMetric>(metric_->currentIndex()), static_cast<HeatScale>(scale_->currentIndex()),
-                static_cast<HeatOrder>(order_->currentIndex()), static_cast<HeatPair>(pair_->currentIndex()),
+  HeatOptions o{chosen<HeatMetric>(metric_), chosen<HeatScale>(scale_), chosen<HeatOrder>(order_), chosen<HeatPair>(pair_),
                 padding_->isChecked() && !padding_in_one_run_only()};
   const bool with_itself = context_.other.file == context_.main.file && context_.other.run == context_.main.run;
   if (!data_.other || with_itself) o.pair = HeatPair::single;

@@ -3,6 +3,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "core/base/run_kind.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -49,7 +51,7 @@ std::optional<double> mean_of(const std::optional<PlanFigures>& plan) {
 }  // namespace
 
 std::optional<PassChoice> chosen_passes(const RunLine& run) {
-  if (!run.result || run.result->figures.verb != "optimize") return {};
+  if (!run.result || run_kind(run.result->figures.verb) != RunKind::optimize) return {};
   PassChoice chosen;
   for (const PassReport& p : run.result->figures.passes) {
     const QString id = QString::fromStdString(p.name);
@@ -155,17 +157,18 @@ QString to_text(const Gain& gain) {
 
 Table make_table(const Optimisations& state) {
   Table table;
-  table.columns = {{tr("pass"), tr("a rewrite of the graph")},
-                   {tr("on"), tr("whether the next run uses it")},
-                   {tr("applied"), tr("whether it found something to rewrite in the newest run")},
-                   {tr("alone"), tr("measured: speed-up with this pass alone, time of all batches")},
-                   {tr("alone from"), tr("lower end of its 95 % interval")},
-                   {tr("alone to"), tr("upper end of its 95 % interval")},
-                   {tr("alone in run"), tr("the run that measured it alone; a quick run of a choice does not, so this may be an older run")},
-                   {tr("up to here"), tr("measured: with this pass and those above it")},
-                   {tr("guard misses"), tr("inputs that needed a path the pass had left out: the fallback computed it, so the answer is right")},
-                   {tr("parameters"), tr("its options, as the next run will use them")},
-                   {tr("why"), tr("what it did, or why it did not apply")}};
+  table.columns = {
+      {tr("pass"), tr("a rewrite of the graph")},
+      {tr("on"), tr("whether the next run uses it")},
+      {tr("applied"), tr("whether it found something to rewrite in the newest run")},
+      {tr("alone"), tr("measured: speed-up with this pass alone, time of all batches")},
+      {tr("alone from"), tr("lower end of its 95 % interval")},
+      {tr("alone to"), tr("upper end of its 95 % interval")},
+      {tr("alone in run"), tr("the run that measured it alone; a quick run of a choice does not, so this may be an older run")},
+      {tr("up to here"), tr("measured: with this pass and those above it")},
+      {tr("guard misses"), tr("inputs that needed a path the pass had left out: the fallback computed it, so the answer is right")},
+      {tr("parameters"), tr("its options, as the next run will use them")},
+      {tr("why"), tr("what it did, or why it did not apply")}};
   for (const PassRow& row : state.rows) {
     QStringList options;
     for (const OptionRow& option : row.options) options << QString::fromStdString(option.line.key) + "=" + option.value;

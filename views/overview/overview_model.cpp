@@ -3,6 +3,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "core/base/run_kind.h"
+#include "core/summary/budget_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -44,11 +46,11 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   } else if (generated && generated->verified && !generated->verified->passed) {
     page.headline = tr("Not verified: what was decoded differs from the reference.");
     page.tone = Tone::bad;
-  } else if (f.verb == "optimize" && f.is_verified() && !f.optimized) {
+  } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
     page.headline =
         lost ? tr("Nothing was gained: the passes that applied are left out again.") : tr("Nothing was gained: no pass applied.");
-  } else if (f.verb == "optimize" && !f.speedup) {
+  } else if (run_kind(f.verb) == RunKind::optimize && !f.speedup) {
     page.headline = tr("Not verified: no speed-up can be reported.");
     page.tone = Tone::warn;
   } else if (f.speedup) {
@@ -68,7 +70,7 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
   QStringList parts;
   const RunLine& line = s.facts.line;
   page.kicker = tr("Run #%1, %2").arg(line.id).arg(of(line.kind));
-  if (line.phase == "decode" && line.kind != "generate") page.kicker += tr(", decoding");
+  if (says_decoding(line.phase, line.kind)) page.kicker += tr(", decoding");
   if (!line.name.empty()) page.kicker += " " + of(line.name);
   if (!line.started.empty()) page.kicker += kDot + moment_text(line.started);
   const ModelFigures said = s.summary ? s.summary->figures.model : ModelFigures{};
@@ -82,6 +84,7 @@ void set_lead(const Situation& s, OverviewPageModel& page) {
     parts << of(pictures_text(data.sizes));
   else if (data.cells > 0)
     parts << tr("%1, %2 without padding").arg(counted_text(data.cells, "cell"), count_text(data.cells_without_padding));
+  if (line.weight_budget > 0) parts << tr("budget: %1").arg(of(budget_word(line.weight_budget)));
   page.lead = parts.join(kDot);
 }
 
@@ -105,9 +108,9 @@ void set_hero(const Situation& s, HeroFigure& hero) {
     hero = {tr("SPEED-UP"), times_text(*f.speedup),  tr("measured: of the time of all batches"),   f.speedup,
             f.speedup_ci95, tone_of(f.speedup_ci95), QString::fromStdString(speedup_basis_text(f))};
     if (f.speedup_ci95) hero.note = tr("of the time of all batches, 95 % interval %1").arg(range_text(*f.speedup_ci95));
-  } else if (f.verb == "optimize" && f.is_verified() && !f.optimized) {
+  } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("the plan is the baseline's"), {}, {}, Tone::plain};
-  } else if (f.verb == "optimize") {
+  } else if (run_kind(f.verb) == RunKind::optimize) {
     hero = {tr("SPEED-UP"), QString::fromUtf8("–"), tr("none is shown: the result is not verified"), {}, {}, Tone::plain};
   } else if (generated) {
     hero = {tr("TOKENS A SECOND"),
@@ -132,9 +135,7 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
   const std::string words = padding_text(f);
   if (words.empty() || d.cells <= 0) return;
   const auto share = [&](int64_t cells) { return static_cast<double>(cells - d.cells_without_padding) / static_cast<double>(cells); };
-  const bool unpadded =
-      std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.name == "unpad" && p.applied && !p.left_out; });
-  const double padded = share(d.cells), after = unpadded ? 0 : padded, before = f.baseline ? padded : after;
+  const double padded = share(d.cells), after = leaves_padding_out(f) ? 0 : padded, before = f.baseline ? padded : after;
   const QString other = d.cells == d.cells_by_length
                             ? tr("of the cells; %1 in the data's order").arg(percent_text(share(d.cells_as_given)))
                             : tr("of the cells; %1 in batches of like length").arg(percent_text(share(d.cells_by_length)));
@@ -146,6 +147,22 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           {},
                           before,
                           both ? after : 0});
+}
+
+/// What was held beside what was planned, of the whole process: of no plan alone.
+void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
+  if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
+  QStringList tips;
+  for (const BudgetLine& line : budget_lines(*f.weight_budget, {}))
+    tips << "<b>" + of(line.name) + "</b>: " + of(line.text).toHtmlEscaped();
+  page.figures.push_back({tr("Memory held"),
+                          tr("%1 were planned").arg(bytes_text(static_cast<double>(planned_bytes(*f.weight_budget)))),
+                          tips.join("<br>"),
+                          bytes_text(static_cast<double>(f.weight_budget->held_bytes)),
+                          {},
+                          {},
+                          0,
+                          0});
 }
 
 void set_figures(const Summary& s, OverviewPageModel& page) {
@@ -162,7 +179,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
   for (const PlanFigure& figure : plan_figures()) {
     const std::optional<double> none, before = only ? figure.value(*only) : none, after = both ? figure.value(*f.optimized) : none;
     if (!before && !after) continue;
-    const FigureName named = name_of(figure, f);
+    const PlanFigureName named = name_of(figure, f);
     FigureRow row{named.name,
                   tr(figure.note),
                   named.tip,
@@ -175,6 +192,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
     page.figures.push_back(std::move(row));
   }
   add_padding(f, both, page);
+  add_budget(f, page);
   if (generated) {
     page.figures.push_back({tr("Stopped by the end mark"),
                             tr("sequences; the others reached the longest length"),

@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/base/run_kind.h"
 #include "core/summary/measured_text.h"
 #include "views/words/figure_text.h"
 
@@ -59,7 +60,9 @@ constexpr StepRule kRules[] = {
      },
      QT_TRANSLATE_NOOP("Overview", "Go to the newest figures"), "show-result"},
     {"no-result",
-     [](const Situation& s) { return !has_result(s) && !running(s) && s.facts.newest_result == 0 && s.facts.line.kind != "import"; },
+     [](const Situation& s) {
+       return !has_result(s) && !running(s) && s.facts.newest_result == 0 && run_kind(s.facts.line.kind) != RunKind::import;
+     },
      [](const Situation&) { return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains."); },
      QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
     {"not-verified",
@@ -74,7 +77,7 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
     {"not-compared",
      [](const Situation& s) {
-       return has_result(s) && !s.summary->figures.verified && s.summary->figures.verb != "generate" && s.repeatable;
+       return has_result(s) && !s.summary->figures.verified && run_kind(s.summary->figures.verb) != RunKind::generate && s.repeatable;
      },
      [](const Situation&) { return tr("Nothing was compared with the reference, so nothing is known about its correctness."); },
      QT_TRANSLATE_NOOP("Overview", "Run again, verified"), "run-again"},
@@ -100,7 +103,7 @@ constexpr StepRule kRules[] = {
      QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
     {"only-baseline",
      [](const Situation& s) {
-       return has_result(s) && s.repeatable && !s.summary->figures.optimized && s.summary->figures.verb != "optimize";
+       return has_result(s) && s.repeatable && !s.summary->figures.optimized && run_kind(s.summary->figures.verb) != RunKind::optimize;
      },
      [](const Situation&) { return tr("Only one plan was measured here. An optimisation tries the passes and measures both."); },
      QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
@@ -163,6 +166,7 @@ std::optional<Summary> shown(const std::shared_ptr<const Summary>& result) {
   if (summary.generated) {
     summary.figures.baseline = PlanFigures{};
     summary.figures.baseline->latency_ms = summary.generated->latency_ms;
+    summary.figures.baseline->weights_read = summary.generated->weights_read;
     summary.figures.dataset.batches = summary.generated->batches;
   }
   return summary;

@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 
+#include "core/base/run_kind.h"
+#include "core/summary/budget_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "views/overview/overview_model.h"
@@ -35,93 +37,149 @@ constexpr PlanFigure kFigures[] = {
                        "ceilings were probed in the same run."),
      [](const PlanFigures& p) { return p.limit_share; }, percent_text, "share"},
     {QT_TRANSLATE_NOOP("Overview", "Memory, weights"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
-     QT_TRANSLATE_NOOP("Overview", "Most bytes of weights that were held at once. Counted."),
+     QT_TRANSLATE_NOOP("Overview", "Weights that are held, under --weight-budget with the room for those of branches. Counted."),
      [](const PlanFigures& p) { return if_any(static_cast<double>(p.peak_weight_bytes)); }, bytes_text, "bytes"},
     {QT_TRANSLATE_NOOP("Overview", "Memory, activations"), QT_TRANSLATE_NOOP("Overview", "at most; less is better"),
      QT_TRANSLATE_NOOP("Overview", "Size of the planned buffer for intermediate values. Counted."),
      [](const PlanFigures& p) { return if_any(static_cast<double>(p.peak_activation_bytes)); }, bytes_text, "bytes"},
+    {QT_TRANSLATE_NOOP("Overview", "Weights read"), QT_TRANSLATE_NOOP("Overview", "from files, each execution; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "Bytes of weights of branches that an execution read under --weight-budget, mean. Counted."),
+     [](const PlanFigures& p) { return p.weights_read ? std::optional(p.weights_read->bytes_read) : std::nullopt; }, bytes_text, "bytes",
+     false},
+    {QT_TRANSLATE_NOOP("Overview", "Waits for weights"), QT_TRANSLATE_NOOP("Overview", "of its time; less is better"),
+     QT_TRANSLATE_NOOP("Overview", "Time that executions stood still for weights of branches / their time. Measured."),
+     [](const PlanFigures& p) { return p.weights_read ? std::optional(p.weights_read->stall_share) : std::nullopt; }, percent_text, "share",
+     false},
 };
 
 }  // namespace
 
 std::span<const PlanFigure> plan_figures() { return kFigures; }
 
-FigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of) {
-  if (qstrcmp(figure.unit, kCellRate) == 0 && of.phase == "decode")
+PlanFigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of) {
+  if (qstrcmp(figure.unit, kCellRate) == 0 && work_phase(of.phase) == WorkPhase::decode)
     return {tr("Tokens a second"), tr("Tokens that were written / time of all batches. Measured."), tr("tokens/s")};
   if (qstrcmp(figure.unit, kCellRate) == 0 && are_pictures(of.dataset))
     return {tr("Pictures a second"), tr("Pictures of all batches / time of all batches. Measured."), tr("pictures/s")};
   return {tr(figure.name), tr(figure.tip), figure.unit};
 }
 
-Table make_overview_table(const Situation& s) {
-  Table t;
-  t.columns = {{tr("section"), tr("Part of the page")},
-               {tr("figure"), tr("What it is")},
-               {tr("value"), tr("The figure, in its unit")},
-               {tr("95 % from"), tr("Lower end of the 95 % interval, where there is one")},
-               {tr("95 % to"), tr("Upper end of the 95 % interval, where there is one")},
-               {tr("unit"), tr("Unit of the value")},
-               {tr("origin"), tr("measured: by the clock; counted: exact")},
-               {tr("note"), tr("Why, or compared with what")}};
-  const auto add = [&](const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
-                       const std::optional<std::array<double, 2>>& ci = {}, const QString& note = {}) {
-    t.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
-  };
-  const QString measured = tr("measured"), counted = tr("counted");
-  // What is recorded of decoding is a pass for the input of a batch and one for each turn.
-  const RunLine& line = s.facts.line;
-  const bool generated = line.batches_of_data == 0 && s.summary && s.summary->generated;
-  const int64_t batches = generated ? s.summary->generated->batches : line.batches_of_data > 0 ? line.batches_of_data : line.batches;
-  add(tr("run"), tr("batches"), static_cast<qlonglong>(batches), tr("batches"), counted);
-  if (s.summary) {
-    const RunSummaryFigures& f = s.summary->figures;
-    if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured, f.speedup_ci95);
-    const ProofText proof = proof_of(s);
-    add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured, {},
+namespace {
+
+/// The rows of the page as a table, part by part.
+class OverviewRows {
+ public:
+  explicit OverviewRows(const Situation& s) : s_(s) {
+    t_.columns = {{tr("section"), tr("Part of the page")},
+                  {tr("figure"), tr("What it is")},
+                  {tr("value"), tr("The figure, in its unit")},
+                  {tr("95 % from"), tr("Lower end of the 95 % interval, where there is one")},
+                  {tr("95 % to"), tr("Upper end of the 95 % interval, where there is one")},
+                  {tr("unit"), tr("Unit of the value")},
+                  {tr("origin"), tr("measured: by the clock; counted: exact")},
+                  {tr("note"), tr("Why, or compared with what")}};
+  }
+  Table take() { return std::move(t_); }
+
+  void add_run() {
+    // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+    const RunLine& line = s_.facts.line;
+    const bool generated = line.batches_of_data == 0 && s_.summary && s_.summary->generated;
+    const int64_t batches = generated ? s_.summary->generated->batches : line.batches_of_data > 0 ? line.batches_of_data : line.batches;
+    add(tr("run"), tr("batches"), static_cast<qlonglong>(batches), tr("batches"), counted_);
+  }
+  void add_result(const RunSummaryFigures& f) {
+    if (f.speedup) add(tr("result"), tr("speed-up"), *f.speedup, tr("times"), measured_, f.speedup_ci95);
+    const ProofText proof = proof_of(s_);
+    add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {}, measured_, {},
         proof.text);
     if (f.verified) {
-      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured, {},
+      add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured_, {},
           tr("tolerance %1").arg(number_text(f.verified->tolerance)));
-      add(tr("result"), tr("flips"), static_cast<qlonglong>(f.verified->flips), tr("decisions"), counted, {},
+      add(tr("result"), tr("flips"), static_cast<qlonglong>(f.verified->flips), tr("decisions"), counted_, {},
           tr("%1 explained").arg(count_text(f.verified->explained_flips)));
     }
-    const auto add_plan = [&](const QString& name, const std::optional<PlanFigures>& plan) {
-      if (!plan) return;
-      for (const PlanFigure& figure : plan_figures())
-        if (const auto v = figure.value(*plan)) {
-          const FigureName named = name_of(figure, f);
-          add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted : measured, {}, named.tip);
-        }
-    };
+  }
+  void add_measured(const RunSummaryFigures& f) {
     if (const std::string text = measured_text(f); !text.empty())
-      add(tr("result"), tr("batches"), QString::fromStdString(text), {}, counted);
-    add_plan(tr("baseline"), f.baseline);
-    if (f.is_verified() || !f.baseline) add_plan(tr("optimised"), f.optimized);
-    if (const auto& g = s.summary->generated) add(tr("result"), tr("tokens a second"), g->tokens_per_s, tr("tokens/s"), measured);
-    for (const PassReport& p : f.passes) {
-      const QString name = QString::fromStdString(p.name);
-      add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
-      if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured, p.speedup_alone_ci95);
-      if (p.speedup_own)
-        add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured, p.speedup_own_ci95,
-            tr("the plan with it against the plan without it"));
-      if (p.speedup_cumulative)
-        add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured, p.speedup_cumulative_ci95);
-      if (p.guard_hits + p.fallbacks > 0)
-        add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted, {},
-            tr("of %1, each guard %2")
-                .arg(counted_text(p.guard_hits + p.fallbacks, "time"), QString::fromStdString(guards_counted(f.phase))));
-    }
+      add(tr("result"), tr("batches"), QString::fromStdString(text), {}, counted_);
+  }
+  void add_plan(const QString& name, const std::optional<PlanFigures>& plan, const RunSummaryFigures& f) {
+    if (!plan) return;
+    for (const PlanFigure& figure : plan_figures())
+      if (const auto v = figure.value(*plan)) {
+        const PlanFigureName named = name_of(figure, f);
+        add(name, named.name, *v, named.unit, qstrcmp(figure.unit, "bytes") == 0 ? counted_ : measured_, {}, named.tip);
+      }
+  }
+  void add_pass(const PassReport& p, const RunSummaryFigures& f) {
+    const QString name = QString::fromStdString(p.name);
+    add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
+    if (p.speedup_alone) add(name, tr("speed-up alone"), *p.speedup_alone, tr("times"), measured_, p.speedup_alone_ci95);
+    if (p.speedup_own)
+      add(name, tr("own speed-up"), *p.speedup_own, tr("times"), measured_, p.speedup_own_ci95,
+          tr("the plan with it against the plan without it"));
+    if (p.speedup_cumulative)
+      add(name, tr("speed-up with those above"), *p.speedup_cumulative, tr("times"), measured_, p.speedup_cumulative_ci95);
+    if (p.guard_hits + p.fallbacks > 0)
+      add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted_, {},
+          tr("of %1, each guard %2")
+              .arg(counted_text(p.guard_hits + p.fallbacks, "time"), QString::fromStdString(guards_counted(f.phase))));
+  }
+  void add_budget(const BudgetFigures& b) {
+    const auto bytes = [&](const QString& figure, int64_t value, const QString& note = {}) {
+      add(tr("budget"), figure, static_cast<qlonglong>(value), tr("bytes"), counted_, {}, note);
+    };
+    bytes(tr("budget for weights of branches"), b.budget_bytes, tr("a time under another budget is no speed-up"));
+    bytes(tr("weights of branches, all"), b.expert_bytes);
+    bytes(tr("room for those that come and go"), b.slot_bytes);
+    bytes(tr("those that never change"), b.pinned_bytes);
+    bytes(tr("other weights"), b.dense_bytes, tr("in memory all the time"));
+    bytes(tr("activations and states"), b.arena_bytes);
+    bytes(tr("planned"), planned_bytes(b));
+    if (b.held_bytes > 0)
+      bytes(tr("held"), b.held_bytes, tr("at most after an execution, by the %1").arg(QString::fromStdString(b.held_counted)));
+  }
+  void add_tokens(double a_second) { add(tr("result"), tr("tokens a second"), a_second, tr("tokens/s"), measured_); }
+  void add_recording() {
+    add(tr("recording"), tr("latency, median"), s_.facts.latency_ms.median, "ms", measured_, {}, tr("recording included"));
+    add(tr("recording"), tr("latency, 95th percentile"), s_.facts.latency_ms.p95, "ms", measured_, {}, tr("recording included"));
+  }
+  void add_router(const RouterSummary& r) {
+    add(r.name, tr("imbalance"), r.imbalance, {}, counted_, {}, tr("max load / mean load - 1, without padding"));
+    add(r.name, tr("entropy"), r.entropy, tr("bits"), counted_);
+  }
+
+ private:
+  void add(const QString& section, const QString& figure, const Value& value, const QString& unit, const QString& origin,
+           const std::optional<std::array<double, 2>>& ci = {}, const QString& note = {}) {
+    t_.rows.push_back({section, figure, value, ci ? Value((*ci)[0]) : Value(), ci ? Value((*ci)[1]) : Value(), unit, origin, note});
+  }
+
+  const Situation& s_;
+  Table t_;
+  const QString measured_ = tr("measured"), counted_ = tr("counted");
+};
+
+}  // namespace
+
+Table make_overview_table(const Situation& s) {
+  OverviewRows rows(s);
+  rows.add_run();
+  if (s.summary) {
+    const RunSummaryFigures& f = s.summary->figures;
+    rows.add_result(f);
+    rows.add_measured(f);
+    rows.add_plan(tr("baseline"), f.baseline, f);
+    if (f.is_verified() || !f.baseline) rows.add_plan(tr("optimised"), f.optimized, f);
+    if (f.weight_budget) rows.add_budget(*f.weight_budget);
+    if (const auto& g = s.summary->generated) rows.add_tokens(g->tokens_per_s);
+    for (const PassReport& p : f.passes) rows.add_pass(p, f);
   } else if (s.facts.latency_ms.runs > 0) {
-    add(tr("recording"), tr("latency, median"), s.facts.latency_ms.median, "ms", measured, {}, tr("recording included"));
-    add(tr("recording"), tr("latency, 95th percentile"), s.facts.latency_ms.p95, "ms", measured, {}, tr("recording included"));
+    rows.add_recording();
   }
-  for (const RouterSummary& r : routers_of(s)) {
-    add(r.name, tr("imbalance"), r.imbalance, {}, counted, {}, tr("max load / mean load - 1, without padding"));
-    add(r.name, tr("entropy"), r.entropy, tr("bits"), counted);
-  }
-  return t;
+  for (const RouterSummary& r : routers_of(s)) rows.add_router(r);
+  return rows.take();
 }
 
 }  // namespace stormcell::views

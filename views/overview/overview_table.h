@@ -16,10 +16,10 @@ struct PlanFigure {
 };
 std::span<const PlanFigure> plan_figures();
 /// What the figure is called for these data: rates count pictures where the items are pictures.
-struct FigureName {
+struct PlanFigureName {
   QString name, tip, unit;
 };
-FigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of);
+PlanFigureName name_of(const PlanFigure& figure, const RunSummaryFigures& of);
 
 Table make_overview_table(const Situation& situation);
 

@@ -154,6 +154,21 @@ void TimelineView::frame() {
 
   ImGui::SetCursorScreenPos({origin.x, origin.y + axis});
   ImGui::BeginChild("lanes", {room.x, room.y - axis - statistics_height - 6});
+  draw_lanes(room.x, label);
+  const bool hovered = ImGui::IsWindowHovered();
+  ImGui::EndChild();
+
+  follow_mouse(hovered);
+  draw_range(origin.y + axis, origin.y + room.y - statistics_height - 6);
+  ImGui::SetCursorScreenPos({origin.x, origin.y + room.y - statistics_height});
+  ImGui::BeginChild("statistics", {room.x, statistics_height});
+  draw_statistics();
+  ImGui::EndChild();
+  ImGui::End();
+}
+
+/// The rows that are chosen to be shown, `width` wide, each with its name in the first `label` of it.
+void TimelineView::draw_lanes(float width, float label) {
   const float height = ImGui::GetTextLineHeight() + 8;
   for (const TimelineRow& row : *data_.rows) {
     const int shown = rows_shown_->currentIndex();
@@ -161,7 +176,7 @@ void TimelineView::frame() {
                router = row.kind == TimelineRow::Kind::router;
     if ((worker && shown > 1) || (op && shown != 0 && shown != 2) || (router && shown != 3)) continue;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy({room.x - 16, height});
+    ImGui::Dummy({width - 16, height});
     if (!ImGui::IsItemVisible()) continue;
     ImDrawList* draw = ImGui::GetWindowDrawList();
     draw->PushClipRect({at.x, at.y}, {at.x + label - 8, at.y + height}, true);
@@ -169,10 +184,10 @@ void TimelineView::frame() {
     draw->PopClipRect();
     draw_lane(row, lane_left_, lane_width_, at.y, height - 2);
   }
-  const bool hovered = ImGui::IsWindowHovered();
-  ImGui::EndChild();
+}
 
-  // Wheel and drag over the lanes.
+/// The wheel zooms over the lanes, dragging chooses a range.
+void TimelineView::follow_mouse(bool hovered) {
   const ImGuiIO& io = ImGui::GetIO();
   const auto length = static_cast<double>(data_.timeline->length_ns);
   const double at = window_.ns(io.MousePos.x - lane_left_, lane_width_);
@@ -185,20 +200,17 @@ void TimelineView::frame() {
     QMetaObject::invokeMethod(
         this, [this, b = range_begin_, e = range_end_] { choose_range(b, e); }, Qt::QueuedConnection);
   }
-  if (range_end_ > range_begin_) {
-    const Theme& theme = Theme::of(palette());
-    const auto x = [&](double ns) {
-      return lane_left_ + static_cast<float>(std::clamp(window_.x(ns, lane_width_), 0.0, static_cast<double>(lane_width_)));
-    };
-    const float bottom = origin.y + room.y - statistics_height - 6;
-    ImGui::GetForegroundDrawList()->AddRectFilled({x(range_begin_), origin.y + axis}, {x(range_end_), bottom}, color(theme.accent, 0.14));
-    ImGui::GetForegroundDrawList()->AddRect({x(range_begin_), origin.y + axis}, {x(range_end_), bottom}, color(theme.accent, 0.8));
-  }
-  ImGui::SetCursorScreenPos({origin.x, origin.y + room.y - statistics_height});
-  ImGui::BeginChild("statistics", {room.x, statistics_height});
-  draw_statistics();
-  ImGui::EndChild();
-  ImGui::End();
+}
+
+/// The range that is chosen, over the lanes between these heights.
+void TimelineView::draw_range(float top, float bottom) {
+  if (range_end_ <= range_begin_) return;
+  const Theme& theme = Theme::of(palette());
+  const auto x = [&](double ns) {
+    return lane_left_ + static_cast<float>(std::clamp(window_.x(ns, lane_width_), 0.0, static_cast<double>(lane_width_)));
+  };
+  ImGui::GetForegroundDrawList()->AddRectFilled({x(range_begin_), top}, {x(range_end_), bottom}, color(theme.accent, 0.14));
+  ImGui::GetForegroundDrawList()->AddRect({x(range_begin_), top}, {x(range_end_), bottom}, color(theme.accent, 0.8));
 }
 
 void TimelineView::draw_axis(float left, float width, float top) {

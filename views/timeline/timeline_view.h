@@ -37,6 +37,9 @@ class TimelineView : public View {
   };
   void show_data(Data data);
   void frame();
+  void draw_lanes(float width, float label);
+  void follow_mouse(bool hovered);
+  void draw_range(float top, float bottom);
   void draw_axis(float left, float width, float top);
   void draw_lane(const TimelineRow& row, float left, float width, float top, float height);
   void draw_statistics();

@@ -78,7 +78,7 @@ class Attention : public Kernel {
 
   std::string name_;
   std::optional<size_t> bias_, mask_, step_;
-  int32_t bias_handle_ = -1;
+  WeightHandle bias_handle_;
   Dim sequences_, q_length_, k_length_;
   AttentionProblem problem_;
   int64_t scratch_ = 0;

@@ -7,7 +7,7 @@ namespace {
 
 class ChoiceWeight : public Kernel {
  public:
-  explicit ChoiceWeight(const Making& m) : branch_(m.graph().space(static_cast<SpaceId>(m.node().attributes.integer("space"))).branch) {}
+  explicit ChoiceWeight(const Making& m) : branch_(m.graph().space(SpaceId(m.node().attributes.integer("space"))).branch) {}
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[0].decision;
     std::copy_n(d.weight + (branch_ == kAllBranches ? 0 : d.offsets[branch_]), c.out[0].rows, c.out[0].reals());

@@ -1,6 +1,7 @@
 #include "core/cpu/kernels/conv2d.h"
 
 #include "core/cpu/cpu_kernel.h"
+#include "core/cpu/weight_layouts.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -20,7 +21,7 @@ class Conv2d : public Kernel {
     shape_.groups = integer_of(m.node(), "groups");
     activation_ = parse_activation(word_of(m.node(), "activation"));
     dtype_ = w.dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
-    weight_ = m.branch_weight(1, "conv_panels/" + std::to_string(shape_.groups) + "/" + std::to_string(shape_.in_channels), dtype_);
+    weight_ = m.branch_weight(1, conv_panels(shape_.groups), dtype_);
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     Conv2dShape most = shape_;
     most.images = m.most_rows(0);
@@ -41,7 +42,7 @@ class Conv2d : public Kernel {
 
  private:
   std::optional<size_t> bias_, residual_;
-  int32_t bias_handle_ = -1, weight_ = -1;
+  WeightHandle bias_handle_, weight_;
   Conv2dShape shape_;
   Activation activation_ = Activation::none;
   DType dtype_ = DType::f32;

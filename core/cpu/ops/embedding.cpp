@@ -13,7 +13,7 @@ class Embedding : public Kernel {
   }
 
  private:
-  int32_t table_;
+  WeightHandle table_;
   DType dtype_;
 };
 }  // namespace

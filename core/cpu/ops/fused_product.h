@@ -12,7 +12,7 @@ namespace stormcell::cpu {
 // would do it: the weights stay as every other product of them reads them, and so does the last bit of the result.
 struct FusedProduct {
   std::optional<size_t> gain, bias, multiply, residual;
-  int32_t gain_handle = -1, bias_handle = -1;
+  WeightHandle gain_handle, bias_handle;
   float eps, scale;
   Activation activation;
   bool to_bf16 = false, reads_bf16 = false;
@@ -43,23 +43,23 @@ struct FusedProduct {
     norm_bytes = gain ? align_up(m.most_rows(0) * k * static_cast<int64_t>(reads_bf16 ? sizeof(uint16_t) : sizeof(float))) : 0;
   }
   DType x_dtype() const { return reads_bf16 ? DType::bf16 : DType::f32; }
-  /// The rows to multiply, in one of the formats; `scratch` has norm_bytes.
+  /// The rows to multiply, in one of the formats; `scratch` has norm_bytes. `normed`: a wave before has left them there.
   struct ProductRows {
     const float* f32 = nullptr;
     const uint16_t* bf16 = nullptr;
   };
-  ProductRows rows(const Call& c, std::byte* scratch) const {
+  ProductRows rows(const Call& c, std::byte* scratch, bool normed = false) const {
     const Rows& x = c.in[0];
     if (!gain) return reads_bf16 ? ProductRows{nullptr, x.halves()} : ProductRows{x.reals(), nullptr};
     const auto* weight = reinterpret_cast<const float*>(c.weights.address(gain_handle).value);
     if (reads_bf16) {
-      auto* normed = reinterpret_cast<uint16_t*>(scratch);
-      rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, normed);
-      return {nullptr, normed};
+      auto* rows = reinterpret_cast<uint16_t*>(scratch);
+      if (!normed) rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, rows);
+      return {nullptr, rows};
     }
-    auto* normed = reinterpret_cast<float*>(scratch);
-    rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, normed);
-    return {normed, nullptr};
+    auto* rows = reinterpret_cast<float*>(scratch);
+    if (!normed) rms_norm(c.team, x.reals(), x.rows, x.width, weight, eps, rows);
+    return {rows, nullptr};
   }
 
   Epilogue epilogue(const Call& c) const {

@@ -14,7 +14,7 @@ class GatherChains : public Kernel {
   explicit GatherChains(const Making& m)
       : place_(m.node().attributes.word("mode") == "place"), weighted_(m.node().attributes.word("mode") == "weighted") {
     const Graph& g = m.graph();
-    const auto target = static_cast<SpaceId>(m.node().attributes.integer("space"));
+    const SpaceId target(m.node().attributes.integer("space"));
     values_ = m.node().inputs.size() - extra_count(m.node());
     otherwise_ = extra_input(m.node(), "otherwise", values_);
     residual_ = extra_input(m.node(), "residual", values_);

@@ -82,7 +82,7 @@ std::unique_ptr<Kernel> make_gather_slots(const Making& m) {
   std::vector<int> input_of(static_cast<size_t>(g.value(decision).branches), -1);
   for (size_t i = 0; i < values; ++i) {
     const CellSpace& s = g.space(m.type(i).space);
-    if (s.decision != decision || s.parent != static_cast<SpaceId>(attributes.integer("space"))) return nullptr;
+    if (s.decision != decision || s.parent != SpaceId(attributes.integer("space"))) return nullptr;
     if (s.branch == kAllBranches) {
       if (values != 1) return nullptr;
       std::fill(input_of.begin(), input_of.end(), 0);

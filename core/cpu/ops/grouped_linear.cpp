@@ -1,5 +1,7 @@
 #include "core/cpu/kernels/grouped_linear.h"
 
+#include <algorithm>
+
 #include "core/cpu/ops/fused_product.h"
 
 namespace stormcell::cpu {
@@ -24,14 +26,17 @@ class GroupedLinear : public Kernel {
   int64_t scratch_bytes() const override { return scratch_; }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[1].decision;
+    // Nothing else runs between the waves of a step: what the first has left in scratch is there.
+    const auto is_computed = [&](int64_t b) { return c.computed && c.computed[b]; };
+    const bool normed = std::any_of(branches_.begin(), branches_.end(), is_computed);
     // Addresses are looked up at each run: weights come and go between waves. What is not of this wave is left untouched.
     for (size_t i = 0; i < branches_.size(); ++i) {
       const auto branch = static_cast<size_t>(branches_[i]);
       packed_[i] = {reinterpret_cast<const std::byte*>(c.weights.address(handles_[i]).value), n_, k_, dtype_};
-      table_[branch] = packed_[i].data && !(c.computed && c.computed[branch]) ? &packed_[i] : nullptr;
+      table_[branch] = packed_[i].data && !is_computed(branches_[i]) ? &packed_[i] : nullptr;
     }
     GroupedRows rows;
-    const FusedProduct::ProductRows x = fused_.rows(c, c.scratch);
+    const FusedProduct::ProductRows x = fused_.rows(c, c.scratch, normed);
     rows.x = x.f32, rows.x_bf16 = x.bf16;
     rows.ldx = k_;
     rows.row_of_slot = from_cells_ ? d.cell : nullptr;
@@ -47,7 +52,7 @@ class GroupedLinear : public Kernel {
   bool from_cells_;
   int64_t n_, k_, slots_ = 0, scratch_ = 0;
   DType dtype_ = DType::f32;
-  std::vector<int32_t> handles_;
+  std::vector<WeightHandle> handles_;
   mutable std::vector<PackedWeight> packed_;  // refilled by each run; a kernel runs on one stream at a time
   mutable std::vector<const PackedWeight*> table_;
 };

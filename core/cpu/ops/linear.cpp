@@ -33,7 +33,7 @@ class Linear : public Kernel {
 
  private:
   FusedProduct fused_;
-  int32_t weight_;
+  WeightHandle weight_;
   int64_t n_, k_;
   DType dtype_;
   int64_t scratch_ = 0;

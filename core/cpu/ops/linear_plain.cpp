@@ -9,7 +9,10 @@ namespace {
 class LinearPlain : public Kernel {
  public:
   explicit LinearPlain(const Making& m)
-      : fused_(m, 2), weight_(m.f32_weight(1)), n_(m.type(1).content[0].constant()), k_(m.type(1).content[1].constant()) {
+      : fused_(m, 2),
+        weight_(m.branch_weight(1, "plain_f32", DType::f32)),
+        n_(m.type(1).content[0].constant()),
+        k_(m.type(1).content[1].constant()) {
     fused_.set_product(m, DType::f32, k_);
   }
   int64_t scratch_bytes() const override { return fused_.norm_bytes; }
@@ -42,7 +45,7 @@ class LinearPlain : public Kernel {
   }
 
   FusedProduct fused_;
-  int32_t weight_;
+  WeightHandle weight_;
   int64_t n_, k_;
 };
 

@@ -19,7 +19,7 @@ class RmsNorm : public Kernel {
   }
 
  private:
-  int32_t gain_;
+  WeightHandle gain_;
   float eps_;
   bool to_bf16_;
 };

@@ -38,7 +38,8 @@ class Route : public Kernel {
   Protocol protocol_;
   bool by_label_;
   std::optional<size_t> bias_;
-  int32_t bias_handle_ = -1, branches_;
+  WeightHandle bias_handle_;
+  int32_t branches_;
   bool grouped_ = false;
 };
 

@@ -6,7 +6,7 @@ namespace {
 class Scatter : public Kernel {
  public:
   explicit Scatter(const Making& m) {
-    for (const int64_t s : m.node().attributes.list("spaces")) branches_.push_back(m.graph().space(static_cast<SpaceId>(s)).branch);
+    for (const int64_t s : m.node().attributes.list("spaces")) branches_.push_back(m.graph().space(SpaceId(s)).branch);
     for (size_t i = 0; i < branches_.size(); ++i) rows_.emplace_back(m, i);
     // Outputs of all branches in order, in one buffer of slots: one copy of all rows, shared evenly.
     const auto buffer = [&](size_t i) { return m.program.operands[m.step.outputs[i]].buffer; };

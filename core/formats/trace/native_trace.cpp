@@ -40,6 +40,7 @@ struct Layer {
 struct Segment {
   int64_t begin = 0, cells = 0;
   TraceCells table;
+  std::vector<int32_t> starts;  // [sequences] position of the first cell
 };
 
 class NativeTrace {
@@ -198,7 +199,8 @@ class NativeTrace {
 
   // Batches --------------------------------------------------------------------------------------------------------
 
-  /// How many cells from `begin` on, at most up to `end`, make a table: sequences of equal length, one after another.
+  /// How many cells from `begin` on, at most up to `end`, make a table: sequences of equal length, one after another. Those of a batch that
+  /// the file names may begin at unlike positions: sequences that decode together do.
   Segment table_from(int64_t begin, int64_t end, int64_t most) const {
     const auto request = element<int32_t>(request_, begin), position = element<int32_t>(position_, begin),
                phase = element<int32_t>(phase_, begin);
@@ -211,18 +213,22 @@ class NativeTrace {
     while (begin + per < end && per < most && is(begin + per, request, position + per)) ++per;
     const bool cut = begin + per < end && is(begin + per, request, position + per);
     int64_t sequences = 1;
+    std::vector<int32_t> starts = {position};
     while (!cut && begin + (sequences + 1) * per <= end && (sequences + 1) * per <= most) {
       const int64_t row = begin + sequences * per;
+      const int32_t start = batch_ ? element<int32_t>(position_, row) : position;
       int64_t fits = 0;
-      while (fits < per && is(row + fits, request + sequences, position + fits)) ++fits;
+      while (fits < per && is(row + fits, request + sequences, start + fits)) ++fits;
       // One that goes on longer than the others belongs to the next table.
-      if (fits < per || (row + per < end && is(row + per, request + sequences, position + per))) break;
+      if (fits < per || (row + per < end && is(row + per, request + sequences, start + per))) break;
+      starts.push_back(start);
       ++sequences;
     }
     const Phase kind = phase == 1 ? Phase::decode : forward_ ? Phase::forward : Phase::prefill;
     return {begin,
             per * sequences,
-            {stack, {request, static_cast<int32_t>(sequences), static_cast<int32_t>(per), position, kind, columns}, {}}};
+            {stack, {request, static_cast<int32_t>(sequences), static_cast<int32_t>(per), position, kind, columns}, {}},
+            std::move(starts)};
   }
 
   int64_t end_of_batch(int64_t begin) const {
@@ -281,6 +287,7 @@ class NativeTrace {
         mask_.push_back(element<int32_t>(real_, c) != 0);
     for (const Segment& s : segments_) {
       tables_.push_back(s.table);
+      tables_.back().cells.starts = s.starts;
       const auto mask = std::span(mask_).subspan(real_ ? static_cast<size_t>(s.begin - segments_.front().begin) : 0,
                                                  real_ ? static_cast<size_t>(s.cells) : 0);
       if (std::find(mask.begin(), mask.end(), 0) != mask.end()) tables_.back().mask = mask;

@@ -46,24 +46,37 @@ class NpyTrace {
             "is the order [tokens, layers, k]?");
   }
 
+  /// Reads the elements of tokens [first, end), which value() gives until the next call.
+  void read_tokens(int64_t first, int64_t end) {
+    const int64_t row = layers_ * k_ * static_cast<int64_t>(element_size(array_.dtype));
+    held_.resize(static_cast<size_t>((end - first) * row));
+    array_.bytes.read(static_cast<size_t>(first * row), held_);
+    held_from_ = first * layers_ * k_;
+  }
+
   int64_t value(int64_t index) const {
+    const auto at = static_cast<size_t>(index - held_from_);
     if (array_.dtype == DType::i32) {
       int32_t v;
-      std::memcpy(&v, array_.bytes.data() + index * 4, 4);
+      std::memcpy(&v, held_.data() + at * 4, 4);
       return v;
     }
     int64_t v;
-    std::memcpy(&v, array_.bytes.data() + index * 8, 8);
+    std::memcpy(&v, held_.data() + at * 8, 8);
     return v;
   }
 
   // Ranges, the number of branches, and which layers are zeros all over.
   void look_over() {
     const int64_t most = source_.model.branches > 0 ? source_.model.branches : kMostTracedBranches, row = layers_ * k_;
+    const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
     std::vector<uint8_t> used(static_cast<size_t>(layers_));
     int64_t largest = -1;
     for (int64_t t = 0; t < tokens_; ++t) {
-      if (t % 4096 == 0) progress_.report("looking at tokens", t, tokens_);
+      if (t % group == 0) {
+        progress_.report("looking at tokens", t, tokens_);
+        read_tokens(t, std::min(t + group, tokens_));
+      }
       for (int64_t i = 0; i < row; ++i) {
         const int64_t v = value(t * row + i);
         if (v < -1 || v >= most)
@@ -119,6 +132,7 @@ class NpyTrace {
     for (int64_t first = 0; first < tokens_; first += group) {
       progress_.report("reading tokens", first, tokens_);
       const int64_t end = std::min(first + group, tokens_);
+      read_tokens(first, end);
       for (size_t i = 0; i < taken_.size(); ++i) {
         choice_[i].clear();
         for (int64_t t = first; t < end; ++t) take(t, taken_[i], choice_[i]);
@@ -127,7 +141,6 @@ class NpyTrace {
       decisions_.clear();
       for (size_t i = 0; i < choice_.size(); ++i) decisions_.push_back({static_cast<int32_t>(i), choice_[i], {}, {}, {}, {}});
       sink_.batch({&table, 1}, decisions_);
-      drop(end);
     }
     counts_.rows_skipped = tokens_ * k_ * (layers_ - static_cast<int64_t>(taken_.size()));
   }
@@ -159,19 +172,13 @@ class NpyTrace {
               "the k choices of a cell differ; is the order [tokens, layers, k]?");
   }
 
-  void drop(int64_t tokens) {
-    constexpr int64_t kBetween = int64_t{32} << 20;
-    const int64_t at = tokens * layers_ * k_ * static_cast<int64_t>(element_size(array_.dtype));
-    if (at - dropped_ < kBetween) return;
-    array_.file->drop_pages(static_cast<size_t>(dropped_), static_cast<size_t>(at - dropped_));
-    dropped_ = at;
-  }
-
   const TraceSource& source_;
   TraceSink& sink_;
   const Progress& progress_;
   NpyArray array_;
-  int64_t tokens_ = 0, layers_ = 0, k_ = 0, dropped_ = 0;
+  int64_t tokens_ = 0, layers_ = 0, k_ = 0;
+  std::vector<std::byte> held_;  // of the file, from element `held_from_` on
+  int64_t held_from_ = 0;
   int32_t branches_ = 1;
   bool numbered_ = false;       // the array's layers are the model's layers with branches
   std::vector<int64_t> taken_;  // layers of the array that have branches

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/formats/trace/trace.h"
 
@@ -17,7 +18,7 @@ constexpr std::array kFormats = {
 
 std::string known_formats() {
   std::string list;
-  for (const TraceFormat& format : kFormats) list += (list.empty() ? "" : ", ") + std::string(format.id);
+  for (const TraceFormat& format : kFormats) add_to_list(list, format.id);
   return list;
 }
 

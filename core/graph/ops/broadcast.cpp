@@ -7,9 +7,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_activation(g, n, 0);
   const TensorType& x = input_type(g, n, 0);
-  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
+  const SpaceId space(n.attributes.integer("space"));
   if (!is_grouped(g, space) || g.space(space).parent != x.space)
-    operator_error(n, "a space of cells below those of x", "space " + std::to_string(space));
+    operator_error(n, "a space of cells below those of x", "space " + to_text(space));
   return {{{x.dtype, space, x.content}}};
 }
 Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_type(g, n, 0).space}; }

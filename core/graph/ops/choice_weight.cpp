@@ -7,9 +7,9 @@ namespace {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_decision(g, n, 0);
-  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
+  const SpaceId space(n.attributes.integer("space"));
   if (g.space(space).kind != SpaceKind::routed || g.space(space).decision != n.inputs[0])
-    operator_error(n, "a routed space of its decision", "space " + std::to_string(space));
+    operator_error(n, "a routed space of its decision", "space " + to_text(space));
   return {{{DType::f32, space, {}}}};
 }
 Flow flow(const Graph&, const Node&, size_t) { return {Mix::cell, kNone, false, true}; }

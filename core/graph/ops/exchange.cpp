@@ -10,9 +10,9 @@ namespace stormcell {
 namespace {
 
 SpaceId slots_of(const Graph& g, const Node& n, ValueId decision) {
-  const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
+  const SpaceId slots(n.attributes.integer("slots"));
   if (g.space(slots).decision != decision || g.space(slots).branch != kAllBranches)
-    operator_error(n, "the slots of %" + g.value(decision).name, "space " + std::to_string(slots));
+    operator_error(n, "the slots of %" + g.value(decision).name, "space " + to_text(slots));
   return slots;
 }
 
@@ -20,10 +20,10 @@ std::vector<Result> infer_decision(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_decision(g, n, 0);
   const Value& d = g.value(n.inputs[0]);
-  const auto space = static_cast<SpaceId>(n.attributes.integer("arrived"));
+  const SpaceId space(n.attributes.integer("arrived"));
   const int64_t ranks = n.attributes.integer("ranks");
   if (ranks < 1 || ranks > 4096) operator_error(n, "1 to 4096 ranks", std::to_string(ranks));
-  if (g.space(space).kind != SpaceKind::root) operator_error(n, "a root space for the cells that arrive", "space " + std::to_string(space));
+  if (g.space(space).kind != SpaceKind::root) operator_error(n, "a root space for the cells that arrive", "space " + to_text(space));
   const auto& owners = n.attributes.list("owners");
   if (owners.size() != static_cast<size_t>(d.branches))
     operator_error(n, "an owner for each of " + std::to_string(d.branches) + " branches", std::to_string(owners.size()));

@@ -16,7 +16,7 @@ bool is_weighed(const Graph& g, SpaceId cells, SpaceId space) {
 std::vector<Result> infer(const Graph& g, const Node& n) {
   const size_t extra = extra_count(n);
   expect_inputs(n, 1 + extra, 1u << 20);
-  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
+  const SpaceId space(n.attributes.integer("space"));
   const std::string& mode = n.attributes.word("mode");
   const TensorType& first = input_type(g, n, 0);
   for (size_t i = 0; i + extra < n.inputs.size(); ++i) {

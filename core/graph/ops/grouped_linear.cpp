@@ -13,9 +13,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const auto& branches = n.attributes.list("branches");
   const size_t weights = branches.size();
   expect_inputs(n, 2 + weights + extra_count(n), 2 + weights + extra_count(n));
-  const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
+  const SpaceId slots(n.attributes.integer("slots"));
   if (g.space(slots).decision != n.inputs[1] || g.space(slots).branch != kAllBranches)
-    operator_error(n, "the slots of its decision", "space " + std::to_string(slots));
+    operator_error(n, "the slots of its decision", "space " + to_text(slots));
   const TensorType& x = input_type(g, n, 0);
   if (x.space != slots && x.space != decision.type.space) operator_error(n, "x over the decision's slots or cells", type_text(g, x));
   if (weights == 0) operator_error(n, "at least one branch", "none");
@@ -44,7 +44,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 Cost cost(const CostContext& c, const Node& n) {
   // Only branches with rows are read.
   Cost cost;
-  const auto slots = static_cast<SpaceId>(n.attributes.integer("slots"));
+  const SpaceId slots(n.attributes.integer("slots"));
   const TensorType& w = c.graph.value(n.inputs[2]).type;
   const double rows = c.rows(slots), k = static_cast<double>(w.content[1].evaluate(c.bindings)),
                out = static_cast<double>(w.content[0].evaluate(c.bindings));

@@ -10,9 +10,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 2);
   expect_decision(g, n, 0);
   const Value& decision = g.value(n.inputs[0]);
-  const auto base = static_cast<SpaceId>(n.attributes.integer("base"));
+  const SpaceId base(n.attributes.integer("base"));
   if (!is_grouped(g, base) || g.space(base).parent != decision.type.space)
-    operator_error(n, "a space of cells below " + g.space(decision.type.space).name, "space " + std::to_string(base));
+    operator_error(n, "a space of cells below " + g.space(decision.type.space).name, "space " + to_text(base));
   if (g.holds_members(base)) operator_error(n, "cells that are no members of another decision's branch", g.space(base).name);
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
   if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))

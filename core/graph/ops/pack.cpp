@@ -12,9 +12,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (x.space != ragged.type.space) operator_error(n, "x over " + g.space(ragged.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
-    if (g.space(static_cast<SpaceId>(s)).offsets != n.inputs[1])
-      operator_error(n, "ragged spaces of %" + ragged.name, "space " + std::to_string(s));
-    results.push_back({{x.dtype, static_cast<SpaceId>(s), x.content}});
+    if (g.space(SpaceId(s)).offsets != n.inputs[1]) operator_error(n, "ragged spaces of %" + ragged.name, "space " + to_text(SpaceId(s)));
+    results.push_back({{x.dtype, SpaceId(s), x.content}});
   }
   return results;
 }

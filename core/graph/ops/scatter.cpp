@@ -14,9 +14,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "x over the cells of its decision, " + g.space(decision.type.space).name, type_text(g, x));
   std::vector<Result> results;
   for (const int64_t s : n.attributes.list("spaces")) {
-    if (g.space(static_cast<SpaceId>(s)).decision != n.inputs[1])
-      operator_error(n, "routed spaces of its decision", "space " + std::to_string(s));
-    results.push_back({{x.dtype, static_cast<SpaceId>(s), x.content}});
+    if (g.space(SpaceId(s)).decision != n.inputs[1]) operator_error(n, "routed spaces of its decision", "space " + to_text(SpaceId(s)));
+    results.push_back({{x.dtype, SpaceId(s), x.content}});
   }
   return results;
 }

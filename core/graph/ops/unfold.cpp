@@ -9,8 +9,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
-  const auto space = static_cast<SpaceId>(n.attributes.integer("space"));
-  if (g.space(space).parent != x.space) operator_error(n, "a space of cells below those of x", "space " + std::to_string(space));
+  const SpaceId space(n.attributes.integer("space"));
+  if (g.space(space).parent != x.space) operator_error(n, "a space of cells below those of x", "space " + to_text(space));
   const PatchGrid grid = grid_of_unfold(g, n);
   if (!grid.is_valid())
     operator_error(

@@ -12,7 +12,7 @@ void broadcast_rows(const std::vector<Element>& x, const CellGroups& groups, int
 
 template <class Scalar>
 void broadcast(const Call<Scalar>& c) {
-  const CellGroups groups = c.frame.groups(static_cast<SpaceId>(c.attributes().integer("space")));
+  const CellGroups groups = c.frame.groups(SpaceId(c.attributes().integer("space")));
   if (c.is_real(0)) {
     broadcast_rows(c.in(0).reals, groups, c.width(0), c.out().reals);
   } else {

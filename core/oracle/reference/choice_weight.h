@@ -6,7 +6,7 @@ namespace stormcell::reference {
 
 template <class Scalar>
 void choice_weight(const Call<Scalar>& c) {
-  const auto space = static_cast<SpaceId>(c.attributes().integer("space"));
+  const SpaceId space(c.attributes().integer("space"));
   for (int64_t r = 0; r < c.frame.rows(space); ++r)
     c.out().reals[static_cast<size_t>(r)] = static_cast<Scalar>(c.frame.weight_of(space, r));
 }

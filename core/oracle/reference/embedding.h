@@ -7,7 +7,7 @@ namespace stormcell::reference {
 template <class Scalar>
 void embedding(const Call<Scalar>& c) {
   const auto& ids = c.in(0).integers;
-  const HeldWeight table = c.weight(1);
+  const HeldWeight table = c.table(1);
   const int64_t width = c.out_width(), rows = table.info->shape[0];
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= rows)

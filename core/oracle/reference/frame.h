@@ -57,7 +57,10 @@ inline void load(const std::byte* stored, DType type, int64_t first, int64_t n, 
 /// A weight, held while a kernel reads it: a stored tensor, as it is or converted, or what a recipe says of some.
 struct HeldWeight {
   const WeightInfo* info = nullptr;
-  std::shared_ptr<const std::byte> bytes;  ///< of a stored tensor in the format `stored`
+  std::shared_ptr<const std::byte>
+      bytes;  ///< of a stored tensor in the format `stored`; null: they are read from `source` as they are used
+  const WeightSource* source = nullptr;
+  std::string tensor;  ///< its name there
   DType stored = DType::f32;
   bool to_bf16 = false;                                  ///< the recipe converts the stored tensor to bf16, and does no more
   std::shared_ptr<const RecipeReader> elements, factor;  ///< of any other recipe; factor: null where there is none
@@ -81,7 +84,12 @@ struct HeldWeight {
         for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<Scalar>(some[i]);
       }
     } else {
-      load(bytes.get(), stored, first, n, to);
+      const auto size = static_cast<int64_t>(element_size(stored));
+      if (bytes) {
+        load(bytes.get(), stored, first, n, to);
+      } else {
+        load(source->part(tensor, first * size, n * size).get(), stored, 0, n, to);
+      }
       if (to_bf16) round_to_bf16(to, n);
     }
   }
@@ -173,20 +181,20 @@ class Frame {
     if (!slot(id)) failed("%" + graph_.value(id).name, "the oracle has no value here");
     return *slot(id);
   }
-  bool has(ValueId id) const { return tensors_[static_cast<size_t>(id)].has_value(); }
+  bool has(ValueId id) const { return tensors_[id].has_value(); }
   void set(ValueId id, OracleTensor<Scalar> tensor) { slot(id) = std::move(tensor); }
   void release(ValueId id) {
     slot(id).reset();
-    decisions_[static_cast<size_t>(id)].reset();
-    raggeds_[static_cast<size_t>(id)].reset();
+    decisions_[id].reset();
+    raggeds_[id].reset();
   }
 
   const DecisionView& decision(ValueId id) const {
-    const auto& held = decisions_[static_cast<size_t>(id)];
+    const auto& held = decisions_[id];
     if (!held) failed("%" + graph_.value(id).name, "the oracle has no decision here");
     return held->view;
   }
-  int64_t decision_cells(ValueId id) const { return decisions_[static_cast<size_t>(id)]->cells; }
+  int64_t decision_cells(ValueId id) const { return decisions_[id]->cells; }
   HeldDecision& make_decision(ValueId id) {
     const Value& value = graph_.value(id);
     auto held = std::make_unique<HeldDecision>();
@@ -194,10 +202,10 @@ class Frame {
     const DecisionShape shape{held->cells, value.fan_out, value.branches};
     held->memory.resize(decision_bytes(shape) / sizeof(HeldDecision::Line) + 1);
     held->view = decision_view(held->memory.data(), shape);
-    return *(decisions_[static_cast<size_t>(id)] = std::move(held));
+    return *(decisions_[id] = std::move(held));
   }
   const RaggedView& ragged(ValueId id) const {
-    const auto& held = raggeds_[static_cast<size_t>(id)];
+    const auto& held = raggeds_[id];
     if (!held) failed("%" + graph_.value(id).name, "the oracle has no ragged cells here");
     return held->view;
   }
@@ -205,7 +213,7 @@ class Frame {
     auto held = std::make_unique<HeldRagged>();
     held->memory.resize(ragged_bytes(shape) / sizeof(HeldDecision::Line) + 1);
     held->view = ragged_view(held->memory.data(), shape);
-    return (raggeds_[static_cast<size_t>(id)] = std::move(held))->view;
+    return (raggeds_[id] = std::move(held))->view;
   }
   /// The parents [first, end) of a ragged space among those of its value: all, or the slots of one branch.
   std::pair<int32_t, int32_t> parents_of(SpaceId id) const {
@@ -241,7 +249,8 @@ class Frame {
     return d.weight[r.parent[r.offsets[first] + row]];
   }
 
-  HeldWeight weight(ValueId id) const {
+  /// `some`: few of its elements are asked for, a row here and there.
+  HeldWeight weight(ValueId id, bool some = false) const {
     const std::string& text = weight_text(graph_.value(id));
     HeldWeight held;
     held.info = weights_.find(text);
@@ -252,9 +261,10 @@ class Frame {
         recipe.kind == RecipeKind::convert && recipe.dtype != DType::f16 && recipe.of[0].kind == RecipeKind::tensor;  // f32 holds all
     held.to_bf16 = plain && recipe.dtype == DType::bf16;
     if (const Recipe& tensor = plain ? recipe.of[0] : recipe; tensor.kind == RecipeKind::tensor) {
-      const std::string name = weight_text(tensor);
-      held.stored = weights_.find(name)->dtype;
-      held.bytes = weights_.bytes(name);
+      held.tensor = weight_text(tensor);
+      held.source = &weights_;
+      held.stored = weights_.find(held.tensor)->dtype;
+      if (!some) held.bytes = weights_.bytes(held.tensor);
     } else {
       UnfoldedWeight unfolded = unfolded_weight(recipe, weights_);
       held.elements = std::move(unfolded.elements);
@@ -266,15 +276,15 @@ class Frame {
   bool round_inputs() const { return round_inputs_; }
 
  private:
-  std::optional<OracleTensor<Scalar>>& slot(ValueId id) { return tensors_[static_cast<size_t>(id)]; }
+  std::optional<OracleTensor<Scalar>>& slot(ValueId id) { return tensors_[id]; }
 
   const Graph& graph_;
   const WeightSource& weights_;
   const Bindings& bindings_;
   bool round_inputs_;
-  std::vector<std::optional<OracleTensor<Scalar>>> tensors_;
-  std::vector<std::unique_ptr<HeldDecision>> decisions_;
-  std::vector<std::unique_ptr<HeldRagged>> raggeds_;
+  IdVector<ValueId, std::optional<OracleTensor<Scalar>>> tensors_;
+  IdVector<ValueId, std::unique_ptr<HeldDecision>> decisions_;
+  IdVector<ValueId, std::unique_ptr<HeldRagged>> raggeds_;
 };
 
 /// One execution of a node.
@@ -297,6 +307,8 @@ struct Call {
   int64_t out_width(size_t output = 0) const { return frame.width(node.outputs[output]); }
   const DecisionView& decision(size_t input) const { return frame.decision(node.inputs[input]); }
   HeldWeight weight(size_t input) const { return frame.weight(node.inputs[input]); }
+  /// Of which a row here and there is asked for.
+  HeldWeight table(size_t input) const { return frame.weight(node.inputs[input], true); }
   /// `x` [n], or a copy in `held` rounded to bf16 where the product with weight `input` reads its rows so.
   const Scalar* product_input(size_t input, const Scalar* x, int64_t n, std::vector<Scalar>& held) const {
     if (!frame.round_inputs() || type(input).dtype != DType::bf16 || is_precise(node)) return x;

@@ -32,7 +32,7 @@ std::vector<bool> rows_left_out(const Call<Scalar>& c, SpaceId slots) {
 /// Cells that no row reaches take the row of `otherwise` (sum, place), or 0; weighted: a dropped choice adds its weight times that row.
 template <class Element, class Scalar>
 void join(const Call<Scalar>& c, std::vector<Element>& y) {
-  const auto target = static_cast<SpaceId>(c.attributes().integer("space"));
+  const SpaceId target(c.attributes().integer("space"));
   const std::string& mode = c.attributes().word("mode");
   const bool weighted = mode == "weighted", place = mode == "place";
   const int64_t cells = c.frame.rows(target), width = c.out_width();

@@ -13,7 +13,7 @@ void grouped_linear(const Call<Scalar>& c) {
   // Each slot's row of x: its own, or its cell's.
   std::vector<Scalar> rows, held;
   const Scalar* x = c.in(0).reals.data();
-  if (c.type(0).space != static_cast<SpaceId>(c.attributes().integer("slots"))) {
+  if (c.type(0).space != SpaceId(c.attributes().integer("slots"))) {
     rows.resize(static_cast<size_t>(slots * k));
     for (int64_t s = 0; s < slots; ++s) std::copy_n(x + d.cell[s] * k, k, rows.data() + s * k);
     x = rows.data();

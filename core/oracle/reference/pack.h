@@ -9,7 +9,7 @@ void pack(const Call<Scalar>& c) {
   const auto& spaces = c.attributes().list("spaces");
   const int64_t width = c.width(0);
   for (size_t i = 0; i < spaces.size(); ++i) {
-    const auto space = static_cast<SpaceId>(spaces[i]);
+    const SpaceId space(spaces[i]);
     for (int64_t r = 0; r < c.frame.rows(space); ++r) {
       const int64_t from = c.frame.follow(space, c.type(0).space, r) * width;
       if (c.is_real(0)) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "core/cell/capacity.h"
 #include "core/cell/protocol_row.h"
 #include "tests/core/cell/counted_allocations.h"
 #include "tests/core/cell/decision_memory.h"

@@ -77,6 +77,57 @@ class CompareTest : public QObject {
     QVERIFY(compare_runs(a, a).warnings.empty());
   }
 
+  void a_time_under_another_budget_is_no_speed_up() {
+    const auto run = [](const Json& budget, int executions, double ms) {
+      Json j = {{"phase", "forward"}, {"baseline", {{"latency_ms", {{"mean", ms}}}}}, {"weight_budget", nullptr}};
+      if (budget.is_null()) return j;
+      j["weight_budget"] = {{"budget_bytes", budget},       {"executions", executions}, {"reads", 10 * executions},
+                            {"measured_reads", executions}, {"dense_bytes", 7},         {"stall_seconds", 0.5}};
+      j["baseline"]["weights_read"] = {{"executions", executions}, {"reads", 4.5}, {"bytes_read", 100.5}, {"stall_ms", 2.5}};
+      return j;
+    };
+    const std::string half = summary("half", run(1 << 20, 72, 5)), again = summary("again", run(1 << 20, 39, 4)),
+                      other = summary("other", run(1 << 21, 72, 3)), none = summary("none", run(nullptr, 0, 2));
+    const Comparison same = compare_runs(half, again), unlike = compare_runs(half, other), without = compare_runs(none, half);
+    QVERIFY(same.same_terms && same.warnings.empty());
+    QVERIFY(!unlike.same_terms && unlike.warnings.size() == 1);
+    QVERIFY2(
+        unlike.warnings[0].find("budgets for weights of branches differ (--weight-budget): 1.0 MiB and 2.0 MiB") != std::string::npos &&
+            unlike.warnings[0].find("no speed-up") != std::string::npos,
+        unlike.warnings[0].c_str());
+    QVERIFY(!without.same_terms && without.warnings.at(0).find(": none and 1.0 MiB") != std::string::npos);
+    // Sums over unlike numbers of executions have no difference; what one execution did has, and chance is in it.
+    for (const char* sum :
+         {"weight_budget.executions", "weight_budget.reads", "weight_budget.measured_reads", "weight_budget.stall_seconds"})
+      QVERIFY2(find(same, sum)->a && find(same, sum)->b && !find(same, sum)->difference, sum);
+    QCOMPARE(*find(same, "weight_budget.dense_bytes")->difference, 0.0);
+    QCOMPARE(*find(same, "baseline.weights_read.bytes_read")->difference, 0.0);
+    QVERIFY(!find(same, "baseline.weights_read.reads")->significant);
+    QCOMPARE(*find(unlike, "baseline.latency_ms.mean")->difference, -2.0);
+    QVERIFY(*find(unlike, "weight_budget.budget_bytes")->significant);
+    // Of a version that knew no budget there was none.
+    Json old = run(nullptr, 0, 2);
+    old.erase("weight_budget");
+    QVERIFY(compare_runs(none, summary("old", old)).same_terms);
+  }
+
+  void phases_that_differ_do_other_work() {
+    const auto run = [](const char* phase, double rate) {
+      return Json{{"phase", phase},
+                  {"speedup", rate},
+                  {"baseline", {{"cells_per_s", rate}, {"latency_ms", {{"mean", rate}}}, {"peak_weight_bytes", 5}}}};
+    };
+    const Comparison unlike = compare_runs(summary("f", run("forward", 4)), summary("d", run("decode", 3))),
+                     same = compare_runs(summary("f", run("forward", 4)), summary("g", run("forward", 3)));
+    QVERIFY(same.same_terms && same.warnings.empty() && find(same, "baseline.cells_per_s")->difference);
+    QVERIFY(!unlike.same_terms);
+    QCOMPARE(unlike.warnings.size(), size_t{1});
+    QVERIFY(unlike.warnings[0].starts_with("the phases differ: forward and decode"));
+    for (const char* figure : {"baseline.cells_per_s", "baseline.latency_ms.mean", "speedup"})
+      QVERIFY2(find(unlike, figure)->a && find(unlike, figure)->b && !find(unlike, figure)->difference, figure);
+    QVERIFY(find(unlike, "baseline.peak_weight_bytes")->difference);
+  }
+
   void a_condition_is_a_figure_an_operator_and_a_number() {
     const FailCondition plain = parse_fail_condition(" speedup <= 0.95 ");
     QVERIFY(plain.figure == "speedup" && plain.compare == "<=" && plain.factor == 0.95 && !plain.of_a);

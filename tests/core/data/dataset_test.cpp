@@ -1,5 +1,6 @@
 #include "core/data/dataset.h"
 
+#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -64,7 +65,7 @@ class DatasetTest : public QObject {
     QCOMPARE(batch.integers("decoder_attention_mask"), (Ids{1, 1, 1, 1, 1, 1, 0, 0}));
     QCOMPARE(batch.targets, (std::vector<std::string>{"xyz", "x"}));
     QCOMPARE(batch.labels, (std::vector<std::string>{"de", "7"}));
-    QVERIFY(data->has_targets() && data->has_labels());
+    QVERIFY(data->has_labels());
     // A model without a decoder keeps the targets, for comparison, and gets no decoder ids.
     const Batch plain = open_data(file, letters(), {.target_field = "out"})->batch(0);
     QVERIFY(plain.integers("decoder_input_ids").empty() && plain.targets.size() == 2);
@@ -307,6 +308,71 @@ class DatasetTest : public QObject {
     for (std::thread& thread : threads) thread.join();
     for (size_t i = 0; i < batches.size(); ++i)
       QCOMPARE(batches[i].integers("input_ids"), data->batch(static_cast<int64_t>(i)).integers("input_ids"));
+  }
+
+  // Nothing is mapped: a file that became shorter, or another, is an error of who reads it, whatever it holds.
+  void data_that_change_while_they_are_open_are_refused_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<bool>("pictures");
+    for (const char* name : {"ids.npy", "ids.safetensors"}) QTest::newRow(name) << QString(name) << false;
+    for (const char* name : {"pixels.npy", "pixels.safetensors"}) QTest::newRow(name) << QString(name) << true;
+  }
+  void data_that_change_while_they_are_open_are_refused() {
+    QFETCH(const QString, name);
+    QFETCH(const bool, pictures);
+    const Scratch scratch;
+    const std::string path = scratch.path(name.toStdString());
+    const std::vector<int64_t> shape = pictures ? std::vector<int64_t>{6, 2, 2, 1} : std::vector<int64_t>{6, 4};
+    const Ids ids(24, 7);
+    const std::vector<float> pixels(24, 0.5F);
+    if (name.endsWith(".npy")) {
+      scratch.write(name.toStdString(), pictures ? npy_of("(6, 2, 2, 1)", "<f4", pixels) : npy_ids("(6, 4)", ids));
+    } else {
+      const TensorToWrite tensor{pictures ? "pixels" : "input_ids", pictures ? DType::f32 : DType::i32, shape,
+                                 pictures ? static_cast<const void*>(pixels.data()) : ids.data()};
+      write_safetensors(path, {&tensor, 1});
+    }
+    DataOptions options{.batch = 2};
+    if (pictures) options.inputs = {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {2, 2, 1}, 0}};
+    const auto data = open_data(path, letters(), options);
+    QCOMPARE(data->batch(2).size(), int64_t{2});
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(path));
+    std::filesystem::resize_file(path, static_cast<uintmax_t>(size - 3));
+    for (const int64_t batch : {int64_t{0}, int64_t{2}}) {
+      std::string said;
+      try {
+        (void)data->batch(batch);
+      } catch (const Error& e) {
+        QVERIFY(e.kind() == ErrorKind::failed);
+        said = e.what();
+      }
+      QVERIFY2(said.starts_with(
+                   path + (batch == 0 ? ": was written to while it was used: it had " : ": has become shorter while it was used: it had ") +
+                   std::to_string(size) + " bytes and has " + std::to_string(size - 3) + " now ("),
+               said.c_str());
+    }
+  }
+
+  void data_whose_name_is_gone_stay_readable() {
+    const Scratch scratch;
+    const std::string path = scratch.write("x.npy", npy_ids("(2, 3)", {3, 4, 5, 6, 7, 8}));
+    const auto data = open_data(path, letters(), {});
+    std::filesystem::remove(path);
+    QCOMPARE(data->batch(0).integers("input_ids"), (Ids{3, 4, 5, 6, 7, 8}));
+  }
+
+  // A line that begins in one piece of the file and ends in another, also where the pieces meet between \r and \n.
+  void lines_are_whole_wherever_the_pieces_of_a_file_end() {
+    const Scratch scratch;
+    constexpr size_t kPiece = size_t{1} << 20;
+    for (const size_t first : {kPiece - 2, kPiece - 1, kPiece, kPiece + 1, 2 * kPiece + 7}) {
+      const std::string content = std::string(first, 'a') + "\r\n" + std::string(3 * kPiece / 2, 'b') + "\nc";
+      const auto data = open_data(scratch.write("x.txt", content), letters(), {.batch = 1});
+      QCOMPARE(data->items(), int64_t{3});
+      QVERIFY(data->batch(0).texts[0] == std::string(first, 'a'));
+      QVERIFY(data->batch(1).texts[0] == std::string(3 * kPiece / 2, 'b'));
+      QVERIFY(data->batch(2).texts[0] == "c");
+    }
   }
 
   void demo_data_is_found_where_the_environment_says() {

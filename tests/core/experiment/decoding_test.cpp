@@ -3,15 +3,18 @@
 #include <functional>
 #include <set>
 
+#include "core/configuration/plan_config.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/candidates.h"
+#include "core/experiment/plan_figures.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
-#include "core/experiment/workload.h"
+#include "core/experiment/verify.h"
+#include "core/formats/safetensors_writer.h"
 #include "core/graph/operator.h"
 #include "core/models/model.h"
-#include "core/summary/plan_config.h"
 #include "tests/core/experiment/verify_cases.h"
+#include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -40,7 +43,7 @@ struct Opened {
   }
   /// Loads of every router over the first `batches`, the prompt's and the turns' together.
   LoadProfile profile(ReadyPlan& plan, int64_t batches) {
-    SessionRun run({}, state, plan, "profile", true);
+    SessionRun run(state, plan, {.kind = RunKind::profile});
     for (int64_t b = 0; b < batches; ++b) {
       const Batch batch = state.data->batch(b);
       ExecuteOptions record;
@@ -51,6 +54,22 @@ struct Opened {
     return load_profile(run.profile());
   }
 };
+
+/// A file of six prompts, two batches, padded behind: of 5, 130, 1 cells and of 3, 70, 64.
+std::string unlike_prompts(const Scratch& scratch) {
+  constexpr int64_t kLength = 130;
+  std::vector<int32_t> ids, mask;
+  for (const int64_t length : {5, 130, 1, 3, 70, 64})
+    for (int64_t i = 0; i < kLength; ++i) {
+      mask.push_back(i < length);
+      ids.push_back(i < length ? static_cast<int32_t>(3 + (i * 7 + length) % 45) : 0);
+    }
+  std::string file = scratch.path("unlike.safetensors");
+  const std::vector<TensorToWrite> tensors = {{"input_ids", DType::i32, {6, kLength}, ids.data()},
+                                              {"attention_mask", DType::i32, {6, kLength}, mask.data()}};
+  write_safetensors(file, tensors);
+  return file;
+}
 
 /// Names of the operators within repeats, guards in them included.
 std::multiset<std::string> repeated_operators(const Graph& graph) {
@@ -92,11 +111,14 @@ class DecodingTest : public QObject {
     Opened opened(fixture.toStdString());
     Experiment::State& s = opened.state;
     Decoding work(s);
-    QCOMPARE(work.phase(), std::string("decode"));
+    QVERIFY(work.phase() == WorkPhase::decode);
     const auto baseline = work.make_baseline({});
     LoadProfile profile = opened.profile(*baseline, s.data->batch_count());
     // Of each router one branch that the profile is told to know nothing of: its guard has to miss.
-    for (auto& [name, load] : profile.routers) load.load.back() = load.load_real.back() = 0;
+    for (auto& [name, load] : profile.routers) {
+      load.load.back() = load.load_real.back() = 0;
+      for (RouterLoad& part : load.parts) part.load.back() = part.load_real.back() = 0;
+    }
     Candidates c = make_candidates(work, profile, select_passes({}), OnTheirOwn::no, {});
     QVERIFY(c.final_plan != kNoPlan);
     for (const char* pass : {"dead-path", "vertical-fusion", "horizontal-fusion"}) {
@@ -109,7 +131,7 @@ class DecodingTest : public QObject {
     // The live branches of a guard's body run as one.
     QVERIFY(before.count("grouped_linear") < after.count("grouped_linear"));
 
-    c.wrong = work.differences_from(*baseline, c.plans, 1);
+    c.wrong = differences_from(work, *baseline, c.plans, 1);
     QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
     for (int64_t b = 0; b < s.data->batch_count(); ++b) {
       const Batch batch = s.data->batch(b);
@@ -120,7 +142,7 @@ class DecodingTest : public QObject {
     }
     const GuardCounts guards = optimized.guards["dead-path"];
     QVERIFY(guards.hits + guards.misses > 0);
-    const Verification v = work.verify(optimized, baseline.get(), {});
+    const Verification v = verify(work, optimized, baseline.get(), verify_options(s), {});
     QVERIFY2(v.passed, qPrintable(said(v)));
     QVERIFY(v.tokens && v.tokens->sequences == 6 && v.tokens->compared > 6);
     QVERIFY2(v.max_rel_diff > 0 && v.max_rel_diff <= v.tolerance, qPrintable(said(v)));
@@ -146,8 +168,8 @@ class DecodingTest : public QObject {
     std::vector<std::unique_ptr<ReadyPlan>> plans;
     plans.push_back(work.make_plan("wrong", wrong, {}, {}));
     plans[0]->judged = [graph = exchange(*s.model->generate_with_logits()).first] { return graph; };
-    QVERIFY(!work.differences_from(*baseline, plans, 0)[0].empty());
-    const Verification v = work.verify(*plans[0], baseline.get(), {});
+    QVERIFY(!differences_from(work, *baseline, plans, 0)[0].empty());
+    const Verification v = verify(work, *plans[0], baseline.get(), verify_options(s), {});
     QVERIFY2(!v.passed, qPrintable(said(v)));
     for (const std::string& reason : v.reasons) QVERIFY2(!reason.starts_with("the baseline"), reason.c_str());
   }
@@ -158,19 +180,138 @@ class DecodingTest : public QObject {
     Decoding work(s);
     const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
     for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
-    const auto verified = [&] { return work.verify_within(0, 3600, *plan, baseline.get(), {}); };
+    const auto verified = [&] { return verify(work, *plan, baseline.get(), {0, 3600}, {}); };
     const Verification right = verified();
     QVERIFY2(right.passed, qPrintable(said(right)));
     QCOMPARE(right.batches, int64_t{1});
     QCOMPARE(right.baseline_batches, int64_t{7});
     QCOMPARE(right.tokens->sequences, int64_t{3});  // the oracle's alone
-    QVERIFY2(right.text.ends_with("(1 of 8 batches, 7 more against the baseline)"), right.text.c_str());
+    QVERIFY2(right.text.ends_with("(1 of 8 batches against the oracle, 7 more against the baseline)"), right.text.c_str());
     // What was written is wrong where no oracle looks.
     int32_t& token = plan->decoded.at(7).at(0);
     token = (token + 1) % 50;
     const QString text = said(verified());
     QVERIFY2(text.contains("beside the baseline: token 0 of sequence 21 is ") && text.contains("the baseline decodes"), qPrintable(text));
     QVERIFY(!verified().passed);
+  }
+
+  /// Of an encoder-decoder, whose caches begin empty: rows of their second page.
+  void tokens_past_a_page_of_states_are_verified_where_there_is_time() {
+    Opened opened(kSwitch);
+    Experiment::State& s = opened.state;
+    s.options.most_new_tokens = kPageRows + 6;
+    Decoding work(s);
+    const auto plan = work.make_baseline({});
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
+    const Verification right = verify(work, *plan, nullptr, verify_options(s), {});
+    QVERIFY2(right.passed && right.text.find("; the first 66 tokens of one batch too") != std::string::npos, qPrintable(said(right)));
+    QCOMPARE(right.tokens->tokens, int64_t{16});
+    QVERIFY2(verify(work, *plan, nullptr, {0, 0}, {}).text.find("66 tokens") == std::string::npos, "without time");
+    int32_t& token = plan->decoded.at(0).at(static_cast<size_t>(kPageRows) + 1);
+    token = (token + 2) % 50;
+    const QString wrong = said(verify(work, *plan, nullptr, verify_options(s), {}));
+    QVERIFY2(wrong.contains("in the first 66 tokens: token 65 of sequence 0 is "), qPrintable(wrong));
+  }
+
+  void flips_name_the_sequence_and_the_turn_data() {
+    QTest::addColumn<bool>("in_turns");
+    QTest::newRow("a router of the prompt") << false;
+    QTest::newRow("a router of the turns") << true;
+  }
+  void flips_name_the_sequence_and_the_turn() {
+    QFETCH(const bool, in_turns);
+    const Scratch scratch;
+    Opened opened(kMixtral, unlike_prompts(scratch));
+    Experiment::State& s = opened.state;
+    Decoding work(s);
+    // The last layer's router with the first one's weights, in the prompt's pass or in what is repeated.
+    const auto changed = [&](const Graph& from) {
+      auto graph = std::make_shared<Graph>(from);
+      std::map<std::string, ValueId> weights;
+      for (const Node& n : from.nodes)
+        if (n.name.ends_with(".gate")) weights[n.name] = n.inputs[1];
+      const std::string last = weights.rbegin()->first;
+      const std::function<void(const std::vector<NodeId>&, bool)> visit = [&](const std::vector<NodeId>& nodes, bool inside) {
+        for (const NodeId id : nodes) {
+          Node& n = graph->node(id);
+          if (inside == in_turns && n.name == last) n.inputs[1] = weights.begin()->second;
+          for (const auto& body : n.bodies) visit(body.nodes, inside || n.op->name == std::string_view("repeat"));
+        }
+      };
+      visit(from.top.nodes, false);
+      return graph;
+    };
+    const auto plan = work.make_plan("wrong", changed(*work.graph()), {}, {});
+    plan->judged = [&] { return changed(*s.model->generate_with_logits()); };
+    const Verification v = verify(work, *plan, nullptr, verify_options(s), {});
+    QVERIFY2(!v.passed && !v.listed.empty(), qPrintable(said(v)));
+    std::set<int64_t> items;
+    int judged = 0;
+    for (const Flip& flip : v.listed) {
+      if (flip.follows) continue;
+      const Batch batch = s.data->batch(flip.batch);
+      const int64_t length = batch.spaces[0].per_item, place = flip.turn < 0 ? flip.cell / length : flip.cell;
+      const std::vector<int32_t>& real = batch.spaces[0].real;
+      const auto of_prompt = static_cast<int64_t>(std::count(real.begin() + place * length, real.begin() + (place + 1) * length, 1));
+      const QString what = QString("%1, turn %2, cell %3: position %4 of %5")
+                               .arg(QString::fromStdString(flip.router))
+                               .arg(flip.turn)
+                               .arg(flip.cell)
+                               .arg(flip.position)
+                               .arg(flip.item);
+      QVERIFY2((flip.turn >= 0) == in_turns, qPrintable(what));
+      QVERIFY2(flip.item == batch.items[static_cast<size_t>(place)], qPrintable(what));
+      QVERIFY2(flip.position == (in_turns ? of_prompt + flip.turn : flip.cell % length), qPrintable(what));
+      QVERIFY2(flip.execution == flip.turn + 1, qPrintable(what));
+      items.insert(flip.item), ++judged;
+    }
+    QVERIFY2(judged > 0 && items.size() > 1, qPrintable(QString("%1 of %2 sequences").arg(judged).arg(items.size())));
+  }
+
+  void a_profile_tells_the_prompt_from_turns() {
+    for (const char* fixture : {kMixtral, kSwitch}) {
+      Opened opened(fixture);
+      Decoding work(opened.state);
+      const auto baseline = work.make_baseline({});
+      const LoadProfile profile = opened.profile(*baseline, opened.state.data->batch_count());
+      QVERIFY(!profile.routers.empty());
+      for (const auto& [name, load] : profile.routers) {
+        // Of an encoder-decoder each router decides in one of them alone.
+        QCOMPARE(load.parts.size(), fixture == kMixtral ? size_t{2} : size_t{0});
+        if (load.parts.empty()) continue;
+        const RouterLoad &prompt = load.parts[0], &turns = load.parts[1];
+        QCOMPARE(prompt.cells, int64_t{6 * 7});
+        QCOMPARE(prompt.batches, int64_t{2});
+        QVERIFY(turns.batches > 0 && turns.cells == 3 * turns.batches);
+        QCOMPARE(prompt.cells + turns.cells, load.cells);
+        QCOMPARE(prompt.cells_real + turns.cells_real, load.cells_real);
+        for (size_t b = 0; b < load.load.size(); ++b) {
+          QCOMPARE(prompt.load[b] + turns.load[b], load.load[b]);
+          QCOMPARE(prompt.load_real[b] + turns.load_real[b], load.load_real[b]);
+        }
+      }
+    }
+  }
+
+  void pages_are_counted_by_the_sequences_own_lengths() {
+    const Scratch scratch;
+    Opened opened(kMixtral, unlike_prompts(scratch));
+    Experiment::State& s = opened.state;
+    Decoding work(s);
+    const auto plan = work.make_baseline({});
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
+    int64_t page = 0;
+    for (const SequenceState& state : plan->executor->states_key().states) page += state.page_bytes();
+    const auto layers = static_cast<int64_t>(plan->executor->states_key().states.size());
+    // Prompts of 5, 130, 1 and of 3, 70, 64 cells, with 7 more each: 1 + 3 + 1 and 1 + 2 + 2 pages of 64 rows.
+    Latency latency;
+    const PlanFigures f = plan_figures(work, *plan, latency, {0, 1}, 1);
+    QVERIFY(f.states.has_value());
+    QCOMPARE(f.states->taken_bytes, 5 * page);
+    QCOMPARE(f.states->taken_pages, 5 * layers);
+    QCOMPARE(f.states->planned_bytes, 3 * 3 * page);
+    ForwardPass forward(s);
+    QVERIFY(!plan_figures(forward, *forward.make_baseline({}), latency, {0, 1}, 1).states);
   }
 
   void figures_are_of_the_tokens_that_were_written() {
@@ -186,11 +327,11 @@ class DecodingTest : public QObject {
     QVERIFY(tokens >= 6);
     Latency latency;
     latency.mean = 10;
-    const PlanFigures f = s.plan_figures(*plan, latency, {0, 1}, 1);
+    const PlanFigures f = plan_figures(work, *plan, latency, {0, 1}, 1);
     QVERIFY(f.tokens_per_s && *f.tokens_per_s == f.cells_per_s);
     QCOMPARE(f.cells_per_s, static_cast<double>(tokens) / 2 / 0.01);
-    const auto forward = ForwardPass(s).make_baseline({});
-    QVERIFY(!s.plan_figures(*forward, latency, {0, 1}, 1).tokens_per_s);
+    ForwardPass forward(s);
+    QVERIFY(!plan_figures(forward, *forward.make_baseline({}), latency, {0, 1}, 1).tokens_per_s);
   }
 
   void a_model_without_a_decoder_is_refused_before_anything_runs() {

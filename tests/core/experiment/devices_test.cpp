@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/device_list.h"
+#include "core/experiment/experiment_figures.h"
 #include "core/experiment/workload.h"
 #include "core/models/model.h"
 #include "tests/testing/emulated_device.h"
@@ -73,7 +74,7 @@ class DevicesTest : public QObject {
   void figures_are_those_of_the_device_at_hand() {
     Opened opened(std::make_unique<EmulatedDevice>(1));
     opened.state.probe(0, {});
-    const DeviceFigures d = opened.state.device_figures();
+    const DeviceFigures d = device_figures(opened.state);
     QCOMPARE(d.name, std::string("emulated"));
     QCOMPARE(d.backend, std::string("emulated"));
     QCOMPARE(d.core_placement, std::string("made up"));

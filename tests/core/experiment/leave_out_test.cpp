@@ -1,10 +1,7 @@
 // Which passes stay in a plan, and what is said about those that do not.
 #include "core/experiment/leave_out.h"
 
-#include "core/base/error.h"
 #include "core/experiment/pass_report.h"
-#include "core/experiment/profile_split.h"
-#include "core/experiment/recording_cost.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -20,15 +17,6 @@ std::vector<std::string> names(const std::vector<LeftOut>& list) {
   return all;
 }
 using Names = std::vector<std::string>;
-
-std::string complaint(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return (e.kind() == ErrorKind::bad_input ? "" : "not bad input: ") + std::string(e.what());
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -112,31 +100,6 @@ class LeaveOutTest : public QObject {
         {counted("unpad", true, 0, 0), counted("dead-path", true, 0, 12), counted("other", true, 1, 90), counted("left", false, 0, 3)}, 9);
     QCOMPARE(names(lost), (Names{"dead-path"}));
     QVERIFY2(lost[0].reason.find("never held on the 9 batches that were measured") != std::string::npos, lost[0].reason.c_str());
-  }
-
-  void a_split_profiles_a_quarter_and_measures_the_rest() {
-    const ProfileSplit strided = split_batches(10, "strided"), first = split_batches(10, "first");
-    QCOMPARE(strided.profiled, (std::vector<int64_t>{0, 4, 8}));
-    QCOMPARE(strided.measured, (std::vector<int64_t>{1, 2, 3, 5, 6, 7, 9}));
-    QCOMPARE(first.profiled, (std::vector<int64_t>{0, 1, 2}));
-    QCOMPARE(first.measured, (std::vector<int64_t>{3, 4, 5, 6, 7, 8, 9}));
-    for (int64_t count = 2; count < 40; ++count)
-      for (const char* rule : {"strided", "first"}) {
-        const ProfileSplit split = split_batches(count, rule);
-        QVERIFY(!split.profiled.empty() && !split.measured.empty() && !split.same);
-        QCOMPARE(static_cast<int64_t>(split.profiled.size() + split.measured.size()), count);
-        for (const int64_t b : split.measured) QVERIFY(!std::binary_search(split.profiled.begin(), split.profiled.end(), b));
-      }
-    const ProfileSplit one = split_batches(1, "first");
-    QVERIFY(one.same && one.profiled == std::vector<int64_t>{0} && one.measured == one.profiled);
-    QCOMPARE(complaint([] { split_batches(4, "random"); }),
-             std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
-  }
-
-  void recording_is_measured_on_as_many_batches_as_fit() {
-    QCOMPARE(evenly_spread(6, 100), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
-    QCOMPARE(evenly_spread(100, 50).size(), size_t{50});
-    QCOMPARE(evenly_spread(100, 0.1), (std::vector<int64_t>{50}));
   }
 };
 

@@ -174,8 +174,8 @@ class MirroredTest : public QObject {
       QCOMPARE(std::set<size_t>(places.begin(), places.end()).size(), size_t{3});
       for (size_t i = 0; i < times.chains.size(); ++i) {
         const Chain& c = times.chains[i];
-        QCOMPARE(c.before[p], c.baseline[places[i]]);
-        QCOMPARE(c.after[p], c.baseline[places[i] + 1]);
+        QCOMPARE(c.plans[p].before, c.baseline[places[i]]);
+        QCOMPARE(c.plans[p].after, c.baseline[places[i] + 1]);
       }
     }
   }
@@ -217,6 +217,80 @@ class MirroredTest : public QObject {
     QCOMPARE(measure({0.1, 5, 0, {1.1}}, {}, 3).rounds, kLeastRounds);
   }
 
+  void in_the_datas_order_each_plan_finds_what_the_batch_before_left_it() {
+    // Slots that all plans share and that hold what the last batch needed: a batch that ran last is ready, any other is read for 9 ms.
+    for (const auto& [batches, plans] : {std::pair{40, size_t{0}}, {40, size_t{1}}, {40, size_t{3}}, {3, size_t{2}}}) {
+      MirroredJob job;
+      job.plans = plans;
+      for (int64_t b = 0; b < batches; ++b) job.batches.push_back(b);
+      double now = 0;
+      int64_t held = -1;
+      size_t held_by = 0;
+      std::vector<int64_t> timed;
+      const auto run = [&](size_t plan, int64_t batch) {
+        const double ms = (batch == held ? 0 : 9) + (plan == 1 ? 0.5 : 1);
+        held = batch, held_by = plan;
+        now += ms * 1e-3;
+        return ms;
+      };
+      bool in_order = true;
+      job.clock = [&] { return now; };
+      job.pass = run;
+      job.execute = [&](size_t plan, int64_t batch) {
+        in_order = in_order && (held < 0 || (held_by == plan && (held + 1) % batches == batch));
+        if (plan == 0) timed.push_back(batch);
+        return run(plan, batch);
+      };
+      job.seconds = 4;
+      const MirroredTimes warm = measure_mirrored(job, {});
+      QCOMPARE(warm.baseline_latency().median, 1.0);  // drawn and warmed up: nothing is read
+      in_order = true, timed.clear(), held = -1;
+      job.stretch = stretch_of(batches, plans, 10, job.seconds);
+      const MirroredTimes times = measure_mirrored(job, {});
+      QVERIFY(in_order);
+      QCOMPARE(times.baseline_latency().min, 10.0);
+      for (size_t p = 0; p < plans; ++p) {
+        const double expected = p == 0 ? 10 / 9.5 : 1;
+        QVERIFY2(std::fabs(times.speedup(p).value - expected) < 1e-9, std::to_string(times.speedup(p).value).c_str());
+      }
+      // Chains of a stretch are of one round.
+      for (size_t i = 0; i + 1 < times.chains.size(); ++i)
+        if (i / static_cast<size_t>(job.stretch) == (i + 1) / static_cast<size_t>(job.stretch))
+          QVERIFY(times.chains[i].round == times.chains[i + 1].round || times.chains[i + 1].batch == 0);
+      QVERIFY(times.rounds >= kLeastRounds);
+      QVERIFY(std::set(timed.begin(), timed.end()).size() >= static_cast<size_t>(std::min(batches, 7)));
+    }
+  }
+  void a_single_batch_in_order_is_found_as_it_was_left() {
+    MirroredJob job{1, {0}, 0, {}, {}};
+    job.stretch = stretch_of(1, 1, 5, 0);
+    QCOMPARE(job.stretch, int64_t{1});
+    int executions = 0;
+    job.execute = [&](size_t, int64_t) { return ++executions, 1.0; };
+    const MirroredTimes times = measure_mirrored(job, {});
+    QCOMPARE(times.chains.size(), static_cast<size_t>(kLeastRounds));
+    // Baseline, plan, baseline, with one that is not timed where another plan ran before.
+    QCOMPARE(executions, static_cast<int>(kLeastRounds) * 5 + 1);
+  }
+  void stretches_beside_a_neighbour_hold_the_truth() {
+    // The stretches of a chain lie farther apart than executions do: wider, and right.
+    int intervals = 0, hold = 0;
+    for (const auto& [kind, period] : {std::pair{Kind::slows, 0.0}, {Kind::slows, 0.25}, {Kind::slows, 2.0}, {Kind::pauses, 0.1}})
+      for (uint64_t seed = 300000; seed < 300040; ++seed) {
+        SimulatedCase c{0.005, 40, 8, {1.067, 1.2}};
+        c.stretch = stretch_of(40, 2, 5, 8);
+        const MirroredTimes times = measure(c, neighbour_of(kind, period, seed), seed);
+        const std::vector<double> truth = true_speeds(c, seed);
+        for (size_t p = 0; p < truth.size(); ++p) {
+          const Ratio r = times.speedup(p);
+          ++intervals;
+          hold += r.ci95[0] <= truth[p] && truth[p] <= r.ci95[1];
+        }
+      }
+    qInfo("%d of %d intervals hold the truth", hold, intervals);
+    QVERIFY2(hold >= 0.9 * intervals, qPrintable(QString::number(hold)));
+  }
+
   void the_same_times_give_the_same_interval() {
     const SimulatedCase c{0.004, 60, 3, {1.05}};
     const Ratio a = measure(c, {0.3, 2, 0.1}, 5).speedup(0), b = measure(c, {0.3, 2, 0.1}, 5).speedup(0);
@@ -237,7 +311,7 @@ class MirroredTest : public QObject {
 
   void batches_of_different_length_are_no_noise() {
     MirroredTimes times;
-    for (int i = 0; i < 30; ++i) times.chains.push_back({i % 3, 0, {}, {}, {}, {}, {i % 3 == 0 ? 1.0 : i % 3 == 1 ? 50.0 : 7.0}});
+    for (int i = 0; i < 30; ++i) times.chains.push_back({i % 3, 0, {}, {}, {i % 3 == 0 ? 1.0 : i % 3 == 1 ? 50.0 : 7.0}});
     QCOMPARE(repeat_spread(times), 1.0);
     for (size_t i = 1; i < times.chains.size(); i += 6) times.chains[i].baseline = {150};
     QCOMPARE(repeat_spread(times), 3.0);

@@ -24,6 +24,7 @@ struct Paths {
     b.output("y", b.gather(std::move(parts), images, "sum"));
     program = lower(std::make_shared<Graph>(b.finish()));
     ExecutedDecision d;
+    d.router = RouterId(0);
     d.shape = {static_cast<int64_t>(choices.size()), 1, 4};
     d.choice = std::move(choices);
     result.decisions.push_back(std::move(d));

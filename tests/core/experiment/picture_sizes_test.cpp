@@ -10,7 +10,7 @@
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/experiment/profile_split.h"
-#include "core/experiment/state.h"
+#include "core/experiment/verify.h"
 #include "core/formats/safetensors.h"
 #include "core/models/model.h"
 #include "core/session/session_reader.h"
@@ -213,7 +213,7 @@ class PictureSizesTest : public QObject {
     int64_t runs = 0, to_dead = 0;
     for (int64_t b = 0; b < s.data->batch_count(); ++b) {
       // Outputs and decisions of every plan are the baseline's; each runs once or twice.
-      QCOMPARE(s.differences_from(*baseline, c.plans, b), std::vector<std::string>(c.plans.size()));
+      QCOMPARE(differences_from(work, *baseline, c.plans, b), std::vector<std::string>(c.plans.size()));
       QVERIFY(all.held() <= 4 && baseline->held() <= 4);
       all.guards.clear();
       const Batch batch = s.data->batch(b);
@@ -332,7 +332,8 @@ class PictureSizesTest : public QObject {
                                     return std::shared_ptr<const Graph>();
                                   }),
                                   0, {});
-    const Verification v = s.verify(*plan, nullptr, {});
+    ForwardPass work(s);
+    const Verification v = verify(work, *plan, nullptr, verify_options(s), {});
     QVERIFY2(!v.passed, v.text.c_str());
   }
 

@@ -38,7 +38,7 @@ Recorded record(const RandomCase& made, int64_t items, bool scores = false, cons
   RecordOptions options;
   options.decisions = true;
   options.scores = scores;
-  fill_record(recorded.plan, *program, batch, made.bindings, result, options, recorded.batch);
+  fill_record({recorded.plan, *program, batch, made.bindings, result}, options, recorded.batch);
   return recorded;
 }
 
@@ -122,16 +122,17 @@ class RecordPlanTest : public QObject {
       const auto program = lower(std::make_shared<Graph>(made.graph));
       const RecordPlan plan = record_plan(program);
       for (size_t s = 0; s < plan.spaces.size(); ++s) {
-        const SpaceId space = plan.spaces[s];
+        const SpaceId space = plan.spaces[s].space;
+        const int32_t columns = plan.spaces[s].columns;
         bool cut = false;
         for (const Node& node : made.graph.nodes)
           if (node.op->name == "unfold" && made.graph.dense_ancestor(made.graph.value(node.outputs[0]).type.space) == space) {
             cut = true;
             const PatchGrid grid = grid_of_unfold(made.graph, node);
-            QCOMPARE(int64_t{plan.columns[s]}, grid.columns());
+            QCOMPARE(int64_t{columns}, grid.columns());
             QCOMPARE(made.graph.space(space).per_parent, Dim(grid.rows() * grid.columns()));
           }
-        QVERIFY2(cut || plan.columns[s] == 0, toy.name);
+        QVERIFY2(cut || columns == 0, toy.name);
         grids += cut;
       }
     }
@@ -215,10 +216,10 @@ class RecordPlanTest : public QObject {
     QCOMPARE(edges, (std::set<std::pair<std::string, std::string>>{
                         {"first", "alone"}, {"first", "shared"}, {"alone", "shared"}, {"shared", "last"}}));
     // Whatever the order, a decision is recorded under the name of its router.
-    for (size_t r = 0; r < program.routers.size(); ++r) {
+    for (const RouterId r : program.routers.ids()) {
       const auto n = static_cast<size_t>(plan.routers.of[r]);
       QCOMPARE(program.routers[r].name, names[n]);
-      QCOMPARE(program.routers[static_cast<size_t>(plan.routers.first[n])].name, names[n]);
+      QCOMPARE(program.routers[plan.routers.first[n]].name, names[n]);
     }
   }
 

@@ -1,5 +1,5 @@
 // Decisions from a session, replayed; a damaged session is refused by naming file and router.
-#include "core/experiment/replay.h"
+#include "tests/core/experiment/recorded_choices.h"
 
 #include <sqlite3.h>
 

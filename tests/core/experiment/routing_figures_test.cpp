@@ -43,15 +43,15 @@ using CellsOf = std::function<Cells(const ProgramRouter& router, int32_t turn)>;
 void count(const Program& program, const ExecutionResult& result, const CellsOf& cells_of, const std::vector<std::string>& labels,
            Counts& counts) {
   // Where a guard missed after its first body had decided, the fallback's decision stands.
-  std::map<std::tuple<std::string, int32_t, int32_t>, const ExecutedDecision*> standing;
+  std::map<std::tuple<std::string, RepeatId, int32_t>, const ExecutedDecision*> standing;
   for (const ExecutedDecision& d : result.decisions) {
-    const ProgramRouter& router = program.routers[static_cast<size_t>(d.router)];
+    const ProgramRouter& router = program.routers[d.router];
     standing[{router.name, router.repeat, d.turn}] = &d;
   }
   for (const auto& [key, d] : standing) {
     Count& c = counts.routers[std::get<0>(key)];
     c.load.resize(static_cast<size_t>(d->shape.branches)), c.load_real.resize(c.load.size());
-    const Cells cells = cells_of(program.routers[static_cast<size_t>(d->router)], d->turn);
+    const Cells cells = cells_of(program.routers[d->router], d->turn);
     for (int64_t cell = 0; cell < d->shape.cells; ++cell) {
       const int32_t row = d->ancestor[static_cast<size_t>(cell)];
       const bool real = cells.real.empty() || cells.real.at(static_cast<size_t>(row)) != 0;
@@ -115,13 +115,14 @@ void compare(const ProfileAccumulator& counted, const Counts& all, const Counts&
 Batch made_up_batch(const Graph& graph, const RecordPlan& plan, const Bindings& bindings, Random& random) {
   Batch batch;
   for (size_t s = 0; s < plan.spaces.size(); ++s) {
-    if (plan.spaces[s] == kNone) continue;
-    SpaceId root = plan.spaces[s];
+    const SpaceId recorded = plan.spaces[s].space;
+    if (recorded == kNone) continue;
+    SpaceId root = recorded;
     while (graph.space(root).parent != kNone) root = graph.space(root).parent;
-    const int64_t items = graph.space(root).count.evaluate(bindings), cells = graph.space(plan.spaces[s]).count.evaluate(bindings);
+    const int64_t items = graph.space(root).count.evaluate(bindings), cells = graph.space(recorded).count.evaluate(bindings);
     batch.items.resize(static_cast<size_t>(items));
     BatchCells& space = batch.spaces.emplace_back();
-    space.name = graph.space(plan.spaces[s]).name;
+    space.name = graph.space(recorded).name;
     space.per_item = static_cast<int32_t>(cells / items);
     for (int64_t c = 0; c < cells; ++c) space.real.push_back(random.chance(0.8));
   }
@@ -149,7 +150,7 @@ void count_case(const RandomCase& made, uint64_t seed, Met& met) {
     BatchRecord record;
     record.number = number++;
     record.part = round % 2 ? kProfiled : kMeasured;
-    fill_record(plan, *program, batch, made.bindings, result, {}, record);
+    fill_record({plan, *program, batch, made.bindings, result}, {}, record);
     counted.batch(record);
     const auto cells_of = [&](const ProgramRouter& router, int32_t) {
       const BatchCells* space = batch.find_space(made.graph.space(router.dense_space).name);
@@ -157,8 +158,7 @@ void count_case(const RandomCase& made, uint64_t seed, Met& met) {
     };
     // What is decided in turns belongs to records of their own; no data say which of those cells are real.
     ExecutionResult outside = result;
-    std::erase_if(outside.decisions,
-                  [&](const ExecutedDecision& d) { return program->routers[static_cast<size_t>(d.router)].repeat >= 0; });
+    std::erase_if(outside.decisions, [&](const ExecutedDecision& d) { return program->routers[d.router].repeat != kNone; });
     count(*program, outside, cells_of, batch.labels, all);
     if (record.part & kProfiled) count(*program, outside, cells_of, batch.labels, profiled);
   }
@@ -197,23 +197,23 @@ void count_model(const std::string& spec, const std::string& file, DataOptions o
     ExecuteOptions execute;
     execute.record = execute.outputs = true;
     executor.run(inputs_of(batch), bindings, execute, result);
+    const Executed executed{plan, *program, batch, bindings, result};
     std::vector<DecodedTurn> turns;
     for (const OutputValue& out : result.outputs)
-      if (out.name == kGenerated) turns = decoded_turns(*model, plan, *program, batch, result, out.integers, most);
+      if (out.name == kGenerated) turns = decoded_turns(*model, executed, out.integers, most);
     BatchRecord record;
     const bool is_profiled = b % 3 == 0;
     const auto add = [&](const DecodedTurn* turn) {
       record.clear();
       record.number = number++;
       record.part = is_profiled ? kProfiled : kNoPart;
-      turn ? fill_turn(plan, *program, batch, bindings, *turn, result, {}, record)
-           : fill_record(plan, *program, batch, bindings, result, {}, record);
+      turn ? fill_turn(executed, *turn, {}, record) : fill_record(executed, {}, record);
       counted.batch(record);
     };
     add(nullptr);
     for (const DecodedTurn& turn : turns) add(&turn);
     const auto cells_of = [&](const ProgramRouter& router, int32_t turn) {
-      if (router.repeat >= 0) return Cells{turns.at(static_cast<size_t>(turn)).is_going, 1};
+      if (router.repeat != kNone) return Cells{turns.at(static_cast<size_t>(turn)).is_going, 1};
       const BatchCells* space = batch.find_space(graph->space(router.dense_space).name);
       return Cells{space->real, space->per_item};
     };

@@ -60,6 +60,7 @@ struct SimulatedCase {
   std::vector<double> speed;  ///< of each plan beside the baseline, against the baseline
   /// What a plan gains on a batch beside that; empty: all batches are alike.
   std::function<double(size_t plan, size_t batch)> gain = {};
+  int64_t stretch = 0;  ///< as MirroredJob has it
 
   double speed_on(size_t plan, size_t batch) const { return speed[plan] * (gain ? gain(plan, batch) : 1); }
 };
@@ -95,6 +96,7 @@ inline MirroredTimes measure(const SimulatedCase& c, const Neighbour& neighbour,
   job.plans = c.speed.size();
   for (size_t b = 0; b < c.batches; ++b) job.batches.push_back(static_cast<int64_t>(b));
   job.seconds = c.measure_seconds;
+  job.stretch = c.stretch;
   job.clock = [&] { return machine.now(); };
   job.execute = [&](size_t plan, int64_t batch) {
     const double off = std::exp(0.015 * normal(engine)) * (uniform(engine) < 0.01 ? 1.5 : 1);

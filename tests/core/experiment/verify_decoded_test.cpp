@@ -1,10 +1,12 @@
 // Decoding judged: right runs pass, and what is wrong is found though every token is the oracle's.
 #include "core/experiment/verify_decoded.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/workload.h"
+#include "core/experiment/format_judge.h"
+#include "core/experiment/verify.h"
 #include "core/models/model.h"
 #include "tests/core/experiment/verify_cases.h"
 #include "tests/testing/testing.h"
@@ -40,7 +42,7 @@ struct Opened {
     const auto plan = work.make_plan("generate", work.graph(), {}, {});
     for (int64_t b = 0; b < state.data->batch_count(); ++b) state.run_batch(*plan, state.data->batch(b), {});
     if (change) change(*plan);
-    return decoded_verification(work.verify(*plan, nullptr, {}));
+    return decoded_verification(verify(work, *plan, nullptr, verify_options(state), {}));
   }
 };
 
@@ -167,6 +169,82 @@ class VerifyDecodedTest : public QObject {
              qPrintable(said(far.verdict())));
   }
 
+  /// Of two sequences of eight tokens that share a capacity: a near tie ends the comparison of both.
+  void too_little_is_not_called_verified_data() {
+    QTest::addColumn<int>("place");
+    QTest::addColumn<bool>("enough");
+    QTest::newRow("an eighth") << 0 << false;
+    QTest::newRow("a quarter") << 1 << true;
+    QTest::newRow("all but the last") << 6 << true;
+  }
+  void too_little_is_not_called_verified() {
+    QFETCH(const int, place);
+    QFETCH(const bool, enough);
+    const std::vector<int32_t> expected(16, 0);
+    std::vector<int32_t> ours = expected;
+    std::vector<float> logits;
+    for (int i = 0; i < 16; ++i) logits.insert(logits.end(), {9, i == place ? 9 - 1e-6f : 1, 0});
+    ours[static_cast<size_t>(place)] = 1;
+    Observed execution;
+    execution.outputs = {{std::string(kGenerated), DType::i32, {16}, {}, expected},
+                         {std::string(kLogits), DType::f32, {16, 3}, logits, {}}};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 8);
+    judge.add(two_sequences(), execution, execution, execution, ours);
+    Verification v = judge.verification();
+    QVERIFY(v.passed && v.tokens->near_ties == 1);
+    const std::string share = std::to_string(2 * (place + 1)) + " of 16 tokens";
+    QVERIFY2(v.text.find("the logits of " + share + " compared") != std::string::npos, v.text.c_str());
+    judge.refuse_too_little(v);
+    QCOMPARE(v.reasons.empty(), enough);
+    QCOMPARE(v.what_to_do.empty(), enough);
+    if (!enough) QVERIFY2(v.reasons[0].starts_with("inconclusive: " + share + " could be compared"), v.reasons[0].c_str());
+  }
+
+  void a_verification_of_too_little_does_not_pass() {
+    // Logits a thousand times too large, and a tolerance that takes them: then every token is a near tie.
+    Opened opened(kMixtral, [](Tampered& w) { w.change("lm_head.weight", times(1000)); });
+    opened.state.tolerance = 1e6;
+    const DecodedVerification all = opened.verified();
+    QVERIFY2(all.passed && all.equal == 6, qPrintable(said(all)));
+    const DecodedVerification first = opened.verified([](ReadyPlan& plan) {
+      for (auto& [batch, tokens] : plan.decoded)
+        for (size_t s = 0; s < 3; ++s) tokens.at(s * kTokens) = (tokens[s * kTokens] + 1) % 50;
+    });
+    QVERIFY2(!first.passed && first.reasons.size() == 1 && first.reasons[0].starts_with("inconclusive: 6 of "), qPrintable(said(first)));
+    QCOMPARE(first.compared, int64_t{6});
+    QVERIFY(first.what_to_do.find("--max-new-tokens") != std::string::npos);
+  }
+
+  /// A near tie ends the comparison of its own sequence, and of no other that it cannot reach.
+  void a_near_tie_hides_nothing_of_other_sequences_data() {
+    QTest::addColumn<bool>("apart");
+    QTest::newRow("sequences by themselves") << true;
+    QTest::newRow("sequences that share a capacity") << false;
+  }
+  void a_near_tie_hides_nothing_of_other_sequences() {
+    QFETCH(const bool, apart);
+    std::vector<float> close = kClear, wrong = kClear;
+    close[1] = wrong[1] = 9 - 1e-6f;  // the first token of the first sequence
+    wrong[9] = 7;                     // the second of the second: 6 in the reference, and still the best one
+    const std::vector<int32_t> expected = {0, 1, 2, 0}, ours = {1, 2, 2, 0};
+    Observed reference = by_hand(expected, close), replayed = by_hand(expected, wrong), free = by_hand(expected, close);
+    if (apart) reference.by_item = {std::string(kLogits)};
+    JudgedDecision first = turn({0, 0}), second = turn({0, 0});
+    second.execution = 1;
+    reference.decisions = free.decisions = {first, second};
+    // The second sequence's router says another branch in the second turn, far from a tie.
+    second.free_choice = {0, 1};
+    replayed.decisions = {first, second};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), reference, replayed, free, ours);
+    const DecodedVerification v = judge.verdict();
+    QCOMPARE(v.near_ties, int64_t{1});
+    QCOMPARE(v.compared, int64_t{apart ? 3 : 2});
+    QCOMPARE(v.passed, !apart);
+    QCOMPARE(v.flips, int64_t{apart ? 1 : 0});
+    if (apart) QVERIFY2(said(v).contains("output logits differs by ") && said(v).contains("without a near tie"), qPrintable(said(v)));
+  }
+
   void behind_a_near_tie_each_token_is_still_what_its_own_logits_say() {
     std::vector<float> close = kClear;
     close[1] = 9 - 1e-6f;
@@ -220,6 +298,57 @@ class VerifyDecodedTest : public QObject {
     QVERIFY(reach.by_item.contains(std::string(kLogits)));
     for (const auto& [router, relation] : reach.routers) QVERIFY2(relation.reach == CellRelation::Reach::cells, router.c_str());
     QVERIFY(!cell_reach(*graph).by_item.contains(std::string(kLogits)));
+  }
+
+  void a_text_that_goes_on_where_the_reference_s_has_ended_is_judged() {
+    const std::vector<int32_t> ends = open_model(source_folder() + "/tests/reference/" + kMixtral)->tokens.ends;
+    // The plan never ends a text.
+    Opened opened(kMixtral, [&](Tampered& w) {
+      w.change("lm_head.weight", [&](std::vector<float>& values, const std::vector<int64_t>& shape) {
+        for (const int32_t end : ends) std::fill_n(values.begin() + end * shape[1], shape[1], 0.0f);
+      });
+    });
+    Experiment::State& s = opened.state;
+    DataOptions options;
+    options.vocabulary = s.model->vocabulary, options.inputs = s.model->inputs;
+    options.batch = 1;
+    s.data = Dataset::open("random:16x3", s.model->tokenizer, options);
+    s.options.most_new_tokens = 16;
+    const DecodedVerification v = opened.verified();
+    QVERIFY2(!v.passed && v.equal < v.sequences, qPrintable(said(v)));
+  }
+
+  void a_format_costs_what_it_changes_up_to_the_first_token_that_differs() {
+    // Two sequences of two tokens; the second one's first token differs where the plan runs freely.
+    const std::vector<float> stored = {9, 1, 0, 1, 8, 0, 0, 1, 10, 6, 1, 0};
+    std::vector<float> replayed = stored, free = stored;
+    replayed[0] = 8.1f;  // of 9, a tenth
+    free[6] = 12;        // token 0 of the second sequence: 2 became 0
+    free[9] = 600;       // behind it: another text
+    Observed reference = by_hand({0, 1, 2, 0}, stored), freely = by_hand({0, 1, 0, 0}, free);
+    JudgedDecision first = turn({0, 1}), second = turn({0, 1});
+    second.execution = 1;
+    reference.decisions = {first, second};
+    second.choice = {0, 0};  // the second sequence's, which does not count
+    first.choice = {1, 1};
+    freely.decisions = {first, second};
+    FormatJudge judge;
+    judge.add_decoded(reference, by_hand({0, 1, 2, 0}, replayed), freely, 2);
+    Verification v;
+    judge.judge(DType::bf16, 0.05, v);
+    const FormatCost& cost = *v.format;
+    QCOMPARE(cost.dtype, std::string("bf16"));
+    QVERIFY2(std::fabs(cost.max_rel_diff - 0.1) < 0.011, qPrintable(QString::number(cost.max_rel_diff)));
+    QVERIFY2(cost.free_max_rel_diff > 1 && cost.free_max_rel_diff < 2, qPrintable(QString::number(cost.free_max_rel_diff)));
+    QCOMPARE(cost.sequences, int64_t{2});
+    QCOMPARE(cost.equal_sequences, int64_t{1});
+    QCOMPARE(cost.choices, int64_t{3});
+    QCOMPARE(cost.differing_choices, int64_t{1});
+    QVERIFY(!cost.passed && v.reasons.size() == 1);
+    QVERIFY2(
+        free_cost_text(cost).ends_with("1 of 2 sequences decode the tokens of the stored weights, the others count up to the first that "
+                                       "differs"),
+        free_cost_text(cost).c_str());
   }
 
   void masked_tokens_make_no_near_ties() {

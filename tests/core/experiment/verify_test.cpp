@@ -1,131 +1,21 @@
 // Real executions judged: right ones pass on every graph, device and format; a plan with one thing wrong does not. What is wrong is put
 // into the weights of the plan alone; the oracle reads the true ones.
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <functional>
 #include <set>
 
-#include "core/cpu/kernels/isa.h"
 #include "core/experiment/candidates.h"
-#include "core/experiment/converted_weights.h"
-#include "core/experiment/judge.h"
+#include "core/experiment/verify.h"
 #include "core/graph/operator.h"
 #include "core/passes/pipeline.h"
-#include "core/runtime/lower.h"
-#include "tests/core/experiment/verify_cases.h"
-#include "tests/testing/case_inputs.h"
-#include "tests/testing/emulated_device.h"
+#include "tests/core/experiment/verify_runs.h"
 #include "tests/testing/nested_capacity.h"
-#include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
-#include "tests/testing/toys.h"
 
 namespace stormcell::testing {
-namespace {
-
-Observed by_oracle(const RandomCase& c, const Graph& graph, const WeightSource& weights, bool round_inputs) {
-  OracleOptions options;
-  options.keep_scores = true;
-  options.round_inputs = round_inputs;
-  Observed o = observed(graph, c.bindings, Oracle<float>(graph, weights).run(oracle_inputs(c), c.bindings, options), cell_reach(graph));
-  const auto root = std::find_if(graph.spaces.begin(), graph.spaces.end(), [](const CellSpace& s) { return s.kind == SpaceKind::root; });
-  if (root != graph.spaces.end()) o.items = root->count.evaluate(c.bindings);
-  return o;
-}
-
-/// A graph on a device.
-struct Plan {
-  Plan(Device& device, const RandomCase& c, std::shared_ptr<const Graph> graph, std::shared_ptr<const WeightSource> weights)
-      : from(c),
-        store(device, std::move(weights)),
-        program(std::make_shared<Program>(lower(std::move(graph)))),
-        named(name_routers(*program)),
-        executor(device, store, program, c.bindings) {}
-  const RandomCase& from;
-  WeightStore store;
-  std::shared_ptr<const Program> program;
-  NamedRouters named;
-  Executor executor;
-  int misses = 0;  ///< of guards, in all runs
-
-  Observed run(const Observed* replay) {
-    ExecuteOptions options;
-    options.outputs = options.record = true;
-    ReplayedDecisions replayed;
-    if (replay) replayed = choices_to_replay(*program, replay->decisions), options.replayed = &replayed;
-    ExecutionResult result;
-    executor.run(input_values(from), from.bindings, options, result);
-    for (const int32_t n : result.guard_misses) misses += n;
-    return observed(*program, named, from.bindings, result);
-  }
-};
-
-/// The case as the plan runs it, beside the oracle with the case's own weights.
-Verification judged(const RandomCase& c, Device& device, std::shared_ptr<const WeightSource> ours, double tolerance = 1e-4) {
-  const Arithmetic arithmetic =
-      c.weight_dtype == DType::bf16 && device.info().rounds_bf16_inputs ? Arithmetic::rounds_to_bf16 : Arithmetic::f32;
-  const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);
-  Plan plan(device, c, std::make_shared<Graph>(c.graph), std::move(ours));
-  const Observed free = plan.run(nullptr);
-  Judge judge(c.weight_dtype == DType::bf16 ? 2e-2 : tolerance, arithmetic);
-  judge.add(0, reference, plan.run(&reference), &free);
-  return judge.verdict();
-}
-/// With the allowances of bf16, whatever the weights are stored in.
-Verification judged_as_bf16(const RandomCase& c, std::shared_ptr<const WeightSource> ours) {
-  cpu::CpuDevice device(2);
-  const Observed reference = by_oracle(c, c.graph, *c.weights, false);
-  Plan plan(device, c, std::make_shared<Graph>(c.graph), std::move(ours));
-  const Observed free = plan.run(nullptr);
-  Judge judge(2e-2, Arithmetic::rounds_to_bf16);
-  judge.add(0, reference, plan.run(&reference), &free);
-  return judge.verdict();
-}
-Verification judged(const RandomCase& c, std::shared_ptr<const WeightSource> ours) {
-  cpu::CpuDevice device(2);
-  return judged(c, device, std::move(ours));
-}
-
-/// The same model in bf16: `ours` as the plan has it, the oracle on the stored f32 weights.
-Verification judged_converted(const RandomCase& c, std::shared_ptr<const WeightSource> ours, const std::shared_ptr<const Graph>& graph) {
-  cpu::CpuDevice device(2);
-  const bool rounds = device.info().rounds_bf16_inputs;
-  const Observed reference = by_oracle(c, *graph, *c.weights, rounds);
-  Plan plan(device, c, graph, std::move(ours));
-  const Observed free = plan.run(nullptr);
-  Judge judge(rounds ? 2e-2 : 1e-4, rounds ? Arithmetic::rounds_to_bf16 : Arithmetic::f32);
-  judge.add(0, reference, plan.run(&reference), &free);
-  return judge.verdict();
-}
-
-QString said(const Verification& v) {
-  QString text = QString("%1 of %2; ").arg(v.max_rel_diff).arg(v.tolerance);
-  for (const std::string& reason : v.reasons) text += QString::fromStdString(reason) + "; ";
-  return text;
-}
-
-/// Kernels of an instruction set that multiplies bf16 weights without rounding their inputs.
-struct Widened {
-  Widened() {
-    for (const cpu::Isa isa : cpu::available_isas())
-      if (isa != cpu::Isa::avx512_bf16) {
-        cpu::set_isa_for_test(isa);
-        return;
-      }
-  }
-  ~Widened() { cpu::set_isa_for_test({}); }
-};
-
-}  // namespace
 
 class VerifyTest : public QObject {
   Q_OBJECT
-
-  static RandomCase made(int seed) {
-    if (seed < 0) return toys()[static_cast<size_t>(-1 - seed)].make(1);
-    return make_random_case(static_cast<uint64_t>(seed));
-  }
 
  private slots:
   void right_executions_pass_data() {
@@ -134,7 +24,7 @@ class VerifyTest : public QObject {
   }
   void right_executions_pass() {
     QFETCH(int, seed);
-    const RandomCase c = made(seed);
+    const RandomCase c = toy_or_random(seed);
     cpu::CpuDevice device(2);
     const Verification v = judged(c, device, c.weights);
     QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
@@ -144,7 +34,7 @@ class VerifyTest : public QObject {
   void optimised_plans_pass_where_guards_hold_and_where_they_miss() {
     int applied = 0, missed = 0;
     for (int seed = -2; seed < 30; ++seed) {
-      const RandomCase c = made(seed);
+      const RandomCase c = toy_or_random(seed);
       cpu::CpuDevice device(2);
       const Observed reference = by_oracle(c, c.graph, *c.weights, device.info().rounds_bf16_inputs);
       LoadProfile profile;
@@ -171,7 +61,7 @@ class VerifyTest : public QObject {
 
   void a_replay_records_what_each_router_would_have_chosen_on_every_device() {
     for (int seed = -2; seed < 25; ++seed) {
-      const RandomCase c = made(seed);
+      const RandomCase c = toy_or_random(seed);
       const Observed reference = by_oracle(c, c.graph, *c.weights, false);
       cpu::CpuDevice cpu(2);
       EmulatedDevice emulated(2);
@@ -362,7 +252,7 @@ class VerifyTest : public QObject {
     const auto baseline = s.make_plan("baseline", s.graph, 0, {});
     ForwardPass work(s);
     Candidates c = make_candidates(work, {}, select_passes({}), OnTheirOwn::no, {});
-    c.wrong = s.differences_from(*baseline, c.plans, 1);
+    c.wrong = differences_from(work, *baseline, c.plans, 1);
     QVERIFY(c.plans.size() >= 2);
     QCOMPARE(c.wrong, std::vector<std::string>(c.plans.size()));
     for (const Contribution& own : contributions_of(c, *baseline, {})) QVERIFY(own.wrong.empty());
@@ -377,7 +267,7 @@ class VerifyTest : public QObject {
     QVERIFY(weights.size() >= 2);
     std::swap(*weights[0], *weights[1]);
     c.plans[0] = s.make_plan("wrong", exchanged, 0, {});
-    c.wrong = s.differences_from(*baseline, c.plans, 1);
+    c.wrong = differences_from(work, *baseline, c.plans, 1);
     for (size_t p = 0; p < c.plans.size(); ++p) QCOMPARE(c.wrong[p].empty(), p != 0);
     const std::vector<Contribution> own = contributions_of(c, *baseline, {});
     for (size_t i = 0; i < own.size(); ++i) QCOMPARE(own[i].wrong.empty(), i > 1);
@@ -454,94 +344,6 @@ class VerifyTest : public QObject {
     for (const JudgedDecision& d : by_oracle(c, c.graph, *c.weights, false).decisions)
       if (d.router == "block.1.exit") QVERIFY(d.shape.cells > 0 && d.above == std::vector<std::string>{"block.0.exit"});
     QVERIFY2(said(judged(c, ours)).contains("router block.1.exit"), qPrintable(said(judged(c, ours))));
-  }
-
-  void the_oracle_rounds_weights_as_the_conversion_does_and_shares_nothing_with_it() {
-    for (int seed = -2; seed < 20; ++seed) {
-      const RandomCase c = made(seed);
-      const auto converted = convert_weights(c.graph, DType::bf16);
-      // The same, but for weights that are stored as devices' conversion makes them.
-      Graph plain = *converted;
-      MemoryWeights made_by_devices;
-      for (Value& v : plain.values)
-        if (v.kind == ValueKind::weight) {
-          const WeightInfo& info = *c.weights->find(weight_text(v));
-          std::vector<float> values(static_cast<size_t>(info.elements()));
-          to_f32(c.weights->bytes(weight_text(v)).get(), info.dtype, values.data(), values.size());
-          made_by_devices.add(v.name, info.dtype, info.shape, values);
-          v.recipe.clear();
-        }
-      const Observed by_itself = by_oracle(c, *converted, *c.weights, false), from_converted = by_oracle(c, plain, made_by_devices, false);
-      for (size_t i = 0; i < by_itself.outputs.size(); ++i) QCOMPARE(by_itself.outputs[i].reals, from_converted.outputs[i].reals);
-    }
-  }
-
-  void converted_models_pass() {
-    int rounded = 0;
-    for (int seed = -static_cast<int>(toys().size()); seed < 40; ++seed) {
-      RandomOptions options;
-      options.bf16 = false;
-      const RandomCase c = seed < 0 ? made(seed) : make_random_case(uint64_t(seed), options);
-      const auto converted = convert_weights(c.graph, DType::bf16);
-      const Verification v = judged_converted(c, c.weights, converted);
-      QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
-      const Widened widened;
-      const Verification exact = judged_converted(c, c.weights, converted);
-      QVERIFY2(exact.passed && exact.tolerance == 1e-4, qPrintable(said(exact) + QString::fromStdString(c.name)));
-      OutputJudge cost;
-      cost.add(by_oracle(c, *converted, *c.weights, false).outputs, by_oracle(c, c.graph, *c.weights, false).outputs);
-      rounded += largest(cost.differences()) > 1e-4;
-    }
-    QVERIFY(rounded > 10);  // so that the tolerance above told the two references apart
-  }
-
-  void conversions_that_are_wrong_are_found_data() {
-    QTest::addColumn<int>("what");
-    QTest::newRow("a tensor transposed") << 0;
-    QTest::newRow("a tensor scaled") << 1;
-    QTest::newRow("a tensor cut off instead of rounded") << 2;
-    QTest::newRow("nothing") << 3;
-  }
-  void conversions_that_are_wrong_are_found() {
-    QFETCH(int, what);
-    const Widened widened;
-    const RandomCase c = mixture(best(2), "weighted");
-    const auto converted = convert_weights(c.graph, DType::bf16);
-    // What was stored is gone in the converted source: cut off is decided by the stored numbers.
-    const auto stored = c.weights;
-    const Change changes[] = {transpose, times(1.01f),
-                              [stored](std::vector<float>& values, const std::vector<int64_t>&) {
-                                const auto bytes = stored->bytes("small.weight");
-                                to_f32(bytes.get(), DType::f32, values.data(), values.size());
-                                for (float& v : values) v = std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xffff0000u);
-                              },
-                              times(1)};
-    auto ours = std::make_shared<Tampered>(c.weights);
-    ours->change(R"(convert("small.weight", bf16))", changes[what]);
-    const Verification v = judged_converted(c, ours, converted);
-    QVERIFY2(what == 3 ? v.passed : said(v).contains("output small differs"), qPrintable(said(v)));
-  }
-
-  void inputs_of_products_are_rounded_as_the_plan_does() {
-    // Where this processor has the instruction that rounds: an oracle that does not is farther away than one that does.
-    bool found = false;
-    for (const cpu::Isa isa : cpu::available_isas()) found |= isa == cpu::Isa::avx512_bf16;
-    if (!found) QSKIP("this processor has no bf16 dot products");
-    cpu::set_isa_for_test(cpu::Isa::avx512_bf16);
-    const RandomCase c = mixture(best(2), "weighted");
-    const auto converted = convert_weights(c.graph, DType::bf16);
-    cpu::CpuDevice device(1);
-    QVERIFY(device.info().rounds_bf16_inputs);
-    Plan plan(device, c, converted, c.weights);
-    const auto distance = [&](bool round_inputs) {
-      const Observed reference = by_oracle(c, *converted, *c.weights, round_inputs);
-      OutputJudge judge;
-      judge.add(plan.run(&reference).outputs, reference.outputs);
-      return largest(judge.differences());
-    };
-    const double rounded = distance(true), plain = distance(false);
-    cpu::set_isa_for_test({});
-    QVERIFY2(rounded < plain / 2, qPrintable(QString("%1 %2").arg(rounded).arg(plain)));
   }
 };
 

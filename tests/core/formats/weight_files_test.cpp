@@ -1,4 +1,6 @@
-#include "core/formats/safetensors.h"
+#include "core/formats/weight_files.h"
+
+#include "core/base/counted.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
@@ -16,6 +18,12 @@ class WeightFilesTest : public QObject {
     scratch.write("model-00001-of-00002.safetensors", one_tensor("b", 'B'));
     scratch.write("model-00002-of-00002.safetensors", one_tensor("a", 'A'));
   }
+  static std::string read(const WeightFiles& weights, const std::string& name) {
+    const TensorPlace& tensor = *weights.find(name);
+    std::string bytes(static_cast<size_t>(tensor.bytes), '?');
+    weights.read(tensor, 0, std::as_writable_bytes(std::span(bytes)));
+    return bytes;
+  }
   static std::string index_path(const Scratch& scratch) { return scratch.path("model.safetensors.index.json"); }
   static void write_index(const Scratch& scratch, const std::string& weight_map) {
     scratch.write("model.safetensors.index.json", "{\"metadata\":{\"total_size\":2},\"weight_map\":" + weight_map + "}");
@@ -26,7 +34,7 @@ class WeightFilesTest : public QObject {
     const Scratch scratch;
     scratch.write("model.safetensors", one_tensor("x", 'X'));
     const auto weights = WeightFiles::open(scratch.folder());
-    QCOMPARE(std::to_integer<char>(weights->find("x")->bytes[0]), 'X');
+    QCOMPARE(read(*weights, "x"), std::string("X"));
     QCOMPARE(weights->total_bytes(), int64_t{1});
     QCOMPARE(weights->file_count(), size_t{1});
     QVERIFY(weights->header_bytes(0).starts_with("{\"x\""));
@@ -40,11 +48,31 @@ class WeightFilesTest : public QObject {
     const auto weights = WeightFiles::open(scratch.folder());
     QCOMPARE(weights->tensors()[0].name, std::string("a"));
     QCOMPARE(weights->tensors()[1].name, std::string("b"));
-    QCOMPARE(weights->file(static_cast<size_t>(weights->find("a")->file)).path(), scratch.path("model-00002-of-00002.safetensors"));
-    QCOMPARE(std::to_integer<char>(weights->find("b")->bytes[0]), 'B');
-    weights->drop_pages(*weights->find("a"));
-    QCOMPARE(std::to_integer<char>(weights->find("a")->bytes[0]), 'A');
+    QCOMPARE(weights->file_path(static_cast<size_t>(weights->find("a")->file)), scratch.path("model-00002-of-00002.safetensors"));
+    QCOMPARE(read(*weights, "b"), std::string("B"));
+    QCOMPARE(read(*weights, "a"), std::string("A"));
     QCOMPARE(weights->total_bytes(), int64_t{2});
+  }
+
+  // A mapping would end the program with SIGBUS.
+  void a_file_that_becomes_shorter_is_an_error_with_its_true_size() {
+    const Scratch scratch;
+    const std::string path = scratch.write("model.safetensors", one_tensor("x", 'X'));
+    const auto weights = WeightFiles::open(scratch.folder());
+    const auto size = std::filesystem::file_size(path);
+    for (const uintmax_t left : {size - 1, uintmax_t{3}, uintmax_t{0}}) {
+      std::filesystem::resize_file(path, left);
+      std::string told;
+      try {
+        read(*weights, "x");
+      } catch (const Error& e) {
+        QVERIFY(e.kind() == ErrorKind::failed);
+        told = e.what();
+      }
+      QVERIFY2(told.starts_with(path + ": has become shorter while it was used: it had " + counted(static_cast<int64_t>(size), "byte") +
+                                " and has " + with_commas(static_cast<int64_t>(left)) + " now"),
+               told.c_str());
+    }
   }
 
   void an_index_that_disagrees_with_its_shards_is_refused_data() {

@@ -34,12 +34,12 @@ class Perturbation {
 
   /// Changes `cells` cells of each input, one after the other; the first complaint, or nothing.
   std::string check(int64_t cells, Random& random) {
-    for (size_t v = 0; v < case_.graph.values.size(); ++v) {
-      const Value& value = case_.graph.values[v];
+    for (const ValueId v : case_.graph.values.ids()) {
+      const Value& value = case_.graph.value(v);
       if (value.kind != ValueKind::input || value.type.space == kNone) continue;
       const int64_t count = case_.graph.space(value.type.space).count.evaluate(case_.bindings);
       for (int64_t i = 0; i < std::min(cells, count); ++i)
-        if (std::string bad = perturb(static_cast<ValueId>(v), random.below(count), count, random); !bad.empty()) return bad;
+        if (std::string bad = perturb(v, random.below(count), count, random); !bad.empty()) return bad;
     }
     return {};
   }

@@ -35,8 +35,8 @@ class Comparison {
  private:
   static std::vector<ValueId> of_kind(const Graph& g, ValueKind kind) {
     std::vector<ValueId> list;
-    for (size_t i = 0; i < g.values.size(); ++i)
-      if (g.values[i].kind == kind) list.push_back(static_cast<ValueId>(i));
+    for (const ValueId v : g.values.ids())
+      if (g.value(v).kind == kind) list.push_back(v);
     return list;
   }
   ValueId of(ValueId a) const {
@@ -60,12 +60,11 @@ class Comparison {
            (x.decision == kNone ? y.decision == kNone : of(x.decision) == y.decision) && same_space(x.parent, y.parent);
   }
   bool same_attribute(const std::string& key, const Attribute& a, const Attribute& b) {
-    if (key == "space" || key == "slots")
-      return same_space(static_cast<SpaceId>(std::get<int64_t>(a)), static_cast<SpaceId>(std::get<int64_t>(b)));
+    if (key == "space" || key == "slots") return same_space(SpaceId(std::get<int64_t>(a)), SpaceId(std::get<int64_t>(b)));
     if (key != "spaces") return a == b;
     const auto &x = std::get<std::vector<int64_t>>(a), &y = std::get<std::vector<int64_t>>(b);
     bool same = x.size() == y.size();
-    for (size_t i = 0; same && i < x.size(); ++i) same = same_space(static_cast<SpaceId>(x[i]), static_cast<SpaceId>(y[i]));
+    for (size_t i = 0; same && i < x.size(); ++i) same = same_space(SpaceId(x[i]), SpaceId(y[i]));
     return same;
   }
   void block(const Block& a, const Block& b) {

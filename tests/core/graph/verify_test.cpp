@@ -296,10 +296,10 @@ class VerifyTest : public QObject {
     row(
         "an untouched graph", [](Graph&) {}, "none");
     row(
-        "a parent behind its child", [](Graph& g) { g.spaces[1].parent = 2; },
+        "a parent behind its child", [](Graph& g) { g.spaces[1].parent = SpaceId(2); },
         "space tokens: expected a parent declared before it, got space 2");
     row(
-        "a parent that is none", [](Graph& g) { g.spaces[1].parent = -7; },
+        "a parent that is none", [](Graph& g) { g.spaces[1].parent = SpaceId(-7); },
         "space tokens: expected a parent declared before it, got space -7");
     row(
         "a root below another", [](Graph& g) { g.spaces[1].kind = SpaceKind::root; },
@@ -309,9 +309,10 @@ class VerifyTest : public QObject {
     row(
         "fewer than no cells", [](Graph& g) { g.spaces[0].count = Dim(-3); }, "space sequences: expected 0 or more cells, got -3");
     row(
-        "a routed space without decision", [](Graph& g) { g.spaces[2].decision = 0; }, "space router/0: expected a decision, got value 0");
+        "a routed space without decision", [](Graph& g) { g.spaces[2].decision = ValueId(0); },
+        "space router/0: expected a decision, got value 0");
     row(
-        "a decision from elsewhere", [](Graph& g) { g.spaces[2].parent = 0; },
+        "a decision from elsewhere", [](Graph& g) { g.spaces[2].parent = SpaceId(0); },
         "space router/0: expected the parent that %router routes from");
     row(
         "a branch out of reach", [](Graph& g) { g.spaces[3].branch = 4; }, "space router/1: expected a branch below 4, got 4");
@@ -319,9 +320,10 @@ class VerifyTest : public QObject {
         "a value without producer", [](Graph& g) { g.value(g.find_value("y")).producer = kNone; },
         "value %y: expected a producer, got none");
     row(
-        "a value over no space", [](Graph& g) { g.value(g.find_value("x")).type.space = 9; }, "value %x: expected a space, got number 9");
+        "a value over no space", [](Graph& g) { g.value(g.find_value("x")).type.space = SpaceId(9); },
+        "value %x: expected a space, got number 9");
     row(
-        "an input over cells that a decision tells", [](Graph& g) { g.value(g.find_value("x")).type.space = 2; },
+        "an input over cells that a decision tells", [](Graph& g) { g.value(g.find_value("x")).type.space = SpaceId(2); },
         "value %x: expected an input over cells that are there before any decision, got f32 router/0 [4]");
     row(
         "symbolic content", [](Graph& g) { g.value(g.find_value("y")).type.content = {Dim::symbol(0)}; },
@@ -348,20 +350,22 @@ class VerifyTest : public QObject {
         },
         "value %x: expected content extents of 1 or more and at most 2^46 elements, got f32 tokens [1073741824,1073741824]");
     row(
-        "an input that is no value", [](Graph& g) { g.nodes[0].inputs[0] = 99; }, "route \"router\": expected a value, got number 99");
+        "an input that is no value", [](Graph& g) { g.nodes[0].inputs[0] = ValueId(99); },
+        "route \"router\": expected a value, got number 99");
     row(
         "a use before its definition", [](Graph& g) { std::swap(g.top.nodes[0], g.top.nodes[1]); },
         "scatter \"router.scatter\": uses %router before it is defined, or outside of its body");
     row(
-        "a node that is none", [](Graph& g) { g.top.nodes.push_back(17); }, "graph: expected a node, got number 17");
+        "a node that is none", [](Graph& g) { g.top.nodes.push_back(NodeId(17)); }, "graph: expected a node, got number 17");
     row(
-        "a node in two places", [](Graph& g) { g.top.nodes.push_back(2); }, "gather \"y\": stands in two places");
+        "a node in two places", [](Graph& g) { g.top.nodes.push_back(NodeId(2)); }, "gather \"y\": stands in two places");
     row(
-        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(0); }, "gather \"y\": expected 1 output, got 2");
+        "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(ValueId(0)); }, "gather \"y\": expected 1 output, got 2");
     row(
-        "an output that is no value", [](Graph& g) { g.nodes[2].outputs[0] = 99; }, "gather \"y\": expected a value, got number 99");
+        "an output that is no value", [](Graph& g) { g.nodes[2].outputs[0] = ValueId(99); },
+        "gather \"y\": expected a value, got number 99");
     row(
-        "another producer", [](Graph& g) { g.value(g.find_value("y")).producer = 0; }, "gather \"y\": %y has another producer");
+        "another producer", [](Graph& g) { g.value(g.find_value("y")).producer = NodeId(0); }, "gather \"y\": %y has another producer");
     row(
         "another type", [](Graph& g) { g.value(g.find_value("y")).type.dtype = DType::bf16; },
         "gather \"y\": expected %y as f32 tokens [4], got bf16 tokens [4]");
@@ -372,7 +376,7 @@ class VerifyTest : public QObject {
         "bodies of an operator without", [](Graph& g) { g.nodes[2].bodies.resize(1), g.nodes[2].yields.resize(1); },
         "gather \"y\": expected 0 bodies, got 1");
     row(
-        "a result that is no value", [](Graph& g) { g.outputs[0].value = -1; }, "output y: expected a value, got number -1");
+        "a result that is no value", [](Graph& g) { g.outputs[0].value = ValueId(-1); }, "output y: expected a value, got number -1");
   }
   void rules_of_the_graph_say_what_they_expected_and_what_came() {
     QFETCH(Change, change);

@@ -59,13 +59,15 @@ class Decoder {
         store_(device, model.weights),
         executor_(device, store_, program(), options(largest, past, std::move(states))) {}
 
-  const ExecutionResult& run(const ModelInputs& in, std::span<const SequenceId> sequences = {}, int64_t past = 0) {
+  const ExecutionResult& run(const ModelInputs& in, std::span<const SequenceId> sequences = {}, int64_t past = 0,
+                             const ReplayedDecisions* replayed = nullptr) {
     InputValues values;
     for (const Value& v : graph_->values)
       if (v.kind == ValueKind::input) values.integers[v.name] = in.values.at(v.name);
     ExecuteOptions options;
     options.outputs = true;
     options.sequences = sequences;
+    options.replayed = replayed;
     executor_.run(values, bindings(in, past), options, result_);
     return result_;
   }
@@ -256,11 +258,22 @@ class DecodeTest : public QObject {
     const auto where = [&] { return std::vector<int32_t>{states->place(kept[0]), states->place(kept[1])}; };
     decoder.run(in, kept);
     QCOMPARE(where(), places);
+    const int64_t used = states->used_bytes();
     // Without room for what the sequences have: one that fails on the way, when the first has been written.
     const ModelInputs more = inputs_of(prompts(*model, {5, 1}, 9));
     const std::string said = complaint([&] { decoder.run(more, kept, 10); });
     QVERIFY2(said.find("expected rows that fit 18 places, got 1 from place 72") != std::string::npos, said.c_str());
     QCOMPARE(where(), places);
+    QCOMPARE(states->used_bytes(), used);  // and without the pages that it had reserved
+    // One that is found to be wrong when all has been computed: choices to replay for fewer turns than there were.
+    ReplayedDecisions few(decoder.executor().program().routers.size());
+    for (const RouterId r : few.ids())
+      if (const ProgramRouter& router = decoder.executor().program().routers[r]; router.repeat != kNone)
+        few[r] = {{std::vector<int32_t>(4, 0), {0, 1}}};
+    const std::string late = complaint([&] { decoder.run(more, kept, 100, &few); });
+    QVERIFY2(late.find("expected those of 2 executions, got 1") != std::string::npos, late.c_str());
+    QCOMPARE(where(), places);
+    QCOMPARE(states->used_bytes(), used);
     // They go on as if nothing had been.
     const std::vector<SequenceId> other{states->open(), states->open()};
     decoder.run(in, other);

@@ -51,7 +51,7 @@ Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> grap
 /// By router of the program: the two of one name in a decoder-only model's decoding are told apart by their nodes.
 Replayed replayed_by(const std::vector<OracleDecision>& decisions, const Program& program) {
   Replayed choices(program.routers.size());
-  for (size_t r = 0; r < choices.size(); ++r)
+  for (const RouterId r : choices.ids())
     for (const OracleDecision& d : decisions)
       if (d.node == program.routers[r].node) choices[r].push_back({d.choice, d.ancestor});
   return choices;
@@ -175,7 +175,7 @@ class DeviceParityTest : public QObject {
     QCOMPARE(free.result.decisions.size(), oracle.decisions.size());
     for (const ExecutedDecision& d : free.result.decisions)
       for (const OracleDecision& o : oracle.decisions) {
-        if (o.node != program.routers[static_cast<size_t>(d.router)].node || o.execution != d.turn) continue;
+        if (o.node != program.routers[d.router].node || o.execution != d.turn) continue;
         QCOMPARE(d.choice.size(), o.choice.size());
         double scale = 0;
         for (const float s : o.scores) scale = std::max(scale, std::fabs(static_cast<double>(s)));

@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "core/formats/safetensors.h"
+#include "core/formats/weight_files.h"
 #include "core/graph/builder.h"
 #include "core/models/fingerprint.h"
 #include "core/models/model.h"
@@ -43,8 +43,7 @@ std::shared_ptr<const Model> open_unchecked(const Scratch& scratch) {
 /// Changes the first byte of a tensor.
 void change(const Scratch& scratch, const std::string& name) {
   const auto files = WeightFiles::open(scratch.folder());
-  const StoredTensor* tensor = files->find(name);
-  const auto at = tensor->bytes.data() - reinterpret_cast<const std::byte*>(files->header_bytes(0).data()) + 8;
+  const auto at = files->find(name)->begin;
   std::fstream file(scratch.path("model.safetensors"), std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(at);
   file.put('\x01');

@@ -20,8 +20,8 @@ class ImageOperatorsTest : public QObject {
       const std::vector<int32_t> branches = all_slots ? std::vector<int32_t>{kAllBranches} : std::vector<int32_t>{0, 1, 2};
       std::vector<ValueId> parts = h.scatter(x, d, branches);
       for (ValueId& part : parts) {
-        const int64_t space = h.graph().value(part).type.space;
-        part = h.value("multiply", {part, h.value("choice_weight", {d}, {{"space", space}})});
+        const SpaceId space = h.graph().value(part).type.space;
+        part = h.value("multiply", {part, h.value("choice_weight", {d}, {{"space", int64_t{space}}})});
       }
       compare(h.result(h.gather(parts, s, "sum")).reals, {6, 12, 24, 32});
     }

@@ -1,12 +1,14 @@
 // Dead path: what it guards and why not, what stays unloaded, and that an input which needs a dead branch gets the right answer.
+#include <numeric>
+
 #include "core/cpu/cpu_device.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "core/passes/pipeline.h"
 #include "core/runtime/named_routers.h"
-#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
@@ -308,6 +310,70 @@ class DeadPathTest : public QObject {
     const RandomCase skipping = b.take("skipping");
     result = apply(skipping, profile_of(skipping, {with_labels(skipping, "skip.labels", {0})}));
     QVERIFY2(contains(result.reason, "no weight is read by its dead branches alone"), result.reason.c_str());
+  }
+
+  /// Two routers of one name over the same experts, as a prompt's and its turns'.
+  void a_branch_is_dead_where_neither_the_prompt_nor_turns_send_to_it() {
+    const RandomCase from = labelled_mixture();
+    LoadProfile profile;
+    const auto told_apart = [&](std::vector<int64_t> prompt, std::vector<int64_t> turns, const PassParameters& options) {
+      RouterLoad &all = profile.routers["moe"] = {}, of_prompt, of_turns;
+      of_prompt.load = prompt, of_turns.load = turns;
+      for (RouterLoad* part : {&of_prompt, &of_turns})
+        part->batches = 1, part->cells = std::accumulate(part->load.begin(), part->load.end(), int64_t{0});
+      for (size_t b = 0; b < prompt.size(); ++b) all.load.push_back(prompt[b] + turns[b]);
+      all.cells = of_prompt.cells + of_turns.cells, all.batches = 2;
+      all.parts = {of_prompt, of_turns};
+      PassInput input = pass_input(from.graph, profile);
+      input.options = options;
+      return dead_path().run(input);
+    };
+    // One cell of 100 in all is one of 10 in turns, where the guard would miss.
+    QCOMPARE(told_apart({45, 0, 45, 0}, {9, 1, 0, 0}, {{"max-share", "0.05"}}).parameters.at("moe"), std::string("3"));
+    profile.routers["moe"].parts.clear();
+    PassInput together = pass_input(from.graph, profile);
+    together.options = {{"max-share", "0.05"}};
+    QCOMPARE(dead_path().run(together).parameters.at("moe"), std::string("1,3"));
+    // What is dead in one of them alone is seen, and said to be of no use: the other needs its weights.
+    PassResult result = told_apart({9, 9, 9, 9}, {5, 0, 5, 5}, {});
+    QVERIFY(!result.applied);
+    QCOMPARE(result.reason,
+             std::string("not applied to moe: what gets no cells in turns gets more in the prompt, which needs its weights"));
+    result = told_apart({9, 9, 9, 0}, {5, 5, 5, 5}, {});
+    QCOMPARE(result.reason, std::string("not applied to moe: what gets no cells in the prompt gets more in turns, which need its weights"));
+    result = told_apart({9, 9, 9, 0}, {5, 0, 5, 0}, {});
+    QVERIFY(result.applied);
+    QCOMPARE(result.parameters.at("moe"), std::string("3"));
+    QVERIFY2(!contains(result.reason, "not applied"), result.reason.c_str());
+  }
+
+  void under_a_budget_it_says_that_nothing_read_on_demand_is_spared() {
+    const RandomCase from = labelled_mixture();
+    const CaseInputs usual = with_labels(from, "moe.labels", {0, 1});
+    const LoadProfile profile = profile_of(from, {usual});
+    cpu::CpuDevice device(2);
+    constexpr int64_t kBudget = 1 << 20;
+    Plan plain(device, from.graph, from, kBudget);
+    PassInput input = pass_input(from.graph, profile);
+    for (const WeightHandle part : plain.store().parts()) input.read_on_demand.insert(plain.store().key(part).tensor);
+    const PipelineResult found = run_passes(input, {{&dead_path(), {}}});
+    const PassResult& result = found.outcomes.at(0).cumulative;
+    QCOMPARE(result.reason, std::string("2 branches of 1 router got no cells; none of their weights is spared: 1.5 KiB are read only when "
+                                        "cells go there, as without this pass under --weight-budget; the slots stay as they are"));
+    QCOMPARE(replay_passes(input, {{"dead-path", saved_parameters(found.outcomes[0])}}).outcomes.at(0).cumulative.reason, result.reason);
+    // And so it is.
+    Plan optimised(device, result.graph, from, kBudget);
+    for (Plan* plan : {&plain, &optimised}) plan->run(usual);
+    const WeightCounters without = plain.store().counters(), with = optimised.store().counters();
+    QCOMPARE(with.bytes_read, without.bytes_read);
+    QCOMPARE(with.slot_bytes, without.slot_bytes);
+    QCOMPARE(with.dense_bytes, without.dense_bytes);
+    QVERIFY(without.bytes_read > 0 && without.bytes_read < without.part_bytes);
+    // What is not read on demand is spared as ever.
+    input.read_on_demand.erase(std::prev(input.read_on_demand.end()));
+    const PassResult half = dead_path().run(input);
+    QVERIFY2(contains(half.reason, "got no cells; 384 B of weights are loaded only if a guard misses; 1.1 KiB are read only when cells go"),
+             half.reason.c_str());
   }
 
   void routers_that_share_their_experts_are_guarded_together() {

@@ -2,10 +2,10 @@
 #include "core/cpu/cpu_device.h"
 #include "core/graph/text.h"
 #include "core/runtime/lower.h"
-#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -177,8 +177,8 @@ int64_t copied_bytes(const RandomCase& from) {
   for (const Step& step : program.steps) {
     const bool restores = step.kind == StepKind::restore_rows;
     if (step.kind != StepKind::copy && step.kind != StepKind::save_rows && !restores) continue;
-    const Operand& o = program.operands[static_cast<size_t>(restores ? step.inputs[0] : step.outputs[0])];
-    bytes += program.buffers[static_cast<size_t>(o.buffer)].bytes.evaluate(from.bindings);
+    const Operand& o = program.operands[restores ? step.inputs[0] : step.outputs[0]];
+    bytes += program.buffers[o.buffer].bytes.evaluate(from.bindings);
   }
   return bytes;
 }
@@ -187,6 +187,34 @@ int64_t copied_bytes(const RandomCase& from) {
 
 class GuardTest : public QObject {
   Q_OBJECT
+  /// On both devices, told early and late: where the guard hits the plan does what its taken body does alone, and what its fallback does
+  /// alone where it misses, hits before and behind it. `also(from, plan, inputs, came)` looks at each answer.
+  template <class Make, class Also>
+  static void check_taken_back(Make make, Also also) {
+    cpu::CpuDevice cpu(2);
+    EmulatedDevice emulated(2);
+    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
+      for (const Shape shape : {Shape::early, Shape::late}) {
+        const RandomCase from = make(shape), taken = make(Shape::taken_alone), fallback = make(Shape::fallback_alone);
+        Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from), only_fallback(*device, fallback.graph, from);
+        CaseInputs hit = from.inputs, miss = from.inputs;
+        for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
+        std::get<std::vector<int32_t>>(miss.at("moe.labels"))[1] = 1;
+        for (const bool hits : {true, false, false, true}) {
+          const CaseInputs& inputs = hits ? hit : miss;
+          const std::vector<OutputValue> expected = (hits ? only_taken : only_fallback).run(inputs).outputs;
+          const ExecutionResult& came = plan.run(inputs);
+          QCOMPARE(difference(expected, came.outputs), std::string());
+          QCOMPARE(came.guard_misses, std::vector<int32_t>{hits ? 0 : 1});
+          also(from, plan, inputs, came);
+        }
+      }
+  }
+  template <class Make>
+  static void check_taken_back(Make make) {
+    check_taken_back(make, [](const RandomCase&, Plan&, const CaseInputs&, const ExecutionResult&) {});
+  }
+
  private slots:
   void a_state_written_before_the_predicate_is_known_is_rolled_back() {
     const RandomCase taken = guarded_state(Shape::taken_alone), fallback = guarded_state(Shape::fallback_alone);
@@ -217,59 +245,27 @@ class GuardTest : public QObject {
   }
 
   void rows_put_before_the_predicate_is_known_are_taken_back() {
-    cpu::CpuDevice cpu(2);
-    EmulatedDevice emulated(2);
-    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
-      for (const Shape shape : {Shape::early, Shape::late})
-        for (const CacheCase& like :
-             {CacheCase{.rows = 3}, CacheCase{.rows = 3, .turns = 3}, CacheCase{.rows = 3, .place_in_state = true}}) {
-          const auto alike = [&](Shape other) {
-            CacheCase c = like;
-            c.shape = other;
-            return guarded_cache(c);
-          };
-          const RandomCase from = alike(shape), taken = alike(Shape::taken_alone), fallback = alike(Shape::fallback_alone);
-          Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from), only_fallback(*device, fallback.graph, from);
-          CaseInputs hit = from.inputs, miss = from.inputs;
-          for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
-          std::get<std::vector<int32_t>>(miss.at("moe.labels"))[1] = 1;
-          for (const bool hits : {true, false, false, true}) {
-            const CaseInputs& inputs = hits ? hit : miss;
-            const std::vector<OutputValue> expected = (hits ? only_taken : only_fallback).run(inputs).outputs;
-            const ExecutionResult& came = plan.run(inputs);
-            QCOMPARE(difference(expected, came.outputs), std::string());
-            QCOMPARE(came.guard_misses, std::vector<int32_t>{hits ? 0 : 1});
-          }
-        }
+    for (const CacheCase& like : {CacheCase{.rows = 3}, CacheCase{.rows = 3, .turns = 3}, CacheCase{.rows = 3, .place_in_state = true}})
+      check_taken_back([&](Shape shape) {
+        CacheCase c = like;
+        c.shape = shape;
+        return guarded_cache(c);
+      });
   }
 
   void rows_in_pages_are_taken_back() {
-    cpu::CpuDevice cpu(2);
-    EmulatedDevice emulated(2);
-    for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)})
-      for (const Shape shape : {Shape::early, Shape::late})
-        for (const int64_t turns : {0, 2}) {
-          const RandomCase from = guarded_pages(shape, turns), taken = guarded_pages(Shape::taken_alone, turns),
-                           fallback = guarded_pages(Shape::fallback_alone, turns);
-          Plan plan(*device, from.graph, from), only_taken(*device, taken.graph, from), only_fallback(*device, fallback.graph, from);
-          QCOMPARE(plan.executor().program().paged.size(), size_t{1});
-          CaseInputs hit = from.inputs, miss = from.inputs;
-          for (int32_t& label : std::get<std::vector<int32_t>>(hit.at("moe.labels"))) label = 0;
-          std::get<std::vector<int32_t>>(miss.at("moe.labels"))[1] = 1;
-          for (const bool hits : {true, false, false, true}) {
-            const CaseInputs& inputs = hits ? hit : miss;
-            const std::vector<OutputValue> expected = (hits ? only_taken : only_fallback).run(inputs).outputs;
-            const ExecutionResult& came = plan.run(inputs);
-            QCOMPARE(difference(expected, came.outputs), std::string());
-            QCOMPARE(came.guard_misses, std::vector<int32_t>{hits ? 0 : 1});
-            const OracleResult<float> oracle = Oracle<float>(from.graph, *from.weights).run(oracle_inputs<float>(inputs), from.bindings);
-            for (const OutputValue& out : came.outputs) {
-              const auto& theirs = oracle.output(out.name);
-              QCOMPARE(out.integers, theirs.integers);
-              for (size_t i = 0; i < out.reals.size(); ++i) QVERIFY(std::fabs(out.reals[i] - theirs.reals[i]) <= 1e-4);
-            }
-          }
-        }
+    for (const int64_t turns : {0, 2})
+      check_taken_back([&](Shape shape) { return guarded_pages(shape, turns); },
+                       [](const RandomCase& from, Plan& plan, const CaseInputs& inputs, const ExecutionResult& came) {
+                         QCOMPARE(plan.executor().program().paged.size(), size_t{1});
+                         const OracleResult<float> oracle =
+                             Oracle<float>(from.graph, *from.weights).run(oracle_inputs<float>(inputs), from.bindings);
+                         for (const OutputValue& out : came.outputs) {
+                           const auto& theirs = oracle.output(out.name);
+                           QCOMPARE(out.integers, theirs.integers);
+                           for (size_t i = 0; i < out.reals.size(); ++i) QVERIFY(std::fabs(out.reals[i] - theirs.reals[i]) <= 1e-4);
+                         }
+                       });
   }
 
   void only_rows_that_may_be_taken_back_are_copied() {

@@ -1,9 +1,9 @@
 // Horizontal fusion: which branches run as one, which do not and what differs, and that no bit changes.
 #include "core/cpu/cpu_device.h"
 #include "core/passes/pipeline.h"
-#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

@@ -58,11 +58,11 @@ void add_to_profile(const Executor& executor, const ExecutionResult& result, Loa
   const Program& program = executor.program();
   for (const ProgramRouter& router : program.routers) {
     RouterLoad& load = profile.routers[router.name];
-    load.load.resize(static_cast<size_t>(program.operands[static_cast<size_t>(router.decision)].branches));
+    load.load.resize(static_cast<size_t>(program.operands[router.decision].branches));
     ++load.batches;
   }
   for (const ExecutedDecision& d : result.decisions) {
-    RouterLoad& load = profile.routers[program.routers[static_cast<size_t>(d.router)].name];
+    RouterLoad& load = profile.routers[program.routers[d.router].name];
     load.cells += d.shape.cells;
     for (const int32_t choice : d.choice)
       if (is_kept(choice)) ++load.load[static_cast<size_t>(choice)];

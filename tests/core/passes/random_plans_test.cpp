@@ -7,11 +7,11 @@
 #include "core/passes/pipeline.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/memory_plan.h"
-#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/live_values.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -76,27 +76,20 @@ void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercis
   QVERIFY2(planned <= 1.2 * alive, message(from, "memory", std::to_string(planned / alive)).constData());
 }
 
-/// The plan with parts that come and go: the bits of the plan with all of them there. Each is read once a batch at most.
+/// The plan with parts that come and go: the bits of the plan with all of them there. (What is read: BudgetPlansTest.)
 void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, Exercised& exercised) {
   constexpr int64_t kEverything = int64_t{1} << 40;
   cpu::CpuDevice cpu(2);
   Plan all(cpu, graph, from, kEverything);
   const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
   if (parts == 0) return;
-  int64_t uses = 0;
-  for (const PartSite& site : all.executor().layout().sites) uses += static_cast<int64_t>(site.parts.size());
-  const bool repeats = !all.executor().program().repeats.empty();
   for (const int64_t budget : {least, std::max(least, parts / 2)}) {
     EmulatedDevice emulated(1);
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
-      if (device == &emulated && budget != least) continue;  // each wave waits for its streams
       Plan plan(*device, graph, from, budget);
       for (const Turn& turn : turns)
         if (const std::string why = difference(turn.expected, plan.run(turn.inputs).outputs); !why.empty())
           QFAIL(message(from, "budget of " + std::to_string(budget), why));
-      // Over all: what was read ahead at the end of a batch may be counted in the next.
-      const int64_t reads = plan.store().counters().reads, most = uses * static_cast<int64_t>(turns.size());
-      QVERIFY2(repeats || reads <= most, message(from, "reads", std::to_string(reads) + " of " + std::to_string(most)).constData());
       exercised.evictions += plan.store().counters().evictions;
     }
   }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/graph/operator.h"
-#include "tests/core/passes/mixture_case.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"

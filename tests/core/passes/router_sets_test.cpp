@@ -7,10 +7,10 @@
 #include "core/oracle/oracle.h"
 #include "core/passes/pipeline.h"
 #include "core/runtime/named_routers.h"
-#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -76,7 +76,7 @@ std::map<std::string, std::vector<int32_t>> choices(const Plan& plan, const Exec
     std::vector<int32_t> cells = d->ancestor;
     cells.insert(cells.end(), d->choice.begin(), d->choice.end());
     // A router that nothing reached may stand in a body that did not run.
-    if (!cells.empty()) all[program.routers[static_cast<size_t>(d->router)].name] = std::move(cells);
+    if (!cells.empty()) all[program.routers[d->router].name] = std::move(cells);
   }
   return all;
 }
@@ -85,8 +85,8 @@ ReplayedDecisions to_replay(Plan& of, const ExecutionResult& recorded, Plan& pla
   const Program &from = of.executor().program(), &to = plan.executor().program();
   ReplayedDecisions replayed(to.routers.size());
   for (const ExecutedDecision* d : standing_decisions(from, name_routers(from), recorded))
-    for (size_t r = 0; r < to.routers.size(); ++r)
-      if (to.routers[r].name == from.routers[static_cast<size_t>(d->router)].name) replayed[r].push_back({d->choice, d->ancestor});
+    for (const RouterId r : to.routers.ids())
+      if (to.routers[r].name == from.routers[d->router].name) replayed[r].push_back({d->choice, d->ancestor});
   return replayed;
 }
 

@@ -1,9 +1,9 @@
 // Vertical fusion: what is folded into what, what is left alone, and that no bit changes.
 #include "core/cpu/cpu_device.h"
 #include "core/passes/pass.h"
-#include "tests/core/passes/mixture_case.h"
 #include "tests/core/passes/plan.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

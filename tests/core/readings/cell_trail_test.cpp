@@ -1,4 +1,5 @@
 // Where one cell went, over the cell spaces that it is in.
+#include "core/base/error.h"
 #include "core/readings/cells_view.h"
 #include "core/readings/session_view.h"
 #include "core/session/session_reader.h"
@@ -83,6 +84,72 @@ class CellTrailTest : public QObject {
       const auto trail = read_cell_trail(file, 1, {0, position});
       QCOMPARE(trail->steps.size(), size_t{1});
       QCOMPARE(trail->steps[0].branches, (std::vector<int32_t>{position}));
+    }
+  }
+
+  // Prompts of three and of five cells in one batch; two turns add a cell to each behind its own.
+  void sequences_that_decode_together_keep_positions_of_their_own() {
+    RunLayout layout;
+    layout.spaces = {"token"};
+    layout.routers = {{"experts", 16, 1, "top-k", 0, "a"}};
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("turns.storm").toStdString();
+    SessionWriter writer(file, some_model());
+    RunStart start = some_run("turns", layout);
+    start.inputs = true;
+    auto run = writer.begin_run(start);
+    const auto record = [&](int64_t number, const CellTable& table, const std::vector<int32_t>& choice, const std::vector<int32_t>& mask) {
+      BatchRecord batch;
+      batch.number = number;
+      std::vector<int32_t> tokens;
+      for (const int32_t branch : choice) tokens.push_back(100 + branch);
+      batch.add_space(0, table, mask, tokens);
+      DecisionRecord d;
+      d.choice = choice;
+      batch.add_decision(d);
+      run->batch(batch);
+    };
+    record(0, {0, 2, 5, 0, Phase::prefill}, {0, 1, 2, 0, 0, 3, 4, 5, 6, 7}, {1, 1, 1, 0, 0, 1, 1, 1, 1, 1});
+    for (int32_t turn = 0; turn < 2; ++turn) {
+      const std::vector<int32_t> starts = {3 + turn, 5 + turn};
+      CellTable table{0, 2, 1, 0, Phase::decode};
+      table.starts = starts;
+      record(1 + turn, table, {8 + turn, 10 + turn}, {1, 1});
+    }
+    // Where all stand at the same position that is the batch's.
+    const std::vector<int32_t> alike = {9, 9};
+    CellTable table{0, 2, 1, 0, Phase::decode};
+    table.starts = alike;
+    record(3, table, {12, 13}, {1, 1});
+    run->finish(RunStatus::finished);
+    run.reset();
+    writer.close();
+
+    const SessionReader reader(file);
+    reader.check();
+    const BatchSpace turn = reader.spaces(1, 2).at(0), last = reader.spaces(1, 3).at(0);
+    QCOMPARE(turn.cells.step, 4);
+    QVERIFY(turn.starts && *turn.starts == (std::vector<int32_t>{4, 6}));
+    QVERIFY((turn.cells.id(0) == CellId{0, 0, 4, 4, Phase::decode}) && (turn.cells.id(1) == CellId{1, 1, 6, 6, Phase::decode}));
+    QVERIFY(!last.starts && last.cells.step == 9 && last.cells.position(1) == 9);
+    const auto page = read_cell_page(file, 1, {.space = "token", .count = 2});
+    QCOMPARE(page->lines.at(0).position, (std::vector<int32_t>{0, 1, 2, 3, 4, 3, 4, 9}));
+    QCOMPARE(page->lines.at(1).position, (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 9}));
+    const auto branch = [&](int64_t sequence, int32_t position) {
+      return reader.cell_path(1, 0, {sequence, sequence, position, position, Phase::decode});
+    };
+    QCOMPARE(branch(0, 4).at(0).choice.at(0), 9);
+    QCOMPARE(branch(1, 6).at(0).choice.at(0), 11);
+    QCOMPARE(branch(1, 6).at(0).position, 6);
+    QVERIFY(branch(0, 6).empty() && branch(1, 4).empty());
+    // The token is the one that stands there, too.
+    QCOMPARE(read_cell_trail(file, 1, {1, 6})->token, 111);
+    QCOMPARE(read_cell_trail(file, 1, {0, 9})->token, 112);
+    try {
+      read_cell_trail(file, 1, {0, 11});
+      QFAIL("was found");
+    } catch (const Error& e) {
+      QVERIFY2(std::string(e.what()).find("this sequence has positions 0 to 9;") != std::string::npos, e.what());
     }
   }
 };

@@ -30,7 +30,7 @@ RunSummaryFigures some_figures() {
   f.optimized = PlanFigures{{4.0625, 5, 4, 20}, 2000, 0.75, 4000, 600};
   f.speedup = 1.9375;
   f.speedup_ci95 = {1.8125, 2.0625};
-  f.verified = Verification{true, "6 of 6 batches against the oracle", {}, 1e-4, 2e-6, 3e-6, 3e-6, 6};
+  f.verified = Verification{true, "6 of 6 batches against the oracle", {}, {}, 1e-4, 2e-6, 3e-6, 3e-6, 6};
   f.passes = {{"dead-path", true, "3 branches without load", 1.375, 1.9375, std::array{1.3, 1.4375}, std::array{1.8125, 2.0625}, 12, 1},
               {"vertical-fusion", false, "nothing to fuse"}};
   f.baseline_operators = {{"linear", 12, 5.5, 2.75}};
@@ -131,6 +131,28 @@ class ReportTest : public QObject {
       QVERIFY(!has(html, "settings.batch") && has(html, "Exact settings") && has(html, "<code>sequences</code>"));
       QVERIFY(!has(html, "did not keep its settings"));
     }
+  }
+
+  void a_budget_is_told_with_what_was_read_held_and_planned() {
+    QVERIFY(!has(page(some_figures(), testing::two_stacks()), "id=\"budget\""));
+    constexpr int64_t kMiB = int64_t{1} << 20;
+    RunSummaryFigures f = some_figures();
+    BudgetFigures& b = f.weight_budget.emplace();
+    b.budget_bytes = 60 * kMiB, b.dense_bytes = 30 * kMiB, b.expert_bytes = 100 * kMiB, b.slot_bytes = 50 * kMiB, b.arena_bytes = 7 * kMiB;
+    b.executions = 73, b.reads = 286, b.bytes_read = 18 * kMiB, b.evictions = 256, b.stall_seconds = 0.5, b.readers = 2;
+    b.held_bytes = 97 * kMiB, b.held_counted = kHostile, b.peak_bytes = 99 * kMiB;
+    f.baseline->weights_read = WeightsRead{9, 40, 5.0 * kMiB, 2.5, 0.303};
+    f.optimized->weights_read = WeightsRead{8, 30, 0, 1.57, 0.25};
+    const std::string html = page(f, testing::two_stacks()), all = tables(html);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, "<section id=\"budget\"") && has(html, "With a budget of 60.0 MiB for weights of branches"));
+    QVERIFY(has(html, "there was room for 50.0 MiB at a time"));
+    for (const char* cell : {"60.0 MiB", "100.0 MiB", "50.0 MiB", "30.0 MiB", "7.0 MiB", "87.0 MiB", "97.0 MiB", "99.0 MiB", "5.0 MiB",
+                             "2.50 ms", "1.57 ms", "30.3 %", "25.0 %", "drawn", "286", "256", "0.500 s"})
+      QVERIFY2(has(all, std::string(">") + cell + "<"), cell);
+    // What an unverified plan read is a figure of another computation.
+    f.verified->passed = false;
+    QVERIFY(!has(tables(page(f, testing::two_stacks())), ">1.57 ms<"));
   }
 
   void a_proof_says_why_it_failed_what_follows_from_a_flip_and_what_the_format_costs() {

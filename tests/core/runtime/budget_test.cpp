@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "core/base/error.h"
+#include "core/graph/annotations.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
@@ -82,6 +85,45 @@ class Failing final : public WeightSource {
   std::shared_ptr<const WeightSource> from_;
 };
 
+/// Counts how often each weight is read.
+class Counting final : public WeightSource {
+ public:
+  explicit Counting(std::shared_ptr<const WeightSource> from) : from_(std::move(from)) {}
+  const WeightInfo* find(std::string_view name) const override { return from_->find(name); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
+    const std::lock_guard lock(mutex_);
+    ++reads_[std::string(name)];
+    return from_->bytes(name);
+  }
+  int reads(const std::string& name) const {
+    const auto at = reads_.find(name);
+    return at == reads_.end() ? 0 : at->second;
+  }
+
+ private:
+  std::shared_ptr<const WeightSource> from_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, int> reads_;
+};
+
+/// Names of every second weight that steps read as parts.
+std::vector<std::string> pinned_names(const RandomCase& c) {
+  cpu::CpuDevice device(1);
+  WeightStore store(device, c.weights, kEverything);
+  const auto program = program_of(c);
+  std::vector<std::string> names;
+  size_t place = 0;
+  for (const PartSite& site : device.layout_of(program, store, {c.bindings}).sites)
+    for (const PartUse& part : site.parts) {
+      // By plain names alone: a recipe's is not asked of the source.
+      const std::string name = store.key(part.handle).tensor;
+      const bool is_plain = std::any_of(c.graph.values.begin(), c.graph.values.end(),
+                                        [&](const Value& v) { return v.kind == ValueKind::weight && v.name == name; });
+      if (place++ % 2 == 0 && is_plain && store.is_part(part.handle)) names.push_back(name);
+    }
+  return names;
+}
+
 /// A device that has no memory for the weight or the slots that are loaded `left` times from now.
 class Refusing final : public cpu::CpuDevice {
  public:
@@ -147,6 +189,50 @@ class BudgetTest : public QObject {
   }
 
  private slots:
+  /// What is pinned is read once, whatever comes and goes beside it.
+  void pinned_weights_stay_and_count_to_the_budget() {
+    int cases = 0;
+    for (int seed = 0; seed < 60 && cases < 12; ++seed) {
+      RandomCase c = make(seed);
+      const PartBytes parts = part_bytes(c);
+      if (parts.all < 3 * parts.least) continue;
+      const std::vector<std::string> names = pinned_names(c);
+      if (names.empty()) continue;
+      RandomCase pinned = c;
+      for (const std::string& name : names) annotate(pinned.graph, name + ".residency=pinned", "test");
+      const PartBytes with = part_bytes(pinned);
+      cpu::CpuDevice cpu_device(2);
+      EmulatedDevice emulated(2);
+      const Ran plain = run_on(cpu_device, c, 0), streamed = run_on(cpu_device, c, with.least);
+      for (Device* device : {static_cast<Device*>(&cpu_device), static_cast<Device*>(&emulated)}) {
+        const auto counted = std::make_shared<Counting>(pinned.weights);
+        RandomCase watched = pinned;
+        watched.weights = counted;
+        const Ran ran = run_on(*device, watched, with.least);
+        const std::string why = difference(plain.result, ran.result);
+        QVERIFY2(why.empty(), (c.name + ": " + why).c_str());
+        QVERIFY(ran.counters.pinned_bytes > 0 && ran.counters.pinned_bytes + ran.counters.slot_bytes <= with.least);
+        QCOMPARE(ran.counters.part_bytes, streamed.counters.part_bytes);
+        // Those of a fallback are read when its guard misses, if it does.
+        int read = 0;
+        for (const std::string& name : names) {
+          QVERIFY2(counted->reads(name) <= 1, (c.name + ": " + name).c_str());
+          read += counted->reads(name);
+        }
+        QVERIFY2(read > 0, c.name.c_str());
+      }
+      // What they leave has to hold the largest of the others.
+      const std::string said = complaint([&] { run_on(cpu_device, pinned, with.least - 1); });
+      QVERIFY2(said.starts_with("--weight-budget: ") && said.find("are pinned (residency=pinned)") != std::string::npos, said.c_str());
+      QVERIFY2(said.find("give at least " + std::to_string(with.least) + " bytes, or pin fewer weights") != std::string::npos,
+               said.c_str());
+      // Without a budget everything stays, whatever is said.
+      QCOMPARE(difference(plain.result, run_on(cpu_device, pinned, 0).result), std::string());
+      ++cases;
+    }
+    QVERIFY2(cases >= 6, qPrintable(QString::number(cases)));
+  }
+
   void random_graphs_give_the_same_bits_data() {
     QTest::addColumn<int>("first");
     for (const int first : {0, 1000, 2000})

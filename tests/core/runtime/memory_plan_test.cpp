@@ -114,9 +114,9 @@ class MemoryPlanTest : public QObject {
       const auto buffer_of = [&](const std::string& name) {
         for (const Operand& o : program->operands)
           if (c.graph.value(o.value).name == name) return o.buffer;
-        return -1;
+        return BufferId();
       };
-      QVERIFY(buffer_of("expanded") >= 0 && buffer_of("wide") >= 0);
+      QVERIFY(buffer_of("expanded") != kNone && buffer_of("wide") != kNone);
       QCOMPARE(buffer_of("expanded") == buffer_of("wide"), !read_later);
       const int64_t wide = 5 * 7 * 4000 * 4;
       QVERIFY(plan_memory(*program, c.bindings).arena_bytes < wide + wide / 10 || read_later);
@@ -135,12 +135,13 @@ class MemoryPlanTest : public QObject {
       const RandomCase c = seed == 120 ? patch_chains(6, 3, 8, 2) : seed > 120 ? toys()[seed - 121].make(1) : make_random_case(seed);
       const Program program = lower(std::make_shared<Graph>(c.graph));
       const MemoryPlan plan = plan_memory(program, c.bindings);
-      const auto end = [&](size_t i) { return plan.offset[i] + program.buffers[i].bytes.evaluate(c.bindings); };
-      for (size_t i = 0; i < program.buffers.size(); ++i) {
+      const auto end = [&](BufferId i) { return plan.offset[i] + program.buffers[i].bytes.evaluate(c.bindings); };
+      for (const BufferId i : program.buffers.ids()) {
         const ProgramBuffer& a = program.buffers[i];
         if (a.kind != BufferKind::arena) continue;
         QVERIFY(plan.offset[i] >= 0 && plan.offset[i] % 64 == 0 && end(i) <= plan.arena_bytes);
-        for (size_t k = 0; k < i; ++k) {
+        for (const BufferId k : program.buffers.ids()) {
+          if (k >= i) break;
           const ProgramBuffer& b = program.buffers[k];
           if (b.kind != BufferKind::arena || a.last < b.first || b.last < a.first) continue;
           QVERIFY2(end(k) <= plan.offset[i] || end(i) <= plan.offset[k], (c.name + ": " + a.name + " and " + b.name).c_str());
@@ -172,11 +173,10 @@ class MemoryPlanTest : public QObject {
     const std::vector<float> right = first_output(emulated, c, program);
     QVERIFY(std::none_of(right.begin(), right.end(), [](float f) { return std::isnan(f); }));
     int shortened = 0;
-    for (size_t i = 0; i < program->buffers.size(); ++i) {
+    for (const BufferId i : program->buffers.ids()) {
       const ProgramBuffer& b = program->buffers[i];
-      const bool is_decision = std::any_of(program->operands.begin(), program->operands.end(), [&](const Operand& o) {
-        return o.kind == BufferKind::arena && static_cast<size_t>(o.buffer) == i && o.is_decision;
-      });
+      const bool is_decision = std::any_of(program->operands.begin(), program->operands.end(),
+                                           [&](const Operand& o) { return o.kind == BufferKind::arena && o.buffer == i && o.is_decision; });
       if (b.kind != BufferKind::arena || is_decision || b.last == b.first || b.last >= static_cast<int32_t>(program->steps.size()))
         continue;
       auto wrong = std::make_shared<Program>(*program);

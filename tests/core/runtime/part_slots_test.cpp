@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
-#include "core/runtime/next_use.h"
 #include "core/runtime/weight_store.h"
+#include "core/weights/recipe_weights.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -63,7 +63,7 @@ struct Parts {
   /// As one batch after another uses them, in the order of their numbers.
   WeightStore::NextUse cyclic_after(int at) const {
     const auto n = static_cast<int64_t>(handles.size());
-    return [at, n](int32_t handle) { return (handle - at + n - 1) % n; };
+    return [at, n](WeightHandle handle) { return (static_cast<int64_t>(handle) - at + n - 1) % n; };
   }
   void use(int part, const WeightStore::NextUse& next) {
     store.hold(handles[static_cast<size_t>(part)], next, {});
@@ -72,7 +72,7 @@ struct Parts {
   cpu::CpuDevice device{1};
   std::shared_ptr<NumberedWeights> source;
   WeightStore store;
-  std::vector<int32_t> handles;
+  std::vector<WeightHandle> handles;
 };
 
 float first_value(DeviceAddress at) { return *reinterpret_cast<const float*>(at.value); }
@@ -117,7 +117,7 @@ class PartSlotsTest : public QObject {
           }
         }
         there.push_back(part);
-        p.use(part, [&](int32_t handle) { return next_of(handle); });
+        p.use(part, [&](WeightHandle handle) { return next_of(static_cast<int>(handle)); });
         for (int i = 0; i < parts; ++i) {
           const bool expected = std::find(there.begin(), there.end(), i) != there.end();
           QVERIFY2(p.store.ready(p.handles[static_cast<size_t>(i)]) == expected,
@@ -128,6 +128,7 @@ class PartSlotsTest : public QObject {
       QCOMPARE(c.reads, reads);
       QCOMPARE(c.evictions, evictions);
       QCOMPARE(c.bytes_read, reads * kPart);
+      QCOMPARE(c.bytes_filled, reads * kPart);
       QCOMPARE(c.resident_bytes, static_cast<int64_t>(there.size()) * kPart);
       QCOMPARE(c.slot_bytes, places * kPart);
     }
@@ -155,7 +156,7 @@ class PartSlotsTest : public QObject {
     QCOMPARE(p.source->reads.load(), 1);
     QCOMPARE(first_value(p.store.address(p.handles[1])), 1.0f);
     QVERIFY(p.store.counters().stall_seconds > 0);
-    p.store.unpin(std::vector<int32_t>(6, p.handles[1]));
+    p.store.unpin(std::vector<WeightHandle>(6, p.handles[1]));
   }
 
   void many_threads_find_what_they_pinned() {
@@ -167,8 +168,8 @@ class PartSlotsTest : public QObject {
         Random random(t);
         for (int i = 0; i < 400; ++i) {
           const int32_t part = static_cast<int32_t>(random.below(12));
-          const WeightStore::NextUse next = [&](int32_t handle) { return (handle * 7 + i) % 5; };
-          if (random.chance(0.3)) p.store.fetch(p.handles[static_cast<size_t>((part + 1) % 12)], next, false);
+          const WeightStore::NextUse next = [&](WeightHandle handle) { return (static_cast<int>(handle) * 7 + i) % 5; };
+          if (random.chance(0.3)) p.store.fetch_ahead(p.handles[static_cast<size_t>((part + 1) % 12)], next);
           p.store.hold(p.handles[static_cast<size_t>(part)], next, {});
           wrong += first_value(p.store.address(p.handles[static_cast<size_t>(part)])) != static_cast<float>(part);
           p.store.unpin({p.handles[static_cast<size_t>(part)]});
@@ -189,10 +190,8 @@ class PartSlotsTest : public QObject {
     QCOMPARE(p.source->reads.load(), 4);
     p.store.unpin({p.handles[0]});
     // Reading ahead takes no slot of what is used before.
-    QVERIFY(!p.store.fetch(
-        p.handles[2], [](int32_t handle) { return handle == 2 ? 9 : 1; }, false));
-    QVERIFY(p.store.fetch(
-        p.handles[2], [](int32_t handle) { return handle == 2 ? 1 : 9; }, false));
+    QVERIFY(!p.store.fetch_ahead(p.handles[2], [](WeightHandle handle) { return handle == WeightHandle(2) ? 9 : 1; }));
+    QVERIFY(p.store.fetch_ahead(p.handles[2], [](WeightHandle handle) { return handle == WeightHandle(2) ? 1 : 9; }));
   }
 
   void a_failure_is_told_to_who_waits_and_leaves_the_slots() {
@@ -227,6 +226,76 @@ class PartSlotsTest : public QObject {
     QCOMPARE(p.source->reads.load(), 1);
   }
 
+  void who_needs_a_part_while_every_slot_is_busy_looks_again_when_one_came() {
+    Parts p(3, 2);
+    p.source->close();
+    for (int i = 0; i < 2; ++i) QVERIFY(p.store.fetch_ahead(p.handles[static_cast<size_t>(i)], p.cyclic_after(0)));
+    const auto now = [&] { return p.store.fetch_now(p.handles[2], p.cyclic_after(0), {}); };
+    QVERIFY(!now());
+    CancellationToken cancelled;
+    cancelled.cancel();
+    ErrorKind kind{};
+    QVERIFY(!complaint([&] { p.store.fetch_now(p.handles[2], p.cyclic_after(0), cancelled); }, &kind).empty());
+    QVERIFY(kind == ErrorKind::interrupted);
+    p.source->open();
+    while (!p.store.ready(p.handles[0]) || !p.store.ready(p.handles[1])) QVERIFY(p.store.counters().stall_seconds > 0);
+    // Nothing has given way to it so far.
+    QCOMPARE(p.store.counters().evictions, int64_t{0});
+    QVERIFY(now());
+    QCOMPARE(p.store.counters().evictions, int64_t{1});
+    p.use(2, p.cyclic_after(0));
+    QCOMPARE(p.source->reads.load(), 3);
+  }
+
+  void what_waits_to_be_read_can_be_dropped() {
+    Parts p(8, 8);
+    p.source->close();
+    for (int i = 0; i < 8; ++i) QVERIFY(p.store.fetch_ahead(p.handles[static_cast<size_t>(i)], p.cyclic_after(0)));
+    while (p.source->reads.load() < kWeightReaders) std::this_thread::yield();
+    p.store.drop_waiting();
+    p.source->open();
+    for (int i = 0; i < kWeightReaders; ++i) p.use(i, p.cyclic_after(i));
+    QCOMPARE(p.source->reads.load(), kWeightReaders);
+    QCOMPARE(p.store.counters().resident_bytes, kWeightReaders * kPart);
+    // And who asks gets it.
+    p.use(7, p.cyclic_after(7));
+    QCOMPARE(p.source->reads.load(), kWeightReaders + 1);
+  }
+
+  void who_waits_for_slots_or_for_a_part_that_becomes_dense_can_be_interrupted() {
+    Parts p(3, 2);
+    p.store.hold(p.handles[0], p.cyclic_after(0), {});
+    CancellationToken cancel;
+    cancel.cancel();
+    ErrorKind kind{};
+    // More slots than there are, while one is pinned.
+    Parts unlike(2, 4);
+    unlike.store.hold(unlike.handles[0], unlike.cyclic_after(0), {});
+    for (int i = 0; i < 2; ++i) unlike.store.request({std::to_string(i), "plain_f32", DType::f32}, {"other", i});
+    QVERIFY(!complaint([&] { unlike.store.arrange(cancel); }, &kind).empty());
+    QVERIFY(kind == ErrorKind::interrupted);
+    unlike.store.unpin({unlike.handles[0]});
+    // One that nobody may take away.
+    QCOMPARE(p.store.request({"0", "plain", DType::f32}), p.handles[0]);
+    kind = {};
+    QVERIFY(!complaint([&] { p.store.load(p.handles[0], cancel); }, &kind).empty());
+    QVERIFY(kind == ErrorKind::interrupted);
+    p.store.unpin({p.handles[0]});
+    p.store.load(p.handles[0]);
+    QVERIFY(p.store.loaded(p.handles[0]));
+  }
+
+  void bytes_of_the_source_are_counted_apart_from_those_of_slots() {
+    cpu::CpuDevice device(1);
+    WeightStore store(device, make_recipe_weights(std::make_shared<NumberedWeights>(2)), 4 * kPart);
+    const WeightHandle half = store.request({R"(convert("1", bf16))", "plain", DType::bf16}, {"router", 0});
+    store.arrange();
+    store.hold(half, [](WeightHandle) { return 0; }, {});
+    store.unpin({half});
+    QCOMPARE(store.counters().bytes_read, kPart);
+    QCOMPARE(store.counters().bytes_filled, kPart / 2);
+  }
+
   void a_budget_below_the_largest_branch_is_refused() {
     cpu::CpuDevice device(1);
     const auto source = std::make_shared<NumberedWeights>(5);
@@ -238,7 +307,7 @@ class PartSlotsTest : public QObject {
       QCOMPARE(told.empty(), budget == 3 * kPart);
       if (told.empty()) continue;
       QVERIFY(kind == ErrorKind::bad_input);
-      for (const char* word : {"--weight-budget", "branch 7 of router layer.1", "at least 192 bytes"})
+      for (const char* word : {"--weight-budget", "7 of router layer.1", "at least 192 bytes"})
         QVERIFY2(told.find(word) != std::string::npos, told.c_str());
     }
   }
@@ -247,17 +316,17 @@ class PartSlotsTest : public QObject {
     cpu::CpuDevice device(1);
     WeightStore store(device, std::make_shared<NumberedWeights>(3), 3 * kPart);
     const auto ask = [&](int i, const BranchGroup& group) { return store.request({std::to_string(i), "plain", DType::f32}, group); };
-    const int32_t one = ask(0, {"a", 0}), two = ask(1, {"a", 1}), three = ask(2, {"a", 2});
+    const WeightHandle one = ask(0, {"a", 0}), two = ask(1, {"a", 1}), three = ask(2, {"a", 2});
     QVERIFY(store.is_part(one) && store.is_part(two) && store.is_part(three));
     QCOMPARE(ask(0, {"a", 0}), one);
     QVERIFY(store.is_part(one));
     store.arrange();
-    store.hold(two, [](int32_t) { return 0; }, {});
+    store.hold(two, [](WeightHandle) { return 0; }, {});
     store.unpin({two});
     QCOMPARE(ask(1, {"b", 1}), two);
     QCOMPARE(store.request({"2", "plain", DType::f32}), three);
     QVERIFY(store.is_part(one) && !store.is_part(two) && !store.is_part(three));
-    for (const int32_t handle : {two, three}) store.load(handle);
+    for (const WeightHandle handle : {two, three}) store.load(handle);
     QCOMPARE(first_value(store.address(two)), 1.0f);
     QCOMPARE(first_value(store.address(three)), 2.0f);
     QCOMPARE(store.counters().dense_bytes, 2 * kPart);
@@ -270,88 +339,16 @@ class PartSlotsTest : public QObject {
   void without_a_budget_there_are_no_parts() {
     cpu::CpuDevice device(1);
     WeightStore store(device, std::make_shared<NumberedWeights>(1));
-    const int32_t handle = store.request({"0", "plain", DType::f32}, {"a", 0});
+    const WeightHandle handle = store.request({"0", "plain", DType::f32}, {"a", 0});
     QVERIFY(!store.is_part(handle));
     store.arrange();
     QCOMPARE(store.counters().slot_bytes, int64_t{0});
     store.load(handle);
     std::vector<DeviceAddress> table;
-    std::vector<int32_t> pinned;
+    std::vector<WeightHandle> pinned;
     uint64_t version = 0;
     QVERIFY(store.take(table, pinned, version) && pinned.empty() && table.at(0).value == store.address(handle).value);
     QVERIFY(!store.take(table, pinned, version));
-  }
-
-  void slots_hold_every_part_and_no_more_than_the_budget() {
-    Random random(5);
-    for (int turn = 0; turn < 2000; ++turn) {
-      std::map<int64_t, int64_t> parts;
-      int64_t largest = 0, all = 0;
-      for (int64_t kinds = random.between(1, 5); kinds > 0; --kinds) parts[random.between(1, 4000)] = random.between(1, 40);
-      for (const auto& [bytes, count] : parts) {
-        const int64_t slot = (bytes + 63) / 64 * 64;
-        largest = std::max(largest, slot);
-        all += slot * count;
-      }
-      const int64_t budget = random.between(largest, std::max(largest, all + 1000));
-      const std::vector<SlotClass> classes = slot_classes(parts, budget);
-      int64_t bytes = 0;
-      for (size_t i = 0; i < classes.size(); ++i) {
-        QVERIFY(classes[i].count > 0 && classes[i].bytes % 64 == 0 && (i == 0 || classes[i].bytes < classes[i - 1].bytes));
-        bytes += classes[i].bytes * classes[i].count;
-      }
-      QVERIFY(bytes <= budget);
-      QCOMPARE(bytes == all, budget >= all);
-      for (const auto& [size, count] : parts)
-        QVERIFY(class_of(classes, size) >= 0 && classes[size_t(class_of(classes, size))].bytes >= size);
-      // No slot more would fit.
-      if (bytes < all) QVERIFY(budget - bytes < largest || classes[0].count == parts.rbegin()->second);
-    }
-  }
-
-  void steps_until_the_next_use_are_counted_as_they_run() {
-    Random random(9);
-    for (int turn = 0; turn < 300; ++turn) {
-      // Steps, some of them in repeats that follow each other.
-      Program program;
-      std::vector<std::pair<int32_t, int32_t>> repeats;
-      const auto steps = static_cast<int32_t>(random.between(4, 30));
-      program.steps.resize(static_cast<size_t>(steps));
-      for (int32_t s = 0; s + 3 < steps;) {
-        const auto end = static_cast<int32_t>(random.between(s + 1, steps - 2));
-        if (random.chance(0.5)) {
-          program.steps[end].kind = StepKind::repeat_end;
-          program.steps[end].target = s;
-          repeats.emplace_back(s, end + 1);
-        }
-        s = end + 1;
-      }
-      const ProgramTurns turns(program);
-      const auto at = static_cast<int32_t>(random.below(steps));
-      // The steps as they run: the rest of this turn, one more of it, then what is behind, to the end and from the beginning.
-      std::vector<int32_t> run;
-      const auto add = [&](int32_t from, int32_t to) {
-        for (int32_t s = from; s < to; ++s) run.push_back(s);
-      };
-      int32_t behind = at;
-      size_t first_turn = 0;
-      for (const auto& [begin, end] : repeats)
-        if (begin <= at && at < end) {
-          add(at, end);
-          first_turn = run.size();
-          add(begin, end);
-          behind = end;
-        }
-      add(behind, steps);
-      if (first_turn == 0) first_turn = run.size();
-      add(0, steps);
-      for (int32_t s = 0; s < steps; ++s) {
-        const auto came = std::find(run.begin(), run.end(), s);
-        QCOMPARE(turns.steps_until(at, s, false), came - run.begin());
-        const auto after = std::find(run.begin() + static_cast<std::ptrdiff_t>(first_turn), run.end(), s);
-        if (s >= at && static_cast<size_t>(came - run.begin()) < first_turn) QCOMPARE(turns.steps_until(at, s, true), after - run.begin());
-      }
-    }
   }
 };
 STORMCELL_TEST(PartSlotsTest)

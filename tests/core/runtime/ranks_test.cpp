@@ -1,12 +1,16 @@
-// Expert parallelism over in-process ranks gives what one rank gives.
+// Expert parallelism over in-process ranks gives what one rank gives; ranks meet between submissions, and one that fails ends all.
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/graph/builder.h"
 #include "core/runtime/communicator.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -15,44 +19,73 @@ namespace {
 
 constexpr int64_t kWidth = 24, kHidden = 40, kBranches = 6;
 
-// x + weighted sum of two of six experts, all experts in one grouped product; with ranks > 0 the rows travel to the branches' owners.
-Graph mixture(int ranks, int rank, const std::vector<int64_t>& owners) {
-  GraphBuilder b;
-  const SpaceId sequence = b.root_space("sequence", b.symbol("N"));
-  const SpaceId token = b.dense_space("token", sequence, b.symbol("T"));
-  const ValueId x = b.input("x", DType::f32, token, {kWidth});
-  const ValueId scores = b.value("linear", {x, b.weight("router", DType::f32, {kBranches, kWidth})}, {{"precise", int64_t{1}}}, "scores");
-  Protocol protocol;
-  protocol.k = 2;
-  protocol.renormalize = true;
-  const ValueId d = b.route(scores, protocol, "mixture");
-  const SpaceId all_slots = b.routed_space(d, kAllBranches);
-  ValueId rows = b.scatter(x, d, {kAllBranches})[0];
-  ValueId decision = d;
-  SpaceId space = all_slots;
-  if (ranks > 0) {
-    const Dim bound = b.graph().space(all_slots).count * Dim(ranks);
-    const SpaceId arrived = b.root_space("arrived", bound);
-    decision = b.value("exchange_decision", {d}, {{"ranks", int64_t{ranks}}, {"owners", owners}, {"arrived", int64_t{arrived}}}, "arrived");
-    space = b.routed_space(decision, kAllBranches);
-    rows = b.value("exchange_rows", {rows, d, decision}, {{"slots", int64_t{space}}}, "sent");
+// y = x + weighted sum of two of six experts, all experts in one grouped product; with ranks > 0 the rows travel to the branches' owners.
+// With turns > 0 y becomes x, at most so many times, until the input `stop` is set.
+class Mixture {
+ public:
+  Mixture(int ranks, int rank, std::vector<int64_t> owners) : ranks_(ranks), rank_(rank), owners_(std::move(owners)) {
+    const SpaceId sequence = b_.root_space("sequence", b_.symbol("N"));
+    token_ = b_.dense_space("token", sequence, b_.symbol("T"));
+    x_ = b_.input("x", DType::f32, token_, {kWidth});
+    stop_ = b_.input("stop", DType::i32, sequence);
   }
-  const auto grouped = [&](ValueId in, const char* part, std::vector<int64_t> shape, const char* activation) {
+  Graph once() {
+    b_.value("all_set", {stop_}, {}, "stopped");
+    b_.output("y", layer(x_));
+    return b_.finish();
+  }
+  Graph in_turns(int turns) {
+    const ValueId hidden = b_.state("hidden", DType::f32, token_, {kWidth});
+    b_.add("state_write", {hidden, x_}, {}, "begin");
+    b_.begin_body();
+    b_.add("state_write", {hidden, layer(hidden)}, {}, "keep");
+    b_.end_body({b_.value("all_set", {stop_}, {}, "stopped")});
+    b_.add_region("repeat", {}, {{"most", std::to_string(turns)}}, "rounds");
+    b_.output("y", b_.value("scale", {hidden}, {{"factor", 1.0}}, "y"));
+    return b_.finish();
+  }
+
+ private:
+  ValueId layer(ValueId x) {
+    const ValueId scores =
+        b_.value("linear", {x, b_.weight("router", DType::f32, {kBranches, kWidth})}, {{"precise", int64_t{1}}}, "scores");
+    Protocol protocol;
+    protocol.k = 2;
+    protocol.renormalize = true;
+    const ValueId d = b_.route(scores, protocol, "mixture");
+    const SpaceId all_slots = b_.routed_space(d, kAllBranches);
+    ValueId rows = b_.scatter(x, d, {kAllBranches})[0];
+    ValueId decision = d;
+    SpaceId space = all_slots;
+    if (ranks_ > 0) {
+      const SpaceId arrived = b_.root_space("arrived", b_.graph().space(all_slots).count * Dim(ranks_));
+      decision =
+          b_.value("exchange_decision", {d}, {{"ranks", int64_t{ranks_}}, {"owners", owners_}, {"arrived", int64_t{arrived}}}, "arrived");
+      space = b_.routed_space(decision, kAllBranches);
+      rows = b_.value("exchange_rows", {rows, d, decision}, {{"slots", int64_t{space}}}, "sent");
+    }
+    ValueId y = grouped(grouped(rows, decision, space, "wi", {kHidden, kWidth}, "relu"), decision, space, "wo", {kWidth, kHidden}, "none");
+    if (ranks_ > 0) y = b_.value("exchange_back", {y, decision, d}, {{"slots", int64_t{all_slots}}}, "returned");
+    return b_.value("add", {x, b_.gather({y}, token_, "weighted", kNone, "joined")}, {}, "sum");
+  }
+  ValueId grouped(ValueId in, ValueId decision, SpaceId space, const char* part, std::vector<int64_t> shape, const char* activation) {
     std::vector<ValueId> inputs = {in, decision};
     std::vector<int64_t> branches;
     for (int64_t e = 0; e < kBranches; ++e) {
-      if (ranks > 0 && owners[static_cast<size_t>(e)] != rank) continue;
+      if (ranks_ > 0 && owners_[static_cast<size_t>(e)] != rank_) continue;
       branches.push_back(e);
-      inputs.push_back(b.weight("expert" + std::to_string(e) + part, DType::f32, shape));
+      inputs.push_back(b_.weight("expert" + std::to_string(e) + part, DType::f32, shape));
     }
-    return b.value("grouped_linear", inputs, {{"slots", int64_t{space}}, {"branches", branches}, {"activation", std::string(activation)}},
-                   part);
-  };
-  ValueId y = grouped(grouped(rows, "wi", {kHidden, kWidth}, "relu"), "wo", {kWidth, kHidden}, "none");
-  if (ranks > 0) y = b.value("exchange_back", {y, decision, d}, {{"slots", int64_t{all_slots}}}, "returned");
-  b.output("y", b.value("add", {x, b.gather({y}, token, "weighted", kNone, "joined")}, {}, "y"));
-  return b.finish();
-}
+    return b_.value("grouped_linear", inputs, {{"slots", int64_t{space}}, {"branches", branches}, {"activation", std::string(activation)}},
+                    part);
+  }
+
+  GraphBuilder b_;
+  int ranks_, rank_;
+  std::vector<int64_t> owners_;
+  SpaceId token_ = kNone;
+  ValueId x_ = kNone, stop_ = kNone;
+};
 
 std::shared_ptr<MemoryWeights> weights() {
   auto w = std::make_shared<MemoryWeights>();
@@ -70,19 +103,117 @@ std::shared_ptr<MemoryWeights> weights() {
   return w;
 }
 
-std::vector<float> run(Graph graph, std::shared_ptr<const WeightSource> source, std::vector<float> x, int64_t sequences,
-                       Communicator* communicator) {
-  cpu::CpuDevice device(1, communicator);
-  WeightStore store(device, std::move(source));
-  const Bindings bindings = {sequences, 5};
-  Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(std::move(graph)))), bindings);
+/// Weights; when it is told to, every reading but the first few fails.
+class Failing final : public WeightSource {
+ public:
+  explicit Failing(std::shared_ptr<const WeightSource> from) : from_(std::move(from)) {}
+  const WeightInfo* find(std::string_view name) const override { return from_->find(name); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
+    if (left-- <= 0) failed("shard", "gave out");
+    return from_->bytes(name);
+  }
+  mutable std::atomic<int64_t> left = INT64_MAX;
+
+ private:
+  std::shared_ptr<const WeightSource> from_;
+};
+
+constexpr int64_t kTokens = 5, kEach = 2;  // of each of a rank's sequences; of each rank
+
+/// How ranks run.
+struct Setup {
+  std::vector<int64_t> owners;
+  int turns = 0;
+  bool emulated = false;
+  bool least_budget = false;  ///< one branch at a time; else all weights are loaded
+  int batches = 2;            ///< the same one, so many times
+  std::function<void(int rank, int batch)> before = [](int, int) {};
+  std::function<std::shared_ptr<const WeightSource>(int rank)> source = [](int) { return weights(); };
+  std::function<int32_t(int rank)> stop = [](int) { return 0; };
+};
+struct Ran {
+  ExecutionResult last;
+  WeightCounters counters;
+  std::vector<float> y() const { return last.outputs.at(0).reals; }
+};
+
+Ran run_rank(Graph graph, const Setup& setup, std::span<const float> x, int64_t sequences, int rank, Communicator* communicator,
+             const Progress& progress = {}) {
+  const std::unique_ptr<Device> device =
+      setup.emulated ? std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(1)) : std::make_unique<cpu::CpuDevice>(1);
+  const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(std::move(graph))));
+  const Bindings bindings = {sequences, kTokens};
+  const std::shared_ptr<const WeightSource> source = setup.source(rank);
+  int64_t budget = 0;
+  if (setup.least_budget) {
+    WeightStore all(*device, source, int64_t{1} << 40);
+    device->layout_of(program, all, {bindings});
+    budget = all.least_budget();
+  }
+  WeightStore store(*device, source, budget);
+  CompileOptions options;
+  options.bounds = bindings;
+  options.communicator = communicator;
+  Executor executor(*device, store, program, options, progress);
   InputValues inputs;
-  inputs.reals["x"] = std::move(x);
-  ExecuteOptions options;
-  options.outputs = true;
-  ExecutionResult result;
-  for (int turn = 0; turn < 2; ++turn) executor.run(inputs, bindings, options, result);
-  return result.outputs.at(0).reals;
+  inputs.reals["x"].assign(x.begin(), x.end());
+  inputs.integers["stop"].assign(static_cast<size_t>(sequences), setup.stop(rank));
+  ExecuteOptions execute;
+  execute.outputs = true;
+  Ran ran;
+  for (int batch = 0; batch < setup.batches; ++batch) {
+    setup.before(rank, batch);
+    executor.run(inputs, bindings, execute, ran.last);
+  }
+  ran.counters = store.counters();
+  return ran;
+}
+
+Graph graph_of(Mixture mixture, int turns) { return turns > 0 ? mixture.in_turns(turns) : mixture.once(); }
+
+std::vector<float> cells(int ranks) {
+  Random random(3);
+  std::vector<float> all(static_cast<size_t>(ranks * kEach * kTokens * kWidth));
+  for (float& v : all) v = static_cast<float>(random.normal());
+  return all;
+}
+
+struct Ended {
+  std::vector<Ran> ran;           ///< by rank
+  std::vector<std::string> told;  ///< by rank, what its work threw; empty: nothing
+  std::string thrown;             ///< for all
+};
+Ended run_all(int ranks, const Setup& setup, const std::vector<float>& all, const std::vector<Progress>& progress = {}) {
+  const size_t part = all.size() / static_cast<size_t>(ranks);
+  Ended ended;
+  ended.ran.resize(static_cast<size_t>(ranks));
+  ended.told.resize(static_cast<size_t>(ranks));
+  try {
+    run_ranks(ranks, [&](Communicator& communicator) {
+      const int rank = communicator.rank();
+      const auto r = static_cast<size_t>(rank);
+      try {
+        ended.ran[r] = run_rank(graph_of(Mixture(ranks, rank, setup.owners), setup.turns), setup, std::span(all).subspan(part * r, part),
+                                kEach, rank, &communicator, progress.empty() ? Progress() : progress[r]);
+      } catch (const Error& e) {
+        ended.told[r] = e.what();
+        throw;
+      }
+    });
+  } catch (const Error& e) {
+    ended.thrown = e.what();
+  }
+  return ended;
+}
+
+template <class F>
+std::string complaint(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
 }
 
 }  // namespace
@@ -101,66 +232,151 @@ class RanksTest : public QObject {
   void experts_on_several_ranks_give_the_same_bits_as_on_one() {
     QFETCH(int, ranks);
     QFETCH(QList<qint64>, owners);
-    const std::vector<int64_t> owner_list(owners.begin(), owners.end());
-    const auto source = weights();
-    constexpr int64_t kTokens = 5, kEach = 2;
-    Random random(3);
-    std::vector<float> all(static_cast<size_t>(ranks * kEach * kTokens * kWidth));
-    for (float& v : all) v = static_cast<float>(random.normal());
-    const std::vector<float> expected = run(mixture(0, 0, {}), source, all, ranks * kEach, nullptr);
+    const std::vector<float> all = cells(ranks);
+    for (const int turns : {0, 3}) {
+      Setup setup;
+      setup.owners = {owners.begin(), owners.end()};
+      setup.turns = turns;
+      const std::vector<float> expected = run_rank(graph_of(Mixture(0, 0, {}), turns), setup, all, ranks * kEach, 0, nullptr).y();
+      for (const bool emulated : {false, true})
+        for (const bool least_budget : {false, true}) {
+          setup.emulated = emulated;
+          setup.least_budget = least_budget;
+          const Ended ended = run_all(ranks, setup, all);
+          QCOMPARE(ended.thrown, std::string());
+          std::vector<float> joined;
+          int64_t waves = 0;
+          for (const Ran& r : ended.ran) {
+            const std::vector<float> y = r.y();
+            joined.insert(joined.end(), y.begin(), y.end());
+            // Decision, rows, and back, each once a turn.
+            QCOMPARE(r.last.exchanges, int64_t{3} * std::max(turns, 1));
+            QVERIFY(r.counters.slot_bytes <= r.counters.budget);
+            waves += r.last.waves;
+          }
+          QVERIFY(std::ranges::equal(joined, expected));
+          QCOMPARE(waves > 0, least_budget);
+        }
+    }
+  }
 
-    auto ends = in_process_ranks(ranks);
-    const size_t part = all.size() / static_cast<size_t>(ranks);
-    std::vector<std::vector<float>> parts(static_cast<size_t>(ranks));
-    std::vector<std::thread> threads;
-    for (int r = 0; r < ranks; ++r)
-      threads.emplace_back([&, r] {
-        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(part) * r;
-        parts[static_cast<size_t>(r)] = run(mixture(ranks, r, owner_list), source, {begin, begin + static_cast<std::ptrdiff_t>(part)},
-                                            kEach, ends[static_cast<size_t>(r)].get());
-      });
-    for (std::thread& t : threads) t.join();
-    std::vector<float> joined;
-    for (const auto& p : parts) joined.insert(joined.end(), p.begin(), p.end());
-    QCOMPARE(joined.size(), expected.size());
-    for (size_t i = 0; i < expected.size(); ++i) QCOMPARE(joined[i], expected[i]);
-    if (ranks > 1) QVERIFY(ends[0]->sent_bytes() > 0 || ends[1]->sent_bytes() > 0);
+  void what_waits_for_other_ranks_is_no_device() {
+    // The tree: each of the three exchanges ends a leaf, and without them there would be one.
+    const Program program = lower(std::make_shared<Graph>(Mixture(2, 0, {0, 0, 0, 1, 1, 1}).once()));
+    cpu::CpuDevice device(1);
+    WeightStore store(device, weights());
+    const ExecutableLayout layout = device.layout_of(std::make_shared<Program>(program), store, {Bindings{kEach, kTokens}});
+    QCOMPARE(program.ranks, 2);
+    QCOMPARE(layout.segments.leaves.size(), size_t{4});
+    for (size_t l = 0; l < 4; ++l) QCOMPARE(layout.segments.leaves[l].ends == SegmentEnd::exchange, l < 3);
+    QCOMPARE(complaint([&] {
+               run_rank(Mixture(2, 0, {0, 0, 0, 1, 1, 1}).once(), {}, cells(1), kEach, 0, nullptr);
+             }),
+             std::string("plan: is one of 2 ranks, and got no way to the others"));
   }
 
   void a_rank_that_waits_can_be_cancelled() {
     auto ends = in_process_ranks(2);
-    const CancellationToken cancel;
+    const CancellationToken cancel, none;
     std::string why;
-    std::thread waits([&] {
-      try {
-        ends[0]->all_to_all({}, {}, &cancel);
-      } catch (const Error& e) {
-        why = e.what();
-      }
-    });
+    std::thread waits([&] { why = complaint([&] { ends[0]->all_to_all("here", {}, {}, cancel); }); });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     cancel.cancel();
     waits.join();
     QVERIFY2(why.find("interrupted") != std::string::npos, why.c_str());
     // Who comes later does not wait for it.
-    QVERIFY_EXCEPTION_THROWN(ends[1]->all_to_all({}, {}, nullptr), Error);
+    QCOMPARE(complaint([&] { ends[1]->all_to_all("here", {}, {}, none); }),
+             std::string("rank 1: ended because rank 0 failed: interrupted"));
   }
 
-  void a_rank_whose_step_fails_leaves_nobody_waiting() {
-    auto ends = in_process_ranks(2);
-    std::string why;
-    std::thread waits([&] {
-      try {
-        run(mixture(2, 0, {0, 0, 0, 1, 1, 1}), weights(), std::vector<float>(2 * 5 * kWidth, 0.5f), 2, ends[0].get());
-      } catch (const Error& e) {
-        why = e.what();
-      }
+  void a_batch_that_is_cancelled_on_one_rank_ends_on_all() {
+    const CancellationToken mine;
+    std::vector<Progress> own = {Progress{mine, nullptr}, Progress{CancellationToken(), nullptr}};
+    Setup setup;
+    setup.owners = {0, 0, 0, 1, 1, 1};
+    setup.batches = 1000000;
+    setup.before = [&](int rank, int batch) {
+      if (rank == 1 && batch == 20) mine.cancel(ErrorKind::terminated);
+    };
+    const Ended ended = run_all(2, setup, cells(2), own);
+    QVERIFY2(ended.told[0].find("interrupted") != std::string::npos, ended.told[0].c_str());
+    QVERIFY2(ended.told[1].starts_with("rank 1: ended because rank 0 failed: "), ended.told[1].c_str());
+    QCOMPARE(ended.thrown, ended.told[0]);
+  }
+
+  void a_shard_that_gives_out_on_one_rank_ends_all_with_one_line() {
+    for (const bool emulated : {false, true}) {
+      std::vector<std::shared_ptr<Failing>> sources;
+      for (int r = 0; r < 2; ++r) sources.push_back(std::make_shared<Failing>(weights()));
+      Setup setup;
+      setup.owners = {0, 0, 0, 1, 1, 1};
+      setup.turns = 3;
+      setup.emulated = emulated;
+      setup.least_budget = true;
+      setup.source = [&](int rank) { return sources[static_cast<size_t>(rank)]; };
+      setup.before = [&](int rank, int batch) {
+        if (rank == 1 && batch == 1) sources[1]->left = 2;  // the first batch is done, and this one has begun
+      };
+      const Ended ended = run_all(2, setup, cells(2));
+      QCOMPARE(ended.thrown, std::string("shard: gave out"));
+      QCOMPARE(ended.told[1], std::string("shard: gave out"));
+      QCOMPARE(ended.told[0], std::string("rank 0: ended because rank 1 failed: shard: gave out"));
+    }
+  }
+
+  void a_rank_that_cannot_begin_leaves_nobody_waiting() {
+    // Its plan is one of three ranks: it is refused where two meet.
+    std::vector<std::string> told(2);
+    const std::string thrown = complaint([&] {
+      run_ranks(2, [&](Communicator& c) {
+        const int ranks = c.rank() == 0 ? 2 : 3;
+        const std::vector<int64_t> owners = {0, 0, 0, 1, 1, ranks - 1};
+        try {
+          run_rank(Mixture(ranks, c.rank(), owners).once(), {}, cells(1), kEach, c.rank(), &c);
+        } catch (const Error& e) {
+          told[static_cast<size_t>(c.rank())] = e.what();
+          throw;
+        }
+      });
     });
-    // Its plan is one of three ranks: the first exchange step refuses to run on two.
-    QVERIFY_EXCEPTION_THROWN(run(mixture(3, 1, {0, 0, 0, 1, 1, 2}), weights(), std::vector<float>(2 * 5 * kWidth, 0.5f), 2, ends[1].get()),
-                             Error);
-    waits.join();
-    QVERIFY2(why.find("another rank ended") != std::string::npos, why.c_str());
+    QCOMPARE(told[1], std::string("rank 1: a plan of 3 ranks runs on 2"));
+    QCOMPARE(thrown, told[1]);
+    QCOMPARE(told[0], "rank 0: ended because rank 1 failed: " + told[1]);
+  }
+
+  void ranks_that_do_not_go_the_same_way_are_told() {
+    // Rank 1 stops after its first turn, rank 0 goes on: without a word it would take the rows of another turn, or wait for ever.
+    Setup setup;
+    setup.owners = {0, 0, 0, 1, 1, 1};
+    setup.turns = 3;
+    setup.stop = [](int rank) { return rank; };
+    const Ended ended = run_all(2, setup, cells(2));
+    const std::string here = "exchange arrived, turn 1 of rounds", end = "the end of a batch";
+    QVERIFY2(ended.thrown == "rank 0: is at " + here + ", where rank 1 is at " + end ||
+                 ended.thrown == "rank 1: is at " + end + ", where rank 0 is at " + here,
+             ended.thrown.c_str());
+    for (const std::string& told : ended.told) QVERIFY(!told.empty());
+  }
+
+  void rows_beyond_a_rank_s_bounds_are_refused() {
+    // Rank 0 has planned for less than rank 1 sends it.
+    std::vector<std::string> told(2);
+    const std::string thrown = complaint([&] {
+      run_ranks(2, [&](Communicator& c) {
+        const int64_t sequences = c.rank() == 0 ? 1 : 40;
+        Random random(5);
+        std::vector<float> x(static_cast<size_t>(sequences * kTokens * kWidth));
+        for (float& v : x) v = static_cast<float>(random.normal());
+        try {
+          run_rank(Mixture(2, c.rank(), {0, 0, 0, 0, 0, 1}).once(), {}, x, sequences, c.rank(), &c);
+        } catch (const Error& e) {
+          told[static_cast<size_t>(c.rank())] = e.what();
+          throw;
+        }
+      });
+    });
+    QVERIFY2(told[0].starts_with("rank 0: exchange arrived: expected at most 20 rows, got "), told[0].c_str());
+    QCOMPARE(thrown, told[0]);
   }
 };
 

@@ -20,15 +20,16 @@ OracleResult<float> oracle_of(const RandomCase& c) {
   return Oracle<float>(c.graph, *c.weights).run(oracle_inputs(c), c.bindings, options);
 }
 
-/// All decisions of one run, those of the oracle replayed, so that nested routers see the same cells.
-std::vector<ExecutedDecision> run_on(Device& device, const RandomCase& c, const OracleResult<float>& reference, bool scores) {
+/// All decisions of one run with their routers' nodes, those of the oracle replayed, so that nested routers see the same cells.
+std::vector<std::pair<NodeId, ExecutedDecision>> run_on(Device& device, const RandomCase& c, const OracleResult<float>& reference,
+                                                        bool scores) {
   WeightStore store(device, c.weights);
   const auto program = std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
   Bindings larger = c.bindings;
   for (int64_t& b : larger) ++b;
   Executor executor(device, store, program, CompileOptions{larger, scores});
   ReplayedDecisions replayed(program->routers.size());
-  for (size_t r = 0; r < replayed.size(); ++r)
+  for (const RouterId r : replayed.ids())
     for (const OracleDecision& d : reference.decisions)
       if (d.router == program->routers[r].name) replayed[r].push_back({d.choice, d.ancestor});
   ExecuteOptions options;
@@ -36,8 +37,9 @@ std::vector<ExecutedDecision> run_on(Device& device, const RandomCase& c, const 
   options.replayed = &replayed;
   ExecutionResult result;
   for (int i = 0; i < 2; ++i) executor.run(input_values(c), c.bindings, options, result);
-  for (ExecutedDecision& d : result.decisions) d.router = program->routers[static_cast<size_t>(d.router)].node;
-  return result.decisions;
+  std::vector<std::pair<NodeId, ExecutedDecision>> decisions;
+  for (const ExecutedDecision& d : result.decisions) decisions.emplace_back(program->routers[d.router].node, d);
+  return decisions;
 }
 
 double largest(const std::vector<float>& values) {
@@ -64,14 +66,14 @@ class ScoresTest : public QObject {
     EmulatedDevice emulated(2);
     const double tolerance = c.weight_dtype == DType::bf16 ? 2e-2 : 1e-4;
     for (Device* device : {static_cast<Device*>(&here), static_cast<Device*>(&emulated)}) {
-      const std::vector<ExecutedDecision> decisions = run_on(*device, c, reference, true);
+      const auto decisions = run_on(*device, c, reference, true);
       QCOMPARE(decisions.size(), reference.decisions.size());
-      for (const ExecutedDecision& d : decisions) {
+      for (const auto& [router, d] : decisions) {
         const auto r = std::find_if(reference.decisions.begin(), reference.decisions.end(), [&](const OracleDecision& o) {
-          return o.router == c.graph.node(d.router).name && o.execution == d.turn;
+          return o.router == c.graph.node(router).name && o.execution == d.turn;
         });
         QVERIFY(r != reference.decisions.end());
-        const bool by_label = c.graph.value(c.graph.node(d.router).inputs[0]).type.dtype == DType::i32;
+        const bool by_label = c.graph.value(c.graph.node(router).inputs[0]).type.dtype == DType::i32;
         QCOMPARE(d.score_columns, by_label ? 0 : r->score_columns);
         QCOMPARE(d.scores.size(), static_cast<size_t>(d.shape.cells * d.score_columns));
         QCOMPARE(d.margin.size(), static_cast<size_t>(d.shape.cells));
@@ -88,7 +90,7 @@ class ScoresTest : public QObject {
   void nobody_pays_for_scores_that_were_not_asked_for() {
     const RandomCase c = exit_chain_toy();
     cpu::CpuDevice device(1);
-    for (const ExecutedDecision& d : run_on(device, c, oracle_of(c), false)) QVERIFY(d.scores.empty() && d.score_columns == 0);
+    for (const auto& [router, d] : run_on(device, c, oracle_of(c), false)) QVERIFY(d.scores.empty() && d.score_columns == 0);
     const auto record_bytes = [&](bool scores) {
       WeightStore store(device, c.weights);
       return device.layout_of(std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), store, {c.bindings, scores}).record_bytes;

@@ -49,7 +49,7 @@ bool equal(const ExecutionResult& a, const ExecutionResult& b) {
 // Choices of one run, to replay in another.
 ReplayedDecisions choices_of(const Executor& executor, const ExecutionResult& result) {
   ReplayedDecisions replayed(executor.program().routers.size());
-  for (const ExecutedDecision& d : result.decisions) replayed[static_cast<size_t>(d.router)].push_back({d.choice, d.ancestor});
+  for (const ExecutedDecision& d : result.decisions) replayed[d.router].push_back({d.choice, d.ancestor});
   return replayed;
 }
 

@@ -19,7 +19,7 @@ std::map<std::string, ExecutedDecision> decisions_of(Device& device, const Rando
   options.record = true;
   const ExecutionResult result = execute_once(device, c, options, program);
   std::map<std::string, ExecutedDecision> decisions;
-  for (const ExecutedDecision& d : result.decisions) decisions[program->routers[static_cast<size_t>(d.router)].name] = d;
+  for (const ExecutedDecision& d : result.decisions) decisions[program->routers[d.router].name] = d;
   return decisions;
 }
 

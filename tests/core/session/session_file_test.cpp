@@ -53,11 +53,12 @@ class SessionFileTest : public QObject {
     RunLayout chained = two_stacks();
     chained.edges = chain_edges(chained);  // schema 1 knew nothing else
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
-    // Back to front, what schema 3 and 2 brought.
+    // Back to front, what schemas 4, 3 and 2 brought.
     execute(path,
             "DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX batch_space_by_phase; DROP INDEX pair_window_place;"
             "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP COLUMN part;"
-            "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN columns; ALTER TABLE model DROP COLUMN form");
+            "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN starts; ALTER TABLE batch_space DROP COLUMN columns; "
+            "ALTER TABLE model DROP COLUMN form");
     for (const char* column : {"layer", "branch_bytes", "dense_bytes"})
       execute(path, ("ALTER TABLE router DROP COLUMN " + std::string(column)).c_str());
     execute(path, "DROP TABLE piece; PRAGMA user_version=1");
@@ -78,7 +79,7 @@ class SessionFileTest : public QObject {
     layout.routers[1].branch_bytes = int64_t{1} << 40;
     make_session(path, 20, some_run("second", layout));
     const SessionReader reader(path);
-    QCOMPARE(reader.summary().schema, 3);
+    QCOMPARE(reader.summary().schema, 4);
     QCOMPARE(reader.summary().model.form, std::string());  // nobody knows
     QVERIFY(reader.layout(1) == chained);
     QVERIFY(reader.layout(2) == layout);

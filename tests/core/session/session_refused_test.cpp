@@ -37,7 +37,7 @@ class SessionRefusedTest : public QObject {
     QTest::newRow("an SQLite file without tables") << "bare"
                                                    << "an SQLite file, but not a session";
     QTest::newRow("newer") << "newer"
-                           << "a session of schema 7, this program knows schemas up to 3 (use a newer Stormcell)";
+                           << "a session of schema 7, this program knows schemas up to 4 (use a newer Stormcell)";
     QTest::newRow("truncated") << "truncated"
                                << "the file is damaged";
   }
@@ -95,6 +95,10 @@ class SessionRefusedTest : public QObject {
     row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 item of 4");
     row("an item below 0", "UPDATE batch SET items = x'08ffffffffffffffff' WHERE number = 0", "out of range");
     row("columns below 0", "UPDATE batch_space SET columns = -1", "out of range");
+    row("a start below 0", "UPDATE batch_space SET starts = x'08ffffffffffffffff000000000000000000000000000000000000000000000000'",
+        "out of range");
+    row("too few starts", "UPDATE batch_space SET starts = x'0100', step = 0", "has other positions than its 4 sequences");
+    row("starts that are no numbers", "UPDATE batch_space SET starts = x'0309'", "damaged");
   }
   void tables_that_do_not_fit_each_other_are_refused() {
     QFETCH(QString, damage);

@@ -59,7 +59,7 @@ class SessionRunsTest : public QObject {
     QCOMPARE(reader.summary().model.name, std::string("switch-tiny"));
     QCOMPARE(reader.summary().model.json, std::string("{\"parameters\":42}"));
     QCOMPARE(reader.summary().id.size(), size_t{32});
-    QCOMPARE(reader.summary().schema, 3);
+    QCOMPARE(reader.summary().schema, 4);
     QCOMPARE(reader.summary().model.form, std::string("sampled-256"));
     const auto runs = reader.runs();
     QCOMPARE(runs.size(), size_t{1});
@@ -127,18 +127,6 @@ class SessionRunsTest : public QObject {
               .c_str());
     }
     QCOMPARE(SessionReader(path).runs().size(), size_t{1});
-  }
-
-  void configuration_and_summary_can_be_set_later() {
-    const std::string path = at("later.storm");
-    SessionWriter writer(path, some_model());
-    auto run = writer.begin_run(some_run());
-    run->set_config("{\"passes\":{}}");
-    run->finish(RunStatus::finished);
-    writer.set_summary(run->id(), "{\"figure\":1}");
-    const SessionReader reader(path);
-    QCOMPARE(reader.run(1).config, std::string("{\"passes\":{}}"));
-    QCOMPARE(reader.run(1).summary, std::string("{\"figure\":1}"));
   }
 
   void a_run_that_is_dropped_is_interrupted() {

@@ -162,6 +162,8 @@ class FieldsTest : public QObject {
     QCOMPARE(bytes_left_out<GenerateFigures>(), size_t{0});
     QCOMPARE(bytes_left_out<RouterStructure>(), size_t{0});
     QCOMPARE(bytes_left_out<PictureStructure>(), size_t{0});
+    QCOMPARE(bytes_left_out<SegmentStructure>(), size_t{0});
+    QCOMPARE(bytes_left_out<PlanStructure>(), size_t{0});
     QCOMPARE(bytes_left_out<ModelStructure>(), size_t{0});
   }
 

@@ -37,6 +37,25 @@ class PaddingTextTest : public QObject {
     f.passes[0].applied = false, f.passes[0].speedup_own = {};
     QVERIFY(padding_text(f).find("unpad") == std::string::npos);
   }
+  void a_plan_computes_no_padding_where_a_pass_that_leaves_it_out_stayed() {
+    RunSummaryFigures f = padded();
+    QVERIFY(!leaves_padding_out(f));
+    f.passes.push_back({"dead-path", true, "applied"});
+    f.passes.push_back({"skip", true, "applied"});
+    f.passes.back().leaves_padding_out = false;
+    QVERIFY(!leaves_padding_out(f));
+    f.passes.back().leaves_padding_out = true;
+    QVERIFY(leaves_padding_out(f));
+    QVERIFY(padding_text(f).ends_with("; the pass skip computes the real ones alone"));
+    f.passes.back().left_out = true;
+    QVERIFY(!leaves_padding_out(f));
+    f.passes.back().left_out = f.passes.back().applied = false;
+    QVERIFY(!leaves_padding_out(f));
+    // An older run does not say.
+    f.passes.push_back({"unpad", true, "padding is not computed"});
+    f.passes.erase(f.passes.end() - 2);
+    QVERIFY(leaves_padding_out(f));
+  }
   void nothing_is_said_of_what_is_not_known_or_not_padded() {
     RunSummaryFigures f = padded();
     f.dataset.cells_as_given = 0;

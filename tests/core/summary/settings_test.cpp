@@ -1,8 +1,10 @@
 // Every option of an experiment comes back from JSON, and stands on the command line that repeats it.
 #include "core/summary/settings.h"
 
+#include <limits>
 #include <set>
 
+#include "core/base/error.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -94,6 +96,53 @@ class SettingsTest : public QObject {
     o.model = "m", o.annotations = {"a.kernel=k", "b.storage=bf16"};
     QCOMPARE(command_words(o, "run"), (std::vector<std::string>{"m", "--annotate", "a.kernel=k", "--annotate", "b.storage=bf16"}));
     QCOMPARE(command_words(o, "generate"), std::vector<std::string>{"m"});
+  }
+  void words_are_read_into_their_fields_or_refused_by_name() {
+    ExperimentOptions o;
+    const auto read = [&](std::string_view key, const std::string& word) {
+      for (const Setting& s : kSettings)
+        if (s.key == key) read_word(s, word, o);
+    };
+    read("model", "m"), read("batch", "3"), read("tolerance", "0.25"), read("weight_budget", "4KiB"), read("phase", "both");
+    read("annotations", "a.kernel=k"), read("annotations", "b.kernel=k"), read("keep_all", "");
+    QVERIFY(o.model == "m" && o.batch == 3 && o.tolerance == 0.25 && o.weight_budget == 4096 && o.phase == "both" && o.keep_all);
+    QCOMPARE(o.annotations.size(), size_t{2});
+    const auto complaint = [&](std::string_view key, const std::string& word) {
+      try {
+        read(key, word);
+      } catch (const Error& e) {
+        return std::string(e.what());
+      }
+      return std::string();
+    };
+    const std::string advice = " (give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB)";
+    QCOMPARE(complaint("model", ""), std::string("MODEL: is empty"));
+    QCOMPARE(complaint("batch", "0"), std::string("--batch: \"0\" does not fit (give a whole number from 1 on)"));
+    QCOMPARE(complaint("threads", "1025"), std::string("--threads: \"1025\" does not fit (give a whole number from 1 to 1024)"));
+    QCOMPARE(complaint("weight_budget", "many"), "--weight-budget: \"many\" is no number of bytes" + advice);
+    QCOMPARE(complaint("weight_budget", "2mb"), "--weight-budget: \"2mb\" is no number of bytes" + advice);
+    QCOMPARE(complaint("weight_budget", "0"), "--weight-budget: \"0\" is too little" + advice);
+    QCOMPARE(complaint("phase", "prefill"), std::string("--phase: \"prefill\" is no phase (forward, decode or both)"));
+    QCOMPARE(complaint("profile_split", "random"), std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
+  }
+  void a_default_fits_and_what_a_program_sets_is_checked_as_words_are() {
+    ExperimentOptions o;
+    o.model = "m", o.data = "d";
+    check(o);
+    o.threads = 1024, o.batch = 2, o.dtype = "bf16", o.tolerance = 0.0;
+    check(o);
+    const auto refused = [&](auto field, auto value) {
+      ExperimentOptions wrong = o;
+      wrong.*field = value;
+      QVERIFY_THROWS_EXCEPTION(Error, check(wrong));
+    };
+    refused(&ExperimentOptions::threads, -1);
+    refused(&ExperimentOptions::threads, 1025);
+    refused(&ExperimentOptions::batch, int64_t{-1});
+    refused(&ExperimentOptions::verify_seconds, -1.0);
+    refused(&ExperimentOptions::tolerance, std::numeric_limits<double>::quiet_NaN());
+    refused(&ExperimentOptions::phase, "prefill");
+    refused(&ExperimentOptions::dtype, "int8");
   }
   void what_is_missing_or_does_not_fit_has_its_default() {
     const auto o = parse_settings(R"({"model":"m","batch":"many","threads":1e30,"seed":-1,"length":16,"unknown":[]})");

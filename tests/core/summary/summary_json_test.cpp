@@ -73,7 +73,7 @@ class SummaryJsonTest : public QObject {
     v.format = FormatCost{"bf16", 0.01, 0.05, true, {{"small", 0, 0.01, 0.25}}, 0.25, 5760, 99};
     Flip flip;
     flip.router = "moe", flip.batch = 1, flip.execution = 2, flip.cell = 3, flip.above = "exit=1", flip.reference = 4, flip.ours = -1;
-    flip.follows = true;
+    flip.follows = true, flip.turn = 5, flip.item = 9, flip.position = 11;
     v.listed = {flip};
     const Verification read = *parse_summary(to_json(f))->figures.verified;
     QCOMPARE(read.reasons, v.reasons);
@@ -92,6 +92,7 @@ class SummaryJsonTest : public QObject {
     QVERIFY(free_cost_text({"bf16", 0, 0, true, {}, 1, 4, 4}).find("4 of 4 routing choices (100 %)") != std::string::npos);
     QCOMPARE(free_cost_text(FormatCost{}), std::string());
     QVERIFY(read.listed[0].follows && read.listed[0].above == "exit=1" && read.listed[0].ours == -1 && read.listed[0].execution == 2);
+    QVERIFY(read.listed[0].turn == 5 && read.listed[0].item == 9 && read.listed[0].position == 11);
     QCOMPARE(QString::fromStdString(flips_text(read)),
              QString("3 routing choices differ, 2 of them without a near tie; 7 more follow from that"));
   }

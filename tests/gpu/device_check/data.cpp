@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "gpu/base/number.h"
+#include "tests/gpu/exact_activation.h"
 
 namespace stormcell::device_check {
 
@@ -59,23 +60,6 @@ void on_all_cores(int64_t n, const std::function<void(int64_t)>& body) {
   for (std::thread& t : threads) t.join();
 }
 
-namespace {
-double exact_activation(gpu::Activation kind, double v) {
-  switch (kind) {
-    case gpu::Activation::relu:
-      return std::max(v, 0.0);
-    case gpu::Activation::gelu_erf:
-      return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
-    case gpu::Activation::gelu_tanh:
-      return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
-    case gpu::Activation::silu:
-      return v / (1 + std::exp(-v));
-    default:
-      return v;
-  }
-}
-}  // namespace
-
 Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64_t x_rows, int64_t y_rows, int columns) {
   const int panels = call.gated ? 2 : 1;
   const auto offsets = from_card(call.offsets, call.experts + 1);
@@ -101,7 +85,7 @@ Difference product_difference(const gpu::GroupedCall& call, int64_t slots, int64
         for (int64_t d = 0; d < call.k; ++d) sum[p] += static_cast<double>(row[d]) * static_cast<double>(weights[d]);
         if (!bias.empty()) sum[p] += static_cast<double>(bias[static_cast<size_t>(line)]);
       }
-      double want = exact_activation(call.activation, sum[0]) * (panels == 2 ? sum[1] : 1.0);
+      double want = testing::exact_activation(call.activation, sum[0]) * (panels == 2 ? sum[1] : 1.0);
       if (!weight.empty()) want *= static_cast<double>(weight[at]);
       const double off = std::fabs(static_cast<double>(out[c]) - want);
       largest[at] = std::max(largest[at], std::fabs(want));

@@ -27,8 +27,8 @@ PassResult changed(Graph graph, bool applied, const char* reason) {
 PassResult swap_experts(const PassInput& input) {
   Graph graph = input.graph;
   std::vector<NodeId> products;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const Node& node = graph.nodes[n];
+  for (const NodeId n : graph.nodes.ids()) {
+    const Node& node = graph.node(n);
     if (!is(node, "linear")) continue;
     const CellSpace* to =
         graph.value(node.outputs[0]).type.space == kNone ? nullptr : &graph.space(graph.value(node.outputs[0]).type.space);
@@ -38,10 +38,10 @@ PassResult swap_experts(const PassInput& input) {
       const CellSpace& from = graph.space(graph.value(o.outputs[0]).type.space);
       if (from.decision != to->decision || from.branch == to->branch || graph.value(o.inputs[1]).type != graph.value(node.inputs[1]).type)
         continue;
-      std::swap(graph.nodes[n].inputs[1], graph.node(other).inputs[1]);
+      std::swap(graph.node(n).inputs[1], graph.node(other).inputs[1]);
       return changed(std::move(graph), true, "two experts hold each other's weights");
     }
-    products.push_back(static_cast<NodeId>(n));
+    products.push_back(n);
   }
   return changed(std::move(graph), false, "no two experts alike");
 }
@@ -96,25 +96,30 @@ PassResult detour(const PassInput& input, double factor) {
 PassResult slow(const PassInput& input) { return detour(input, 1); }
 PassResult slow_and_wrong(const PassInput& input) { return detour(input, 1.01); }
 
-/// Before main: the passes of this program are those of Stormcell and one more.
-const struct Fault {
-  Fault() {
-    constexpr std::array kFaults = {
-        Pass{"swap-experts", "two experts exchanged", false, swap_experts, {}},
-        Pass{"drop-residual", "a sum without its first term", false, drop_residual, {}},
-        Pass{"less-room", "a capacity of one", false, less_room, {}},
-        Pass{"unguarded", "dead branches without a guard", false, unguarded, {}},
-        Pass{"slow", "a detour", false, slow, {}},
-        Pass{"slow-and-wrong", "a detour that changes the output", false, slow_and_wrong, {}},
-    };
-    const char* wanted = std::getenv("STORMCELL_FAULT");
-    static std::vector<Pass> list;
-    for (const Pass& fault : kFaults)
-      if (wanted && fault.id == wanted) list.push_back(fault);
-    list.insert(list.end(), passes().begin(), passes().end());
-    set_passes_for_test(list);
-  }
-} kFault;
+constexpr std::array kFaults = {
+    Pass{"swap-experts", "two experts exchanged", false, swap_experts, {}},
+    Pass{"drop-residual", "a sum without its first term", false, drop_residual, {}},
+    Pass{"less-room", "a capacity of one", false, less_room, {}},
+    Pass{"unguarded", "dead branches without a guard", false, unguarded, {}},
+    Pass{"slow", "a detour", false, slow, {}},
+    Pass{"slow-and-wrong", "a detour that changes the output", false, slow_and_wrong, {}},
+};
+
+std::vector<Pass> one_more() {
+  std::vector<Pass> list;
+  const char* wanted = std::getenv("STORMCELL_FAULT");
+  for (const Pass& fault : kFaults)
+    if (wanted && fault.id == wanted) list.push_back(fault);
+  list.insert(list.end(), standard_passes().begin(), standard_passes().end());
+  return list;
+}
 
 }  // namespace
+
+/// Instead of that of used_passes.cpp: the passes of this program are those of Stormcell and one more.
+std::span<const Pass> passes() {
+  static const std::vector<Pass> list = one_more();
+  return list;
+}
+
 }  // namespace stormcell

@@ -34,7 +34,7 @@ double flops_of(const Graph& g, const GraphCost& cost, std::string_view op) {
 }
 }  // namespace
 
-class CostTest : public QObject {
+class GraphCostTest : public QObject {
   Q_OBJECT
  private slots:
   void products_are_counted_by_the_rows_that_come() {
@@ -205,9 +205,9 @@ class CostTest : public QObject {
     BranchShares shares;
     shares.set(g.find_value("block.0.exit"), {0.25, 0.75});
     shares.set(g.find_value("block.1.exit"), {0.5, 0.5});
-    for (size_t s = 0; s < g.spaces.size(); ++s)
-      if (g.spaces[s].name == "block.1.exit/1") QCOMPARE(shares.rows(g, static_cast<SpaceId>(s), toy.bindings), 6 * 0.75 * 0.5);
+    for (const SpaceId s : g.spaces.ids())
+      if (g.space(s).name == "block.1.exit/1") QCOMPARE(shares.rows(g, s, toy.bindings), 6 * 0.75 * 0.5);
   }
 };
-STORMCELL_TEST(CostTest)
-#include "cost_test.moc"
+STORMCELL_TEST(GraphCostTest)
+#include "graph_cost_test.moc"

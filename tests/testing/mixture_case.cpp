@@ -1,4 +1,4 @@
-#include "tests/core/passes/mixture_case.h"
+#include "tests/testing/mixture_case.h"
 
 namespace stormcell::testing {
 

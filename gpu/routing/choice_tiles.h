@@ -1,4 +1,4 @@
-// Choices in tiles of consecutive ones, as the kernels that make the index (index.h) and those of capacity (limit.h) take them.
+// Choices in tiles of consecutive ones, as the kernels that make the index (index.h) and those of capacity (capacity.h) take them.
 #pragma once
 #include "core/cell/decision.h"
 #include "gpu/base/execution.h"
@@ -15,7 +15,7 @@ struct IndexArgs {
   ParentMap parents;
   int32_t capacity = 0;            ///< of a (parent, branch); 0: nothing is dropped
   int32_t tiles = 0;               ///< of kTileChoices choices; at least 1
-  int32_t* tile_counts = nullptr;  ///< [rows, tiles]: choices of a branch, after the scan those of the tiles before; first limit.h's
+  int32_t* tile_counts = nullptr;  ///< [rows, tiles]: choices of a branch, after the scan those of the tiles before; first capacity.h's
   int32_t* counts = nullptr;       ///< [rows]: over all tiles
 
   /// True for the first cell of a parent. Parents lie side by side.

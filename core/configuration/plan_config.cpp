@@ -1,9 +1,10 @@
-#include "core/summary/plan_config.h"
+#include "core/configuration/plan_config.h"
 
 #include <nlohmann/json.hpp>
 
 #include "core/base/dtype.h"
 #include "core/base/error.h"
+#include "core/base/run_kind.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/passes/pass.h"
@@ -11,6 +12,7 @@
 namespace stormcell {
 namespace {
 constexpr std::string_view kFamily = "stormcell.config/", kSchema = "stormcell.config/1";
+constexpr const char* kExpectedSchema = "\"schema\": \"stormcell.config/1\"";
 }  // namespace
 
 std::string to_json(const PlanConfig& config) {
@@ -21,6 +23,7 @@ std::string to_json(const PlanConfig& config) {
   j["device"] = config.device;
   j["phase"] = config.phase;
   j["bucket_by_length"] = config.bucket_by_length;
+  j["weight_budget"] = config.weight_budget > 0 ? nlohmann::ordered_json(config.weight_budget) : nlohmann::ordered_json();
   j["annotations"] = config.annotations;
   j["passes"] = nlohmann::ordered_json::object();
   for (const auto& [id, parameters] : config.passes) j["passes"][id] = parameters;
@@ -28,6 +31,8 @@ std::string to_json(const PlanConfig& config) {
   for (const char* later : {"capacities", "kernels", "speculation", "preload", "placement"}) j[later] = nullptr;
   return j.dump(2);
 }
+
+bool has_configuration(std::string_view text) { return text.find(kSchema) != std::string_view::npos; }
 
 PlanConfig parse_plan_config(const std::string& text, const std::string& where) {
   const nlohmann::json j = parse_json_text(text, where);
@@ -41,12 +46,12 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
     expect(at->is_string(), (std::string("a text as \"") + key + "\"").c_str());
     return at->get<std::string>();
   };
-  expect(j.is_object(), "\"schema\": \"stormcell.config/1\"");
+  expect(j.is_object(), kExpectedSchema);
   const std::string schema = text_at(j, "schema", "");
   if (schema.starts_with(kFamily) && schema != kSchema)
     bad_input(where, "a configuration of schema " + in_quotes(schema) + ", this program reads " + std::string(kSchema),
               "make it again with this version: optimize --config-out FILE");
-  expect(schema == kSchema, "\"schema\": \"stormcell.config/1\"");
+  expect(schema == kSchema, kExpectedSchema);
   PlanConfig config;
   config.version = text_at(j, "version", "");
   if (j.contains("model") && j["model"].is_object()) {
@@ -55,10 +60,14 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   }
   config.device = text_at(j, "device", "cpu");
   config.phase = text_at(j, "phase", "forward");
-  expect(config.phase == "forward" || config.phase == "decode", "forward or decode as \"phase\"");
+  expect(work_phase(config.phase) == WorkPhase::forward || work_phase(config.phase) == WorkPhase::decode, "forward or decode as \"phase\"");
   if (const auto at = j.find("bucket_by_length"); at != j.end() && !at->is_null()) {
     expect(at->is_boolean(), "true or false as \"bucket_by_length\"");
     config.bucket_by_length = at->get<bool>();
+  }
+  if (const auto at = j.find("weight_budget"); at != j.end() && !at->is_null()) {
+    expect(at->is_number_integer() && *at > 0, "a number of bytes as \"weight_budget\"");
+    config.weight_budget = at->get<int64_t>();
   }
   if (const auto at = j.find("dtypes"); at != j.end() && !at->is_null()) {
     expect(at->is_object(), "an object \"dtypes\"");
@@ -74,8 +83,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   }
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
   // The file's keys may stand in any order: the pipeline's order is the one that holds.
-  for (const auto& [id, parameters] : j["passes"].items())
-    if (!find_pass(id)) bad_input(where, "pass \"" + id + "\"" + (is_planned_pass(id) ? " is not in this version" : " is unknown"));
+  for (const auto& [id, parameters] : j["passes"].items()) check_pass(id, where);
   for (const Pass& pass : passes()) {
     const std::string id(pass.id);
     if (!j["passes"].contains(id)) continue;
@@ -101,6 +109,10 @@ std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig&
   if (!wanted.dtype.empty() && wanted.dtype != here.dtype)
     list.push_back("the configuration was found with products in " + wanted.dtype + ", this run computes them in " + here.dtype +
                    ": --dtype " + wanted.dtype + " asks for the same");
+  if (wanted.weight_budget > 0 && wanted.weight_budget != here.weight_budget)
+    list.push_back("the configuration was found with --weight-budget " + std::to_string(wanted.weight_budget) + ", this run has " +
+                   (here.weight_budget > 0 ? std::to_string(here.weight_budget) : std::string("none")) +
+                   ": what was faster under that budget may be slower here");
   if (wanted.version != STORMCELL_VERSION)
     list.push_back("the configuration is of " + (wanted.version.empty() ? "an unknown version" : "version " + wanted.version) +
                    " of Stormcell, this is " STORMCELL_VERSION ": its passes may have changed since");

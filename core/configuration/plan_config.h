@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,11 +13,14 @@ struct PlanConfig {
   std::string model, fingerprint, device, dtype;
   std::string phase = "forward";              ///< or "decode": what it was found for
   bool bucket_by_length = false;              ///< it was found on batches of like length
+  int64_t weight_budget = 0;                  ///< --weight-budget that it was found with, bytes; 0: none
   std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again
   /// In the order they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
 };
 std::string to_json(const PlanConfig& config);
+/// Whether a text, such as a session keeps of each run, is one; only parse_plan_config() tells whether it is whole.
+bool has_configuration(std::string_view text);
 /// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format.
 PlanConfig parse_plan_config(const std::string& text, const std::string& where);
 /// What of a configuration does not hold for a run as `here` says, a sentence each: device, number format, version, and that it does not

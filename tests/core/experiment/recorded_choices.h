@@ -1,4 +1,4 @@
-// Recorded decisions, to be replayed.
+// Recorded decisions of a session, to be replayed by an executor.
 #pragma once
 #include <vector>
 

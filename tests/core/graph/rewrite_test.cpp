@@ -3,7 +3,7 @@
 #include "core/graph/operator.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
-#include "tests/core/passes/mixture_case.h"
+#include "tests/testing/mixture_case.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -14,8 +14,8 @@ using namespace stormcell::testing;
 namespace {
 
 NodeId node_named(const Graph& graph, std::string_view name) {
-  for (size_t i = 0; i < graph.nodes.size(); ++i)
-    if (graph.nodes[i].name == name) return static_cast<NodeId>(i);
+  for (const NodeId id : graph.nodes.ids())
+    if (graph.node(id).name == name) return id;
   return kNone;
 }
 

@@ -1,4 +1,4 @@
-#include "core/experiment/replay.h"
+#include "tests/core/experiment/recorded_choices.h"
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -11,7 +11,7 @@ ReplayedDecisions recorded_choices(const SessionReader& session, int64_t run, in
   for (size_t known = 0; known < layout.routers.size(); ++known) {
     const auto decision = session.decision(run, static_cast<int32_t>(known), batch);
     if (!decision) continue;
-    for (size_t r = 0; r < program.routers.size(); ++r) {
+    for (const RouterId r : program.routers.ids()) {
       if (program.routers[r].name != layout.routers[known].name) continue;
       const Operand& d = program.operands[program.routers[r].decision];
       if (decision->branches != d.branches || decision->fan_out != d.fan_out)

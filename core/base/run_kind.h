@@ -1,0 +1,24 @@
+// What a run did and in which phase, as types. Sessions and summaries keep them as words, which programs of other versions may not know:
+// a word stays a word until somebody asks what it means.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace stormcell {
+
+/// Which verb left a run in a session.
+enum class RunKind : uint8_t { run, profile, optimize, generate, import, unknown };
+std::string_view to_text(RunKind kind);
+RunKind run_kind(std::string_view word);
+
+/// What is run on a batch: one pass through the model, decoding of new tokens; as --phase has it, also both in turn.
+enum class WorkPhase : uint8_t { forward, decode, both, unknown };
+std::string_view to_text(WorkPhase phase);
+WorkPhase work_phase(std::string_view word);
+
+/// Whether it has to be said beside the kind that a run decoded: of generate the kind says it.
+inline bool says_decoding(std::string_view phase, std::string_view kind) {
+  return work_phase(phase) == WorkPhase::decode && run_kind(kind) != RunKind::generate;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,63 @@
+#include "core/comparison/run_terms.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/base/numbers.h"
+
+namespace stormcell {
+namespace {
+using Json = nlohmann::ordered_json;
+
+std::string phase_of(const Json& summary) {
+  const auto at = summary.find("phase");
+  return at != summary.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+/// 0: none, as of all runs of versions that had none.
+int64_t budget_of(const Json& summary) {
+  const auto at = summary.find("weight_budget");
+  if (at == summary.end() || !at->is_object()) return 0;
+  const auto bytes = at->find("budget_bytes");
+  return bytes != at->end() && bytes->is_number_integer() ? bytes->get<int64_t>() : 0;
+}
+
+std::string budget_text(int64_t bytes) { return bytes > 0 ? to_text(Bytes(bytes)) : std::string("none"); }
+
+bool has_any(std::string_view figure, const auto& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return figure.find(word) != std::string_view::npos; });
+}
+
+}  // namespace
+
+RunTerms compare_terms(const Json& a, const Json& b) {
+  RunTerms terms;
+  const std::string phase_a = phase_of(a), phase_b = phase_of(b);
+  if (!phase_a.empty() && !phase_b.empty() && phase_a != phase_b) {
+    terms.same_phase = false;
+    terms.warnings.push_back("the phases differ: " + phase_a + " and " + phase_b +
+                             ", which do other work: their times and rates have no difference");
+  }
+  if (const int64_t x = budget_of(a), y = budget_of(b); x != y) {
+    terms.same_budget = false;
+    terms.warnings.push_back("the budgets for weights of branches differ (--weight-budget): " + budget_text(x) + " and " + budget_text(y) +
+                             ", so a shorter time is no speed-up");
+  }
+  return terms;
+}
+
+bool is_of_phase(std::string_view figure) {
+  constexpr std::array<std::string_view, 8> kWords = {"latency_ms",   "cells_per_s",  "tokens_per_s",    "limit_share",
+                                                      "weights_read", "ms_per_batch", "steps_per_batch", "speedup"};
+  return has_any(figure, kWords);
+}
+
+bool is_sum_of_executions(std::string_view figure) {
+  constexpr std::array<std::string_view, 7> kKeys = {
+      "executions", "reads", "bytes_read", "bytes_filled", "evictions", "stall_seconds", "weight_budget.measured_"};
+  const size_t at = figure.find("weight_budget.");
+  return at != std::string_view::npos && has_any(figure.substr(at), kKeys);
+}
+
+}  // namespace stormcell

@@ -1,0 +1,22 @@
+// How weights lie in the memory of the CPU's kernels: the list of layouts, their sizes, and how they are written.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/cpu/cpu_device.h"
+
+namespace stormcell::cpu {
+
+/// WeightKey::layout of a weight as it is stored; as f32; in panels for products.
+inline constexpr const char *kPlain = "plain", *kPlainF32 = "plain_f32", *kPanels = "panels";
+/// In panels for a convolution in so many groups.
+std::string conv_panels(int64_t groups);
+
+/// Bytes of a weight in the layout and format of the key.
+int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info);
+/// Packs or converts a weight into memory of `space`, with the team.
+std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space, ThreadTeam& team);
+/// The same into memory that is there, on this thread alone.
+void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to);
+
+}  // namespace stormcell::cpu

@@ -1,0 +1,77 @@
+// A forward pass as a workload: its plans, and how they are compared.
+#include <utility>
+
+#include "core/experiment/flip_items.h"
+#include "core/experiment/judged_plan.h"
+#include "core/experiment/workload.h"
+
+namespace stormcell {
+namespace {
+
+/// Beside the oracle and the baseline alike: outputs, and what every router decided.
+class JudgedForwardPass final : public JudgedPlan {
+ public:
+  JudgedForwardPass(Workload& work, ReadyPlan& plan)
+      : JudgedPlan(work, plan), judge_(work.state().tolerance, work.state().arithmetic(), work.state().nonfinite()) {}
+
+  void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
+    Observed replayed = run(batch, &reference);
+    if (format) format->add_replayed(replayed.outputs, reference);
+    judge_.add_replayed(batch.index, reference, std::exchange(replayed.outputs, {}));
+    const Observed free = run(batch, nullptr);
+    const auto some = without_padding(batch, reference.decisions);
+    const std::vector<JudgedDecision>& expected = some ? *some : reference.decisions;
+    if (format) format->add_free(free, reference, expected);
+    judge_.add_free(batch.index, reference, expected, replayed.decisions, &free);
+  }
+
+  void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) override {
+    format.add_replayed(run(batch, &stored).outputs, stored);
+    const Observed free = run(batch, nullptr);
+    const auto some = without_padding(batch, stored.decisions);
+    format.add_free(free, stored, some ? *some : stored.decisions);
+  }
+
+  /// Freely, as it is measured. Where it decides as the baseline did, that is a replay; else it replays too.
+  void compare_with_baseline(const Batch& batch, Observed reference) override {
+    if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);
+    Observed free = run(batch, nullptr);
+    if (!decided_alike(reference.decisions, free.decisions)) {
+      judge_.add(batch.index, reference, run(batch, &reference), &free);
+      return;
+    }
+    for (JudgedDecision& d : free.decisions) d.free_choice = d.choice;
+    judge_.add(batch.index, reference, free, &free);
+  }
+
+  Verification verdict() const override {
+    Verification v = judge_.verdict();
+    name_items(*work_.state().data, v.listed);
+    return v;
+  }
+  std::vector<std::string> differences() const override { return judge_.verdict().reasons; }
+
+ private:
+  Judge judge_;
+};
+
+}  // namespace
+
+ForwardPass::ForwardPass(Experiment::State& state) : Workload(state, WorkPhase::forward, 0, RepeatStop::counts), graph_(state.graph) {
+  if (!state.options.annotations.empty()) state.check_annotations(graph_, "--annotate");
+}
+
+std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::shared_ptr<const Graph> left,
+                                                  const PassConfiguration& configuration, const Progress& progress) {
+  return state_.make_plan(name, plan_graphs(state_, std::move(left), configuration, annotations_), 0, progress);
+}
+
+void ForwardPass::annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) {
+  graph_ = annotated(graph_, annotations, where);
+}
+
+std::unique_ptr<JudgedPlan> ForwardPass::judged(ReadyPlan& plan, int64_t, const Progress&) {
+  return std::make_unique<JudgedForwardPass>(*this, plan);
+}
+
+}  // namespace stormcell

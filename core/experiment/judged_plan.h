@@ -1,0 +1,52 @@
+// A plan under judgement: how it is run for that, and what is known of it so far. A workload says how its executions are
+// compared.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/experiment/format_judge.h"
+#include "core/experiment/judge.h"
+#include "core/experiment/workload.h"
+
+namespace stormcell {
+
+class JudgedPlan {
+ public:
+  virtual ~JudgedPlan() = default;
+  JudgedPlan(const JudgedPlan&) = delete;
+  JudgedPlan& operator=(const JudgedPlan&) = delete;
+
+  /// Runs one batch, recorded, with its outputs; `replay`: with the decisions of another execution replayed, nullptr: freely.
+  Observed run(const Batch& batch, const Observed* replay);
+
+  /// One batch beside the oracle. `format`: it holds the weights as they are stored, too; else null.
+  virtual void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) = 0;
+  /// One batch beside an oracle that holds the weights as they are stored, where they run in another format.
+  virtual void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) = 0;
+  /// One batch beside the baseline, as it runs freely.
+  virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
+  /// What the batches of the oracle leave out by themselves, where it is done at `until` (seconds_now()); it took `seconds` for a batch.
+  virtual void look_further(double /*seconds*/, double /*until*/, const Progress& /*progress*/) {}
+
+  /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside the batches.
+  virtual Verification verdict() const = 0;
+  /// What differs from the baseline, a sentence each.
+  virtual std::vector<std::string> differences() const = 0;
+  /// To a verification that found nothing wrong: that too little was compared to say that nothing is.
+  virtual void refuse_too_little(Verification& /*verification*/) const {}
+
+ protected:
+  /// `runs`: the plan itself, or the one that stands for it because it gives more.
+  JudgedPlan(Workload& work, ReadyPlan& runs) : work_(work), runs_(runs) {}
+  /// The reference's decisions without those that the plan does not make: one that leaves padding out has decided nothing there. Nothing
+  /// where it makes all.
+  std::optional<std::vector<JudgedDecision>> without_padding(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
+
+  Workload& work_;
+
+ private:
+  ReadyPlan& runs_;
+};
+
+}  // namespace stormcell

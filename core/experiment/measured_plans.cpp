@@ -1,0 +1,74 @@
+#include "core/experiment/measured_plans.h"
+
+#include <utility>
+
+#include "core/experiment/experiment_figures.h"
+#include "core/experiment/plan_figures.h"
+#include "core/machine/memory.h"
+
+namespace stormcell {
+
+void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+                   const std::function<void(const Batch&)>& then) {
+  const int64_t batches = state.data->batch_count();
+  for (int64_t b = 0; b < batches; ++b) {
+    progress.report(what, b, batches);
+    const Batch batch = state.data->batch(b);
+    state.run_batch(plan, batch, options);
+    then(batch);
+  }
+}
+
+MirroredJob MeasuredPlans::job(std::vector<int64_t> batches, double seconds) {
+  MirroredJob job{.plans = plans_.size() - 1, .batches = std::move(batches), .seconds = seconds};
+  job.execute = [this](size_t plan, int64_t b) { return execute(plan, b); };
+  job.pass = [this](size_t plan, int64_t b) { state_.run_batch(*plans_[plan], batch(b), {}); };
+  return job;
+}
+
+void MeasuredPlans::warm_up(int64_t number) {
+  for (ReadyPlan* plan : plans_) state_.run_batch(*plan, batch(number), {});
+}
+
+const Batch& MeasuredPlans::batch(int64_t number) {
+  progress_.cancel.check();
+  const bool is_new = !kept_.holds(number);
+  const Batch& batch = kept_.at(number);
+  if (!is_new) return batch;
+  for (ReadyPlan* plan : plans_) {
+    const int64_t builds = plan->builds();
+    plan->use(batch.picture);
+    if (plan->builds() != builds) state_.run_batch(*plan, batch, {});
+  }
+  return batch;
+}
+
+double MeasuredPlans::execute(size_t plan, int64_t number) {
+  const Batch& of = batch(number);
+  const BudgetMeter::Timed timed(state_.budget, *plans_[plan]);
+  state_.run_batch(*plans_[plan], of, {});
+  return plans_[plan]->result.milliseconds;
+}
+
+Measured measured(const MirroredTimes& times) {
+  Measured m;
+  for (const Chain& c : times.chains) m.batches.push_back(c.batch);
+  m.rounds = times.rounds, m.spread = repeat_spread(times);
+  return m;
+}
+
+void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probes, RunSummaryFigures& r,
+                 const Progress& progress) {
+  Experiment::State& s = work.state();
+  for (const MeasuredPlan& p : plans) p.figures = plan_figures(work, p.plan, p.latency, measured.batches, measured.rounds);
+  r.peak_resident_bytes = peak_resident_memory();
+  if (probes) {
+    s.probe(1, progress);
+    warn_of_noise(s, measured.spread, measured.others, r.warnings);
+  }
+  for (const MeasuredPlan& p : plans) p.operators = operator_times(s, p.plan, progress);
+  for (const MeasuredPlan& p : plans) set_limit_share(*p.figures, p.plan, s, measured.batches, progress);
+  r.device = device_figures(s);
+}
+
+}  // namespace stormcell

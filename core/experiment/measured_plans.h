@@ -1,0 +1,64 @@
+// Plans while they are measured, and what comes of it in the results: alike in run and optimize.
+#pragma once
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/experiment/kept_batch.h"
+#include "core/experiment/mirrored.h"
+#include "core/experiment/workload.h"
+#include "core/machine/other_load.h"
+
+namespace stormcell {
+
+/// Runs a plan over all batches of the data and shows each to `then`. `what` it is doing, for the progress.
+void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, const ExecuteOptions& options, const Progress& progress,
+                   const std::function<void(const Batch&)>& then);
+
+/// Plans side by side, the first as the baseline. A batch is read once for all of them, and a size of picture compiled for all of them
+/// before one is timed: a plan that is compiled between two executions would find cold caches, the other not.
+class MeasuredPlans {
+ public:
+  MeasuredPlans(Experiment::State& state, std::vector<ReadyPlan*> plans, const Progress& progress)
+      : state_(state), plans_(std::move(plans)), progress_(progress), kept_(*state.data) {}
+  MeasuredPlans(const MeasuredPlans&) = delete;
+  MeasuredPlans& operator=(const MeasuredPlans&) = delete;
+
+  /// Over these batches for so long; this has to outlive it.
+  MirroredJob job(std::vector<int64_t> batches, double seconds);
+  /// Every plan on one batch: what a plan touches for the first time is not measured.
+  void warm_up(int64_t batch);
+
+ private:
+  const Batch& batch(int64_t number);
+  double execute(size_t plan, int64_t number);
+
+  Experiment::State& state_;
+  std::vector<ReadyPlan*> plans_;
+  const Progress& progress_;
+  KeptBatch kept_;
+};
+
+/// How plans were measured side by side.
+struct Measured {
+  std::vector<int64_t> batches;  ///< that were executed, one as often as it was
+  int64_t rounds = 0;            ///< as MirroredTimes has them
+  double spread = 1;             ///< as repeat_spread()
+  OtherLoad others;              ///< at work meanwhile
+};
+Measured measured(const MirroredTimes& times);
+
+/// One of them, and where its figures go.
+struct MeasuredPlan {
+  ReadyPlan& plan;
+  Latency latency;
+  std::optional<PlanFigures>& figures;
+  std::vector<OperatorTime>& operators;
+};
+/// Figures of the plans, limits and time by operator; of the device, probed again where `probes`, with a warning where the machine was not
+/// quiet.
+void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probes,
+                 RunSummaryFigures& figures, const Progress& progress);
+
+}  // namespace stormcell

@@ -1,0 +1,39 @@
+#include "core/experiment/references.h"
+
+#include "core/experiment/batch_inputs.h"
+
+namespace stormcell {
+
+std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const Batch& batch) {
+  std::map<std::string, std::vector<int32_t>> real;
+  for (const NamedValue& o : graph.outputs) {
+    if (o.real == kNone) continue;
+    real[o.name] = mask_over(graph, graph.value(o.real).type.space, batch, bindings_of(graph, batch, 0));
+  }
+  return real;
+}
+
+Observed References::running(const Batch& batch) const {
+  return run(*work_.judged_graph(batch.picture), batch, work_.state().arithmetic() == Arithmetic::rounds_to_bf16);
+}
+
+Observed References::stored(const Batch& batch) {
+  return run(*stored_.at(batch.picture, [this](PictureSize size) { return work_.stored_graph(size); }), batch, false);
+}
+
+Observed References::run(const Graph& graph, const Batch& batch, bool round_inputs) const {
+  const Experiment::State& s = work_.state();
+  OracleOptions options;
+  options.threads = s.device->info().threads;
+  options.cancel = progress_.cancel;
+  options.keep_scores = true;
+  options.round_inputs = round_inputs;
+  const Bindings bindings = bindings_of(graph, batch, tokens_);
+  const Oracle<float> oracle(graph, *s.model->weights);
+  Observed came = observed(graph, bindings, oracle.run(oracle_inputs(graph, batch), bindings, options), work_.reach(batch.picture));
+  came.real = real_cells(graph, batch);
+  came.items = batch.size();
+  return came;
+}
+
+}  // namespace stormcell

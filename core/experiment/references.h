@@ -1,0 +1,32 @@
+// The oracle as a workload's plans are judged by it, for the two questions about a number format: is it executed rightly, and
+// what does it cost?
+#pragma once
+#include "core/experiment/by_size.h"
+#include "core/experiment/judge.h"
+#include "core/experiment/workload.h"
+
+namespace stormcell {
+
+class References {
+ public:
+  /// `tokens` of each sequence are decoded, at most; 0: a forward pass. The workload must outlive it.
+  References(const Workload& work, int64_t tokens, const Progress& progress) : work_(work), tokens_(tokens), progress_(progress) {}
+
+  /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
+  Observed running(const Batch& batch) const;
+  /// By one that holds them as they are stored.
+  Observed stored(const Batch& batch);
+
+ private:
+  Observed run(const Graph& graph, const Batch& batch, bool round_inputs) const;
+
+  const Workload& work_;
+  int64_t tokens_;
+  const Progress& progress_;
+  BySize<std::shared_ptr<const Graph>> stored_;
+};
+
+/// By output: which cells count; those of all outputs that do not say it count all. Outputs of turns never say it.
+std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const Batch& batch);
+
+}  // namespace stormcell

@@ -1,0 +1,27 @@
+// Design 5.1 and 5.2, of every workload: the oracle on the first batches, decisions replayed and free; the rest against the baseline.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/experiment/workload.h"
+
+namespace stormcell {
+
+struct VerifyOptions {
+  /// Both from the beginning: batches beside the oracle, at least one of each size of picture; then the others beside the baseline.
+  double oracle_seconds = 0, all_seconds = 0;
+  bool format_cost = true;  ///< where the weights run in another format than they are stored in: also what that costs
+};
+/// As --verify-seconds says.
+VerifyOptions verify_options(const Experiment::State& state);
+
+/// The plan, and the baseline where it is another, beside the oracle. What was decoded is that of plan.decoded. A run whose model files
+/// changed under it is not verified, whatever was compared.
+Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress);
+
+/// How each plan differs from the baseline on one batch, in a sentence; empty: not at all.
+std::vector<std::string> differences_from(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& plans,
+                                          int64_t batch);
+
+}  // namespace stormcell

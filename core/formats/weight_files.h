@@ -1,0 +1,55 @@
+// The weights of a model as its files hold them: one safetensors file, or a folder in the Hugging Face layout, sharded or not. Headers are
+// read when they are opened, tensors when they are asked for, into memory of who asks (tensor_file.h).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/formats/tensor_file.h"
+
+namespace stormcell {
+
+/// All weights of a model.
+class WeightFiles {
+ public:
+  /// `path`: a folder with model.safetensors, or with model.safetensors.index.json and its shards, or a .safetensors file. Headers are
+  /// fully checked; no tensor data is read.
+  static std::shared_ptr<const WeightFiles> open(const std::string& path);
+  ~WeightFiles();
+
+  /// Null when there is none of this name.
+  const TensorPlace* find(std::string_view name) const;
+  /// In the order of their names, over all files.
+  const std::vector<TensorPlace>& tensors() const { return tensors_; }
+  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) where the file has become shorter
+  /// or cannot be read. Any thread may call.
+  void read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const;
+
+  /// Which files were written to since they were opened, as OpenFile::change() says it.
+  std::vector<std::string> changes() const;
+
+  /// Bytes of all tensors.
+  int64_t total_bytes() const { return total_bytes_; }
+  size_t file_count() const { return files_.size(); }
+  const std::string& file_path(size_t file) const;
+  /// The JSON header of one file as it stood there, padding included, for the fingerprint.
+  std::string_view header_bytes(size_t file) const;
+  const std::string& path() const { return path_; }
+
+ private:
+  WeightFiles();
+  void add(const std::string& path);
+  void check_index(const std::string& index_path, const std::map<std::string, std::string>& shard_of) const;
+
+  std::string path_;
+  std::vector<std::unique_ptr<const TensorFile>> files_;
+  std::vector<TensorPlace> tensors_;
+  int64_t total_bytes_ = 0;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,14 @@
+// Which operators a device computes on rows that lie in bf16.
+#pragma once
+#include <string_view>
+#include <vector>
+
+namespace stormcell {
+
+/// Operators with a kernel for activations that lie in bf16.
+struct Bf16Rows {
+  std::vector<std::string_view> read;   ///< as input 0
+  std::vector<std::string_view> write;  ///< as outputs
+};
+
+}  // namespace stormcell

@@ -1,0 +1,95 @@
+#include "core/runtime/part_slots.h"
+
+#include "core/base/error.h"
+
+namespace stormcell {
+
+PartSlots::Part& PartSlots::part(WeightHandle handle) {
+  if (!parts_.holds(handle)) parts_.resize(static_cast<size_t>(handle) + 1);
+  return parts_[handle];
+}
+
+int64_t PartSlots::count() const {
+  int64_t count = 0;
+  for (const SlotClass& c : classes_) count += c.count;
+  return count;
+}
+
+bool PartSlots::any_busy() const {
+  for (const SlotsOfClass& of : of_class_)
+    for (const Slot& slot : of.places)
+      if (slot.holds != kNone && is_busy(slot.holds)) return true;
+  return false;
+}
+
+void PartSlots::arrange(Device& device, const std::vector<SlotClass>& classes) {
+  for (const WeightHandle handle : parts_.ids()) leave(handle);
+  of_class_.clear(), classes_.clear(), bytes_ = 0;
+  IdVector<int32_t, SlotsOfClass> made;
+  int64_t bytes = 0;
+  for (const SlotClass& c : classes) {
+    SlotsOfClass& of = made.emplace_back();
+    of.memory = device.allocate(c.bytes * c.count, "weights of branches");
+    for (int64_t i = 0; i < c.count; ++i) of.places.push_back({of.memory->address() + i * c.bytes, kNone});
+    bytes += c.bytes * c.count;
+  }
+  of_class_ = std::move(made), classes_ = classes, bytes_ = bytes;
+}
+
+/// The slot of the part's class that it may have: an empty one; else the one whose part is used last, of those the one that was used
+/// longest ago. -1: none.
+int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need) {
+  if (class_of_part(handle) < 0) failed("weight " + list_[handle].key.tensor, "no memory was set aside for it");
+  const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].places;
+  const int64_t mine = need == PartNeed::now ? -1 : next_use(handle);
+  int32_t found = -1;
+  int64_t latest = 0;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const WeightHandle held = slots[i].holds;
+    if (held == kNone) return static_cast<int32_t>(i);
+    if (is_busy(held)) continue;
+    const int64_t use = next_use(held);
+    if (use <= mine) continue;
+    if (found < 0 || use > latest || (use == latest && parts_[held].used < parts_[slots[found].holds].used))
+      found = static_cast<int32_t>(i), latest = use;
+  }
+  return found;
+}
+
+bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need) {
+  const int32_t at = find_slot(handle, next_use, need);
+  if (at < 0) return false;
+  Slot& slot = of_class_[class_of_part(handle)].places[at];
+  if (slot.holds != kNone) {
+    leave(slot.holds);
+    ++evictions_;
+  }
+  slot.holds = handle;
+  part(handle).slot = at;
+  return true;
+}
+
+void PartSlots::fill(WeightHandle handle) {
+  list_.set_address(handle, slot_address(handle));
+  resident_ += list_[handle].bytes;
+  touch(handle);
+}
+
+void PartSlots::leave(WeightHandle handle) {
+  if (!has_slot(handle)) return;
+  slot_of(handle).holds = kNone;
+  part(handle).slot = -1;
+  if (list_.address(handle)) resident_ -= list_[handle].bytes;
+  list_.set_address(handle, {});
+}
+
+void PartSlots::pin_ready(std::vector<WeightHandle>& pinned) {
+  for (const SlotsOfClass& of : of_class_)
+    for (const Slot& slot : of.places) {
+      if (slot.holds == kNone || !list_.address(slot.holds)) continue;
+      ++parts_[slot.holds].pins;
+      pinned.push_back(slot.holds);
+    }
+}
+
+}  // namespace stormcell

@@ -1,0 +1,89 @@
+// Where parts lie under a budget: slots that are allocated once, and which part gives way to another.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/runtime/slot_classes.h"
+#include "core/runtime/weight_list.h"
+
+namespace stormcell {
+
+/// How much a part is wanted, which says what may give way to it.
+enum class PartNeed : uint8_t {
+  ahead,  ///< it will be used: what is used later
+  now,    ///< somebody waits for it: what is not busy
+};
+
+/// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A ready part is pinned
+/// while a submission may use it. What gives way is a ready part that nobody pins. Not safe from several threads: WeightStore has the lock.
+class PartSlots {
+ public:
+  /// When a part is used next, in any unit, larger is later: what decides which gives way.
+  using NextUse = std::function<int64_t(WeightHandle handle)>;
+
+  explicit PartSlots(WeightList& list) : list_(list) {}
+
+  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are none.
+  void arrange(Device& device, const std::vector<SlotClass>& classes);
+  const std::vector<SlotClass>& classes() const { return classes_; }
+  int64_t bytes() const { return bytes_; }              ///< of all slots
+  int64_t count() const;                                ///< of slots
+  int64_t resident_bytes() const { return resident_; }  ///< of ready parts
+  int64_t evictions() const { return evictions_; }
+
+  bool is_being_read(WeightHandle handle) const { return has_slot(handle) && !list_.address(handle); }
+  /// Being read or pinned.
+  bool is_busy(WeightHandle handle) const { return is_being_read(handle) || pins(handle) > 0; }
+  bool any_busy() const;
+
+  /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none does.
+  bool give(WeightHandle handle, const NextUse& next_use, PartNeed need);
+  /// Where a part that is being read goes.
+  DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }
+  /// It was read: it is ready.
+  void fill(WeightHandle handle);
+  /// Empties the slot of a part that is not pinned; nothing where it has none.
+  void leave(WeightHandle handle);
+
+  void pin(WeightHandle handle) { ++part(handle).pins, touch(handle); }
+  void unpin(WeightHandle handle) { --part(handle).pins; }
+  /// Pins every part that is ready and adds it to `pinned`.
+  void pin_ready(std::vector<WeightHandle>& pinned);
+  /// Counts as a use, where parts that are used next at the same time are told apart.
+  void touch(WeightHandle handle) { part(handle).used = ++clock_; }
+
+ private:
+  struct Slot {
+    DeviceAddress address;
+    WeightHandle holds;  // what lies there, or is being read into it
+  };
+  struct SlotsOfClass {
+    std::unique_ptr<DeviceBuffer> memory;
+    IdVector<int32_t, Slot> places;
+  };
+  struct Part {
+    int32_t slot = -1;  // of its size's class
+    int32_t pins = 0;
+    uint64_t used = 0;
+  };
+
+  Part& part(WeightHandle handle);
+  bool has_slot(WeightHandle handle) const { return parts_.holds(handle) && parts_[handle].slot >= 0; }
+  int32_t pins(WeightHandle handle) const { return parts_.holds(handle) ? parts_[handle].pins : 0; }
+  int32_t class_of_part(WeightHandle handle) const { return class_of(classes_, list_[handle].bytes); }
+  Slot& slot_of(WeightHandle handle) { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
+  const Slot& slot_of(WeightHandle handle) const { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
+  int32_t find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need);
+
+  WeightList& list_;
+  std::vector<SlotClass> classes_;  // largest first
+  IdVector<int32_t, SlotsOfClass> of_class_;
+  IdVector<WeightHandle, Part> parts_;  // up to the last that had a slot
+  uint64_t clock_ = 0;
+  int64_t bytes_ = 0, resident_ = 0, evictions_ = 0;
+};
+
+}  // namespace stormcell

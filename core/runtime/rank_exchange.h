@@ -1,0 +1,41 @@
+// What an executor does where its device waits for rows of other ranks: meets them, between two submissions, and brings what arrived.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/runtime/communicator.h"
+#include "core/runtime/device.h"
+
+namespace stormcell {
+
+class RankExchange {
+ public:
+  /// Throws Error(failed) where the program is not one of so many ranks. All must outlive it.
+  RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments);
+
+  /// After a submission that ended with `exchange`. `came`: the host's copy of the status, which lies at `status` on the device. What
+  /// arrived is on its way to the device when this returns, and held here until it is run again.
+  void run(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel);
+  /// After the last submission of a batch: no rank goes on to another before all have come so far.
+  void end_batch(const CancellationToken& cancel) { communicator_.meet("the end of a batch", cancel); }
+  /// The others must not wait for this rank any more.
+  void abandon(std::string_view why) { communicator_.abandon(why); }
+
+ private:
+  void name_place(const StatusArea& came);
+  void learn_rows(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel);
+
+  Communicator& communicator_;
+  const Program& program_;
+  const SegmentTree& segments_;
+  std::string where_;
+  std::vector<std::byte> sent_, arrived_;
+  std::vector<int32_t> sent_rows_, arrived_rows_;  // by rank
+  std::vector<std::span<const std::byte>> send_;
+  std::vector<std::span<std::byte>> receive_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,25 @@
+// Weights of branches that stay in memory under a budget: loaded for good as dense weights are, but of the budget's bytes. What they leave
+// is divided into slots for the others.
+#pragma once
+#include <cstdint>
+
+#include "core/runtime/part_site.h"
+
+namespace stormcell {
+
+/// Of a weight of one branch.
+enum class PartResidency : uint8_t {
+  streamed,  ///< comes when it is used and gives way to others
+  pinned,    ///< stays
+};
+
+struct ResidentParts {
+  int64_t budget = 0, pinned = 0;  ///< bytes
+  /// Bytes for the others.
+  int64_t room() const { return budget > pinned ? budget - pinned : 0; }
+  /// Throws Error(bad_input) that names the option where what is pinned leaves less than `largest` bytes, those of the branch of which most
+  /// has to be there at once; 0: all is pinned.
+  void check(int64_t largest, const BranchGroup& branch) const;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,95 @@
+#include "core/runtime/segment_text.h"
+
+#include "core/base/counted.h"
+
+namespace stormcell {
+namespace {
+
+const std::string& name_of(const Program& program, NodeId node) { return program.graph->node(node).name; }
+
+std::string region_name(const Segment& s, const Program& program) {
+  switch (s.kind) {
+    case SegmentKind::branch: {
+      const Step& opens = program.steps[s.begin - 1];
+      return std::to_string(opens.branch) + " of " + program.graph->value(program.operands[opens.inputs[0]].value).name;
+    }
+    case SegmentKind::taken:
+      return program.guards[program.steps[s.begin - 1].guard].name;
+    case SegmentKind::fallback:
+      // Rows that its guard's body wrote may be put back first.
+      for (int32_t at = s.begin; at < s.end; ++at)
+        if (program.steps[at].kind == StepKind::need_weights) return program.guards[program.steps[at].guard].name;
+      return {};
+    case SegmentKind::repeat:
+      return name_of(program, program.repeats[program.steps[s.end - 1].repeat].node);
+    case SegmentKind::leaf:
+    case SegmentKind::sequence:
+      return {};
+  }
+  return {};
+}
+
+void count_contents(const Segment& leaf, const Program& program, SegmentWords& words) {
+  for (int32_t s = leaf.begin; s < leaf.end; ++s) {
+    const Step& step = program.steps[s];
+    const auto holds = [&](int32_t target) { return target >= leaf.begin && target <= leaf.end; };
+    words.kernels += step.kind == StepKind::kernel;
+    words.branches += step.kind == StepKind::skip_empty && holds(step.target);
+    // Behind a guard's jump over it lies its fallback.
+    words.guards += step.kind == StepKind::guard && holds(program.steps[step.target - 1].target);
+    words.repeats += step.kind == StepKind::repeat_end && holds(step.target);
+  }
+}
+
+void add_lines(const Segment& s, const Program& program, int depth, std::string& text) {
+  const SegmentWords words = words_of(s, program);
+  text += std::string(static_cast<size_t>(2 * depth), ' ') + words.kind;
+  if (s.kind == SegmentKind::leaf) text += " " + std::to_string(s.leaf);
+  if (!words.of.empty()) text += " " + words.of;
+  text += s.end - s.begin == 1 ? ": step " + std::to_string(s.begin)
+                               : ": steps " + std::to_string(s.begin) + " to " + std::to_string(s.end - 1);
+  if (words.branches + words.guards + words.repeats > 0) text += ", resident";
+  if (const std::string contents = words.contents(); !contents.empty()) text += ", " + contents;
+  if (!words.ends.empty()) text += "; may end for " + words.ends + (words.at.empty() ? "" : " (" + words.at + ")");
+  text += "\n";
+  for (const Segment& child : s.children) add_lines(child, program, depth + 1, text);
+}
+
+}  // namespace
+
+std::string SegmentWords::contents() const {
+  std::string text;
+  const auto add = [&](int64_t count, std::string_view one) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + counted(count, one);
+  };
+  add(kernels, "kernel");
+  add(branches, "branch");
+  add(guards, "guard");
+  add(repeats, "repeat");
+  return text;
+}
+
+SegmentWords words_of(const Segment& s, const Program& program) {
+  static constexpr const char* kKinds[] = {"leaf", "program", "branch", "taken", "fallback", "repeat"};
+  static constexpr const char* kEnds[] = {"", "weights of the fallback behind it", "parts of the branches that were chosen",
+                                          "parts of the branches that are left", "an exchange between ranks"};
+  SegmentWords words;
+  words.kind = kKinds[static_cast<size_t>(s.kind)];
+  words.ends = kEnds[static_cast<size_t>(s.ends)];
+  words.of = region_name(s, program);
+  if (s.kind == SegmentKind::leaf) count_contents(s, program, words);
+  if (s.ends == SegmentEnd::fallback) {
+    words.at = program.guards[program.steps[s.end].guard].name;
+  } else if (s.ends != SegmentEnd::none) {
+    words.at = name_of(program, program.steps[s.end - 1].node);
+  }
+  return words;
+}
+
+std::string to_text(const SegmentTree& tree, const Program& program) {
+  std::string text;
+  add_lines(tree.root, program, 0, text);
+  return text;
+}
+
+}  // namespace stormcell

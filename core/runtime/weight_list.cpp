@@ -1,0 +1,57 @@
+#include "core/runtime/weight_list.h"
+
+#include "core/base/align.h"
+
+namespace stormcell {
+
+std::optional<WeightHandle> WeightList::find(const WeightKey& key) const {
+  const auto at = handles_.find(key);
+  return at == handles_.end() ? std::nullopt : std::optional(at->second);
+}
+
+WeightHandle WeightList::add(ListedWeight weight) {
+  const WeightHandle handle = weights_.next_id();
+  handles_.emplace(weight.key, handle);
+  weights_.push_back(std::move(weight));
+  addresses_.push_back({});
+  ++version_;
+  return handle;
+}
+
+void WeightList::set_address(WeightHandle handle, DeviceAddress address) {
+  addresses_[handle] = address;
+  ++version_;
+}
+
+std::map<int64_t, int64_t> WeightList::part_sizes() const {
+  std::map<int64_t, int64_t> sizes;
+  for (const ListedWeight& weight : weights_)
+    if (weight.is_part()) ++sizes[weight.bytes];
+  return sizes;
+}
+
+int64_t WeightList::part_bytes() const {
+  int64_t bytes = 0;
+  for (const ListedWeight& weight : weights_)
+    if (weight.is_part() || weight.pinned) bytes += weight.bytes;
+  return bytes;
+}
+
+int64_t WeightList::pinned_bytes() const {
+  int64_t bytes = 0;
+  for (const ListedWeight& weight : weights_)
+    if (weight.pinned) bytes += align_up(weight.bytes);
+  return bytes;
+}
+
+std::pair<int64_t, BranchGroup> WeightList::largest_branch() const {
+  std::map<BranchGroup, int64_t> groups;
+  for (const ListedWeight& weight : weights_)
+    if (weight.is_part()) groups[*weight.group] += align_up(weight.bytes);
+  std::pair<int64_t, BranchGroup> largest;
+  for (const auto& [group, bytes] : groups)
+    if (bytes > largest.first) largest = {bytes, group};
+  return largest;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,59 @@
+// The weights that plans asked for, by handle: what each is, which branch it serves, where it lies.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/id_vector.h"
+#include "core/runtime/device.h"
+#include "core/runtime/part_site.h"
+
+namespace stormcell {
+
+/// A weight as it was asked for. Under a budget one that serves a single branch is a part, which comes and goes; all others are dense:
+/// loaded for good.
+struct ListedWeight {
+  WeightKey key;
+  int64_t bytes = 0;                 ///< on the device, exact before it is loaded, too
+  std::optional<BranchGroup> group;  ///< of a part
+  bool pinned = false;               ///< of a branch, kept for good: dense, and counted to the budget
+  bool is_part() const { return group.has_value(); }
+};
+
+/// Handles are given out in order and never taken back. Not safe from several threads, but for version(): WeightStore has the lock.
+class WeightList {
+ public:
+  std::optional<WeightHandle> find(const WeightKey& key) const;
+  WeightHandle add(ListedWeight weight);
+  const ListedWeight& operator[](WeightHandle handle) const { return weights_[handle]; }
+  /// From here on somebody reads it who does not stand in its branch, or keeps it for good.
+  void make_dense(WeightHandle handle, bool pinned) { weights_[handle].group.reset(), weights_[handle].pinned = pinned; }
+
+  /// Where it lies; 0: it is not there.
+  DeviceAddress address(WeightHandle handle) const { return addresses_[handle]; }
+  void set_address(WeightHandle handle, DeviceAddress address);
+  /// All of them: what a device reads.
+  const IdVector<WeightHandle, DeviceAddress>& addresses() const { return addresses_; }
+  /// Changes with every address and with every weight that is added. Any thread may ask without the lock.
+  uint64_t version() const { return version_.load(); }
+
+  /// How many parts there are of each size in bytes.
+  std::map<int64_t, int64_t> part_sizes() const;
+  /// Of parts and of what is pinned.
+  int64_t part_bytes() const;
+  /// Of what is pinned, each in a place of its own.
+  int64_t pinned_bytes() const;
+  /// The branch whose parts take most, and its bytes in slots of their own; 0: no part was asked for.
+  std::pair<int64_t, BranchGroup> largest_branch() const;
+
+ private:
+  IdVector<WeightHandle, ListedWeight> weights_;
+  IdVector<WeightHandle, DeviceAddress> addresses_;
+  std::map<WeightKey, WeightHandle> handles_;
+  std::atomic<uint64_t> version_{1};
+};
+
+}  // namespace stormcell

@@ -1,0 +1,28 @@
+#include "core/base/listed_words.h"
+
+#include <array>
+#include <vector>
+
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+
+class ListedWordsTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void words_are_parted_and_nothing_else_is() {
+    QCOMPARE(joined(std::vector<std::string>{}), std::string());
+    QCOMPARE(joined(std::vector<std::string>{"a"}), std::string("a"));
+    QCOMPARE(joined(std::array<std::string_view, 3>{"a", "b", "c"}), std::string("a, b, c"));
+    QCOMPARE(joined(std::array{"a", "b"}, "; "), std::string("a; b"));
+    std::string list;
+    for (const char* word : {"x", "y"}) add_to_list(list, word, " ");
+    QCOMPARE(list, std::string("x y"));
+  }
+};
+
+STORMCELL_TEST(ListedWordsTest)
+
+}  // namespace stormcell
+
+#include "listed_words_test.moc"

@@ -1,0 +1,55 @@
+// What optimize found is written and read in one place, and whatever else is given instead is refused by name.
+#include "core/configuration/plan_config.h"
+
+#include "core/base/error.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell {
+
+class PlanConfigTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void what_is_written_is_read_back() {
+    PlanConfig c;
+    c.model = "m", c.fingerprint = "f", c.device = "cpu", c.dtype = "bf16", c.phase = "decode", c.bucket_by_length = true;
+    c.annotations = {"a.kernel=k"}, c.weight_budget = 4096;
+    c.passes = {{"dead-path", {{"max-share", "0"}}}, {"unpad", {}}};
+    const std::string text = to_json(c);
+    QVERIFY(has_configuration(text));
+    const PlanConfig back = parse_plan_config(text, "c.json");
+    QCOMPARE(back.version, std::string(STORMCELL_VERSION));
+    QVERIFY(back.model == c.model && back.fingerprint == c.fingerprint && back.device == c.device && back.dtype == c.dtype);
+    QVERIFY(back.phase == c.phase && back.bucket_by_length && back.annotations == c.annotations);
+    QCOMPARE(back.passes.size(), size_t{2});
+    for (const auto& [id, parameters] : c.passes)
+      QVERIFY(std::find(back.passes.begin(), back.passes.end(), std::pair(id, parameters)) != back.passes.end());
+    QVERIFY(back.weight_budget == 4096 && differences(back, c).empty());
+    PlanConfig without = c;
+    without.weight_budget = 0;
+    QCOMPARE(differences(back, without).size(), size_t{1});
+    QVERIFY(differences(back, without)[0].starts_with("the configuration was found with --weight-budget 4096, this run has none"));
+    QVERIFY(differences(parse_plan_config(to_json(without), "c.json"), c).empty());
+  }
+  void what_a_session_keeps_of_other_runs_is_none() {
+    for (const char* text : {"", "{}", "null", R"({"schema": "stormcell.run/1"})"}) QVERIFY2(!has_configuration(text), text);
+  }
+  void other_texts_are_refused_by_the_files_name() {
+    for (const char* text : {"", "[]", "{}", R"({"schema": "stormcell.config/2", "passes": {}})", R"({"schema": "stormcell.config/1"})",
+                             R"({"schema": "stormcell.config/1", "passes": {"no-such-pass": {}}})",
+                             R"({"schema": "stormcell.config/1", "passes": {"unpad": 7}})",
+                             R"({"schema": "stormcell.config/1", "phase": "prefill", "passes": {}})"}) {
+      try {
+        parse_plan_config(text, "c.json");
+        QFAIL(text);
+      } catch (const Error& e) {
+        QVERIFY2(e.kind() == ErrorKind::bad_input && std::string(e.what()).starts_with("c.json: "), e.what());
+      }
+    }
+  }
+};
+
+STORMCELL_TEST(PlanConfigTest)
+
+}  // namespace stormcell
+
+#include "plan_config_test.moc"
