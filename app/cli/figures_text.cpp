@@ -148,6 +148,8 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     } else if (!applied) {
       rows.push_back({"speed-up", none_left_out(f) ? "no pass applied; nothing to compare"
                                                    : "nothing was gained: every pass that applied is left out again"});
+    } else if (f.is_verified()) {
+      rows.push_back({"speed-up", "none stated: see the warnings"});
     } else {
       rows.push_back({"speed-up", "none stated, because the result is not verified"});
     }

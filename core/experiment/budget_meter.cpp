@@ -48,6 +48,15 @@ BudgetMeter::Timed::~Timed() {
   }
 }
 
+int64_t BudgetMeter::settling_batches() const {
+  if (!store_ || executions_ == 0) return 1;
+  const WeightCounters now = store_->counters();
+  if (now.evictions == before_.evictions) return 1;
+  // The first executions fill the slots, whatever comes.
+  const int64_t again = std::max<int64_t>(now.bytes_filled - before_.bytes_filled - now.slot_bytes, 1);
+  return 1 + static_cast<int64_t>(static_cast<double>(now.slot_bytes) * static_cast<double>(executions_) / static_cast<double>(again));
+}
+
 void BudgetMeter::restart() {
   if (store_) *this = BudgetMeter(*store_);
 }

@@ -40,6 +40,11 @@ class BudgetMeter {
     ReadyPlan& plan_;
     WeightCounters before_;
   };
+  /// Batches after which a plan finds in the slots what it left itself, as far as what the executions so far filled tells: in steady state
+  /// so many fill all slots anew. 1 where nothing ever gives way, or without a budget.
+  int64_t settling_batches() const;
+  /// Bytes of slots that were filled since the store was made; 0 without a budget.
+  int64_t filled() const { return store_ ? store_->counters().bytes_filled : 0; }
   /// All has run that was asked for: what is held from here on, to verify it, is no part of it. `peak`: bytes that were resident at most.
   void set_peak(int64_t peak) { peak_ = peak; }
   /// From here on.

@@ -1,5 +1,6 @@
 #include "core/experiment/measured_plans.h"
 
+#include <cmath>
 #include <utility>
 
 #include "core/experiment/experiment_figures.h"
@@ -23,6 +24,7 @@ MirroredJob MeasuredPlans::job(std::vector<int64_t> batches, double seconds) {
   MirroredJob job{.plans = plans_.size() - 1, .batches = std::move(batches), .seconds = seconds};
   job.execute = [this](size_t plan, int64_t b) { return execute(plan, b); };
   job.pass = [this](size_t plan, int64_t b) { state_.run_batch(*plans_[plan], batch(b), {}); };
+  job.filled = [this] { return state_.budget.filled(); };
   return job;
 }
 
@@ -48,6 +50,16 @@ double MeasuredPlans::execute(size_t plan, int64_t number) {
   const BudgetMeter::Timed timed(state_.budget, *plans_[plan]);
   state_.run_batch(*plans_[plan], of, {});
   return plans_[plan]->result.milliseconds;
+}
+
+bool tells_speed(const MirroredTimes& times) {
+  constexpr double kMostUnlike = 0.1;
+  return times.unlike_fills() <= kMostUnlike;
+}
+std::string why_not_stated(const std::string& what, const MirroredTimes& times) {
+  return what + " is not stated: on the same batches the same plan had to read " + std::to_string(std::lround(100 * times.unlike_fills())) +
+         " % less one time than another, because other batches had left other weights in the budget's slots; measure longer "
+         "(--measure-seconds)";
 }
 
 Measured measured(const MirroredTimes& times) {

@@ -40,6 +40,11 @@ class MeasuredPlans {
   KeptBatch kept_;
 };
 
+/// Whether times of plans side by side tell which is faster: under a budget they do where the baseline had as much to read in each place
+/// of a chain. `why_not_stated`: where they do not, a sentence about what is not stated.
+bool tells_speed(const MirroredTimes& times);
+std::string why_not_stated(const std::string& what, const MirroredTimes& times);
+
 /// How plans were measured side by side.
 struct Measured {
   std::vector<int64_t> batches;  ///< that were executed, one as often as it was

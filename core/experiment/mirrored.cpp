@@ -81,6 +81,8 @@ class DataOrder {
   explicit DataOrder(const MirroredJob& job)
       : job_(job), stretch_(std::clamp<size_t>(static_cast<size_t>(job.stretch), 1, job.batches.size())) {}
   size_t stretch() const { return stretch_; }
+  /// As MirroredTimes has them.
+  const std::vector<int64_t>& baseline_filled() const { return filled_; }
 
   /// Adds a chain for each batch of the next stretch.
   void run(size_t number, std::vector<Chain>& chains) {
@@ -90,10 +92,12 @@ class DataOrder {
       of[i].order = order_of_plans(job_.plans, number);
       of[i].plans.resize(job_.plans);
     }
-    go_through(0, [&](size_t i, double ms) { of[i].baseline.push_back(ms); });
+    filled_.resize(job_.plans + 1);
+    filled_[0] += go_through(0, [&](size_t i, double ms) { of[i].baseline.push_back(ms); });
+    size_t place = 0;
     for (const size_t p : of[0].order) {
       go_through(p + 1, [&](size_t i, double ms) { of[i].plans[p].plan = ms, of[i].plans[p].before = of[i].baseline.back(); });
-      go_through(0, [&](size_t i, double ms) { of[i].plans[p].after = of[i].baseline.emplace_back(ms); });
+      filled_[++place] += go_through(0, [&](size_t i, double ms) { of[i].plans[p].after = of[i].baseline.emplace_back(ms); });
     }
     first_ = (first_ + stretch_) % job_.batches.size();
     chains.insert(chains.end(), of.begin(), of.end());
@@ -102,26 +106,33 @@ class DataOrder {
  private:
   int64_t batch_at(size_t i) const { return job_.batches[(first_ + i) % job_.batches.size()]; }
 
+  /// Bytes of slots that were filled, where that is counted.
   template <class Take>
-  void go_through(size_t plan, Take take) {
-    const int64_t before = batch_at(job_.batches.size() - 1);
-    if (last_ != std::pair(plan, before)) {
-      if (job_.pass) {
-        job_.pass(plan, before);
-      } else {
-        job_.execute(plan, before);
-      }
-    }
+  int64_t go_through(size_t plan, Take take) {
+    const size_t all = job_.batches.size();
+    if (last_ != std::pair(plan, batch_at(all - 1)))
+      for (size_t back = std::clamp<size_t>(static_cast<size_t>(job_.lead), 1, all); back > 0; --back) pass(plan, batch_at(all - back));
+    const int64_t before = filled();
     for (size_t i = 0; i < stretch_; ++i) {
       double ms = job_.execute(plan, batch_at(i));
       if (i + 1 == stretch_ && job_.finish) ms += job_.finish(plan);
       take(i, ms);
     }
     last_ = {plan, batch_at(stretch_ - 1)};
+    return filled() - before;
   }
+  void pass(size_t plan, int64_t batch) {
+    if (job_.pass) {
+      job_.pass(plan, batch);
+    } else {
+      job_.execute(plan, batch);
+    }
+  }
+  int64_t filled() const { return job_.filled ? job_.filled() : 0; }
 
   const MirroredJob& job_;
   size_t stretch_, first_ = 0;
+  std::vector<int64_t> filled_;
   std::pair<size_t, int64_t> last_{0, -1};  // plan and batch that ran last
 };
 
@@ -184,10 +195,18 @@ Latency MirroredTimes::baseline_latency() const {
   return latency_of(ms);
 }
 
-int64_t stretch_of(int64_t count, size_t plans, double milliseconds, double seconds) {
-  const auto passes = static_cast<double>(2 * plans + 1);
-  const double room = seconds * 1e3 / (static_cast<double>(kLeastRounds) * passes * std::max(milliseconds, 1e-6)) - (plans > 0 ? 1 : 0);
-  return std::clamp<int64_t>(std::llround(std::min(room, 1e9)), std::min<int64_t>(count, 2), count);
+double MirroredTimes::unlike_fills() const {
+  if (baseline_filled.empty()) return 0;
+  const auto [least, most] = std::minmax_element(baseline_filled.begin(), baseline_filled.end());
+  return *most > 0 ? 1 - static_cast<double>(*least) / static_cast<double>(*most) : 0;
+}
+
+void set_order(MirroredJob& job, double milliseconds, int64_t settling) {
+  const auto count = static_cast<int64_t>(job.batches.size());
+  const auto passes = static_cast<double>(2 * job.plans + 1);
+  const double room = std::min(job.seconds * 1e3 / (static_cast<double>(kLeastRounds) * passes * std::max(milliseconds, 1e-6)), 1e9);
+  job.lead = std::clamp<int64_t>(std::min<int64_t>(settling, std::llround(2 * room)), 1, count);
+  job.stretch = std::clamp<int64_t>(std::llround(room) - (job.plans > 0 ? job.lead : 0), std::min<int64_t>(count, 2), count);
 }
 
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress) {
@@ -205,6 +224,7 @@ MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress)
       times.chains.push_back(run_chain(job, drawn.next(), i));
     }
   }
+  times.baseline_filled = in_order.baseline_filled();
   set_rounds(times, job.batches.size(), job.stretch > 0 ? in_order.stretch() : 1);
   std::set<int64_t> seen;
   for (const Chain& c : times.chains) seen.insert(c.batch);

@@ -6,8 +6,9 @@
 // that no plan always stands at the same place of something periodic, and a trend cancels.
 //
 // In the data's order, where what an execution finds depends on the batch before it (slots of a budget that all plans share): the unit that
-// alternates is a stretch of batches instead of a batch. Each plan goes through it as through the data, behind the batch before it, which
-// is not timed, so that it finds what it would have left itself; then the next plan does. Each batch of the stretch is a chain.
+// alternates is a stretch of batches instead of a batch. Each plan goes through it as through the data, behind some batches before it that
+// are not timed, so that it finds what it would have left itself; then the next plan does. Each batch of the stretch is a chain. Whether
+// those before were enough is counted: the baseline goes through a stretch several times, and has to fill as much of the slots each time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -39,7 +40,11 @@ struct MirroredTimes {
   std::vector<Chain> chains;
   int64_t rounds = 0;   ///< that the interval is drawn over
   int64_t batches = 0;  ///< different ones that were measured
+  /// In the data's order: bytes of slots that the baseline filled, by the place of its execution in the chain.
+  std::vector<int64_t> baseline_filled;
 
+  /// How much less of them it filled in one place than in another, as a share: what it found there was not its own. 0 where nothing was.
+  double unlike_fills() const;
   /// Speed-up of a plan over the baseline.
   Ratio speedup(size_t plan) const;
   /// Speed-up of plan `second` over plan `first`, from the chains in which only one execution of the baseline stands between them.
@@ -60,12 +65,15 @@ struct MirroredJob {
   std::function<double()> clock;  ///< seconds; empty: the machine's
   // In the data's order:
   int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up
+  int64_t lead = 1;     ///< batches before a stretch that a plan goes through first where it does not come from them; at most all
   std::function<void(size_t plan, int64_t batch)> pass;  ///< what is not timed; empty: as execute
+  std::function<int64_t()> filled;                       ///< bytes of slots that were filled so far; empty: not counted
   std::function<double(size_t plan)> finish;             ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
 };
-/// Batches of a stretch, of `count` in all and `milliseconds` each, so that kLeastRounds stretches take about `seconds`; two at least where
-/// there are two.
-int64_t stretch_of(int64_t count, size_t plans, double milliseconds, double seconds);
+/// Sets the stretch and the lead of a job: its batches take `milliseconds` each, and a plan that went through `settling` of them finds in
+/// the slots what it left itself. kLeastRounds stretches take about the job's seconds, two batches each at least where there are two; the
+/// lead is cut where it would take more than twice that time.
+void set_order(MirroredJob& job, double milliseconds, int64_t settling);
 /// Goes through the batches, in an order drawn anew each time, until the time is up; the first way through runs up to 64 of them twice. A
 /// round is one way through them; where the time does not suffice for kLeastRounds of those, up to 20 equal parts of what was run.
 MirroredTimes measure_mirrored(const MirroredJob& job, const Progress& progress);

@@ -83,7 +83,7 @@ class Optimization {
 
   std::vector<LeftOut> lost_passes() {
     const Contribution total = total_of(plans_, *baseline_, times_);
-    if (!total.wrong.empty()) return {};
+    if (!total.wrong.empty() || !tells_speed(times_)) return {};
     std::vector<PassReport> counted = result_->passes;
     add_guard_counts(optimized(), counted);
     std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches);
@@ -124,8 +124,7 @@ class Optimization {
     MeasuredPlans plans(s_, all_plans(), progress_);
     MirroredJob job = plans.job(split_.measured, seconds);
     // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
-    if (s_.store->budget() > 0)
-      job.stretch = stretch_of(static_cast<int64_t>(split_.measured.size()), plans_.plans.size(), batch_ms_, seconds);
+    if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
     compare_with_baseline();
     for (ReadyPlan* plan : all_plans()) plan->guards.clear(), plan->timed = {};
     plans.warm_up(split_.measured.front());
@@ -168,8 +167,9 @@ class Optimization {
 
   void set_gains() {
     if (plans_.final_plan != kNoPlan) set_gains_of_plans();
-    if (result_->verified->passed) return;
-    // A run that fails is never reported as a speed-up.
+    if (!tells_speed(times_)) result_->warnings.push_back(why_not_stated("a speed-up", times_));
+    if (result_->verified->passed && tells_speed(times_)) return;
+    // A run that fails is never reported as a speed-up, nor what depends on who read the weights.
     for (PassReport& pass : result_->passes) pass.clear_gains();
     result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/clock.h"
+#include "core/experiment/measured_plans.h"
 #include "core/experiment/profile_split.h"
 #include "core/summary/latency.h"
 
@@ -73,7 +74,8 @@ MirroredTimes measure_passes(Experiment::State& s, RecordedPlan& plan, double ba
 MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
                                const Progress& progress) {
   MirroredJob job{.plans = 1, .batches = all_batches(*s.data), .seconds = seconds};
-  job.stretch = stretch_of(s.data->batch_count(), 1, batch_ms, seconds);
+  set_order(job, batch_ms, s.budget.settling_batches());
+  job.filled = [&] { return s.budget.filled(); };
   job.execute = [&](size_t recorded, int64_t b) {
     const Batch batch = s.data->batch(b);
     const BudgetMeter::Timed timed(s.budget, plan.plan());
@@ -106,7 +108,8 @@ RecordingCost measure_recording(Experiment::State& s, ReadyPlan& plan, const Run
   const MirroredTimes times = (in_order ? measure_in_order : measure_passes)(s, recorded, batch_ms, seconds, cost, progress);
   cost.rounds = times.rounds;
   cost.spread = repeat_spread(times);
-  if (!recorded.written()) return cost;
+  if (!tells_speed(times)) cost.not_stated = why_not_stated("what recording costs", times);
+  if (!recorded.written() || !tells_speed(times)) return cost;
   const Ratio speed = times.speedup(0);
   cost.overhead = Ratio{1 / speed.value, {1 / speed.ci95[1], 1 / speed.ci95[0]}};
   const double batches = in_order ? 1 : static_cast<double>(cost.batches.size());  // that an execution runs

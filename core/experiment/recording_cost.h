@@ -1,6 +1,8 @@
 // What recording costs: the plan with recording beside the plan without, over the same batches.
 #pragma once
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/experiment/mirrored.h"
 #include "core/experiment/recording.h"
@@ -12,8 +14,9 @@ struct RecordingCost {
   std::vector<int64_t> batches;  ///< those that were run
   int64_t rounds = 0;
   double spread = 1;              ///< as repeat_spread()
-  std::optional<Ratio> overhead;  ///< time with recording / time without; nothing where no session could be written
+  std::optional<Ratio> overhead;  ///< time with recording / time without; nothing where no session could be written, or not_stated
   double work = 0;                ///< time that recording itself took, as a share of the time without
+  std::string not_stated;         ///< why the times under a budget tell no overhead; empty: they do
 };
 
 /// Whole passes over some of the batches are one execution each: what is still being written belongs to the pass that recorded it. As many

@@ -162,6 +162,7 @@ class Run {
         result_->record_overhead_ci95 = {{cost.overhead->ci95[0] - 1, cost.overhead->ci95[1] - 1}};
         result_->record_work = cost.work;
       }
+      if (!cost.not_stated.empty()) result_->warnings.push_back(cost.not_stated);
       latency_ = latency_of(cost.plain_ms);
       measured_ = {std::move(cost.batches), cost.rounds, cost.spread, {}};
       return;
@@ -169,7 +170,7 @@ class Run {
     MeasuredPlans plans(s_, {plan_.get()}, progress_);
     MirroredJob job = plans.job(all_batches(*s_.data), options_.measure_seconds);
     // Under a budget what an execution has to read depends on the batch before it.
-    if (s_.store->budget() > 0) job.stretch = 1;
+    if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const MirroredTimes times = measure_mirrored(job, progress_);
     latency_ = times.baseline_latency();
     measured_ = measured(times);

@@ -31,7 +31,8 @@ std::string verdict(const ReportData& d) {
     return lost ? "Nothing was gained: the passes that applied are left out again." : "No pass applied: there is nothing to compare.";
   }
   if (run_kind(f.verb) == RunKind::optimize && f.optimized) {
-    if (!d.trusted() || !f.speedup) return "Not verified: no speed-up can be reported.";
+    if (d.trusted() && !f.speedup) return "The same result; no speed-up can be told: see the warnings.";
+    if (!d.trusted()) return "Not verified: no speed-up can be reported.";
     const bool faster = !f.speedup_ci95 || (*f.speedup_ci95)[0] > 1, slower = f.speedup_ci95 && (*f.speedup_ci95)[1] < 1;
     if (faster && *f.speedup > 1) return number(*f.speedup) + " times as fast, with the same result.";
     if (slower) return "Slower than before: " + number(*f.speedup) + " times the speed, with the same result.";

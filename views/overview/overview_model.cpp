@@ -51,7 +51,8 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
     page.headline =
         lost ? tr("Nothing was gained: the passes that applied are left out again.") : tr("Nothing was gained: no pass applied.");
   } else if (run_kind(f.verb) == RunKind::optimize && !f.speedup) {
-    page.headline = tr("Not verified: no speed-up can be reported.");
+    page.headline = f.is_verified() ? tr("The same result; no speed-up can be told: see the warnings.")
+                                    : tr("Not verified: no speed-up can be reported.");
     page.tone = Tone::warn;
   } else if (f.speedup) {
     page.tone = tone_of(f.speedup_ci95);
