@@ -29,8 +29,9 @@ void BudgetMeter::add_execution() {
   if (held.bytes > most_held_) most_held_ = held.bytes, of_group_ = held.of_group;
 }
 
-BudgetMeter::Timed::Timed(BudgetMeter& meter, ReadyPlan& plan) : meter_(meter), plan_(plan) {
+BudgetMeter::Timed::Timed(BudgetMeter& meter, ReadyPlan& plan, int64_t batch) : meter_(meter), plan_(plan) {
   if (!meter.store_) return;
+  meter.timed_batches_.insert(batch);
   before_ = meter.store_->counters();
   if (meter.timed_.executions == 0)
     meter.untimed_ = meter.executions_, meter.untimed_filled_ = before_.bytes_filled - meter.before_.bytes_filled;
@@ -92,22 +93,23 @@ std::optional<BudgetFigures> BudgetMeter::figures(int64_t arena_bytes) const {
   return f;
 }
 
-std::vector<std::string> BudgetMeter::warnings(int64_t batches) const {
+std::vector<std::string> BudgetMeter::warnings() const {
   if (!store_) return {};
   const WeightCounters now = store_->counters();
   if (now.part_bytes == 0)
     return {"--weight-budget has no effect: no weight of this model belongs to a single branch, so all of them are loaded"};
   std::vector<std::string> list;
-  if (timed_.executions > 1 && batches == 1 && now.slot_bytes < now.part_bytes)
+  const bool one_batch = timed_batches_.size() == 1;
+  if (timed_.executions > 1 && one_batch && now.slot_bytes < now.part_bytes)
     list.emplace_back(
-        "the data has one batch: each timed execution found in the slots what the one before it left of the same batch, and on other "
-        "batches more is read");
+        "one batch was timed, again and again: each execution found in the slots what the one before it left of the same batch, and on "
+        "other batches more is read");
   // The first executions fill the slots, whatever comes.
   constexpr double kLess = 0.5;
   const auto each = [](int64_t bytes, int64_t executions) { return executions > 0 ? bytes / executions : 0; };
   const int64_t before = each(std::max<int64_t>(untimed_filled_ - now.slot_bytes, 0), untimed_),
                 timed = each(timed_.bytes_filled, timed_.executions);
-  if (timed_.executions > 0 && batches > 1 && static_cast<double>(timed) < kLess * static_cast<double>(before))
+  if (timed_.executions > 0 && !one_batch && static_cast<double>(timed) < kLess * static_cast<double>(before))
     list.push_back("the timed executions found more in the slots than the data's batches do one after another: " + to_text(Bytes(timed)) +
                    " of slots were filled in each, beside " + to_text(Bytes(before)) + " before; measure longer");
   return list;

@@ -1,6 +1,7 @@
 // What a budget for weights did while a verb ran.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ class BudgetMeter {
   /// The execution of a plan that is timed as long as this lives is counted apart, too: here, and in the plan's own sums.
   class Timed {
    public:
-    Timed(BudgetMeter& meter, ReadyPlan& plan);
+    Timed(BudgetMeter& meter, ReadyPlan& plan, int64_t batch);
     ~Timed();
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
@@ -54,8 +55,8 @@ class BudgetMeter {
   std::string so_far() const;
   /// Since the meter was made or restarted; `arena_bytes` as the figures have it. Nothing without a budget.
   std::optional<BudgetFigures> figures(int64_t arena_bytes) const;
-  /// What a reader of the figures has to know, a sentence each. `batches`: that the data has.
-  std::vector<std::string> warnings(int64_t batches) const;
+  /// What a reader of the figures has to know, a sentence each.
+  std::vector<std::string> warnings() const;
 
  private:
   const WeightStore* store_ = nullptr;  // null: no budget
@@ -63,6 +64,7 @@ class BudgetMeter {
   int64_t executions_ = 0, most_held_ = 0, peak_ = 0;
   bool of_group_ = false;
   TimedReads timed_;
+  std::set<int64_t> timed_batches_;
   int64_t untimed_ = 0, untimed_filled_ = 0;  // before anything was timed
 };
 

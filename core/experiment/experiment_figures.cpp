@@ -98,7 +98,7 @@ void warn_of_noise(const Experiment::State& s, double spread, const OtherLoad& o
 
 void tell_of_budget(const Experiment::State& s, std::optional<BudgetFigures>& figures, std::vector<std::string>& warnings) {
   figures = s.budget.figures(s.memory->bytes() + s.states->bytes());
-  for (std::string& warning : s.budget.warnings(s.data->batch_count())) warnings.push_back(std::move(warning));
+  for (std::string& warning : s.budget.warnings()) warnings.push_back(std::move(warning));
 }
 
 std::string settings_json(const Experiment::State& s, std::string_view phase) {

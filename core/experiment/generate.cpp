@@ -111,7 +111,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
     execute.record = true;
     execute.events = recording.open();
     {
-      const BudgetMeter::Timed timed(s.budget, *plan);
+      const BudgetMeter::Timed timed(s.budget, *plan, b);
       s.run_batch(*plan, batch, execute);
     }
     recording.add(batch);

@@ -47,7 +47,7 @@ const Batch& MeasuredPlans::batch(int64_t number) {
 
 double MeasuredPlans::execute(size_t plan, int64_t number) {
   const Batch& of = batch(number);
-  const BudgetMeter::Timed timed(state_.budget, *plans_[plan]);
+  const BudgetMeter::Timed timed(state_.budget, *plans_[plan], number);
   state_.run_batch(*plans_[plan], of, {});
   return plans_[plan]->result.milliseconds;
 }

@@ -78,7 +78,7 @@ MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double 
   job.filled = [&] { return s.budget.filled(); };
   job.execute = [&](size_t recorded, int64_t b) {
     const Batch batch = s.data->batch(b);
-    const BudgetMeter::Timed timed(s.budget, plan.plan());
+    const BudgetMeter::Timed timed(s.budget, plan.plan(), b);
     const double ms = plan.run(batch, recorded != 0);
     if (!recorded) cost.plain_ms.push_back(plan.milliseconds());
     return ms;

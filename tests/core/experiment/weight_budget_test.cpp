@@ -211,7 +211,7 @@ class WeightBudgetTest : public QObject {
     o.weight_budget = with_all(o).expert_bytes / 4;
     QVERIFY(!has(Experiment::open(o)->run(short_run())->warnings, "one batch"));
     o.batch = 6;
-    QVERIFY(has(Experiment::open(o)->run(short_run())->warnings, "the data has one batch"));
+    QVERIFY(has(Experiment::open(o)->run(short_run())->warnings, "one batch was timed"));
     ExperimentOptions dense = options("switch/encoder-only-dense");
     dense.data = "random:4x6", dense.weight_budget = 1000;
     QVERIFY(has(Experiment::open(dense)->run(short_run())->warnings, "--weight-budget has no effect"));
