@@ -86,8 +86,8 @@ class JudgedDecoding final : public JudgedPlan {
         plan_(plan),
         tokens_(tokens),
         with_logits_(std::move(with_logits)),
-        beside_oracle_(work.state().tolerance, work.state().arithmetic(), tokens, "the oracle", work.state().nonfinite()),
-        beside_baseline_(work.state().tolerance, work.state().arithmetic(), tokens, "the baseline", work.state().nonfinite()) {}
+        beside_oracle_(work.tolerance(), work.arithmetic(), tokens, "the oracle", work.state().nonfinite()),
+        beside_baseline_(work.tolerance(), work.arithmetic(), tokens, "the baseline", work.state().nonfinite()) {}
 
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);

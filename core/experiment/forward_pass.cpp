@@ -12,7 +12,7 @@ namespace {
 class JudgedForwardPass final : public JudgedPlan {
  public:
   JudgedForwardPass(Workload& work, ReadyPlan& plan)
-      : JudgedPlan(work, plan), judge_(work.state().tolerance, work.state().arithmetic(), work.state().nonfinite()) {}
+      : JudgedPlan(work, plan), judge_(work.tolerance(), work.arithmetic(), work.state().nonfinite()) {}
 
   void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
     Observed replayed = run(batch, &reference);

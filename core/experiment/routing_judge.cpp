@@ -86,7 +86,7 @@ std::string rough(double value) {
 
 // Products sum hundreds of rounded terms in f32: 16 units in the last place. With bf16 the terms themselves are rounded.
 double rounding_unit(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 0x1p-20 : 0x1p-9; }
-double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 1e-4 : 2e-2; }
+double score_tolerance(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? 1e-4 : kRoundedTolerance; }
 
 RoutingJudge::Router& RoutingJudge::router(const std::string& name) {
   for (Router& r : routers_)

@@ -17,11 +17,13 @@
 
 namespace stormcell {
 
-/// How the plan's products compute, whatever the weights are stored in.
+/// How a plan computes, whatever the weights are stored in.
 enum class Arithmetic : uint8_t {
   f32,
-  rounds_to_bf16,  ///< inputs of products are rounded to bf16
+  rounds_to_bf16,  ///< inputs of products, or what a state keeps, are rounded to bf16
 };
+/// Of the largest value: how far outputs may lie from the reference's where that is rounded.
+inline constexpr double kRoundedTolerance = 2e-2;
 /// How far scores may lie from the reference's, as a share of their size (margin_size()).
 double score_tolerance(Arithmetic arithmetic);
 /// What rounding does at least to a value of 1 that products give.

@@ -1,9 +1,19 @@
 #include "core/experiment/workload.h"
 
+#include <algorithm>
+
 #include "core/graph/annotations.h"
 #include "core/machine/memory.h"
 
 namespace stormcell {
+namespace {
+
+bool keeps_rounded_states(const Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(),
+                     [](const Value& v) { return v.kind == ValueKind::state && v.type.dtype == DType::bf16; });
+}
+
+}  // namespace
 
 std::vector<std::string> Workload::annotate(const std::vector<std::string>& annotations, const std::string& where) {
   if (annotations.empty()) return {};
@@ -23,6 +33,12 @@ std::vector<std::string> Workload::annotate(const std::vector<std::string>& anno
 void Workload::check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration,
                           std::vector<std::string>& warnings) const {
   state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_), available_memory(), warnings, new_tokens_);
+}
+
+Arithmetic Workload::arithmetic() const { return keeps_rounded_states(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic(); }
+
+double Workload::tolerance() const {
+  return keeps_rounded_states(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;
 }
 
 const CellReach& Workload::reach(PictureSize size) const {

@@ -43,6 +43,11 @@ class Workload {
   virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
 
   // How its plans are verified (verify.h):
+  /// What rounds: products, as the device computes them, or states that the graph keeps in bf16. Device and oracle round there alike, but
+  /// a value in the middle between two goes either way.
+  Arithmetic arithmetic() const;
+  /// How far outputs may lie from the oracle's, as a share of the largest value.
+  double tolerance() const;
   /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the model is stored.
   virtual std::shared_ptr<const Graph> judged_graph(PictureSize size) const = 0;
   virtual std::shared_ptr<const Graph> stored_graph(PictureSize size) const = 0;

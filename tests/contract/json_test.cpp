@@ -203,6 +203,7 @@ class JsonTest : public QObject {
       asked.record_inputs = asked.record_scores = true;
       asked.most_new_tokens = 3;
       if (std::string_view(verb) == "optimize") asked.profile_split = "first", asked.keep_all = true;
+      if (std::string_view(verb) == "generate") asked.phase = "decode";  // it has no other, and needs no option to say so
       Arguments arguments = {verb};
       for (std::string& word : command_words(asked, verb)) arguments.push_back(std::move(word));
       arguments.insert(arguments.end(), {"--json", "-"});

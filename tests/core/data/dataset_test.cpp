@@ -346,9 +346,9 @@ class DatasetTest : public QObject {
         QVERIFY(e.kind() == ErrorKind::failed);
         said = e.what();
       }
-      QVERIFY2(said.starts_with(
-                   path + (batch == 0 ? ": was written to while it was used: it had " : ": has become shorter while it was used: it had ") +
-                   std::to_string(size) + " bytes and has " + std::to_string(size - 3) + " now ("),
+      // Item by item: the first one of either batch can still be read whole.
+      QVERIFY2(said.starts_with(path + ": was written to while it was used: it had " + std::to_string(size) + " bytes and has " +
+                                std::to_string(size - 3) + " now ("),
                said.c_str());
     }
   }
