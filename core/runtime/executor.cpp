@@ -211,7 +211,9 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
       executor.weights_.unpin(executor.pinned_);
       executor.pinned_.clear();
     }
+    // The device may be at work with the parts still: they give way to none before it is not.
     ~Unpin() {
+      if (!done) settle(*executor.stream_);
       now();
       if (!done && executor.waves_) executor.weights_.drop_waiting();
     }
