@@ -15,7 +15,8 @@ namespace {
 
 std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
 
-// What all ends share: each rank shows where it is and what it sends, all meet, each copies what is meant for it, all meet again.
+// What all ends share: each rank shows where it is and what it sends, all meet, each reads what the others show, all part. Who has met
+// parts, whoever was cancelled or gave up meanwhile: what a rank shows is there until nobody reads it any more.
 class Meeting {
  public:
   explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
@@ -51,6 +52,18 @@ class Meeting {
       if (const std::string& other = shown_[static_cast<size_t>(r)].where; other != mine)
         failed(rank_name(rank), "is at " + mine + ", where " + rank_name(r) + " is at " + other);
   }
+  /// After all have met, and this rank has read what it wants: returns when all have. Between meeting and parting ranks only copy, so none
+  /// is waited for in vain, and no token is asked.
+  void part() {
+    std::unique_lock lock(mutex_);
+    const int64_t mine = partings_;
+    if (++parting_ == ranks_) {
+      parting_ = 0;
+      ++partings_;
+      all_.notify_all();
+    }
+    all_.wait(lock, [&] { return partings_ != mine; });
+  }
   void abandon(int rank, std::string_view why) {
     const std::lock_guard lock(mutex_);
     abandon_locked(rank, why);
@@ -73,12 +86,24 @@ class Meeting {
     if (abandoned_by_ >= 0) failed(rank_name(rank), "ended because " + rank_name(abandoned_by_) + " failed: " + why_);
   }
 
-  int ranks_, arrived_ = 0, abandoned_by_ = -1;
+  int ranks_, arrived_ = 0, parting_ = 0, abandoned_by_ = -1;
   std::string why_;
-  int64_t generation_ = 0;
-  mutable std::mutex mutex_;  // of all but what is shown, which only its rank writes, between two meetings
+  int64_t generation_ = 0, partings_ = 0;
+  mutable std::mutex mutex_;  // of all but what is shown, which only its rank writes, before it meets the others
   std::condition_variable all_;
   std::vector<Shown> shown_;
+};
+
+/// However a rank leaves what it has met the others for.
+class Parting {
+ public:
+  explicit Parting(Meeting& meeting) : meeting_(meeting) {}
+  ~Parting() { meeting_.part(); }
+  Parting(const Parting&) = delete;
+  Parting& operator=(const Parting&) = delete;
+
+ private:
+  Meeting& meeting_;
 };
 
 class InProcess : public Communicator {
@@ -90,7 +115,9 @@ class InProcess : public Communicator {
   void abandon(std::string_view why) override { meeting_->abandon(rank_, why); }
   void all_to_all(std::string_view where, std::span<const std::span<const std::byte>> send, std::span<const std::span<std::byte>> receive,
                   const CancellationToken& cancel) override {
-    show_and_compare(where, send, cancel);
+    show_and_meet(where, send, cancel);
+    const Parting parting(*meeting_);
+    meeting_->compare(rank_);
     int unlike = -1;
     for (int s = 0; s < ranks(); ++s) {
       const auto from = meeting_->from(s, rank_);
@@ -99,20 +126,19 @@ class InProcess : public Communicator {
       if (unlike < 0 && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
       if (s != rank_) sent_ += static_cast<int64_t>(send[static_cast<size_t>(s)].size());
     }
-    meeting_->meet(rank_, cancel);  // before anybody reuses what it showed
     if (unlike >= 0)
       failed(rank_name(rank_), std::string(where) + ": " + rank_name(unlike) + " sent another number of bytes than was expected");
   }
   void meet(std::string_view where, const CancellationToken& cancel) override {
-    show_and_compare(where, {}, cancel);
-    meeting_->meet(rank_, cancel);
+    show_and_meet(where, {}, cancel);
+    const Parting parting(*meeting_);
+    meeting_->compare(rank_);
   }
 
  private:
-  void show_and_compare(std::string_view where, std::span<const std::span<const std::byte>> send, const CancellationToken& cancel) {
+  void show_and_meet(std::string_view where, std::span<const std::span<const std::byte>> send, const CancellationToken& cancel) {
     meeting_->show(rank_, where, send);
     meeting_->meet(rank_, cancel);
-    meeting_->compare(rank_);
   }
 
   std::shared_ptr<Meeting> meeting_;

@@ -15,7 +15,8 @@ namespace stormcell {
 /// One rank's end, which its executor asks between submissions: no device waits within one. Every rank calls the same operations in the
 /// same order, and says `where` it is; ranks that meet at unlike places end with an Error(failed) that names both. A rank that cannot go on
 /// says so with abandon(): calls of the others, those that wait and those to come, end with an Error(failed) that names it and its reason.
-/// Calls poll `cancel` while they wait: they end with the token's Error, and abandon.
+/// Calls poll `cancel` while they wait for a rank that has not come: they end with the token's Error, and abandon. Once all have come no
+/// call ends before every rank has what it receives: what one sends is its own again when its call returns or throws.
 class Communicator {
  public:
   virtual ~Communicator() = default;

@@ -172,10 +172,9 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
   result.outputs.clear();
   result.decisions.clear();
   result.events.clear();
-  stage_inputs(inputs, bindings);
-  stage_all_replayed(bindings, options);
-  leave_sequences({});  // of a batch that failed
   try {
+    stage_inputs(inputs, bindings);
+    stage_all_replayed(bindings, options);
     stage_sequences(inputs, bindings, options, result);
     const StatusArea came(status_.data(), *program_);
     execute(came, result);
@@ -185,6 +184,7 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
     if (options.record) read_records(result);
   } catch (...) {
     settle(*stream_);
+    table_at_ = {};  // what lies there may not have arrived
     for (const SequenceId sequence : options.sequences) give_back_reserved(*states_, sequence);
     leave_sequences({});
     throw;
@@ -211,7 +211,9 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
       executor.weights_.unpin(executor.pinned_);
       executor.pinned_.clear();
     }
+    // The device may be at work with the parts still: they give way to none before it is not.
     ~Unpin() {
+      if (!done) settle(*executor.stream_);
       now();
       if (!done && executor.waves_) executor.weights_.drop_waiting();
     }

@@ -1,5 +1,7 @@
 #include "core/runtime/part_slots.h"
 
+#include <utility>
+
 #include "core/base/error.h"
 
 namespace stormcell {
@@ -22,9 +24,24 @@ bool PartSlots::any_busy() const {
   return false;
 }
 
-void PartSlots::arrange(Device& device, const std::vector<SlotClass>& classes) {
+void PartSlots::arrange(Device& device, std::vector<SlotClass> classes) {
   for (const WeightHandle handle : parts_.ids()) leave(handle);
-  of_class_.clear(), classes_.clear(), bytes_ = 0;
+  // Before the new ones, so that both never are there at once.
+  of_class_.clear(), bytes_ = 0;
+  std::vector<SlotClass> before = std::exchange(classes_, {});
+  try {
+    make(device, std::move(classes));
+  } catch (...) {
+    // Other plans run on with those they had.
+    try {
+      make(device, std::move(before));
+    } catch (const std::exception&) {
+    }
+    throw;
+  }
+}
+
+void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
   IdVector<int32_t, SlotsOfClass> made;
   int64_t bytes = 0;
   for (const SlotClass& c : classes) {
@@ -33,7 +50,7 @@ void PartSlots::arrange(Device& device, const std::vector<SlotClass>& classes) {
     for (int64_t i = 0; i < c.count; ++i) of.places.push_back({of.memory->address() + i * c.bytes, kNone});
     bytes += c.bytes * c.count;
   }
-  of_class_ = std::move(made), classes_ = classes, bytes_ = bytes;
+  of_class_ = std::move(made), classes_ = std::move(classes), bytes_ = bytes;
 }
 
 /// The slot of the part's class that it may have: an empty one; else the one whose part is used last, of those the one that was used
@@ -57,6 +74,7 @@ int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartN
 }
 
 bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need) {
+  Part& given = part(handle);
   const int32_t at = find_slot(handle, next_use, need);
   if (at < 0) return false;
   Slot& slot = of_class_[class_of_part(handle)].places[at];
@@ -65,7 +83,7 @@ bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need
     ++evictions_;
   }
   slot.holds = handle;
-  part(handle).slot = at;
+  given.slot = at;
   return true;
 }
 
@@ -87,8 +105,8 @@ void PartSlots::pin_ready(std::vector<WeightHandle>& pinned) {
   for (const SlotsOfClass& of : of_class_)
     for (const Slot& slot : of.places) {
       if (slot.holds == kNone || !list_.address(slot.holds)) continue;
-      ++parts_[slot.holds].pins;
       pinned.push_back(slot.holds);
+      ++parts_[slot.holds].pins;
     }
 }
 

@@ -26,8 +26,9 @@ class PartSlots {
 
   explicit PartSlots(WeightList& list) : list_(list) {}
 
-  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are none.
-  void arrange(Device& device, const std::vector<SlotClass>& classes);
+  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are those of before, empty; none where
+  /// it refuses them, too.
+  void arrange(Device& device, std::vector<SlotClass> classes);
   const std::vector<SlotClass>& classes() const { return classes_; }
   int64_t bytes() const { return bytes_; }              ///< of all slots
   int64_t count() const;                                ///< of slots
@@ -39,7 +40,8 @@ class PartSlots {
   bool is_busy(WeightHandle handle) const { return is_being_read(handle) || pins(handle) > 0; }
   bool any_busy() const;
 
-  /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none does.
+  /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none does. Where it
+  /// throws, nothing has given way.
   bool give(WeightHandle handle, const NextUse& next_use, PartNeed need);
   /// Where a part that is being read goes.
   DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }
@@ -77,6 +79,7 @@ class PartSlots {
   Slot& slot_of(WeightHandle handle) { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
   const Slot& slot_of(WeightHandle handle) const { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
   int32_t find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need);
+  void make(Device& device, std::vector<SlotClass> classes);
 
   WeightList& list_;
   std::vector<SlotClass> classes_;  // largest first

@@ -118,6 +118,7 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
   read_ahead(use);
   if (missing == kNone) return;
   report_if_long(progress);
+  pinned.reserve(pinned.size() + 1);  // what is pinned must be told
   weights_.hold(missing, use, progress.cancel);
   pinned.push_back(missing);
 }

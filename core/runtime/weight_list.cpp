@@ -11,9 +11,15 @@ std::optional<WeightHandle> WeightList::find(const WeightKey& key) const {
 
 WeightHandle WeightList::add(ListedWeight weight) {
   const WeightHandle handle = weights_.next_id();
-  handles_.emplace(weight.key, handle);
-  weights_.push_back(std::move(weight));
-  addresses_.push_back({});
+  const auto at = handles_.emplace(weight.key, handle).first;
+  try {
+    weights_.push_back(std::move(weight));
+    addresses_.push_back({});
+  } catch (...) {
+    weights_.resize(addresses_.size());
+    handles_.erase(at);
+    throw;
+  }
   ++version_;
   return handle;
 }

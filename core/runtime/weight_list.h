@@ -27,6 +27,7 @@ struct ListedWeight {
 class WeightList {
  public:
   std::optional<WeightHandle> find(const WeightKey& key) const;
+  /// Where memory is refused the list is as before.
   WeightHandle add(ListedWeight weight);
   const ListedWeight& operator[](WeightHandle handle) const { return weights_[handle]; }
   /// From here on somebody reads it who does not stand in its branch, or keeps it for good.

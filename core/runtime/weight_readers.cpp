@@ -28,14 +28,10 @@ void WeightReaders::stop() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WeightReaders::put(WeightHandle handle, bool first) {
+void WeightReaders::put(std::list<WeightHandle> one, bool first) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (first) {
-      waiting_.push_front(handle);
-    } else {
-      waiting_.push_back(handle);
-    }
+    waiting_.splice(first ? waiting_.begin() : waiting_.end(), one);
   }
   wake_.notify_one();
 }
@@ -43,14 +39,12 @@ void WeightReaders::put(WeightHandle handle, bool first) {
 void WeightReaders::hurry(WeightHandle handle) {
   const std::lock_guard lock(mutex_);
   const auto at = std::find(waiting_.begin(), waiting_.end(), handle);
-  if (at != waiting_.end()) std::rotate(waiting_.begin(), at, at + 1);
+  if (at != waiting_.end()) waiting_.splice(waiting_.begin(), waiting_, at);
 }
 
-std::vector<WeightHandle> WeightReaders::take_waiting() {
+std::list<WeightHandle> WeightReaders::take_waiting() noexcept {
   const std::lock_guard lock(mutex_);
-  std::vector<WeightHandle> taken(waiting_.begin(), waiting_.end());
-  waiting_.clear();
-  return taken;
+  return std::exchange(waiting_, {});
 }
 
 void WeightReaders::loop() {

@@ -2,8 +2,8 @@
 #pragma once
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -25,11 +25,12 @@ class WeightReaders {
   WeightReaders(const WeightReaders&) = delete;
   WeightReaders& operator=(const WeightReaders&) = delete;
 
-  void put(WeightHandle handle, bool first);
+  /// A list of the one handle, so that no memory is asked for here: whoever puts it has said by then that it is being read.
+  void put(std::list<WeightHandle> one, bool first) noexcept;
   /// A handle that waits to be read is the next one.
   void hurry(WeightHandle handle);
   /// Those that no thread has begun to read; from here on nobody will.
-  std::vector<WeightHandle> take_waiting();
+  std::list<WeightHandle> take_waiting() noexcept;
 
  private:
   void loop();
@@ -38,7 +39,7 @@ class WeightReaders {
   std::function<void(WeightHandle)> read_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<WeightHandle> waiting_;
+  std::list<WeightHandle> waiting_;
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };

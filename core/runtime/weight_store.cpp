@@ -74,10 +74,10 @@ void WeightStore::load_dense(WeightHandle handle, std::unique_lock<std::mutex>& 
   lock.lock();
   // A part that became dense may lie in a slot still, and somebody may compute with it: the slot is free when nobody does.
   while (!changed_.wait_for(lock, kPoll, [&] { return !slots_.is_busy(handle); })) cancel.check();
+  const DeviceBuffer& loaded = *dense_.emplace(handle, std::move(buffer)).first->second;
   slots_.leave(handle);
-  list_.set_address(handle, buffer->address());
-  (list_[handle].pinned ? counters_.pinned_bytes : counters_.dense_bytes) += buffer->bytes();
-  dense_[handle] = std::move(buffer);
+  list_.set_address(handle, loaded.address());
+  (list_[handle].pinned ? counters_.pinned_bytes : counters_.dense_bytes) += loaded.bytes();
   load_seconds_ += seconds_since(begin);
 }
 
@@ -148,11 +148,23 @@ void WeightStore::arrange(const CancellationToken& cancel) {
 
 // Reading parts ----------------------------------------------------------------------------------------------------------------------
 
+/// What may be refused memory comes before the slot: a part that has one is being read, and a reader will tell who waits.
 bool WeightStore::start(WeightHandle handle, const NextUse& next_use, PartNeed need) {
-  if (!slots_.give(handle, next_use, need)) return false;
-  tickets_[handle] = std::make_shared<Ticket>();
-  readers_->put(handle, need == PartNeed::now);
-  return true;
+  std::list<WeightHandle> asked = {handle};
+  const auto ticket = tickets_.emplace(handle, std::make_shared<Ticket>()).first;
+  bool given = false;
+  try {
+    given = slots_.give(handle, next_use, need);
+  } catch (...) {
+    tickets_.erase(ticket);
+    throw;
+  }
+  if (given) {
+    readers_->put(std::move(asked), need == PartNeed::now);
+  } else {
+    tickets_.erase(ticket);
+  }
+  return given;
 }
 
 bool WeightStore::fetch_ahead(WeightHandle handle, const NextUse& next_use) {
@@ -188,16 +200,16 @@ void WeightStore::drop_waiting() {
 
 /// On a thread of the readers.
 void WeightStore::read_part(WeightHandle handle) {
-  WeightKey key;
-  DeviceAddress to;
-  {
-    const std::lock_guard lock(mutex_);
-    key = list_[handle].key;
-    to = slots_.slot_address(handle);
-  }
   int64_t stored = 0;
   std::exception_ptr failure;
   try {
+    WeightKey key;
+    DeviceAddress to;
+    {
+      const std::lock_guard lock(mutex_);
+      key = list_[handle].key;
+      to = slots_.slot_address(handle);
+    }
     stored = source_->stored_bytes(key.tensor);
     device_.load_weight_to(key, *source_, to);
   } catch (...) {
@@ -250,8 +262,8 @@ void WeightStore::touch(WeightHandle handle) {
 bool WeightStore::take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& pinned, uint64_t& version) {
   if (budget_ == 0 && version == list_.version()) return false;
   const std::lock_guard lock(mutex_);
-  version = list_.version();
   table = list_.addresses();
+  version = list_.version();
   slots_.pin_ready(pinned);
   return true;
 }

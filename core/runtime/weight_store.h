@@ -11,6 +11,9 @@
 //   Slots are allocated under it as well, while no part is busy.
 // - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else is destroyed.
 // - `changed_` is told when a reading ended and when pins were given back.
+//
+// Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but for parts that had
+// to go first (arrange()), and it can be asked again.
 #pragma once
 #include <condition_variable>
 #include <exception>

@@ -144,6 +144,7 @@ class EmulatedStream : public Stream {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
   void put(std::function<void()> work) { put(Item{std::move(work), nullptr, nullptr}); }
+  size_t waiting() const { return queue_.size(); }
 
  private:
   struct Item {
@@ -246,6 +247,12 @@ std::unique_ptr<PinnedBuffer> EmulatedDevice::allocate_pinned(int64_t bytes, con
 }
 std::unique_ptr<Event> EmulatedDevice::create_event() { return std::make_unique<EmulatedEvent>(); }
 void EmulatedDevice::put(Stream& stream, std::function<void()> work) { static_cast<EmulatedStream&>(stream).put(std::move(work)); }
+int64_t EmulatedDevice::waiting() const {
+  std::lock_guard lock(running_);
+  size_t all = 0;
+  for (const EmulatedStream* stream : streams_) all += stream->waiting();
+  return static_cast<int64_t>(all);
+}
 void EmulatedDevice::refuse_within_segment(const char* what) const {
   if (within_segment_of == this) failed("emulated device", std::string(what) + " within a segment");
 }

@@ -45,6 +45,8 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   static void put(Stream& stream, std::function<void()> work);
   /// Submissions put on streams so far.
   int64_t submissions() const { return submissions_; }
+  /// Work that was put on streams and has not run: while there is some the host's memory has to stay.
+  int64_t waiting() const;
   /// Buffers poisoned because their planned life began or ended.
   int64_t forgotten() const { return forgotten_; }
   /// Throws Error when [address, address + bytes) is not inside one of this device's buffers.
@@ -70,7 +72,7 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   StreamOrder order_;
   mutable std::mutex mutex_;  // of the buffers
   Buffers buffers_, pinned_;
-  std::mutex running_;  // of all streams: one thing runs at a time
+  mutable std::mutex running_;  // of all streams: one thing runs at a time
   std::vector<class EmulatedStream*> streams_;
   std::atomic<int64_t> synchronizations_{0}, submissions_{0}, forgotten_{0};
 };

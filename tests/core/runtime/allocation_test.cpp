@@ -5,6 +5,7 @@
 
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/core/runtime/refused_memory.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
@@ -15,11 +16,10 @@ std::atomic<int64_t> allocations{0};
 std::atomic<bool> counting{false};
 }  // namespace
 
-// Sanitizers bring an operator new of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define STORMCELL_COUNTS_ALLOCATIONS 1
+#ifdef STORMCELL_COUNTS_ALLOCATIONS
 void* operator new(size_t size) {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+  if (stormcell::testing::is_refused(size)) throw std::bad_alloc();
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }

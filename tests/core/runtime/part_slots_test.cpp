@@ -2,80 +2,16 @@
 #include <QTest>
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/cpu/cpu_device.h"
-#include "core/runtime/weight_store.h"
 #include "core/weights/recipe_weights.h"
+#include "tests/core/runtime/numbered_parts.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
-
-constexpr int64_t kWidth = 16, kPart = kWidth * 4;  // bytes: 64, a slot's unit
-
-/// Weights "0", "1", ...: [16] of that number; what is read of them is counted, may be held up and may fail.
-class NumberedWeights final : public WeightSource {
- public:
-  explicit NumberedWeights(int count, std::vector<int64_t> shape = {kWidth}) {
-    for (int i = 0; i < count; ++i) infos_.push_back({std::to_string(i), DType::f32, shape});
-  }
-  const WeightInfo* find(std::string_view name) const override { return &infos_.at(std::stoul(std::string(name))); }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
-    std::unique_lock lock(mutex_);
-    ++reads;
-    opened_.wait(lock, [&] { return !closed_; });
-    if (broken) failed("shard", "gave out");
-    const WeightInfo& info = *find(name);
-    auto values = std::make_shared<std::vector<float>>(static_cast<size_t>(info.elements()), std::stof(std::string(name)));
-    return {values, reinterpret_cast<const std::byte*>(values->data())};
-  }
-  void close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-  void open() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = false;
-    }
-    opened_.notify_all();
-  }
-  mutable std::atomic<int> reads = 0;
-  std::atomic<bool> broken = false;
-
- private:
-  std::vector<WeightInfo> infos_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable opened_;
-  bool closed_ = false;
-};
-
-/// A store with `parts` parts, each the one of its branch, and so many slots.
-struct Parts {
-  Parts(int parts, int64_t places) : source(std::make_shared<NumberedWeights>(parts)), store(device, source, places * kPart) {
-    for (int i = 0; i < parts; ++i) handles.push_back(store.request({std::to_string(i), "plain", DType::f32}, {"router", i}));
-    store.arrange();
-  }
-  /// As one batch after another uses them, in the order of their numbers.
-  WeightStore::NextUse cyclic_after(int at) const {
-    const auto n = static_cast<int64_t>(handles.size());
-    return [at, n](WeightHandle handle) { return (static_cast<int64_t>(handle) - at + n - 1) % n; };
-  }
-  void use(int part, const WeightStore::NextUse& next) {
-    store.hold(handles[static_cast<size_t>(part)], next, {});
-    store.unpin({handles[static_cast<size_t>(part)]});
-  }
-  cpu::CpuDevice device{1};
-  std::shared_ptr<NumberedWeights> source;
-  WeightStore store;
-  std::vector<WeightHandle> handles;
-};
-
-float first_value(DeviceAddress at) { return *reinterpret_cast<const float*>(at.value); }
 
 /// Calls f() and gives the message of its Error; empty: there was none.
 template <class F>

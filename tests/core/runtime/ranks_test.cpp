@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "core/base/error.h"
@@ -287,6 +289,37 @@ class RanksTest : public QObject {
     // Who comes later does not wait for it.
     QCOMPARE(complaint([&] { ends[1]->all_to_all("here", {}, {}, none); }),
              std::string("rank 1: ended because rank 0 failed: interrupted"));
+  }
+
+  void who_is_cancelled_does_not_take_back_what_another_still_copies() {
+    // Rank 0 copies long before it comes to what rank 1 sends: 128 MiB of its own. Rank 1 has nothing to copy, is cancelled, and writes
+    // over what it has sent as soon as its call ends.
+    constexpr size_t kLong = size_t{128} << 20, kSent = size_t{1} << 20;
+    const std::unique_ptr<void, decltype(&std::free)> own(std::calloc(kLong, 1), &std::free);
+    std::string why = "never ran";
+    std::vector<std::byte> arrived;
+    // Rank 1 comes last, does not wait, and so is not asked for its token before they have met. On a busy machine it may come first.
+    for (auto late = std::chrono::milliseconds(20); !why.empty() && late < std::chrono::seconds(2); late *= 4) {
+      const auto copied = std::make_unique_for_overwrite<std::byte[]>(kLong);
+      std::vector<std::byte> sent(kSent, std::byte{1});
+      arrived.assign(kSent, std::byte{0});
+      auto ends = in_process_ranks(2);
+      const CancellationToken none, cancelled;
+      cancelled.cancel();
+      std::thread copies([&] {
+        const std::vector<std::span<const std::byte>> send = {{static_cast<const std::byte*>(own.get()), kLong}, {}};
+        const std::vector<std::span<std::byte>> receive = {{copied.get(), kLong}, arrived};
+        complaint([&] { ends[0]->all_to_all("here", send, receive, none); });
+      });
+      std::this_thread::sleep_for(late);
+      const std::vector<std::span<const std::byte>> send = {sent, {}};
+      const std::vector<std::span<std::byte>> receive(2);
+      why = complaint([&] { ends[1]->all_to_all("here", send, receive, cancelled); });
+      std::ranges::fill(sent, std::byte{2});
+      copies.join();
+    }
+    QCOMPARE(why, std::string());
+    QVERIFY(std::ranges::all_of(arrived, [](std::byte b) { return b == std::byte{1}; }));
   }
 
   void a_batch_that_is_cancelled_on_one_rank_ends_on_all() {
