@@ -5,20 +5,30 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/clock.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/flip_items.h"
 #include "core/experiment/judged_plan.h"
-#include "core/experiment/references.h"
 #include "core/experiment/verify_decoded.h"
 #include "core/experiment/workload.h"
 
 namespace stormcell {
 namespace {
 
-/// So many tokens write the second page of their states where caches begin empty, as a decoder's behind an encoder do.
+/// Rows of a sequence's states that show their second page: one that is written there, and read by the turn behind it.
 constexpr int64_t kPastAPage = kPageRows + 2;
+
+/// Rows that a prompt leaves in a sequence's states; a decoder behind an encoder begins with one token.
+int64_t rows_of_prompt(const Batch& batch, int64_t item, bool has_encoder) {
+  int64_t rows = has_encoder ? 1 : 0;
+  for (const BatchCells& cells : batch.spaces) {
+    if (has_encoder || !cells.holds_tokens) continue;
+    if (cells.real.empty()) return cells.per_item;
+    const auto begin = cells.real.begin() + item * cells.per_item;
+    rows = std::count(begin, begin + cells.per_item, 1);
+  }
+  return rows;
+}
 
 /// [sequences, new_tokens] that a plan decoded last of a batch.
 const std::vector<int32_t>& tokens_of(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
@@ -56,24 +66,32 @@ class JudgedDecoding final : public JudgedPlan {
     compare(batch, std::move(reference), beside_baseline_, nullptr);
   }
 
-  /// One batch until its turns write the second page of their states, where so many tokens were asked for.
-  void look_further(double seconds, double until, const Progress& progress) override {
-    if (plan_.new_tokens < kPastAPage || seconds_now() + kPastAPage * seconds / static_cast<double>(tokens_) > until) return;
-    progress.report("verifying past a page of states", 0, 0);
-    References references(work_, kPastAPage, progress);
-    JudgedDecoding judged(work_, plan_, kPastAPage, progress);
-    const Batch batch = work_.state().data->batch(0);
-    judged.compare_with_oracle(batch, references.running(batch), nullptr);
-    further_ = judged.beside_oracle_.verification();
-    further_text_ =
-        fmt::format("; the first {} of one batch too, {} compared", counted(kPastAPage, "token"), judged.beside_oracle_.compared_text());
+  /// The first batch with a text that the plan wrote past a page of states. Which have run is known: the first one of all has.
+  std::optional<Further> further(const std::vector<int64_t>& batches) const override {
+    const Experiment::State& s = work_.state();
+    if ((s.model->has_encoder ? 0 : s.data->max_length() - 1) + plan_.new_tokens <= kPageRows) return {};
+    for (const int64_t b : batches) {
+      const int64_t tokens = plan_.decoded.contains(b) ? tokens_past_a_page(s.data->batch(b)) : 0;
+      if (tokens > 0 && tokens <= tokens_ && b == batches.front()) return {};  // it is compared that far
+      if (tokens > 0) return Further{b, std::max(tokens, tokens_)};
+    }
+    return {};
+  }
+  void compare_further(const Batch& batch, const Observed& reference, int64_t tokens, const Progress& progress) override {
+    JudgedDecoding judged(work_, plan_, tokens, progress);
+    judged.compare_with_oracle(batch, reference, nullptr);
+    further_.emplace(std::move(judged.beside_oracle_));
   }
 
   Verification verdict() const override {
     Verification v = beside_oracle_.verification();
-    if (further_) add_found("in the first " + std::to_string(kPastAPage) + " tokens", *further_, v);
+    if (further_) {
+      const int64_t tokens = further_->tokens(), furthest = further_->furthest();
+      add_found(in_the_first(tokens), further_->verification(), v);
+      v.text += fmt::format("; the first {} of one batch too, {} compared", counted(tokens, "token"), further_->compared_text());
+      if (furthest < tokens) v.text += fmt::format(", none past the first {} of a sequence", furthest);
+    }
     if (beside_baseline_.batches() > 0) add_found("beside the baseline", beside_baseline_.verification(), v);
-    v.text += further_text_;
     name_decoded_items(*work_.state().data, *work_.state().model, v.listed);
     return v;
   }
@@ -95,6 +113,23 @@ class JudgedDecoding final : public JudgedPlan {
     if (format) format->add_decoded(reference, replayed, free, tokens_);
     judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
   }
+  static std::string in_the_first(int64_t tokens) { return "in the first " + counted(tokens, "token"); }
+  /// The fewest tokens of each sequence that show the second page of one's states: of those whose text the plan wrote as far as there,
+  /// which may end there. 0: none did.
+  int64_t tokens_past_a_page(const Batch& batch) const {
+    int64_t fewest = 0;
+    const std::vector<int32_t>& all = plan_.decoded.at(batch.index);
+    for (int64_t i = 0; i < batch.size(); ++i) {
+      const auto begin = all.begin() + i * plan_.new_tokens;
+      const int64_t written = std::count_if(begin, begin + plan_.new_tokens, [](int32_t token) { return token >= 0; });
+      // The last token is written and never read.
+      const int64_t before = rows_of_prompt(batch, i, work_.state().model->has_encoder) - 1;
+      if (written == 0 || before + written <= kPageRows) continue;
+      const int64_t tokens = std::clamp<int64_t>(kPastAPage - before, 1, written);
+      fewest = fewest == 0 ? tokens : std::min(fewest, tokens);
+    }
+    return fewest;
+  }
   void leave_padding_out(const Batch& batch, Observed& reference) const {
     if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);
   }
@@ -113,8 +148,7 @@ class JudgedDecoding final : public JudgedPlan {
   int64_t tokens_;
   std::unique_ptr<ReadyPlan> with_logits_;
   DecodedJudge beside_oracle_, beside_baseline_;
-  std::optional<Verification> further_;
-  std::string further_text_;
+  std::optional<DecodedJudge> further_;  // of one batch, of which more is compared
 };
 
 }  // namespace

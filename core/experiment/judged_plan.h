@@ -26,8 +26,15 @@ class JudgedPlan {
   virtual void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) = 0;
   /// One batch beside the baseline, as it runs freely.
   virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
-  /// What the batches of the oracle leave out by themselves, where it is done at `until` (seconds_now()); it took `seconds` for a batch.
-  virtual void look_further(double /*seconds*/, double /*until*/, const Progress& /*progress*/) {}
+  /// A batch of which more has to be compared than of the others, and how many tokens of its sequences: what a plan does late in a long
+  /// text it does nowhere else.
+  struct Further {
+    int64_t batch = 0, tokens = 0;
+  };
+  /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of which always is.
+  virtual std::optional<Further> further(const std::vector<int64_t>& /*batches*/) const { return {}; }
+  /// That batch beside the oracle.
+  virtual void compare_further(const Batch& /*batch*/, const Observed& /*reference*/, int64_t /*tokens*/, const Progress& /*progress*/) {}
 
   /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside the batches.
   virtual Verification verdict() const = 0;

@@ -32,7 +32,8 @@ struct ComparisonOrder {
 class Verifying {
  public:
   Verifying(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options, const Progress& progress)
-      : s_(work.state()),
+      : work_(work),
+        s_(work.state()),
         oracle_until_(begin_ + options.oracle_seconds),
         until_(begin_ + options.all_seconds),
         judges_format_(options.format_cost && s_.converts()),
@@ -46,7 +47,6 @@ class Verifying {
 
   Verification run() {
     const size_t checked = compare_with_oracle();
-    plans_[0]->look_further((seconds_now() - begin_) / static_cast<double>(checked), oracle_until_, progress_);
     const size_t more = compare_with_baseline(checked);
     Verification v = plans_[0]->verdict();
     if (plans_.size() > 1)
@@ -68,22 +68,36 @@ class Verifying {
     progress_.report(what, static_cast<int64_t>(done), static_cast<int64_t>(order_.batches.size()));
   }
 
-  /// Until the time is up: all plans beside the same reference, and for the format the first beside the stored weights. Returns how many.
+  /// What has to be, whatever time that takes; then more batches until the time is up. Returns how many.
   size_t compare_with_oracle() {
-    const bool stored_apart = judges_format_ && s_.rounds_weights();
     size_t checked = 0;
-    for (; checked < order_.batches.size() && (checked < order_.at_least || seconds_now() < oracle_until_); ++checked) {
-      report("verifying against the oracle", checked);
-      const Batch batch = s_.data->batch(order_.batches[checked]);
-      Observed reference = references_.running(batch);
-      for (size_t p = 0; p < plans_.size(); ++p)
-        plans_[p]->compare_with_oracle(batch, reference, p == 0 && judges_format_ && !stored_apart ? &format_ : nullptr);
-      if (!stored_apart) continue;
-      reference = {};  // before the next one is made
-      reference = references_.stored(batch);
-      plans_[0]->compare_with_stored(batch, reference, format_);
-    }
+    for (; checked < order_.at_least; ++checked) compare_with_oracle(checked);
+    look_further();
+    for (; checked < order_.batches.size() && seconds_now() < oracle_until_; ++checked) compare_with_oracle(checked);
     return checked;
+  }
+
+  /// All plans beside the same reference, and for the format the first beside the stored weights.
+  void compare_with_oracle(size_t place) {
+    const bool stored_apart = judges_format_ && s_.rounds_weights();
+    report("verifying against the oracle", place);
+    const Batch batch = s_.data->batch(order_.batches[place]);
+    Observed reference = references_.running(batch);
+    for (size_t p = 0; p < plans_.size(); ++p)
+      plans_[p]->compare_with_oracle(batch, reference, p == 0 && judges_format_ && !stored_apart ? &format_ : nullptr);
+    if (!stored_apart) return;
+    reference = {};  // before the next one is made
+    reference = references_.stored(batch);
+    plans_[0]->compare_with_stored(batch, reference, format_);
+  }
+
+  void look_further() {
+    const std::optional<JudgedPlan::Further> further = plans_[0]->further(order_.batches);
+    if (!further) return;
+    progress_.report("verifying past a page of states", 0, 0);
+    const Batch batch = s_.data->batch(further->batch);
+    const Observed reference = References(work_, further->tokens, progress_).running(batch);
+    for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
   }
 
   /// The batches from the first that no oracle has run compare the plan with the baseline. Returns how many.
@@ -120,6 +134,7 @@ class Verifying {
   }
 
   const double begin_ = seconds_now();
+  Workload& work_;
   const Experiment::State& s_;
   const double oracle_until_, until_;
   const bool judges_format_;

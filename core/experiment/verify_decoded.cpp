@@ -71,7 +71,10 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   std::vector<int32_t>& counts = reference.real[std::string(kLogits)];
   counts.assign(expected.size(), 0);
   for (int64_t s = 0; s < sequences; ++s)
-    for (int64_t t = 0; t < turns[static_cast<size_t>(s)]; ++t) compared_ += counts[at(s, t)] = expected[at(s, t)] >= 0;
+    for (int64_t t = 0; t < turns[static_cast<size_t>(s)]; ++t) {
+      compared_ += counts[at(s, t)] = expected[at(s, t)] >= 0;
+      if (expected[at(s, t)] >= 0) furthest_ = std::max(furthest_, t + 1);
+    }
   written_ += std::count_if(expected.begin(), expected.end(), [](int32_t token) { return token >= 0; });
   for (Observed* o : {&reference, &replayed, &free}) o->decisions = decisions_of_tokens(o->decisions, turns);
   reference.items = sequences;

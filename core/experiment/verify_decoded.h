@@ -36,9 +36,12 @@ class DecodedJudge {
   Verification verification() const;
   DecodedVerification verdict() const { return decoded_verification(verification()); }
 
+  int64_t tokens() const { return tokens_; }  ///< of each sequence, at most
   int64_t batches() const { return batches_; }
   /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference wrote.
   std::string compared_text() const;
+  /// The most tokens of a sequence that were compared.
+  int64_t furthest() const { return furthest_; }
   /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to pass.
   void refuse_too_little(Verification& verification) const;
 
@@ -70,7 +73,7 @@ class DecodedJudge {
   Judge judge_;
   RelativeError logits_;  ///< of the distance of the best two
   std::vector<Differing> differing_;
-  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0;  // written: by the reference
+  int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0, furthest_ = 0;  // written: by the reference
 };
 
 }  // namespace stormcell

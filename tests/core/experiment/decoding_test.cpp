@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "core/configuration/plan_config.h"
 #include "core/cpu/cpu_device.h"
@@ -195,22 +196,56 @@ class DecodingTest : public QObject {
     QVERIFY(!verified().passed);
   }
 
-  /// Of an encoder-decoder, whose caches begin empty: rows of their second page.
-  void tokens_past_a_page_of_states_are_verified_where_there_is_time() {
+  /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch alone.
+  void tokens_past_a_page_of_states_are_verified_whatever_time_there_is() {
     Opened opened(kSwitch);
     Experiment::State& s = opened.state;
     s.options.most_new_tokens = kPageRows + 6;
     Decoding work(s);
-    const auto plan = work.make_baseline({});
-    for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
-    const Verification right = verify(work, *plan, nullptr, verify_options(s), {});
+    const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
+    for (ReadyPlan* each : {baseline.get(), plan.get()})
+      for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*each, s.data->batch(b), {});
+    const auto verified = [&] { return verify(work, *plan, baseline.get(), {0, 0}, {}); };
+    const Verification right = verified();
     QVERIFY2(right.passed && right.text.find("; the first 66 tokens of one batch too") != std::string::npos, qPrintable(said(right)));
     QCOMPARE(right.tokens->tokens, int64_t{16});
-    QVERIFY2(verify(work, *plan, nullptr, {0, 0}, {}).text.find("66 tokens") == std::string::npos, "without time");
-    int32_t& token = plan->decoded.at(0).at(static_cast<size_t>(kPageRows) + 1);
-    token = (token + 2) % 50;
-    const QString wrong = said(verify(work, *plan, nullptr, verify_options(s), {}));
-    QVERIFY2(wrong.contains("in the first 66 tokens: token 65 of sequence 0 is "), qPrintable(wrong));
+    QCOMPARE(right.batches, int64_t{1});
+    const auto wrong_in = [&](ReadyPlan& of) {
+      int32_t& token = of.decoded.at(0).at(static_cast<size_t>(kPageRows) + 1);
+      const int32_t was = std::exchange(token, (token + 2) % 50);
+      const QString told = said(verified());
+      token = was;
+      return told;
+    };
+    const QString wrong = wrong_in(*plan), baseline_wrong = wrong_in(*baseline);
+    QVERIFY2(wrong.contains("; in the first 66 tokens: token 65 of sequence 0 is "), qPrintable(wrong));
+    QVERIFY2(baseline_wrong.contains("; the baseline: in the first 66 tokens: token 65 of sequence 0 is "), qPrintable(baseline_wrong));
+  }
+
+  void a_page_of_states_holds_the_prompt_too_data() {
+    QTest::addColumn<QString>("data");
+    QTest::addColumn<int>("tokens");
+    QTest::addColumn<QString>("further");
+    QTest::newRow("a prompt of seven") << "random:6x7" << 62 << "; the first 60 tokens of one batch too";
+    QTest::newRow("no text reaches the second page") << "random:6x7" << 58 << "";
+    QTest::newRow("prompts that fill a page") << "unlike" << 8 << "";
+    QTest::newRow("one that nearly does, not in the first batch") << "random:6x60" << 20 << "";
+  }
+  void a_page_of_states_holds_the_prompt_too() {
+    QFETCH(const QString, data);
+    QFETCH(const int, tokens);
+    QFETCH(const QString, further);
+    const Scratch scratch;
+    Opened opened(kMixtral, data == "unlike" ? unlike_prompts(scratch) : data.toStdString());
+    Experiment::State& s = opened.state;
+    s.options.most_new_tokens = tokens;
+    Decoding work(s);
+    const auto plan = work.make_baseline({});
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
+    const Verification v = verify(work, *plan, nullptr, {0, 0}, {});
+    QVERIFY2(v.passed, qPrintable(said(v)));
+    QCOMPARE(v.text.find(" of one batch too") != std::string::npos, !further.isEmpty());
+    QVERIFY2(said(v).contains(further), qPrintable(said(v)));
   }
 
   void flips_name_the_sequence_and_the_turn_data() {
