@@ -1,11 +1,36 @@
 #include "core/experiment/candidates.h"
 
+#include <algorithm>
+
+#include "core/base/counted.h"
+
 namespace stormcell {
 namespace {
 
 PlanBytes bytes_of(const ReadyPlan& plan) { return {plan.weight_bytes(), plan.activation_bytes()}; }
 
+/// Until the last of a batch's sequences has ended: `decoded` [sequences, new_tokens], -1 behind an end.
+int64_t turns_of(const std::vector<int32_t>& decoded, int64_t new_tokens) {
+  int64_t turns = 0;
+  for (size_t i = 0; i < decoded.size(); ++i)
+    if (decoded[i] >= 0) turns = std::max(turns, static_cast<int64_t>(i) % new_tokens + 1);
+  return turns;
+}
+
 }  // namespace
+
+std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, const std::map<int64_t, std::vector<int32_t>>& baseline,
+                         int64_t new_tokens) {
+  for (const auto& [batch, decoded] : plan) {
+    const auto at = baseline.find(batch);
+    if (at == baseline.end()) continue;
+    const int64_t turns = turns_of(decoded, new_tokens), of_baseline = turns_of(at->second, new_tokens);
+    if (turns != of_baseline)
+      return "its texts of batch " + std::to_string(batch) + " end after " + counted(turns, "turn") + ", the baseline's after " +
+             std::to_string(of_baseline) + ", which is other work";
+  }
+  return {};
+}
 
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
                            const Progress& progress) {
@@ -34,6 +59,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
                          : first                        ? 0
                                                         : add(outcome.alone, id, {{id, saved_parameters(outcome.options, outcome.alone)}}));
   }
+  c.wrong.resize(c.plans.size()), c.unlike.resize(c.plans.size());
   return c;
 }
 
@@ -46,14 +72,14 @@ std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan&
     list.push_back({std::string(c.passed.outcomes[i].pass->id),
                     before == kNoPlan ? times.speedup(plan) : times.speedup_between(before, plan),
                     bytes_of(before == kNoPlan ? baseline : *c.plans[before]), bytes_of(*c.plans[plan]),
-                    before != kNoPlan && !c.wrong.at(before).empty() ? c.wrong[before] : c.wrong.at(plan)});
+                    before != kNoPlan && !c.no_speed(before).empty() ? c.no_speed(before) : c.no_speed(plan)});
     before = plan;
   }
   return list;
 }
 
 Contribution total_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {
-  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan]), c.wrong.at(c.final_plan)};
+  return {"all passes", times.speedup(c.final_plan), bytes_of(baseline), bytes_of(*c.plans[c.final_plan]), c.no_speed(c.final_plan)};
 }
 
 }  // namespace stormcell

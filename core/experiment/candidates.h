@@ -1,6 +1,8 @@
 // The plans of one pipeline, ready to run: each pass upon those before it, and each on its own.
 #pragma once
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/experiment/leave_out.h"
@@ -19,7 +21,16 @@ struct Candidates {
   std::vector<size_t> cumulative_of, alone_of;  ///< by outcome: its plan, kNoPlan where the pass changed nothing
   size_t final_plan = kNoPlan;                  ///< all passes together; kNoPlan: none applied
   std::vector<std::string> wrong;               ///< by plan: how it differs from the baseline (differences_from() of verify.h)
+  std::vector<std::string> unlike;              ///< by plan: unlike_turns()
+  /// Why the plan has no speed-up over the baseline; empty: it has one.
+  const std::string& no_speed(size_t plan) const { return wrong.at(plan).empty() ? unlike.at(plan) : wrong[plan]; }
 };
+
+/// What a plan decodes may rightly be another text than the baseline's, where a near tie falls the other way; one that ends sooner is less
+/// work, and its time says nothing about the plan. Of the batches that both decoded, `new_tokens` of each sequence at most: how the turns
+/// of one differ, in a sentence; empty: they do not.
+std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, const std::map<int64_t, std::vector<int32_t>>& baseline,
+                         int64_t new_tokens);
 
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
                            const Progress& progress);

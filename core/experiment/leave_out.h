@@ -18,7 +18,7 @@ struct Contribution {
   std::string pass;
   Ratio speed;
   PlanBytes without, with;
-  std::string wrong = {};  ///< how one of the two plans differs from the baseline; empty: not at all
+  std::string wrong = {};  ///< how one of the two plans differs from the baseline, so that the speed says nothing; empty: not at all
 };
 
 /// Bytes that a plan needs less than another; 0 where neither weights nor activations shrink by a hundredth: that is the planner's luck.
@@ -29,7 +29,8 @@ struct LeftOut {
 };
 /// The passes to leave out: those whose interval lies below 1 and that save no memory. Where none does, yet all together are slower than
 /// the baseline (`total`) and save nothing, the one that brought least. Empty: the plan stays as it is. The speed of a plan that computes
-/// something else than the baseline is none: such contributions are not looked at, and with such a total nothing is left out.
+/// something else than the baseline, or texts of another length, is none: such contributions are not looked at, and with such a total
+/// nothing is left out.
 std::vector<LeftOut> passes_to_leave_out(const std::vector<Contribution>& contributions, const Contribution& total);
 
 /// The passes whose guards never held in what was measured: `passes` with the counts of the plan that was. What such a pass leaves out,

@@ -83,7 +83,7 @@ class Optimization {
 
   std::vector<LeftOut> lost_passes() {
     const Contribution total = total_of(plans_, *baseline_, times_);
-    if (!total.wrong.empty() || !tells_speed(times_)) return {};
+    if (!plans_.wrong.at(plans_.final_plan).empty() || !tells_speed(times_)) return {};
     std::vector<PassReport> counted = result_->passes;
     add_guard_counts(optimized(), counted);
     std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches);
@@ -112,7 +112,7 @@ class Optimization {
   }
 
   void set_alone(PassReport& r, size_t plan) {
-    gains_.set(r, times_.speedup(plan), plans_.wrong[plan], r.speedup_alone, r.speedup_alone_ci95);
+    gains_.set(r, times_.speedup(plan), plans_.no_speed(plan), r.speedup_alone, r.speedup_alone_ci95);
   }
   void set_own(const Contribution& c) {
     PassReport& r = report(c.pass);
@@ -131,6 +131,8 @@ class Optimization {
     const ProcessorTimes before = processor_times();
     times_ = measure_mirrored(job, progress_);
     others_.add(before, processor_times());
+    for (size_t p = 0; p < plans_.plans.size(); ++p)
+      plans_.unlike[p] = unlike_turns(plans_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
   }
 
   /// A plan that computes something else has no speed-up.
@@ -182,7 +184,13 @@ class Optimization {
       if (plans_.cumulative_of[i] == kNoPlan) continue;
       PassReport& r = report(plans_.passed.outcomes[i].pass->id);
       const size_t plan = plans_.cumulative_of[i];
-      gains_.set(r, times_.speedup(plan), plans_.wrong[plan], r.speedup_cumulative, r.speedup_cumulative_ci95);
+      gains_.set(r, times_.speedup(plan), plans_.no_speed(plan), r.speedup_cumulative, r.speedup_cumulative_ci95);
+    }
+    if (const std::string& unlike = plans_.unlike[plans_.final_plan]; !unlike.empty()) {
+      if (result_->verified->passed)
+        result_->warnings.push_back("a speed-up is not stated: near ties fell the other way in the plan, and " + unlike +
+                                    "; compare the tokens per second of the two");
+      return;
     }
     const Ratio all = times_.speedup(plans_.final_plan);
     result_->speedup = all.value;

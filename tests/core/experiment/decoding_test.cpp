@@ -248,6 +248,29 @@ class DecodingTest : public QObject {
     QVERIFY2(said(v).contains(further), qPrintable(said(v)));
   }
 
+  /// A near tie falls the other way, and a text ends sooner: that is less work, and no speed.
+  void a_plan_whose_texts_end_at_other_turns_has_no_speed_up() {
+    const std::vector<int32_t> of_three = {5, 6, 7, -1, 8, -1, -1, -1}, alike = {5, 9, 9, -1, 8, 1, -1, -1},
+                               of_four = {5, 6, 7, 4, 8, -1, -1, -1};
+    QCOMPARE(unlike_turns({{0, of_three}, {3, of_three}}, {{0, of_three}, {1, of_four}, {3, alike}}, 4), std::string());
+    QCOMPARE(unlike_turns({{0, of_three}, {3, of_three}}, {{0, of_three}, {3, of_four}}, 4),
+             std::string("its texts of batch 3 end after 3 turns, the baseline's after 4, which is other work"));
+
+    Opened opened(kMixtral);
+    Decoding work(opened.state);
+    const auto baseline = work.make_baseline({});
+    const LoadProfile profile = opened.profile(*baseline, 1);
+    Candidates c = make_candidates(work, profile, select_passes({}), OnTheirOwn::no, {});
+    QVERIFY(c.final_plan != kNoPlan);
+    QVERIFY(total_of(c, *baseline, {}).wrong.empty());
+    for (const Contribution& own : contributions_of(c, *baseline, {})) QVERIFY(own.wrong.empty());
+    c.unlike.at(c.final_plan) = "shorter";
+    QCOMPARE(total_of(c, *baseline, {}).wrong, std::string("shorter"));
+    QCOMPARE(contributions_of(c, *baseline, {}).back().wrong, std::string("shorter"));
+    c.wrong.at(c.final_plan) = "wrong";
+    QCOMPARE(c.no_speed(c.final_plan), std::string("wrong"));
+  }
+
   void flips_name_the_sequence_and_the_turn_data() {
     QTest::addColumn<bool>("in_turns");
     QTest::newRow("a router of the prompt") << false;
