@@ -315,7 +315,12 @@ std::string to_text(const SessionRuns& list) {
     about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
   }
   if (list.runs.empty()) return text + "no runs\n";
-  return text + table_text(rows, {3, 5, 6, 7}) + "\n" + table_text(about, {});
+  text += table_text(rows, {3, 5, 6, 7}) + "\n" + table_text(about, {});
+  if (list.placements.empty()) return text;
+  Rows placements = {{"placement", "name", "solver", "of run", "made"}};
+  for (const PlacementLine& p : list.placements)
+    placements.push_back({"#" + std::to_string(p.id), p.name, p.solver, "#" + std::to_string(p.run), p.created});
+  return text + "\n" + table_text(placements, {});
 }
 
 namespace {

@@ -26,6 +26,7 @@ std::unique_ptr<Verb> make_profile();
 std::unique_ptr<Verb> make_optimize();
 std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_analyze();
+std::unique_ptr<Verb> make_place();
 std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_compare();

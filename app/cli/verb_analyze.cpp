@@ -30,9 +30,11 @@ std::string loads_text(const std::vector<int64_t>& load) {
 }
 
 std::string to_text(const AnalyzeFigures& f) {
+  const bool has_k = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
   std::vector<std::vector<std::string>> about = {
-      {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") + ", " + count_text(f.k) + " a cell"},
-      {"run", f.session + "#" + std::to_string(f.run) + ", " + joined(f.phases)}};
+      {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") +
+                    (has_k ? ", " + count_text(f.k) + " a cell" : "")},
+      {"run", f.session + "#" + std::to_string(f.run) + (f.phases.empty() ? "" : ", " + joined(f.phases))}};
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
                                         loads = {{"router", "choices of each branch"}};

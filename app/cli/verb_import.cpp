@@ -1,6 +1,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
@@ -14,10 +15,16 @@
 namespace stormcell::cli {
 namespace {
 
+/// Counts do not say how many branches a cell goes to.
+std::string choices_text(const ImportFigures& f) {
+  const bool known = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
+  return known ? ", " + count_text(f.model.k) + " a cell" : "";
+}
+
 std::string to_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"model", (f.model.name.empty() ? "" : f.model.name + ": ") + counted(f.model.layers, "layer") + " of " +
-                               counted(f.model.branches, "branch") + ", " + count_text(f.model.k) + " a cell"});
+                               counted(f.model.branches, "branch") + choices_text(f)});
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   std::string lacks;

@@ -17,6 +17,8 @@ constexpr std::array kVerbs = {
     VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same", make_optimize},
     VerbRow{"import", "TRACE... -o S.storm", "brings routing traces of other systems into a session", make_import},
     VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are", make_analyze},
+    VerbRow{"place", "SESSION --cluster C", "searches which GPU should hold which expert, and judges it on loads it was not fitted to",
+            make_place},
     VerbRow{"export", "SESSION --format FORMAT", "writes a session's content for other programs", make_export},
     VerbRow{"report", "SESSION -o FILE.html", "writes one self-contained HTML page about a run", make_report},
     VerbRow{"compare", "A B", "prints every figure of two runs, with its difference", make_compare},
@@ -25,7 +27,7 @@ constexpr std::array kVerbs = {
 };
 
 // Of the contracts, to come in later versions.
-constexpr std::array kPlanned = {"tune", "place", "simulate", "calibrate", "merge"};
+constexpr std::array kPlanned = {"tune", "simulate", "calibrate", "merge"};
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size() + 2), ' ');

@@ -99,6 +99,7 @@ AnalyzeFigures analyze_session(const std::string& session, const Progress& progr
 std::string to_json(const AnalyzeFigures& f) {
   nlohmann::ordered_json json = json_of_verb("analyze");
   json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}, {"k", f.k}};
+  if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["session"] = f.session;
   json["run"] = f.run;
   json["status"] = f.status;

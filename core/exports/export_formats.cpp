@@ -10,6 +10,7 @@
 #include "core/exports/export_csv.h"
 #include "core/exports/export_native.h"
 #include "core/exports/export_origin.h"
+#include "core/exports/export_sglang.h"
 #include "core/exports/export_trace.h"
 #include "core/exports/text_output.h"
 #include "core/formats/json_file.h"
@@ -44,11 +45,12 @@ constexpr std::array kFormats = {
     ExportFormat{"stormcell", "the configuration that optimize found, for run --config", true, write_config},
     ExportFormat{"session", "a copy of the session, also of one that is being written", false, write_copy},
     ExportFormat{"native", "the routing trace as safetensors", false, write_native_trace},
+    ExportFormat{"sglang", "a placement, for SGLang's --init-expert-location", true, write_sglang_placement},
     ExportFormat{"csv", "a table, by --what", true, write_csv},
     ExportFormat{"chrome-trace", "every executed step, for chrome://tracing or Perfetto", true, write_chrome_trace},
 };
 
-constexpr std::array kPlanned = {"sglang", "vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
+constexpr std::array kPlanned = {"vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
 
 const ExportFormat& find_export_format(std::string_view id) {
   std::string known;

@@ -59,7 +59,7 @@ RunLayout layout_of(const TraceHeader& header) {
     info.dense_bytes = r.dense_bytes;
     layout.routers.push_back(std::move(info));
   }
-  layout.edges = chain_edges(layout);
+  if (!header.counts) layout.edges = chain_edges(layout);  // counts say nothing of who went on where
   return layout;
 }
 
@@ -70,6 +70,7 @@ Json json_of(const ImportFigures& f) {
   json["rows_skipped"] = f.rows_skipped;
   json["rows_masked"] = f.rows_masked;
   json["model"] = {{"name", f.model.name}, {"layers", f.model.layers}, {"branches", f.model.branches}, {"k", f.model.k}};
+  if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
   json["session"] = f.session;
   json["runs"] = f.runs;
@@ -145,7 +146,9 @@ class TraceRun : public TraceSink {
     RunStart start;
     start.kind = to_text(RunKind::import);
     start.name = std::filesystem::path(source_.path()).stem().string();
+    start.decisions = !header.counts;
     Json about = {{"name", source_.path()}, {"origin", header.origin}, {"lacks", header.lacks}};
+    if (header.model_layers > 0) about["layers"] = header.model_layers;
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
     if (hidden > 0) about["hidden"] = hidden;
@@ -173,8 +176,19 @@ class TraceRun : public TraceSink {
     recorder_->submit();
   }
 
+  void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
+    if (step != step_) {
+      end_step();
+      step_ = step;
+      filled_ = &recorder_->begin_batch();
+      filled_->number = batches_++;
+    }
+    filled_->add_loads({router, counts});
+  }
+
   /// The figures of this trace alone.
   ImportFigures finish(const TraceCounts& counts, const std::string& format, double seconds) {
+    end_step();
     recorder_->finish();
     figures_.format = format;
     figures_.rows_read = counts.rows_read;
@@ -191,7 +205,14 @@ class TraceRun : public TraceSink {
   const ImportOptions& options_;
   const TraceSource& source_;
   Target& target_;
+  void end_step() {
+    if (filled_) recorder_->submit();
+    filled_ = nullptr;
+  }
+
   int64_t batches_ = 0;
+  int64_t step_ = -1;
+  BatchRecord* filled_ = nullptr;  // of the step whose loads are coming
   ImportFigures figures_;
   std::unique_ptr<RunWriter> writer_;
   std::unique_ptr<Recorder> recorder_;

@@ -31,7 +31,7 @@ struct TracedShape {
 
 struct ImportFigures {
   std::string format;        ///< of all files, or "mixed"
-  int64_t rows_read = 0;     ///< a row is one choice of one cell at one router
+  int64_t rows_read = 0;     ///< a row is one choice of one cell at one router, of counts that of one branch in one step
   int64_t rows_skipped = 0;  ///< of layers without branches
   int64_t rows_masked = 0;   ///< that name no branch
   TracedShape model;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/profile/layout_edges.h"
@@ -126,6 +127,18 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
   }
 }
 
+void ProfileAccumulator::check_loads(const BatchRecord& batch) const {
+  for (size_t i = 0; i < batch.load_records(); ++i) {
+    const LoadRecord l = batch.load_record(i);
+    if (l.router < 0 || static_cast<size_t>(l.router) >= routers_.size())
+      failed("recorder", "router " + std::to_string(l.router) + " is not in the layout");
+    const RouterInfo& info = layout_.routers[static_cast<size_t>(l.router)];
+    const bool negative = std::any_of(l.load.begin(), l.load.end(), [](int64_t n) { return n < 0; });
+    if (static_cast<int64_t>(l.load.size()) != info.branches || negative)
+      failed("recorder", "the loads of " + info.name + " are not those of " + std::to_string(info.branches) + " branches");
+  }
+}
+
 void ProfileAccumulator::find_labels(const BatchRecord& batch) {
   sequence_label_.clear();
   for (size_t i = 0; i < batch.sequences(); ++i) {
@@ -233,10 +246,10 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
     if (space >= 0 && static_cast<size_t>(space) < space_of_.size()) space_of_[static_cast<size_t>(space)] = static_cast<int32_t>(i);
   }
   check(batch);
+  check_loads(batch);
   last_ = batch.number;
   ++batches_;
-  const bool is_profiled = batch.part & kProfiled;
-  profiled_batches_ += is_profiled;
+  profiled_batches_ += (batch.part & kProfiled) != 0;
   std::fill(decision_of_router_.begin(), decision_of_router_.end(), -1);
   for (size_t i = 0; i < batch.decisions(); ++i)
     decision_of_router_[static_cast<size_t>(batch.decision(i).router)] = static_cast<int32_t>(i);
@@ -250,16 +263,34 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
     RouterLoads& loads = router.batch.loads;
     loads.clear();
     router.batch.cells_real = add_loads(d, info.fan_out, space.mask, loads);
-    router.total.add(router.batch);
-    if (is_profiled) router.profiled.add(router.batch);
-    if (is_profiled && space.cells.phase == Phase::decode) router.profiled_turns.add(router.batch);
-    if (windows_)
-      router.pyramid.add(batch.number, loads, [&](int32_t level, int64_t window, const RouterLoads& sum) {
-        windows_->loads({d.router, level, window}, sum);
-      });
+    count(batch, d.router, space.cells.phase);
     count_keys(router, d, space);
     count_pairs(batch, d, space);
   }
+  for (size_t i = 0; i < batch.load_records(); ++i) {
+    const LoadRecord l = batch.load_record(i);
+    CountedLoads& here = routers_[static_cast<size_t>(l.router)].batch;
+    here.loads.clear();
+    here.loads.batches = 1;
+    here.loads.load.assign(l.load.begin(), l.load.end());
+    here.loads.padded = here.loads.load;
+    here.cells_real = here.loads.cells =
+        std::accumulate(l.load.begin(), l.load.end(), int64_t{0}) / layout_.routers[static_cast<size_t>(l.router)].fan_out;
+    count(batch, l.router, Phase::forward);
+  }
+}
+
+// What the router's branches got in this batch, into everything that sums batches up.
+void ProfileAccumulator::count(const BatchRecord& batch, int32_t id, Phase phase) {
+  Router& router = routers_[static_cast<size_t>(id)];
+  router.total.add(router.batch);
+  const bool is_profiled = batch.part & kProfiled;
+  if (is_profiled) router.profiled.add(router.batch);
+  if (is_profiled && phase == Phase::decode) router.profiled_turns.add(router.batch);
+  if (!windows_) return;
+  router.pyramid.add(batch.number, router.batch.loads, [&](int32_t level, int64_t window, const RouterLoads& sum) {
+    windows_->loads({id, level, window}, sum);
+  });
 }
 
 void ProfileAccumulator::finish() {

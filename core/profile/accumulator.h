@@ -86,6 +86,8 @@ class ProfileAccumulator : public RecordSink {
   struct Edge;
   struct Space;
   void check(const BatchRecord& batch) const;
+  void check_loads(const BatchRecord& batch) const;
+  void count(const BatchRecord& batch, int32_t router, Phase phase);
   void count_keys(Router& router, const DecisionRecord& decision, const SpaceRecord& space);
   void count_pairs(const BatchRecord& batch, const DecisionRecord& decision, const SpaceRecord& space);
   void find_labels(const BatchRecord& batch);

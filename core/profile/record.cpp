@@ -37,6 +37,7 @@ void BatchRecord::clear() {
   items_.clear();
   spaces_.clear();
   decisions_.clear();
+  loads_.clear();
   sequences_.clear();
   ints_.clear();
   floats_.clear();
@@ -64,6 +65,12 @@ void BatchRecord::add_decision(const DecisionRecord& d) {
   decisions_.push_back({d.router, keep(ints_, d.choice), keep(ints_, d.padded), keep(ints_, d.ancestor), keep(floats_, d.weight),
                         keep(floats_, d.scores), keep(floats_, d.margin), keep(bits_, d.residency), keep(longs_, d.bytes_read),
                         d.score_columns});
+}
+
+void BatchRecord::add_loads(const LoadRecord& loads) { loads_.push_back({loads.router, keep(longs_, loads.load)}); }
+
+LoadRecord BatchRecord::load_record(size_t i) const {
+  return {loads_[i].router, slice(longs_, loads_[i].load.begin, loads_[i].load.count)};
 }
 
 void BatchRecord::add_sequence(std::string_view label, std::string_view text) {
@@ -98,8 +105,9 @@ std::string_view BatchRecord::text(size_t i) const { return {chars_.data() + seq
 
 size_t BatchRecord::bytes() const {
   return events.capacity() * sizeof(StepEvent) + guards.capacity() * sizeof(GuardCount) + items_.capacity() * sizeof(int64_t) +
-         spaces_.capacity() * sizeof(Space) + decisions_.capacity() * sizeof(Decision) + sequences_.capacity() * sizeof(Sequence) +
-         (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() + longs_.capacity() * sizeof(int64_t) + chars_.capacity();
+         spaces_.capacity() * sizeof(Space) + decisions_.capacity() * sizeof(Decision) + loads_.capacity() * sizeof(Loads) +
+         sequences_.capacity() * sizeof(Sequence) + (ints_.capacity() + floats_.capacity()) * 4 + bits_.capacity() +
+         longs_.capacity() * sizeof(int64_t) + chars_.capacity();
 }
 
 }  // namespace stormcell

@@ -96,6 +96,12 @@ struct DecisionRecord {
   int32_t score_columns = 0;            ///< what the router was given for a cell; 0: a score for each branch
 };
 
+/// What a router's branches got in a batch, where nobody kept who chose them: counts of other systems. In place of a decision.
+struct LoadRecord {
+  int32_t router = 0;
+  std::span<const int64_t> load;  ///< [branches]
+};
+
 /// Spans over a decision in host memory. Scores and ancestors are the caller's to add.
 DecisionRecord record_of(int32_t router, const DecisionView& decision);
 
@@ -121,6 +127,8 @@ class BatchRecord {
   void add_space(int32_t space, const CellTable& cells, std::span<const int32_t> mask = {}, std::span<const int32_t> tokens = {});
   /// Copies; each router at most once.
   void add_decision(const DecisionRecord& decision);
+  /// Copies; each router at most once, and no decision of it. The batch needs no cells of the router.
+  void add_loads(const LoadRecord& loads);
   /// Of each sequence in order: its label (empty: none) and, where inputs are recorded, its text.
   void add_sequence(std::string_view label, std::string_view text = {});
 
@@ -129,6 +137,8 @@ class BatchRecord {
   SpaceRecord space(size_t i) const;
   size_t decisions() const { return decisions_.size(); }
   DecisionRecord decision(size_t i) const;
+  size_t load_records() const { return loads_.size(); }
+  LoadRecord load_record(size_t i) const;
   size_t sequences() const { return sequences_.size(); }
   std::string_view label(size_t sequence) const;
   std::string_view text(size_t sequence) const;
@@ -149,6 +159,10 @@ class BatchRecord {
     Part choice, padded, ancestor, weight, scores, margin, residency, bytes_read;
     int32_t score_columns;
   };
+  struct Loads {
+    int32_t router;
+    Part load;
+  };
   struct Sequence {
     Part label, text;
   };
@@ -158,6 +172,7 @@ class BatchRecord {
   std::vector<int64_t> items_;
   std::vector<Space> spaces_;
   std::vector<Decision> decisions_;
+  std::vector<Loads> loads_;
   std::vector<Sequence> sequences_;
   std::vector<int32_t> ints_;
   std::vector<float> floats_;

@@ -64,9 +64,21 @@ std::optional<std::string> damage_of_session(const std::string& file, const Prog
 SessionRuns list_session_runs(const std::string& file, bool check, const Progress& progress) {
   if (check) SessionReader(file).check(progress);
   const auto data = read_session_data(file, 0, progress);
-  SessionRuns list{file,          data->model,         data->family, data->fingerprint, data->weights,      data->created,
-                   data->program, data->schema,        data->bytes,  data->parameters,  data->weight_bytes, {},
-                   check,         data->weights_stated};
+  SessionRuns list{file,
+                   data->model,
+                   data->family,
+                   data->fingerprint,
+                   data->weights,
+                   data->created,
+                   data->program,
+                   data->schema,
+                   data->bytes,
+                   data->parameters,
+                   data->weight_bytes,
+                   {},
+                   {},
+                   check,
+                   data->weights_stated};
   for (const RunContents& run : data->runs) {
     SessionRunLine& line = list.runs.emplace_back();
     line.id = run.line.id;
@@ -82,6 +94,7 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
       if (run.kept[k]) line.keeps.emplace_back(kKeptNames[k]);
     if (run.line.result) set_figures(*run.line.result, line);
   }
+  for (const StoredPlacement& p : SessionReader(file).placements()) list.placements.push_back({p.id, p.run, p.name, p.solver, p.created});
   return list;
 }
 
@@ -128,6 +141,9 @@ std::string to_json(const SessionRuns& list) {
     line["keeps"] = run.keeps;
     json["runs"].push_back(std::move(line));
   }
+  json["placements"] = Json::array();
+  for (const PlacementLine& p : list.placements)
+    json["placements"].push_back({{"placement", p.id}, {"run", p.run}, {"name", p.name}, {"solver", p.solver}, {"created", p.created}});
   return json_text(json);
 }
 

@@ -28,11 +28,17 @@ struct SessionRunLine {
   std::vector<std::string> keeps;  ///< "loads", "decisions", "texts", ...
   bool figures = false;            ///< compare and report have something to show
 };
+/// A placement that a search found, told from runs by its number.
+struct PlacementLine {
+  int64_t id = 0, run = 0;  ///< `run`: whose loads it was made for
+  std::string name, solver, created;
+};
 struct SessionRuns {
   std::string file, model, family, fingerprint, weights, created, program;
   int schema = 0;
   int64_t bytes = 0, parameters = 0, weight_bytes = 0;  ///< 0: not known
   std::vector<SessionRunLine> runs;                     ///< oldest first
+  std::vector<PlacementLine> placements;                ///< oldest first
   bool checked = false;                                 ///< all of the file was read
   bool weights_stated = true;                           ///< false: nobody said how they were made
 };

@@ -24,6 +24,7 @@ constexpr Owned kOwned[] = {
     {"batch", kNoRun},
     {"sequence", kNoRun},
     {"guard", kNoRun},
+    {"placement", kNoRun},
     {"batch_item", "NOT EXISTS(SELECT 1 FROM batch b WHERE b.id = batch_item.run * 4294967296 + batch_item.batch AND b.items IS NOT NULL)"},
     {"batch_space", kNoBatch},
     {"event", kNoBatch},
@@ -73,6 +74,8 @@ constexpr const char* kRules[] = {
     "SELECT 'the cells of a batch stand under another''s number' FROM batch_space WHERE id <> batch * 64 + space",
     "SELECT 'the cells of batch ' || (batch % 4294967296) || ' are of phase ' || phase FROM batch_space WHERE phase NOT BETWEEN 0 AND 2",
     "SELECT 'an input of run #' || run || ' has the number ' || number FROM sequence WHERE number < 0",
+    "SELECT 'placement #' || id || ' has the number of a run' FROM placement WHERE id < 1 OR id IN (SELECT id FROM run)",
+    "SELECT 'placement #' || id || ' is not JSON' FROM placement WHERE NOT json_valid(layout) OR NOT json_valid(summary)",
     "SELECT 'the piece of token ' || token || ' is no text' FROM piece WHERE token < 0 OR typeof(text) <> 'text'",
 };
 

@@ -123,8 +123,7 @@ void RunWriter::finish(RunStatus status, const std::string& summary) {
 
 void RunWriter::State::insert_run(const RunStart& start) {
   SessionWriterState& s = *session;
-  id = std::clamp<int64_t>(s.db.number("SELECT max(id) FROM run"), 0, kMostRuns) + 1;
-  if (id >= kMostRuns) bad_input(s.path, "the session is full of runs");
+  id = s.next_number();
   Statement insert(s.db,
                    "INSERT INTO run(id, model, kind, name, status, started, decisions, inputs, writer, config, machine, dataset) "
                    "VALUES(?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)");

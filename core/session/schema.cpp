@@ -82,6 +82,11 @@ CREATE TABLE annotation(run INTEGER, step INTEGER, key TEXT, value TEXT NOT NULL
     // Each sequence's own position: decoding goes on behind prompts of unlike lengths.
     R"sql(
 ALTER TABLE batch_space ADD COLUMN starts BLOB;
+)sql",
+    // Placements, which share the numbers of runs. Runs whose batches have loads and neither cells nor decisions: imported counts.
+    R"sql(
+CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, solver TEXT NOT NULL, created TEXT NOT NULL,
+  layout TEXT NOT NULL, summary TEXT NOT NULL);
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
@@ -108,6 +113,9 @@ CREATE TEMP VIEW annotation AS SELECT 0 AS run, 0 AS step, '' AS key, '' AS valu
                                   R"sql(
 CREATE TEMP VIEW IF NOT EXISTS batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask,
   tokens, columns, NULL AS starts FROM main.batch_space;
+)sql",
+                                  R"sql(
+CREATE TEMP VIEW placement AS SELECT 0 AS id, 0 AS run, '' AS name, '' AS solver, '' AS created, '' AS layout, '' AS summary WHERE 0;
 )sql"};
 static_assert(kAdapters.size() == kSchemaVersion);
 

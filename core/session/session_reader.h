@@ -94,6 +94,11 @@ class SessionReader {
   /// check(), where the file is no more than a moment's reading (64 MiB) and no run is being recorded into it; false: it was not looked at.
   bool check_if_small(const Progress& progress = {}) const;
 
+  /// Ascending by number.
+  std::vector<StoredPlacement> placements() const;
+  /// By number or name; empty: the newest. Error(bad_input) where there is none, which lists what there is.
+  StoredPlacement find_placement(std::string_view selector) const;
+
   /// Pages read from disk since opening.
   int64_t pages_read() const;
 

@@ -48,6 +48,17 @@ struct RunStart {
   std::function<std::string(int32_t)> piece;
 };
 
+/// A placement of a run's branches, as a search found it. Its number is no run's: "S.storm#4" names one or the other.
+struct StoredPlacement {
+  int64_t id = 0;       ///< given by the session
+  int64_t run = 0;      ///< whose loads it was made for
+  std::string name;     ///< free; "S.storm#name" finds it
+  std::string solver;   ///< "eplb"
+  std::string created;  ///< ISO 8601, UTC; given by the session
+  std::string layout;   ///< stormcell.placement/1
+  std::string summary;  ///< stormcell.place/1
+};
+
 struct SessionSummary {
   std::string id;       ///< random, made with the file
   std::string created;  ///< ISO 8601, UTC

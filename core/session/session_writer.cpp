@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -81,6 +82,12 @@ bool SessionWriterState::find_model(const ModelSummary& summary) {
   return true;
 }
 
+int64_t SessionWriterState::next_number() {
+  const int64_t last = std::max(db.number("SELECT max(id) FROM run"), db.number("SELECT max(id) FROM placement"));
+  if (last >= kMostRuns - 1) bad_input(path, "the session is full of runs");
+  return std::max<int64_t>(last, 0) + 1;
+}
+
 void SessionWriterState::prepare() {
   insert_batch =
       Statement(db,
@@ -129,6 +136,21 @@ const std::string& SessionWriter::path() const { return state_->path; }
 
 std::unique_ptr<RunWriter> SessionWriter::begin_run(const RunStart& start) {
   return std::unique_ptr<RunWriter>(new RunWriter(state_, start));
+}
+
+int64_t SessionWriter::add_placement(const StoredPlacement& p) {
+  SessionWriterState& s = *state_;
+  int64_t id = 0;
+  s.attempt([&] {
+    s.begin();
+    id = s.next_number();
+    Statement insert(s.db, "INSERT INTO placement(id, run, name, solver, created, layout, summary) VALUES(?,?,?,?,?,?,?)");
+    const std::string now = now_utc();
+    insert.bind(1, id).bind(2, p.run).bind(3, std::string_view(p.name)).bind(4, std::string_view(p.solver)).bind(5, std::string_view(now));
+    insert.bind(6, std::string_view(p.layout)).bind(7, std::string_view(p.summary)).run();
+    s.commit();
+  });
+  return id;
 }
 
 void SessionWriter::hold() {

@@ -41,6 +41,8 @@ class SessionWriter {
   SessionWriter& operator=(const SessionWriter&) = delete;
 
   std::unique_ptr<RunWriter> begin_run(const RunStart& start);
+  /// Adds a placement and commits it; returns its number.
+  int64_t add_placement(const StoredPlacement& placement);
   /// From now on nothing is committed, so that all of it can be taken back: what is imported is there whole, or as far as it was kept,
   /// or not at all. Other writers of the file wait meanwhile, and its readers see what was there before.
   void hold();

@@ -27,6 +27,8 @@ struct SessionWriterState {
   void open(const ModelSummary& summary);
   bool find_model(const ModelSummary& summary);
   void prepare();
+  /// Of the next run or placement.
+  int64_t next_number();
   void begin() {
     if (!broken.empty()) failed(path, broken);
     if (!db.handle()) failed(path, "the session was closed");

@@ -56,6 +56,16 @@ class CheckedSink : public TraceSink {
     }
     ++batches_;
   }
+  void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
+    must(begun_ && header_.counts, "says that loads come");
+    must(router >= 0 && static_cast<size_t>(router) < header_.routers.size(), "loads are of a router");
+    must(static_cast<int64_t>(counts.size()) == header_.routers[static_cast<size_t>(router)].branches, "a load for each branch");
+    must(step == step_ ? router > router_ : step == step_ + 1 && router == 0, "steps and their routers ascend");
+    for (const int64_t count : counts) must(count >= 0, "counts");
+    step_ = step, router_ = router;
+    batches_ = step + 1;
+    rows_ += static_cast<int64_t>(counts.size());
+  }
   int64_t rows() const { return rows_; }
   int64_t batches() const { return batches_; }
 
@@ -65,7 +75,8 @@ class CheckedSink : public TraceSink {
   }
   bool begun_ = false;
   TraceHeader header_;
-  int64_t rows_ = 0, batches_ = 0;
+  int64_t rows_ = 0, batches_ = 0, step_ = -1;
+  int32_t router_ = -1;
 };
 
 }  // namespace stormcell::fuzz

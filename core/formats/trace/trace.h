@@ -42,11 +42,13 @@ struct TraceHeader {
   std::vector<TraceRouter> routers;              ///< those of a stack in the order in which cells meet them
   std::map<std::string, std::string> origin;     ///< what the trace says of itself, as it stands there
   std::vector<std::string> lacks;                ///< what it does not have, of kTraceFacts
+  bool counts = false;                           ///< it comes as loads of steps, without the choices of single cells
+  int32_t model_layers = 0;                      ///< of the model, those without branches included; 0: not known
 };
 
 /// What a trace may have and may lack.
-inline constexpr std::string_view kTraceFacts[] = {"model",   "branches",  "requests",     "positions", "phases",
-                                                   "weights", "residency", "branch_bytes", "timings"};
+inline constexpr std::string_view kTraceFacts[] = {"model",     "branches", "k",       "decisions", "steps",        "requests",
+                                                   "positions", "phases",   "weights", "residency", "branch_bytes", "timings"};
 
 /// One stack's cells of a batch.
 struct TraceCells {
@@ -65,12 +67,14 @@ struct TraceDecision {
   std::span<const int64_t> bytes_read;  ///< [n, fan_out]; empty: branch_bytes where it was a miss, else none
 };
 
-/// Takes a trace: begin() once, then batches in the order of the trace. Both may throw.
+/// Takes a trace: begin() once, then batches, or loads where the header says so, in the order of the trace. All may throw.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void begin(const TraceHeader& header) = 0;
   virtual void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) = 0;
+  /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
+  virtual void loads(int64_t step, int32_t router, std::span<const int64_t> counts) = 0;
 };
 
 /// What is known of the model from its config.json or from options, beside the trace.
@@ -78,6 +82,7 @@ struct TracedModel {
   std::string source;  ///< the file, empty: nothing is known
   std::string name, family;
   int32_t branches = 0;             ///< 0: not known
+  int32_t k = 0;                    ///< choices of a cell, 0: not known
   int32_t layers = 0;               ///< of the model, those without branches included
   std::vector<int32_t> moe_layers;  ///< numbers of those with branches
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch, 0: not known
@@ -85,7 +90,7 @@ struct TracedModel {
 /// From a config.json, by the names of the known families; Error(bad_input) where it has no branches.
 TracedModel read_traced_model(const std::string& config_json);
 
-/// A row is one choice of one cell at one router.
+/// A row is one choice of one cell at one router; of loads it is the count of one branch in one step.
 struct TraceCounts {
   int64_t rows_read = 0;
   int64_t rows_skipped = 0;  ///< of layers without branches, which some systems fill with zeros
@@ -119,6 +124,8 @@ bool is_route_trace_csv(std::string_view content);
 TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_router_trace_json(std::string_view content);
 TraceCounts read_router_trace_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_logical_count_json(std::string_view content);
+TraceCounts read_logical_count_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_native_trace(std::string_view content);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_npy_trace(std::string_view content);

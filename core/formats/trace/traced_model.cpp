@@ -56,6 +56,7 @@ TracedModel read_traced_model(const std::string& path) {
   model.layers = static_cast<int32_t>(first_of(config, {"num_hidden_layers"}, 1, kMostTracedLayers, path));
   for (int32_t i = 0; i < model.layers; ++i)
     if (has_branches(config, i, path)) model.moe_layers.push_back(i);
+  model.k = static_cast<int32_t>(first_of(config, {"num_experts_per_tok", "num_experts_per_token"}, 1, kMostTracedChoices, path));
   model.hidden = first_of(config, {"hidden_size", "d_model"}, 1, int64_t{1} << 24, path);
   model.ffn = first_of(config, {"moe_intermediate_size", "intermediate_size", "d_ff"}, 1, int64_t{1} << 24, path);
   if (const auto type = config.find("model_type"); type != config.end() && type->is_string()) model.family = type->get<std::string>();

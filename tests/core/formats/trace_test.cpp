@@ -41,6 +41,7 @@ class TraceTest : public QObject {
   std::string sample(const QString& format) const {
     if (format == "route-trace") return route_trace({2, 5, 2, 3, 4, 2});
     if (format == "router-trace") return router_trace({2, 5, 2, 6});
+    if (format == "logical-count") return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
     if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
     return native_trace(scratch_);
   }

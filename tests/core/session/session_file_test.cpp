@@ -53,9 +53,10 @@ class SessionFileTest : public QObject {
     RunLayout chained = two_stacks();
     chained.edges = chain_edges(chained);  // schema 1 knew nothing else
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
-    // Back to front, what schemas 4, 3 and 2 brought.
+    // Back to front, what schemas 5, 4, 3 and 2 brought.
     execute(path,
-            "DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX batch_space_by_phase; DROP INDEX pair_window_place;"
+            "DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX batch_space_by_phase; DROP "
+            "INDEX pair_window_place;"
             "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP COLUMN part;"
             "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN starts; ALTER TABLE batch_space DROP COLUMN columns; "
             "ALTER TABLE model DROP COLUMN form");
@@ -66,6 +67,7 @@ class SessionFileTest : public QObject {
     {
       const SessionReader reader(path);
       QCOMPARE(reader.summary().schema, 1);
+      QVERIFY(reader.placements().empty());
       QVERIFY(!reader.has_pieces() && reader.pieces(std::vector<int32_t>{1}).empty());
       QVERIFY(reader.layout(1) == chained);
       QVERIFY(reader.transitions(1, 2, 3, {0, 20}).total() > 0);
@@ -79,7 +81,7 @@ class SessionFileTest : public QObject {
     layout.routers[1].branch_bytes = int64_t{1} << 40;
     make_session(path, 20, some_run("second", layout));
     const SessionReader reader(path);
-    QCOMPARE(reader.summary().schema, 4);
+    QCOMPARE(reader.summary().schema, 5);
     QCOMPARE(reader.summary().model.form, std::string());  // nobody knows
     QVERIFY(reader.layout(1) == chained);
     QVERIFY(reader.layout(2) == layout);

@@ -37,7 +37,7 @@ class SessionRefusedTest : public QObject {
     QTest::newRow("an SQLite file without tables") << "bare"
                                                    << "an SQLite file, but not a session";
     QTest::newRow("newer") << "newer"
-                           << "a session of schema 7, this program knows schemas up to 4 (use a newer Stormcell)";
+                           << "a session of schema 7, this program knows schemas up to 5 (use a newer Stormcell)";
     QTest::newRow("truncated") << "truncated"
                                << "the file is damaged";
   }

@@ -59,7 +59,7 @@ class SessionRunsTest : public QObject {
     QCOMPARE(reader.summary().model.name, std::string("switch-tiny"));
     QCOMPARE(reader.summary().model.json, std::string("{\"parameters\":42}"));
     QCOMPARE(reader.summary().id.size(), size_t{32});
-    QCOMPARE(reader.summary().schema, 4);
+    QCOMPARE(reader.summary().schema, 5);
     QCOMPARE(reader.summary().model.form, std::string("sampled-256"));
     const auto runs = reader.runs();
     QCOMPARE(runs.size(), size_t{1});

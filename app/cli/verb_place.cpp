@@ -1,0 +1,84 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/numbers_text.h"
+#include "app/cli/options.h"
+#include "core/base/bounded_number.h"
+#include "core/base/counted.h"
+#include "core/base/listed_words.h"
+#include "core/exports/text_output.h"
+#include "core/planning/cluster_file.h"
+#include "core/planning/place.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string to_text(const PlaceFigures& f) {
+  std::vector<std::vector<std::string>> about = {
+      {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
+      {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
+                      std::to_string(f.slot_count / f.ranks) + " slots of a layer on each, " +
+                      counted(f.slot_count - f.branches, "spare slot")},
+      {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) + ": fitted to " +
+                    counted(f.steps_fit, "step") + ", judged on " + (f.steps_held_out > 0 ? count_text(f.steps_held_out) : "none") +
+                    " behind"}};
+  if (f.slot_bytes && f.slot_count > f.branches)
+    about.push_back({"spare slots", "take " + bytes_text(*f.slot_bytes * (f.slot_count - f.branches) / f.ranks) + " of each GPU"});
+  about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the contiguous layout"});
+  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  std::vector<std::vector<std::string>> rows = {{"layout", "imbalance, fitted", "held out"}};
+  for (const LayoutLine& line : f.layouts)
+    rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-"});
+  return table_text(about, {}) + "\n" + table_text(rows, {1, 2}) +
+         "\nimbalance: largest / mean load of a GPU - 1, mean over layers; loads alone, no traffic\n\nadvice     " + f.advice +
+         "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
+}
+
+class PlaceVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    add_argument(app, "SESSION", place_.session, "S.storm, S.storm#3 or S.storm#name (the newest run): whose loads");
+    add_text(app, "--cluster", place_.cluster, "preset:NAME of those below, or a JSON file of the same form", "CLUSTER");
+    add_text(app, "--solver", place_.solver, "one of those below (eplb)", "SOLVER");
+    add_whole_number(app, "--redundant", place_.redundant, 0, "spare slots of a layer, on all GPUs together (0)");
+    add_whole_number(app, "--groups", place_.groups, 1,
+                     "groups of consecutive experts that EPLB keeps on one node (what the model's config.json says, else none)");
+    app.add_option_function<std::string>(
+           "--fit-fraction",
+           [this](const std::string& text) {
+             place_.fit_fraction = bounded_number<double>("--fit-fraction", text, {0, 1});
+           },
+           "share of the steps that it is fitted to; the rest judges (0.7)")
+        ->type_name("SHARE");
+    add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
+    add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
+    add_json_option(app, json_);
+    std::string footer = "clusters:";
+    for (const std::string& name : cluster_presets()) footer += "\n  preset:" + name;
+    footer += "\nsolvers:";
+    for (const PlacementSolver& s : placement_solvers()) footer += "\n  " + std::string(s.id) + ": " + std::string(s.summary);
+    app.footer(footer);
+  }
+
+  int execute(Console& console) override {
+    TextOutput json(json_);
+    if (json.is_standard_output()) console.take_standard_output();
+    const PlaceFigures figures = place(place_, console.progress());
+    for (const std::string& w : figures.warnings) console.warning(w);
+    json.write(to_json(figures));
+    json.finish();
+    console.print(to_text(figures));
+    return 0;
+  }
+
+ private:
+  PlaceOptions place_;
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_place() { return std::make_unique<PlaceVerb>(); }
+
+}  // namespace stormcell::cli

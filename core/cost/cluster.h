@@ -1,0 +1,23 @@
+// Nodes, GPUs and what lies between them, as figures that a closed form takes.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stormcell {
+
+/// One kind of GPU in equal nodes. Rates are of one GPU and one direction.
+struct Cluster {
+  std::string name;
+  int32_t nodes = 1, gpus_per_node = 1;
+  std::string gpu;
+  double memory_bytes = 0, memory_bytes_per_s = 0, flops_per_s = 0;
+  std::string fabric;  ///< between the GPUs of a node
+  double fabric_bytes_per_s = 0;
+  std::string network;  ///< between nodes; empty: there is one node
+  double network_bytes_per_s = 0;
+  std::vector<std::string> sources;  ///< where the figures are from
+  int32_t ranks() const { return nodes * gpus_per_node; }
+};
+
+}  // namespace stormcell

@@ -1,0 +1,45 @@
+// Which rank holds which branch, as slots: every rank has equally many, a branch may stand in several (replicas).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stormcell {
+
+/// Slots of one layer: [slots] the branch in each. Slot s is on rank s / (slots / ranks).
+using LayerSlots = std::vector<int32_t>;
+
+struct Placement {
+  int32_t ranks = 1;
+  int32_t branches = 1;
+  std::vector<LayerSlots> layers;  ///< by router; all of one length, a multiple of `ranks`
+  /// Of each layer. (Not `slots`, a keyword of Qt, whose tests see this header.)
+  int32_t slot_count() const { return layers.empty() ? 0 : static_cast<int32_t>(layers[0].size()); }
+  int32_t slots_of_rank() const { return slot_count() / ranks; }
+  bool operator==(const Placement&) const = default;
+};
+
+/// What is wrong with a placement, in words with the layer; empty: every branch stands somewhere and everything fits.
+std::string placement_fault(const Placement& placement);
+
+/// Branch b in slot b, spare slots hold the first branches again: what servers begin with. `slot_count` is a multiple of `ranks`, at
+/// least `branches`.
+Placement contiguous_placement(size_t layers, int32_t branches, int32_t slot_count, int32_t ranks);
+
+/// [branches] in how many slots each stands.
+std::vector<int32_t> replicas_of(const LayerSlots& layer, int32_t branches);
+
+/// [ranks] what each rank computes of a layer, where replicas share their branch's load evenly. `load`: [branches].
+std::vector<double> loads_of_ranks(const LayerSlots& layer, int32_t ranks, std::span<const double> load);
+
+/// max / mean - 1; 0 without load.
+double imbalance_of_ranks(std::span<const double> loads);
+
+/// Layers in which two slots of one rank hold the same branch: the second brings nothing.
+int32_t layers_with_idle_replicas(const Placement& placement);
+
+/// Slots whose branch is not on their rank in `before`: weights that a server must move. Both of one shape.
+int64_t moved_slots(const Placement& before, const Placement& after);
+
+}  // namespace stormcell

@@ -1,0 +1,103 @@
+#include "core/planning/cluster_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
+#include "core/models/model.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int64_t kMostRanks = 65536;
+
+fs::path preset_folder() { return fs::path(resources_folder()) / "clusters"; }
+
+/// Reads one file; every complaint names it and the key.
+class ClusterReader {
+ public:
+  explicit ClusterReader(const std::string& path) : path_(path), json_(read_json_file(path)) {}
+
+  Cluster read() {
+    if (text_at(json_, "schema") != "stormcell.cluster/1") wrong("schema is not \"stormcell.cluster/1\"");
+    Cluster c;
+    c.name = text_at(json_, "name");
+    if (c.name.empty()) c.name = fs::path(path_).stem().string();
+    c.nodes = count(json_, "nodes"), c.gpus_per_node = count(json_, "gpus_per_node");
+    if (int64_t{c.nodes} * c.gpus_per_node > kMostRanks) wrong("has more than " + std::to_string(kMostRanks) + " GPUs");
+    const Json& gpu = part("gpu");
+    c.gpu = text_at(gpu, "name");
+    c.memory_bytes = rate(gpu, "gpu.memory_bytes", "memory_bytes");
+    c.memory_bytes_per_s = rate(gpu, "gpu.memory_bytes_per_s", "memory_bytes_per_s");
+    c.flops_per_s = rate(gpu, "gpu.flops_per_s", "flops_per_s");
+    const Json& fabric = part("fabric");
+    c.fabric = text_at(fabric, "name");
+    c.fabric_bytes_per_s = rate(fabric, "fabric.bytes_per_s", "bytes_per_s");
+    if (c.nodes > 1) {
+      const Json& network = part("network");
+      c.network = text_at(network, "name");
+      c.network_bytes_per_s = rate(network, "network.bytes_per_s", "bytes_per_s");
+    }
+    for (const Json& source : list_at(json_, "sources"))
+      if (source.is_string()) c.sources.push_back(source.get<std::string>());
+    return c;
+  }
+
+ private:
+  [[noreturn]] void wrong(const std::string& what) const {
+    bad_input(path_, what, "resources/clusters/2x8-h100.json shows what a cluster is");
+  }
+
+  const Json& part(const char* key) const {
+    const Json& value = value_at(json_, key);
+    if (!value.is_object())
+      wrong(std::string(key) + " is missing" + (std::string(key) == "network" ? ", and there are several nodes" : ""));
+    return value;
+  }
+  int32_t count(const Json& of, const char* key) const {
+    const int64_t value = whole_at(of, key);
+    if (value < 1 || value > kMostRanks) wrong(std::string(key) + " is no whole number from 1 to " + std::to_string(kMostRanks));
+    return static_cast<int32_t>(value);
+  }
+  double rate(const Json& of, const std::string& name, const char* key) const {
+    const double value = real_at(of, key);
+    if (!(value > 0) || !std::isfinite(value)) wrong(name + " is no number above 0");
+    return value;
+  }
+
+  std::string path_;
+  Json json_;
+};
+
+}  // namespace
+
+std::vector<std::string> cluster_presets() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(preset_folder(), error))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Cluster read_cluster(const std::string& spec) {
+  constexpr std::string_view kPreset = "preset:";
+  if (spec.empty()) bad_input("--cluster", "is missing", "preset:NAME or a JSON file");
+  if (!spec.starts_with(kPreset)) return ClusterReader(spec).read();
+  const std::string name = spec.substr(kPreset.size());
+  const std::vector<std::string> known = cluster_presets();
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    bad_input("--cluster", "there is no preset " + in_quotes(name), "one of " + joined(known));
+  return ClusterReader((preset_folder() / (name + ".json")).string()).read();
+}
+
+}  // namespace stormcell

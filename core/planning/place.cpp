@@ -1,0 +1,231 @@
+#include "core/planning/place.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/cost/cluster.h"
+#include "core/formats/file_text.h"
+#include "core/formats/json_fields.h"
+#include "core/formats/json_file.h"
+#include "core/placement/eplb.h"
+#include "core/placement/placement_text.h"
+#include "core/planning/cluster_file.h"
+#include "core/planning/step_loads.h"
+#include "core/readings/session_lookup.h"
+#include "core/session/session_writer.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array kSolvers = {
+    PlacementSolver{"eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load"},
+    PlacementSolver{"keep", "the contiguous layout that servers begin with"},
+};
+constexpr std::array kPlannedSolvers = {"load", "joint", "exact"};
+
+const PlacementSolver& find_solver(std::string_view id) {
+  std::string known;
+  for (const PlacementSolver& solver : kSolvers) {
+    if (solver.id == id) return solver;
+    add_to_list(known, solver.id);
+  }
+  const bool planned = std::find(kPlannedSolvers.begin(), kPlannedSolvers.end(), id) != kPlannedSolvers.end();
+  bad_input("--solver", in_quotes(id) + " is " + (planned ? "not in this version" : "no solver"), "one of " + known);
+}
+
+constexpr int64_t kMostSlots = 1 << 20;  // of a layer
+
+bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
+
+/// All that a search is about.
+struct Task {
+  Cluster cluster;
+  RunSummary run;
+  RunLayout layout;
+  SplitLoads loads;
+  EplbShape shape;
+  int32_t branches = 0;
+};
+
+/// All routers of one number of branches: servers place them alike.
+int32_t branches_of(const RunLayout& layout, const std::string& session) {
+  if (layout.routers.empty()) bad_input(session, "the run has no routers", "name another run");
+  const RouterInfo& first = layout.routers[0];
+  for (const RouterInfo& r : layout.routers)
+    if (r.branches != first.branches)
+      bad_input(session, r.name + " has " + counted(r.branches, "branch") + ", " + first.name + " has " + std::to_string(first.branches),
+                "only layers of equally many experts are placed");
+  return first.branches;
+}
+
+void find_shape(const PlaceOptions& options, const nlohmann::json& about, Task& task) {
+  const int64_t groups = options.groups > 0 ? options.groups : std::max<int64_t>(whole_at(about, "groups"), 1);
+  const int64_t all = task.branches + options.redundant;
+  if (all > kMostSlots) bad_input("--redundant", "makes " + std::to_string(all) + " slots a layer", "name fewer");
+  task.shape = {static_cast<int32_t>(all), static_cast<int32_t>(std::min<int64_t>(groups, task.branches)), task.cluster.nodes,
+                task.cluster.ranks()};
+  if (all % task.shape.ranks) {
+    const int64_t up = task.shape.ranks - all % task.shape.ranks;
+    bad_input("--redundant",
+              std::to_string(task.branches) + " experts and " + std::to_string(options.redundant) + " spare slots do not divide among " +
+                  std::to_string(task.shape.ranks) + " GPUs",
+              "name " + std::to_string(options.redundant + up));
+  }
+  if (const std::string fault = eplb_fault(task.shape, task.branches); !fault.empty())
+    bad_input(options.groups > 0 ? "--groups" : "--cluster", fault, "choose another number");
+}
+
+std::vector<std::vector<float>> as_floats(const LayerLoads& loads) {
+  std::vector<std::vector<float>> out;
+  for (const std::vector<double>& layer : loads) out.emplace_back(layer.begin(), layer.end());
+  return out;
+}
+
+double mean_imbalance(const Placement& placement, const LayerLoads& loads) {
+  double sum = 0;
+  for (size_t l = 0; l < loads.size(); ++l) sum += imbalance_of_ranks(loads_of_ranks(placement.layers[l], placement.ranks, loads[l]));
+  return sum / static_cast<double>(loads.size());
+}
+
+LayoutLine line_of(const std::string& name, const Placement& placement, const SplitLoads& loads) {
+  LayoutLine line{name, {mean_imbalance(placement, loads.fit), {}, {}, {}}, {}};
+  if (loads.steps_held_out > 0) line.held_out = LayoutFigures{mean_imbalance(placement, loads.held_out), {}, {}, {}};
+  return line;
+}
+
+/// By what judges: the rest where there is one, else what was fitted to.
+double judged(const LayoutLine& line) { return line.held_out ? line.held_out->imbalance : line.fit.imbalance; }
+
+std::string advice_of(const std::vector<LayoutLine>& layouts) {
+  const double contiguous = judged(layouts[0]), eplb = judged(layouts[1]), result = judged(layouts[2]);
+  const std::string where = layouts[2].held_out ? "on the steps held out" : "on the one step that there is, to which it was fitted";
+  if (contiguous <= eplb && contiguous <= result) return "stay: nothing is more even than the contiguous layout " + where;
+  if (eplb <= result) return "eplb: nothing is more even than what its rule gives " + where;
+  return "result: it is the most even one " + where;
+}
+
+std::vector<std::string> warnings_of(const Placement& result, const SplitLoads& loads) {
+  std::vector<std::string> warnings;
+  if (const int32_t layers = layers_with_idle_replicas(result); layers > 0)
+    warnings.push_back("in " + counted(layers, "layer") +
+                       " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
+  if (loads.steps_held_out == 0)
+    warnings.emplace_back("the data are one step: nothing is held out, so the figures are those that were fitted");
+  return warnings;
+}
+
+int64_t store(const PlaceOptions& options, const SessionReader& session, const Task& task, const Placement& result, PlaceFigures& figures) {
+  NamedPlacement named{result, {}, {}, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
+  for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name), named.numbers.push_back(r.layer);
+  StoredPlacement stored;
+  stored.run = task.run.id;
+  stored.name = options.name.empty() ? figures.solver : options.name;
+  stored.solver = figures.solver;
+  stored.layout = to_json(named);
+  stored.summary = to_json(figures);
+  SessionWriter writer(session.path(), session.summary().model);
+  const int64_t id = writer.add_placement(stored);
+  writer.close();
+  return id;
+}
+
+Task read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, const Progress& progress) {
+  Task task;
+  task.cluster = read_cluster(options.cluster);
+  task.run = choose_run(session, selector, has_batches, "holds no batch yet");
+  task.layout = session.layout(task.run.id);
+  task.branches = branches_of(task.layout, session.path());
+  find_shape(options, json_or_null(task.run.dataset), task);
+  task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
+  return task;
+}
+
+Json json_of(const LayoutFigures& f) {
+  const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  return {{"imbalance", f.imbalance},
+          {"cross_pairs", known(f.cross_pairs)},
+          {"remote_bytes", known(f.remote_bytes)},
+          {"objective", known(f.objective)}};
+}
+
+void check_options(const PlaceOptions& options) {
+  find_solver(options.solver);
+  if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
+    bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
+  if (!(options.fit_fraction > 0) || options.fit_fraction > 1) bad_input("--fit-fraction", "is no share above 0 and at most 1", "0.7");
+}
+
+}  // namespace
+
+std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
+
+PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
+  const Clock::time_point begin = Clock::now();
+  check_options(options);
+  const SessionPath path = parse_session_path(options.session);
+  const SessionReader session(path.file);
+  const Task task = read_task(options, session, path.run, progress);
+  PlaceFigures f;
+  f.session = path.file, f.model = session.summary().model.name, f.cluster = task.cluster.name;
+  f.run = task.run.id, f.solver = options.solver, f.phase = options.phase, f.fit_fraction = options.fit_fraction;
+  f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
+  f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
+  f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
+  const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
+  const Placement eplb = eplb_placement(as_floats(task.loads.fit), task.shape);
+  const Placement& result = options.solver == "keep" ? contiguous : eplb;
+  f.layouts = {line_of("contiguous", contiguous, task.loads), line_of("eplb", eplb, task.loads), line_of("result", result, task.loads)};
+  f.moved_slots = moved_slots(contiguous, result);
+  int64_t bytes = 0;
+  const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
+    bytes += r.branch_bytes;
+    return r.branch_bytes > 0;
+  });
+  if (sized) f.slot_bytes = bytes;
+  f.advice = advice_of(f.layouts);
+  f.warnings = warnings_of(result, task.loads);
+  const nlohmann::json about = json_or_null(task.run.dataset);
+  for (const nlohmann::json& fact : list_at(about, "lacks"))
+    if (fact.is_string()) f.lacks.push_back(fact.get<std::string>());
+  f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  f.placement = store(options, session, task, result, f);
+  return f;
+}
+
+std::string to_json(const PlaceFigures& f) {
+  Json json = json_of_verb("place");
+  json["session"] = f.session;
+  json["run"] = f.run;
+  json["placement"] = f.placement > 0 ? Json(f.placement) : Json();
+  json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}};
+  json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}};
+  json["solver"] = f.solver;
+  json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
+  json["slots"] = f.slot_count;
+  json["fit_fraction"] = f.fit_fraction;
+  json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
+  json["residence"] = nullptr;  // only loads are looked at: nobody asks where tokens live
+  json["seconds"] = f.seconds;
+  json["layouts"] = Json::array();
+  for (const LayoutLine& line : f.layouts)
+    json["layouts"].push_back(
+        {{"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}});
+  json["moved_slots"] = f.moved_slots;
+  json["slot_bytes"] = f.slot_bytes ? Json(*f.slot_bytes) : Json();
+  json["bound"] = nullptr;
+  json["advice"] = f.advice;
+  json["lacks"] = f.lacks;
+  json["warnings"] = f.warnings;
+  return json_text(json);
+}
+
+}  // namespace stormcell

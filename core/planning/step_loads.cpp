@@ -1,0 +1,61 @@
+#include "core/planning/step_loads.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kStepsAtATime = 256;
+
+/// Numbers of the steps, ascending.
+std::vector<int64_t> steps_of(const SessionReader& session, int64_t run, const std::string& phase) {
+  std::vector<int64_t> steps;
+  if (phase.empty()) {
+    for (const BatchSummary& batch : session.batches(run)) steps.push_back(batch.number);
+  } else {
+    for (const SpaceOfBatch& s : session.batches_of_phase(run, phase == "decode" ? Phase::decode : Phase::prefill, {}))
+      if (steps.empty() || steps.back() != s.batch) steps.push_back(s.batch);
+  }
+  return steps;
+}
+
+void add(const RouterLoads& loads, std::vector<double>& sum) {
+  const std::vector<int64_t> real = loads.real();
+  for (size_t b = 0; b < sum.size(); ++b) sum[b] += static_cast<double>(real[b]);
+}
+
+}  // namespace
+
+SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, const std::string& phase,
+                            double fit_fraction, const Progress& progress) {
+  const std::vector<int64_t> steps = steps_of(session, run, phase);
+  if (steps.empty())
+    bad_input(session.path(), "run #" + std::to_string(run) + " has no step" + (phase.empty() ? "" : " of " + phase),
+              phase.empty() ? "name another run" : "leave --phase out");
+  const auto all = static_cast<int64_t>(steps.size());
+  SplitLoads out;
+  out.steps_fit = all == 1 ? 1 : std::clamp<int64_t>(std::llround(fit_fraction * static_cast<double>(all)), 1, all);
+  out.steps_held_out = all - out.steps_fit;
+  const auto routers = static_cast<int64_t>(layout.routers.size());
+  for (int64_t r = 0; r < routers; ++r) {
+    progress.report("reading loads", r, routers);
+    const auto branches = static_cast<size_t>(layout.routers[static_cast<size_t>(r)].branches);
+    std::vector<double> fit(branches), held_out(branches);
+    size_t next = 0;  // of `steps`
+    for (int64_t first = 0; next < steps.size(); first += kStepsAtATime) {
+      const int64_t end = first + kStepsAtATime;
+      if (steps[next] >= end) continue;
+      const std::vector<RouterLoads> windows = session.loads(run, static_cast<int32_t>(r), 0, {first, end});
+      for (; next < steps.size() && steps[next] < end; ++next)
+        add(windows[static_cast<size_t>(steps[next] - first)], static_cast<int64_t>(next) < out.steps_fit ? fit : held_out);
+    }
+    out.fit.push_back(std::move(fit));
+    out.held_out.push_back(std::move(held_out));
+  }
+  return out;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,25 @@
+// Loads of a run's steps: what is fitted to, and what judges.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/session/session_reader.h"
+
+namespace stormcell {
+
+/// [layers][branches] of real cells, summed over steps.
+using LayerLoads = std::vector<std::vector<double>>;
+
+struct SplitLoads {
+  LayerLoads fit, held_out;
+  int64_t steps_fit = 0, steps_held_out = 0;
+};
+
+/// The first `fit_fraction` of the steps (batches) to fit, the others to judge; one step: all of it to fit. `phase`: of these batches
+/// alone, empty: of all. Error(bad_input) where no step remains.
+SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, const std::string& phase,
+                            double fit_fraction, const Progress& progress);
+
+}  // namespace stormcell

@@ -1,0 +1,150 @@
+// Counts in, a placement, a file for the server out; and what is refused on the way.
+#include <cmath>
+
+#include "tests/contract/imports.h"
+
+namespace stormcell::testing {
+namespace {
+
+// The published example of the EPLB rule, below a layer without experts.
+const char* const kCounts =
+    R"({"logical_count": [[0,0,0,0,0,0,0,0,0,0,0,0],
+ [90,132,40,61,104,165,39,4,73,56,183,86], [20,107,104,64,19,197,187,157,172,86,16,27]]})";
+const char* const kTwoNodes = R"({"schema": "stormcell.cluster/1", "nodes": 2, "gpus_per_node": 4,
+ "gpu": {"name": "g", "memory_bytes": 8e10, "memory_bytes_per_s": 3e12, "flops_per_s": 9e14},
+ "fabric": {"name": "f", "bytes_per_s": 4e11}, "network": {"name": "n", "bytes_per_s": 5e10}})";
+
+}  // namespace
+
+class ContractPlaceTest : public QObject, private Imports {
+  Q_OBJECT
+
+  std::string counted_session(const std::string& name, const std::string& counts = kCounts) {
+    const std::string session = scratch_.path(name + ".storm");
+    imported(scratch_.write(name + ".json", counts), session);
+    return session;
+  }
+  Json placed(const std::string& session, const Arguments& more = {}) {
+    Arguments arguments = {"place", session, "--json", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json_of(arguments);
+  }
+
+ private slots:
+  void the_published_example_goes_from_counts_to_the_servers_file() {
+    const std::string session = counted_session("published"), cluster = scratch_.write("two.json", kTwoNodes);
+    const Json j = placed(session, {"--cluster", cluster, "--redundant", "4", "--groups", "4"});
+    QCOMPARE(j["schema"].get<std::string>(), std::string("stormcell.place/1"));
+    QCOMPARE(j["layouts"].size(), size_t{3});
+    QCOMPARE(j["layouts"][1]["name"].get<std::string>(), std::string("eplb"));
+    QVERIFY(std::abs(j["layouts"][1]["fit"]["imbalance"].get<double>() - (.208 + .242) / 2) < 1e-3);
+    QVERIFY(j["layouts"][1]["held_out"].is_null() && j["bound"].is_null() && j["layouts"][1]["fit"]["cross_pairs"].is_null());
+    QVERIFY(j["advice"].get<std::string>().starts_with("eplb: "));
+    const Json map = Json::parse(run_program({"export", session, "--format", "sglang"}).out);
+    const Json expected = Json::parse(R"({"physical_to_logical_map": [[0,1,2,3,4,5,6,7,8,9,10,11,0,1,2,3],
+ [5,6,5,7,8,4,3,4,10,9,10,2,0,1,11,1], [7,10,6,8,6,11,8,9,2,4,5,1,5,0,3,1]]})");
+    QVERIFY(map == expected);
+    VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
+  }
+
+  void the_steps_behind_judge() {
+    std::string steps;
+    for (int i = 0; i < 10; ++i) steps += std::string(i ? "," : "") + (i < 7 ? "[[8,1,1,8]]" : "[[1,8,8,1]]");
+    const std::string session = counted_session("steps", "{\"logical_count\": [" + steps + "]}");
+    const std::string cluster = scratch_.write("one.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+    const Json j = placed(session, {"--cluster", cluster});
+    QCOMPARE(j["steps"]["fit"].get<int64_t>(), int64_t{7});
+    QCOMPARE(j["steps"]["held_out"].get<int64_t>(), int64_t{3});
+    QVERIFY(std::abs(j["layouts"][0]["fit"]["imbalance"].get<double>()) < 1e-9);
+    QVERIFY(j["advice"].get<std::string>().starts_with("stay: "));
+    const Json analysis = analyzed(session);
+    QVERIFY((loads_of(analysis, 0) == std::vector<int64_t>{59, 31, 31, 59}));
+    QVERIFY(analysis["model"]["k"].is_null());
+    QCOMPARE(analysis["batches"].get<int64_t>(), int64_t{10});
+  }
+
+  void placements_and_runs_share_their_numbers() {
+    const std::string session = counted_session("numbers"), cluster = scratch_.write("two.json", kTwoNodes);
+    QCOMPARE(placed(session, {"--cluster", cluster, "--redundant", "4"})["placement"].get<int64_t>(), int64_t{2});
+    QCOMPARE(imported(scratch_.write("numbers.json", kCounts), session)["runs"][0].get<int64_t>(), int64_t{3});
+    const Json j = placed(session + "#1", {"--cluster", cluster, "--redundant", "4", "--solver", "keep", "--name", "first"});
+    QCOMPARE(j["placement"].get<int64_t>(), int64_t{4});
+    const Json map = Json::parse(run_program({"export", session + "#first", "--format", "sglang"}).out);
+    QVERIFY(map["physical_to_logical_map"][1] == map["physical_to_logical_map"][0]);
+    const Json listed = json_of({"inspect", session, "--json", "-"});
+    QCOMPARE(listed["placements"].size(), size_t{2});
+    QCOMPARE(listed["runs"].size(), size_t{2});
+  }
+
+  void what_cannot_be_placed_is_refused() {
+    const std::string session = counted_session("refused"), cluster = scratch_.write("two.json", kTwoNodes);
+    VERIFY_REFUSED((Arguments{"place", session}), "--cluster", "is missing");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", "preset:none"}), "--cluster", "there is no preset");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster}), "--redundant", "do not divide among 8 GPUs (name 4)");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--groups", "5"}), "--groups", "do not divide");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--solver", "joint"}), "--solver", "not in this version");
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--phase", "decode"}), session,
+                   "no step of decode");
+    VERIFY_REFUSED((Arguments{"export", session, "--format", "sglang"}), session, "holds no placement yet");
+  }
+
+  void clusters_that_are_wrong_are_refused_data() {
+    QTest::addColumn<QString>("from");
+    QTest::addColumn<QString>("to");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("no bandwidth") << "\"bytes_per_s\": 4e11"
+                                  << "\"bytes_per_s\": 0"
+                                  << "fabric.bytes_per_s is no number above 0";
+    QTest::newRow("negative") << "3e12"
+                              << "-3e12"
+                              << "gpu.memory_bytes_per_s is no number above 0";
+    QTest::newRow("no link between nodes") << "network"
+                                           << "net"
+                                           << "network is missing, and there are several nodes";
+    QTest::newRow("no nodes") << "\"nodes\": 2"
+                              << "\"nodes\": 0"
+                              << "nodes is no whole number";
+    QTest::newRow("another schema") << "cluster/1"
+                                    << "cluster/9"
+                                    << "schema is not";
+  }
+  void clusters_that_are_wrong_are_refused() {
+    QFETCH(QString, from);
+    QFETCH(QString, to);
+    QFETCH(QString, words);
+    const QString text = QString(kTwoNodes).replace(from, to);
+    const std::string session = counted_session("clusters"), cluster = scratch_.write("wrong.json", text.toStdString());
+    VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4"}), cluster, words.toStdString());
+  }
+
+  void counts_that_are_wrong_are_refused_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("no counts") << R"({"logical_count": [[0,0],[0,0]]})"
+                               << "is zero all over";
+    QTest::newRow("negative") << R"({"logical_count": [[1,-2]]})"
+                              << "line 1: a count is -2";
+    QTest::newRow("a share") << R"({"logical_count": [[1,0.5]]})"
+                             << "line 1: a count is no whole number";
+    QTest::newRow("ragged experts") << R"({"logical_count": [[1,2],[3]]})"
+                                    << "step 0, layer 1 has 1 expert, the first row has 2";
+    QTest::newRow("ragged layers") << R"({"logical_count": [[[1,2],[3,4]],[[1,2]]]})"
+                                   << "step 1 has 1 layer, step 0 has 2";
+    QTest::newRow("truncated") << R"({"logical_count": [[1,2],[3)"
+                               << "the file ends in the middle";
+    QTest::newRow("twice") << R"({"logical_count": [[1,2]], "logical_count": [[1,2]]})"
+                           << "stands there twice";
+  }
+  void counts_that_are_wrong_are_refused() {
+    QFETCH(QString, text);
+    QFETCH(QString, words);
+    verify_refused(scratch_.write("wrong.json", text.toStdString()), words.toStdString());
+  }
+};
+
+STORMCELL_TEST(ContractPlaceTest)
+
+}  // namespace stormcell::testing
+
+#include "place_test.moc"
