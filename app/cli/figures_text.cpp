@@ -12,6 +12,7 @@
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::cli {
@@ -123,7 +124,7 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
                                     " of the largest value (tolerance " + number_text(v.tolerance, 1) + ")"});
     rows.push_back({"", v.text});
     rows.push_back({"", flips_text(v) + (v.dropped > 0 ? "; the oracle dropped " + counted(v.dropped, "cell") + " for capacity" : "")});
-    for (const std::string& reason : v.reasons) rows.push_back({"", "failed: " + reason});
+    for (const std::string& reason : v.reasons) rows.push_back({"", reason_text(reason)});
     if (const auto& f = v.format) {
       rows.push_back({f->dtype + " costs", number_text(f->max_rel_diff, 2) +
                                                " of the largest value with the routing choices of the stored weights (--tolerance " +
@@ -272,7 +273,7 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
       {"exact", f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target" : "not known: the data has no targets"});
   rows.push_back({"verified", f.verified ? (f.verified->passed ? "yes: " : "NO: ") + f.verified->text : "not verified"});
   if (f.verified)
-    for (const std::string& reason : f.verified->reasons) rows.push_back({"", "failed: " + reason});
+    for (const std::string& reason : f.verified->reasons) rows.push_back({"", reason_text(reason)});
   if (f.states)
     rows.push_back({"states of sequences", bytes_text(f.states->taken_bytes) + " in " + counted(f.states->taken_pages, "page") +
                                                " at most, of " + bytes_text(f.states->planned_bytes) + " planned"});

@@ -1,5 +1,6 @@
 // Things by their ids.
 #pragma once
+#include <cassert>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -38,10 +39,12 @@ template <class Key, class Value>
 class IdVector : public std::vector<Value> {
  public:
   using std::vector<Value>::vector;
-  decltype(auto) operator[](Key id) { return std::vector<Value>::operator[](static_cast<size_t>(id)); }
-  decltype(auto) operator[](Key id) const { return std::vector<Value>::operator[](static_cast<size_t>(id)); }
-  decltype(auto) operator[](Number auto place) { return std::vector<Value>::operator[](static_cast<size_t>(place)); }
-  decltype(auto) operator[](Number auto place) const { return std::vector<Value>::operator[](static_cast<size_t>(place)); }
+  // What is not there ends the program in builds with assertions, as the library's own check does, which truth values and builds without
+  // _GLIBCXX_ASSERTIONS lack.
+  decltype(auto) operator[](Key id) { return std::vector<Value>::operator[](there(static_cast<size_t>(id))); }
+  decltype(auto) operator[](Key id) const { return std::vector<Value>::operator[](there(static_cast<size_t>(id))); }
+  decltype(auto) operator[](Number auto place) { return std::vector<Value>::operator[](there(static_cast<size_t>(place))); }
+  decltype(auto) operator[](Number auto place) const { return std::vector<Value>::operator[](there(static_cast<size_t>(place))); }
 
   /// All ids, in order; those of things added meanwhile are not among them.
   IdRange<Key> ids() const { return {Key(0), next_id()}; }
@@ -52,6 +55,12 @@ class IdVector : public std::vector<Value> {
   Key add(Value value) {
     this->push_back(std::move(value));
     return Key(this->size() - 1);
+  }
+
+ private:
+  size_t there(size_t place) const {
+    assert(place < this->size());
+    return place;
   }
 };
 

@@ -80,11 +80,22 @@ std::optional<ComparedFigure> find_figure(const std::string& name, const Compari
   return std::nullopt;
 }
 
+/// True of a figure that both runs have, and of which the comparison states no difference; of an end of an interval as of its figure.
+bool is_apart(const std::string& name, const Comparison& comparison) {
+  const size_t end = name.find("_ci95[");
+  for (const ComparedFigure& row : comparison.rows)
+    if (row.figure == name.substr(0, end)) return row.a && row.b && !row.difference;
+  return false;
+}
+
 }  // namespace
 
 FailVerdict judge(const FailCondition& condition, const Comparison& comparison) {
   const std::optional<ComparedFigure> row = find_figure(condition.figure, comparison);
   if (!row) bad_input("--fail-if", "there is no figure \"" + condition.figure + "\"", "compare without --fail-if lists them");
+  if (condition.of_a && is_apart(condition.figure, comparison))
+    bad_input("--fail-if", "\"" + condition.text + "\": " + condition.figure + " of these two runs is not comparable",
+              "ask for a number instead of a, or compare runs of the same phase and of the same cells");
   if (!row->b) return {true, condition.figure + " is null in " + comparison.b};
   if (condition.of_a && !row->a) return {true, condition.figure + " is null in " + comparison.a};
   const double left = *row->b, right = condition.of_a ? condition.factor * *row->a : condition.factor;

@@ -25,6 +25,7 @@ BudgetMeter::BudgetMeter(const WeightStore& store) {
 void BudgetMeter::add_execution() {
   if (!store_) return;
   ++executions_;
+  if (ended_) return;
   const HeldMemory held = held_memory();
   if (held.bytes > most_held_) most_held_ = held.bytes, of_group_ = held.of_group;
 }
@@ -59,7 +60,9 @@ int64_t BudgetMeter::settling_batches() const {
 }
 
 void BudgetMeter::restart() {
-  if (store_) *this = BudgetMeter(*store_);
+  if (!store_) return;
+  *this = BudgetMeter(*store_);
+  reset_peak_resident_memory();
 }
 
 std::string BudgetMeter::so_far() const {
@@ -89,7 +92,8 @@ std::optional<BudgetFigures> BudgetMeter::figures(int64_t arena_bytes) const {
   f.measured_stall_seconds = timed_.stall_seconds;
   f.held_bytes = most_held_;
   f.held_counted = of_group_ ? "control group" : "process";
-  f.peak_bytes = peak_;
+  // The kernel's peak lags behind by some pages of each thread.
+  f.peak_bytes = peak_ > 0 && !of_group_ ? std::max(peak_, most_held_) : peak_;
   return f;
 }
 

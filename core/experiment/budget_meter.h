@@ -46,9 +46,10 @@ class BudgetMeter {
   int64_t settling_batches() const;
   /// Bytes of slots that were filled since the store was made; 0 without a budget.
   int64_t filled() const { return store_ ? store_->counters().bytes_filled : 0; }
-  /// All has run that was asked for: what is held from here on, to verify it, is no part of it. `peak`: bytes that were resident at most.
-  void set_peak(int64_t peak) { peak_ = peak; }
-  /// From here on.
+  /// All has run that was asked for: what is held from here on, to verify it, is no part of it, neither of the readings after executions
+  /// nor of `peak`, the bytes that were resident in the process at most.
+  void set_peak(int64_t peak) { peak_ = peak, ended_ = true; }
+  /// From here on, the process's peak too.
   void restart();
   /// Since the meter was made or restarted, in a few words for the line of progress: "286 reads, 17.9 MiB, waited 0.2 s". Empty without a
   /// budget.
@@ -62,7 +63,7 @@ class BudgetMeter {
   const WeightStore* store_ = nullptr;  // null: no budget
   WeightCounters before_;
   int64_t executions_ = 0, most_held_ = 0, peak_ = 0;
-  bool of_group_ = false;
+  bool of_group_ = false, ended_ = false;
   TimedReads timed_;
   std::set<int64_t> timed_batches_;
   int64_t untimed_ = 0, untimed_filled_ = 0;  // before anything was timed

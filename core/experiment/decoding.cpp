@@ -96,7 +96,11 @@ class JudgedDecoding final : public JudgedPlan {
     return v;
   }
   std::vector<std::string> differences() const override { return beside_baseline_.verification().reasons; }
-  void refuse_too_little(Verification& v) const override { beside_oracle_.refuse_too_little(v); }
+  void refuse_too_little(Verification& v) const override {
+    beside_oracle_.refuse_too_little("", v);
+    if (further_) further_->refuse_too_little(in_the_first(further_->tokens()) + ": ", v);
+    beside_baseline_.refuse_too_little("beside the baseline: ", v);
+  }
 
  private:
   JudgedDecoding(Workload& work, ReadyPlan& plan, int64_t tokens, std::unique_ptr<ReadyPlan> with_logits)

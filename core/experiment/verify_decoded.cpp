@@ -11,6 +11,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/relative_error.h"
+#include "core/summary/verdict_text.h"
 
 namespace stormcell {
 namespace {
@@ -195,11 +196,11 @@ Verification DecodedJudge::verification() const {
 
 std::string DecodedJudge::compared_text() const { return fmt::format("{} of {}", with_commas(compared_), counted(written_, "token")); }
 
-void DecodedJudge::refuse_too_little(Verification& v) const {
+void DecodedJudge::refuse_too_little(const std::string& where, Verification& v) const {
   if (static_cast<double>(compared_) >= kLeastCompared * static_cast<double>(written_)) return;
-  v.reasons.push_back(
-      fmt::format("inconclusive: {} could be compared ({:.0f} %), and {:.0f} % have to be; behind a near tie another text is decoded",
-                  compared_text(), 100 * static_cast<double>(compared_) / static_cast<double>(written_), 100 * kLeastCompared));
+  v.reasons.push_back(fmt::format("{}{}{} could be compared ({:.0f} %), and {:.0f} % have to be; behind a near tie another text is decoded",
+                                  where, kInconclusive, compared_text(),
+                                  100 * static_cast<double>(compared_) / static_cast<double>(written_), 100 * kLeastCompared));
   v.what_to_do = "compare fewer tokens with --max-new-tokens, or more batches with --verify-seconds";
 }
 

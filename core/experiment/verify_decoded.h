@@ -42,8 +42,9 @@ class DecodedJudge {
   std::string compared_text() const;
   /// The most tokens of a sequence that were compared.
   int64_t furthest() const { return furthest_; }
-  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to pass.
-  void refuse_too_little(Verification& verification) const;
+  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to pass. `where` begins
+  /// what is said.
+  void refuse_too_little(const std::string& where, Verification& verification) const;
 
  private:
   /// A token that is not the best one of some logits.

@@ -36,8 +36,9 @@ std::string memory_table(const BudgetFigures& b) {
   table.row({"activations and states", bytes(b.arena_bytes)});
   table.row({"planned: room, other weights, activations and states", bytes(planned_bytes(b))});
   if (b.held_bytes > 0)
-    table.row({"held at most after an execution, with program and data, counted by the " + escape(b.held_counted), bytes(b.held_bytes)});
-  if (b.peak_bytes > 0) table.row({"held at any time before the verification", bytes(b.peak_bytes)});
+    table.row({"held at most after an execution before the verification, with program and data, counted by the " + escape(b.held_counted),
+               bytes(b.held_bytes)});
+  if (b.peak_bytes > 0) table.row({"resident in the process at any time before the verification", bytes(b.peak_bytes)});
   return table.html();
 }
 

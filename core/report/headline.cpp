@@ -11,6 +11,7 @@
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 
 namespace stormcell::report {
@@ -23,8 +24,11 @@ std::string verdict(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   if (!d.has_summary && d.run.status == RunStatus::finished) return "What was recorded.";
   if (!d.has_summary) return "This run left no result: it is " + std::string(to_text(d.run.status)) + ".";
-  if (f.verified && !f.verified->passed) return "Not verified: the outputs differ from the reference.";
-  if (d.decoded && d.decoded->verified && !d.decoded->verified->passed) return "Not verified: what was decoded differs from the reference.";
+  constexpr const char* kTooLittle = "Not verified: too little could be compared with the reference.";
+  if (f.verified && !f.verified->passed)
+    return is_inconclusive(f.verified->reasons) ? kTooLittle : "Not verified: the outputs differ from the reference.";
+  if (d.decoded && d.decoded->verified && !d.decoded->verified->passed)
+    return is_inconclusive(d.decoded->verified->reasons) ? kTooLittle : "Not verified: what was decoded differs from the reference.";
   if (d.decoded) return number(d.decoded->tokens_per_s) + " tokens a second.";
   if (run_kind(f.verb) == RunKind::optimize && d.trusted() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
@@ -44,9 +48,14 @@ std::string verdict(const ReportData& d) {
   return "What was recorded.";
 }
 
+const char* not_passed(const std::vector<std::string>& reasons) {
+  return is_inconclusive(reasons) ? "<strong class=\"bad\">Not verified</strong>: "
+                                  : "<strong class=\"bad\">Verification failed</strong>: ";
+}
+
 std::string decoding_text(const std::optional<DecodedVerification>& proof) {
   if (!proof) return "Nothing was compared with the oracle.";
-  return (proof->passed ? "<strong class=\"good\">Verified</strong>: " : "<strong class=\"bad\">Verification failed</strong>: ") +
+  return (proof->passed ? "<strong class=\"good\">Verified</strong>: " : not_passed(proof->reasons)) +
          escape(proof->passed || proof->reasons.empty() ? proof->text : proof->reasons[0]) + ".";
 }
 
@@ -68,7 +77,7 @@ std::string lead(const ReportData& d) {
   if (d.decoded) return text + decoding_text(d.decoded->verified);
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)
-    return text + "<strong class=\"bad\">Verification failed</strong>: " +
+    return text + not_passed(f.verified->reasons) +
            (f.verified->reasons.empty() ? "the largest difference is " + rough(f.verified->max_rel_diff) +
                                               " of the largest value, the tolerance " + rough(f.verified->tolerance)
                                         : escape(f.verified->reasons[0])) +

@@ -311,6 +311,13 @@ class OverviewTest : public QObject {
       QVERIFY(proof_of(s).text.startsWith(text) && proof_of(s).text.contains("Failed: a token differs") == !passed);
       QCOMPARE(make_page(s).headline.startsWith("Not verified"), !passed);
     }
+    // Too little that was compared is no difference that was found.
+    j["verified"] =
+        QJsonObject{{"passed", false}, {"text", text}, {"reasons", QJsonArray{"inconclusive: 3 of 24 tokens could be compared"}}};
+    const Situation s = situation(j);
+    QCOMPARE(proof_of(s).title, QString("Not verified"));
+    QVERIFY(proof_of(s).text.contains("inconclusive: 3 of 24") && !proof_of(s).text.contains("Failed"));
+    QCOMPARE(make_page(s).headline, QString("Not verified: too little could be compared with the reference."));
   }
 
   void the_table_obeys_the_rules_of_models() {

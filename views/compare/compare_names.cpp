@@ -67,7 +67,7 @@ constexpr KnownFigure kKnown[] = {
     {"arena_bytes", QT_TRANSLATE_NOOP("Compare", "activations and states"), QT_TRANSLATE_NOOP("Compare", "Counted."), bytes_text},
     {"held_bytes", QT_TRANSLATE_NOOP("Compare", "held at most after an execution"),
      QT_TRANSLATE_NOOP("Compare", "Memory of the whole process as the system counts it. Measured."), bytes_text},
-    {"peak_bytes", QT_TRANSLATE_NOOP("Compare", "held at any time before the verification"), QT_TRANSLATE_NOOP("Compare", "Measured."),
+    {"peak_bytes", QT_TRANSLATE_NOOP("Compare", "resident at any time before the verification"), QT_TRANSLATE_NOOP("Compare", "Measured."),
      bytes_text},
     {"peak_resident_bytes", QT_TRANSLATE_NOOP("Compare", "whole process, at most"),
      QT_TRANSLATE_NOOP("Compare", "Largest resident memory. Counted."), bytes_text},

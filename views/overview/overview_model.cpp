@@ -9,6 +9,7 @@
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 #include "views/overview/overview_table.h"
 #include "views/words/figure_text.h"
@@ -41,10 +42,12 @@ void set_headline(const Situation& s, OverviewPageModel& page) {
   const RunSummaryFigures& f = s.summary->figures;
   const auto& generated = s.summary->generated;
   if (f.verified && !f.verified->passed) {
-    page.headline = tr("Not verified: the outputs differ from the reference.");
+    page.headline = is_inconclusive(f.verified->reasons) ? tr("Not verified: too little could be compared with the reference.")
+                                                         : tr("Not verified: the outputs differ from the reference.");
     page.tone = Tone::bad;
   } else if (generated && generated->verified && !generated->verified->passed) {
-    page.headline = tr("Not verified: what was decoded differs from the reference.");
+    page.headline = is_inconclusive(generated->verified->reasons) ? tr("Not verified: too little could be compared with the reference.")
+                                                                  : tr("Not verified: what was decoded differs from the reference.");
     page.tone = Tone::bad;
   } else if (run_kind(f.verb) == RunKind::optimize && f.is_verified() && !f.optimized) {
     const bool lost = std::any_of(f.passes.begin(), f.passes.end(), [](const PassReport& p) { return p.left_out; });
@@ -279,10 +282,19 @@ void set_footer(const Situation& s, OverviewPageModel& page) {
 
 namespace {
 
+QString reasons_of(const std::vector<std::string>& reasons) {
+  QString text;
+  for (const std::string& reason : reasons)
+    text += " " + (is_inconclusive(reason) ? tr("Not verified: %1.") : tr("Failed: %1.")).arg(of(reason));
+  return text;
+}
+
+QString title_of(bool passed, const std::vector<std::string>& reasons) {
+  return passed ? tr("Verified") : is_inconclusive(reasons) ? tr("Not verified") : tr("Verification failed");
+}
+
 ProofText proof_of_decoding(const DecodedVerification& proof) {
-  QString text = of(proof.text) + ".";
-  for (const std::string& reason : proof.reasons) text += " " + tr("Failed: %1.").arg(of(reason));
-  return {proof.passed ? Tone::good : Tone::bad, proof.passed ? tr("Verified") : tr("Verification failed"), text};
+  return {proof.passed ? Tone::good : Tone::bad, title_of(proof.passed, proof.reasons), of(proof.text) + "." + reasons_of(proof.reasons)};
 }
 
 }  // namespace
@@ -295,7 +307,7 @@ ProofText proof_of(const Situation& s) {
   QString text =
       of(proof->text) + ". " +
       tr("Largest difference %1 of the largest value, tolerance %2.").arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
-  for (const std::string& reason : proof->reasons) text += " " + tr("Failed: %1.").arg(of(reason));
+  text += reasons_of(proof->reasons);
   text += " " + (proof->flips == 0 ? tr("No routing decision differs.")
                                    : tr("%1, %2 of them explained by rounding at a near tie.")
                                          .arg(counted_text(proof->flips, "routing decision differs", "routing decisions differ"),
@@ -311,7 +323,7 @@ ProofText proof_of(const Situation& s) {
   }
   if (proof->dropped > 0)
     text += " " + tr("%1 dropped by capacity, as in the reference.").arg(counted_text(proof->dropped, "cell was", "cells were"));
-  return {proof->passed ? Tone::good : Tone::bad, proof->passed ? tr("Verified") : tr("Verification failed"), text};
+  return {proof->passed ? Tone::good : Tone::bad, title_of(proof->passed, proof->reasons), text};
 }
 
 OverviewPageModel make_page(const Situation& s) {

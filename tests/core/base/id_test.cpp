@@ -1,3 +1,9 @@
+// Assertions are on here, whatever the build says: the types are this file's own.
+#undef NDEBUG
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <map>
 #include <type_traits>
 #include <unordered_set>
@@ -22,6 +28,20 @@ template <class Things, class Key>
 concept Indexed = requires(Things things, Key key) {
   things[key];
 };
+
+/// Whether f() ends its process by an assertion.
+template <class F>
+bool aborts(F f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    close(STDERR_FILENO);  // what it says is of no interest
+    std::signal(SIGABRT, SIG_DFL);
+    f();
+    _exit(0);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
 
 // What must not compile, held so that it never does.
 static_assert(!std::is_convertible_v<int32_t, AppleId> && !std::is_convertible_v<AppleId, int32_t>);
@@ -75,6 +95,13 @@ class IdTest : public QObject {
     IdVector<AppleId, bool> ripe(3, false);
     ripe[AppleId(1)] = true;
     QVERIFY(!ripe[AppleId(0)] && ripe[AppleId(1)] && !ripe[AppleId(2)]);
+  }
+  void what_is_not_there_is_no_place() {
+    const IdVector<PearId, int> pears(3, 5);
+    IdVector<AppleId, bool> ripe(3, true);
+    QVERIFY(!aborts([&] { return pears[PearId(2)] + ripe[AppleId(2)] + pears[size_t{2}]; }));
+    QVERIFY(aborts([&] { return pears[PearId(3)]; }) && aborts([&] { return pears[PearId(kNone)]; }) && aborts([&] { return pears[3]; }));
+    QVERIFY(aborts([&] { ripe[AppleId(3)] = false; }) && aborts([&] { ripe[AppleId(kNone)] = false; }));
   }
 };
 STORMCELL_TEST(IdTest)

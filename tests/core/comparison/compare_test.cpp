@@ -128,6 +128,23 @@ class CompareTest : public QObject {
     QVERIFY(find(unlike, "baseline.peak_weight_bytes")->difference);
   }
 
+  void a_condition_beside_a_figure_that_is_not_comparable_is_refused() {
+    const auto run = [](const char* phase, double rate) {
+      return Json{{"phase", phase},
+                  {"speedup", rate},
+                  {"speedup_ci95", {rate - 0.1, rate + 0.1}},
+                  {"baseline", {{"latency_ms", {{"mean", rate}}}, {"peak_weight_bytes", 5}}}};
+    };
+    const Comparison unlike = compare_runs(summary("f", run("forward", 4)), summary("d", run("decode", 3)));
+    for (const char* text : {"baseline.latency_ms.mean>1.05*a", "speedup<a", "speedup_ci95[0]<0.9*a"}) {
+      VERIFY_BAD_INPUT(judge(parse_fail_condition(text), unlike), "--fail-if", "not comparable");
+      QVERIFY(!judge(parse_fail_condition(text), compare_runs(summary("f", run("forward", 4)), summary("g", run("forward", 4)))).fails);
+    }
+    // B's own figure is what it is, and so is what phases do not change.
+    QVERIFY(judge(parse_fail_condition("speedup<3.5"), unlike).fails && !judge(parse_fail_condition("speedup_ci95[0]<2"), unlike).fails);
+    QVERIFY(!judge(parse_fail_condition("baseline.peak_weight_bytes>a"), unlike).fails);
+  }
+
   void a_condition_is_a_figure_an_operator_and_a_number() {
     const FailCondition plain = parse_fail_condition(" speedup <= 0.95 ");
     QVERIFY(plain.figure == "speedup" && plain.compare == "<=" && plain.factor == 0.95 && !plain.of_a);

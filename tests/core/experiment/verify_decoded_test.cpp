@@ -1,6 +1,7 @@
 // Decoding judged: right runs pass, and what is wrong is found though every token is the oracle's.
 #include "core/experiment/verify_decoded.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -54,6 +55,19 @@ QString said(const DecodedVerification& v) {
 
 const char* const kMixtral = "mixtral/top-2-of-8-grouped-heads";
 const char* const kSwitch = "switch/encoder-decoder-8-experts";
+
+/// Of the model, the oracle's too: tokens 2n and 2n + 1 have the same logits.
+void make_every_token_a_tie(Experiment::State& s) {
+  const auto weights = std::make_shared<Tampered>(s.model->weights);
+  weights->change("lm_head.weight", [](std::vector<float>& values, const std::vector<int64_t>& shape) {
+    for (int64_t row = 1; row < shape[0]; row += 2)
+      std::copy_n(values.begin() + (row - 1) * shape[1], shape[1], values.begin() + row * shape[1]);
+  });
+  const auto model = std::make_shared<Model>(*s.model);
+  model->weights = weights;
+  s.model = model;
+  s.store = std::make_unique<WeightStore>(*s.device, weights);
+}
 
 /// Two sequences of two tokens over a vocabulary of three, by hand.
 Observed by_hand(const std::vector<int32_t>& tokens, std::vector<float> logits) {
@@ -194,7 +208,7 @@ class VerifyDecodedTest : public QObject {
     QVERIFY(v.passed && v.tokens->near_ties == 1);
     const std::string share = std::to_string(2 * (place + 1)) + " of 16 tokens";
     QVERIFY2(v.text.find("the logits of " + share + " compared") != std::string::npos, v.text.c_str());
-    judge.refuse_too_little(v);
+    judge.refuse_too_little("", v);
     QCOMPARE(v.reasons.empty(), enough);
     QCOMPARE(v.what_to_do.empty(), enough);
     if (!enough) QVERIFY2(v.reasons[0].starts_with("inconclusive: " + share + " could be compared"), v.reasons[0].c_str());
@@ -213,6 +227,38 @@ class VerifyDecodedTest : public QObject {
     QVERIFY2(!first.passed && first.reasons.size() == 1 && first.reasons[0].starts_with("inconclusive: 6 of "), qPrintable(said(first)));
     QCOMPARE(first.compared, int64_t{6});
     QVERIFY(first.what_to_do.find("--max-new-tokens") != std::string::npos);
+  }
+
+  /// The same where only the comparison with the baseline, or that past a page of states, is cut short.
+  void too_little_beside_the_baseline_or_further_on_does_not_pass_data() {
+    QTest::addColumn<bool>("baseline");
+    QTest::newRow("beside the baseline") << true;
+    QTest::newRow("past a page of states") << false;
+  }
+  void too_little_beside_the_baseline_or_further_on_does_not_pass() {
+    QFETCH(const bool, baseline);
+    Opened opened(kMixtral);
+    Experiment::State& s = opened.state;
+    make_every_token_a_tie(s);
+    if (!baseline) s.options.most_new_tokens = kPageRows + 4;
+    Decoding work(s);
+    const auto plan = work.make_baseline({}), other = work.make_baseline({});
+    for (ReadyPlan* each : {plan.get(), other.get()})
+      for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*each, s.data->batch(b), {});
+    const auto verified = [&] { return verify(work, *plan, other.get(), {0, baseline ? 3600.0 : 0.0}, {}); };
+    const Verification whole = verified();
+    QVERIFY2(whole.passed, qPrintable(said(decoded_verification(whole))));
+    // In the second batch, where no oracle looks; in the first one behind what the 16 tokens that are always compared take for enough.
+    const int64_t tokens = work.new_tokens(), batch = baseline ? 1 : 0, place = baseline ? 0 : 8;
+    for (int64_t i = 0; i < 3; ++i) {
+      int32_t& token = plan->decoded.at(batch).at(static_cast<size_t>(i * tokens + place));
+      if (token >= 0) token ^= 1;  // the other of the pair; behind the end of its text there is none
+    }
+    const Verification cut = verified();
+    const std::string begin =
+        baseline ? "beside the baseline: inconclusive: 3 of " : "in the first 60 tokens: inconclusive: 24 of 126 tokens could be compared";
+    QVERIFY2(!cut.passed && cut.reasons.size() == 1 && cut.reasons[0].starts_with(begin), qPrintable(said(decoded_verification(cut))));
+    QVERIFY(!cut.what_to_do.empty());
   }
 
   /// A near tie ends the comparison of its own sequence, and of no other that it cannot reach.

@@ -171,6 +171,18 @@ class ReportTest : public QObject {
       QVERIFY2(has(html, words), words);
   }
 
+  void too_little_compared_is_not_called_a_difference() {
+    RunSummaryFigures f = some_figures();
+    f.verified->passed = false;
+    f.verified->reasons = {"inconclusive: 3 of 24 tokens could be compared"};
+    const std::string html = page(f, testing::two_stacks());
+    QVERIFY(has(html, "Not verified: too little could be compared with the reference."));
+    QVERIFY(has(html, "inconclusive: 3 of 24 tokens") && !has(html, "differ from the reference") && !has(html, "Verification failed"));
+    f.verified->reasons.emplace_back("output y differs by 0.3");
+    const std::string wrong = page(f, testing::two_stacks());
+    QVERIFY(has(wrong, "Not verified: the outputs differ from the reference.") && has(wrong, "Verification failed"));
+  }
+
   void without_verification_there_is_no_speed_up() {
     for (const bool failed : {false, true}) {
       RunSummaryFigures f = some_figures();
