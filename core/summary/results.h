@@ -226,8 +226,8 @@ struct BudgetFigures {
   // Of the executions that were timed:
   int64_t measured_executions = 0, measured_reads = 0, measured_bytes_read = 0;
   double measured_stall_seconds = 0;
-  int64_t held_bytes =
-      0;  ///< by the whole process, as the system counts it: the largest reading after an execution, before the verification
+  /// By the whole process, as the system counts it: the largest reading after an execution, before the verification.
+  int64_t held_bytes = 0;
   std::string held_counted = {};  ///< who says so: "control group", "process"
   int64_t peak_bytes = 0;         ///< most that was resident in the process, whoever counts the other, at any time before the verification;
                                   ///< 0: the system does not say
