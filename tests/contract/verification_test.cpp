@@ -95,7 +95,6 @@ class VerificationTest : public QObject {
              v.dump(1).c_str());
     QVERIFY2(format["free_max_rel_diff"].get<double>() > 0 && format["choices"].get<int64_t>() > 0, format.dump(1).c_str());
     QCOMPARE(format["sequences"].dump(), v["tokens"]["sequences"].dump());
-    QVERIFY(format["equal_sequences"].get<int64_t>() <= format["sequences"].get<int64_t>());
     QVERIFY2(ended.json()["warnings"].dump().find("--dtype costs") == std::string::npos, ended.json()["warnings"].dump().c_str());
     // More than is allowed fails the run; f32 holds what was stored in bf16.
     const Arguments strict = converted(model.toStdString(), "bf16", with({"--tolerance", "0.0001"}));
@@ -106,6 +105,7 @@ class VerificationTest : public QObject {
     QVERIFY2(wide.exit == 0, told(widened, wide).c_str());
     const Json nothing = wide.json()["verified"]["format"];
     QVERIFY2(nothing["dtype"] == "f32" && nothing["max_rel_diff"].get<double>() < 1e-4, nothing.dump(1).c_str());
+    QVERIFY2(nothing["sequences"] > 0 && nothing["equal_sequences"] == nothing["sequences"], nothing.dump(1).c_str());
   }
 
   void more_than_the_tolerance_fails_and_states_no_speed_up() {

@@ -87,6 +87,7 @@ class RecordingCostTest : public QObject {
       RecordingMeasure recording(opened.state, *plan, {});
       QVERIFY(!recording.finish());  // nothing yet
       for (int again = 0; again < 3; ++again) opened.run(*plan, [&](const Batch& batch) { recording.add(batch); });
+      QVERIFY(!std::filesystem::is_empty(scratch.folder()));
       QVERIFY(recording.finish() && recording.work() > 0);
     }
     QVERIFY(std::filesystem::is_empty(scratch.folder()));

@@ -243,9 +243,8 @@ class VerifyDecodedTest : public QObject {
     if (!baseline) s.options.most_new_tokens = kPageRows + 4;
     Decoding work(s);
     const auto plan = work.make_baseline({}), other = work.make_baseline({});
-    for (ReadyPlan* each : {plan.get(), other.get()})
-      for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*each, s.data->batch(b), {});
-    const auto verified = [&] { return verify(work, *plan, other.get(), {0, baseline ? 3600.0 : 0.0}, {}); };
+    for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*plan, s.data->batch(b), {});
+    const auto verified = [&] { return verify(work, *plan, baseline ? other.get() : nullptr, {0, baseline ? 3600.0 : 0.0}, {}); };
     const Verification whole = verified();
     QVERIFY2(whole.passed, qPrintable(said(decoded_verification(whole))));
     // In the second batch, where no oracle looks; in the first one behind what the 16 tokens that are always compared take for enough.

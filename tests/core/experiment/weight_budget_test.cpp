@@ -84,7 +84,7 @@ class WeightBudgetTest : public QObject {
       QCOMPARE(b.budget_bytes, budget);
       QVERIFY(b.slot_bytes <= budget && b.evictions > 0 && b.reads > b.evictions && b.bytes_read > all.bytes_read);
       QCOMPARE(b.expert_bytes, all.expert_bytes);
-      QVERIFY(b.executions >= 3 && b.stall_seconds >= 0 && b.held_bytes > 0);
+      QVERIFY(b.executions >= 3 && b.held_bytes > 0);
       QCOMPARE(came->baseline->peak_weight_bytes, b.dense_bytes + b.slot_bytes);
       QCOMPARE(b.readers, int64_t{2});
       QVERIFY(b.peak_bytes > 0 && b.bytes_filled >= b.bytes_read);
@@ -192,19 +192,14 @@ class WeightBudgetTest : public QObject {
     const WeightHandle part = store.request({"w", "plain", DType::f32}, {"router", 0});
     store.arrange();
     reset_peak_resident_memory();
+    const int64_t before = peak_resident_memory();
     BudgetMeter meter(store);
     store.hold(part, [](WeightHandle) { return 0; }, {});
     store.unpin({part});
     meter.add_execution();
     meter.set_peak(peak_resident_memory());
     const BudgetFigures f = *meter.figures(0);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    constexpr int64_t kGivenBack = 0;  // a sanitizer keeps what is freed for a while
-#else
-    constexpr int64_t kGivenBack = int64_t{32} << 20;
-#endif
-    QVERIFY2(f.peak_bytes >= f.held_bytes + kGivenBack || f.held_counted != "process",
-             (std::to_string(f.peak_bytes) + " " + std::to_string(f.held_bytes)).c_str());
+    QVERIFY2(f.peak_bytes > before + (int64_t{32} << 20), (std::to_string(f.peak_bytes) + " " + std::to_string(before)).c_str());
     // What is held later, to verify what ran, is part of neither.
     {
       const std::vector<std::byte> reference(size_t{256} << 20, std::byte{1});

@@ -168,13 +168,14 @@ class PartSlotsTest : public QObject {
     for (int i = 0; i < 2; ++i) QVERIFY(p.store.fetch_ahead(p.handles[static_cast<size_t>(i)], p.cyclic_after(0)));
     const auto now = [&] { return p.store.fetch_now(p.handles[2], p.cyclic_after(0), {}); };
     QVERIFY(!now());
+    QVERIFY(p.store.counters().stall_seconds > 0);
     CancellationToken cancelled;
     cancelled.cancel();
     ErrorKind kind{};
     QVERIFY(!complaint([&] { p.store.fetch_now(p.handles[2], p.cyclic_after(0), cancelled); }, &kind).empty());
     QVERIFY(kind == ErrorKind::interrupted);
     p.source->open();
-    while (!p.store.ready(p.handles[0]) || !p.store.ready(p.handles[1])) QVERIFY(p.store.counters().stall_seconds > 0);
+    while (!p.store.ready(p.handles[0]) || !p.store.ready(p.handles[1])) std::this_thread::yield();
     // Nothing has given way to it so far.
     QCOMPARE(p.store.counters().evictions, int64_t{0});
     QVERIFY(now());
