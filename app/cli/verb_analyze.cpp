@@ -7,7 +7,9 @@
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "core/base/counted.h"
+#include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/numbers.h"
 #include "core/comparison/analyze.h"
 #include "core/exports/text_output.h"
 
@@ -29,6 +31,31 @@ std::string loads_text(const std::vector<int64_t>& load) {
   return text + "  ... (--json has all)";
 }
 
+/// Empty where nothing is known.
+std::string choices_text(const AnalyzeFigures& f) {
+  const PredictabilityFigures& p = f.predictability;
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](const char* what, const std::optional<double>& recall) {
+    if (recall) rows.push_back({what, number_text(*recall * 100) + " %"});
+  };
+  add("the token before", p.temporal_lag1);
+  add("the most frequent, of the same tokens", p.static_in_sample);
+  add("the most frequent of the prompts", p.static_from_prompt);
+  add("the most frequent of the first 70 %, on the rest", p.static_held_out);
+  add("what followed the layer before in the first 70 %, on the rest", p.transition_held_out);
+  std::string text =
+      rows.empty() ? "" : "\na cell's branches could be guessed by (share of its choices that are in the guess)\n" + table_text(rows, {1});
+  if (!f.cache) return text;
+  std::vector<std::vector<std::string>> cache = {{"cache " + f.cache->policy, "hits", "lookups", "rate"}};
+  const auto count = [&](const char* what, const CacheFigures::Count& c) {
+    if (c.rate) cache.push_back({what, count_text(c.hits), count_text(c.lookups), number_text(*c.rate * 100) + " %"});
+  };
+  count("all", f.cache->all);
+  count("decoding", f.cache->decode);
+  return text + "\n" + table_text(cache, {1, 2, 3}) + "of " + bytes_text(f.cache->budget_bytes) +
+         ", empty at first; a lookup is an expert of a layer of a step\n";
+}
+
 std::string to_text(const AnalyzeFigures& f) {
   const bool has_k = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
   std::vector<std::vector<std::string>> about = {
@@ -48,20 +75,31 @@ std::string to_text(const AnalyzeFigures& f) {
   }
   return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
          "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all without padding\n\n" +
-         table_text(loads, {});
+         table_text(loads, {}) + choices_text(f);
 }
 
 class AnalyzeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", session_, "S.storm, S.storm#3 or S.storm#name (the newest run)");
+    add_argument(app, "SESSION", options_.session, "S.storm, S.storm#3 or S.storm#name (the newest run)");
+    add_text(app, "--cache", options_.cache, "replay the choices through a cache of experts, with --budget", "lru|lfu|belady");
+    app.add_option_function<std::string>(
+           "--budget",
+           [this](const std::string& text) {
+             const auto bytes = parse_bytes(text);
+             if (!bytes || bytes->value <= 0) bad_input("--budget", "\"" + text + "\" is no number of bytes above 0", "4000MiB");
+             options_.budget_bytes = bytes->value;
+           },
+           "what the cache holds")
+        ->type_name("BYTES");
     add_json_option(app, json_);
   }
 
   int execute(Console& console) override {
+    if (options_.budget_bytes > 0 && options_.cache.empty()) bad_input("--budget", "is that of a cache", "name it: --cache lru");
     TextOutput json(json_);
     if (json.is_standard_output()) console.take_standard_output();
-    const AnalyzeFigures figures = analyze_session(session_, console.progress());
+    const AnalyzeFigures figures = analyze_session(options_, console.progress());
     if (figures.status != "finished")
       console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status + ": what it recorded until then is " +
                       counted(figures.batches, "batch"));
@@ -72,7 +110,8 @@ class AnalyzeVerb : public Verb {
   }
 
  private:
-  std::string session_, json_;
+  AnalyzeOptions options_;
+  std::string json_;
 };
 
 }  // namespace

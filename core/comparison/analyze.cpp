@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/profile/cache_replay.h"
+#include "core/profile/predictability.h"
 #include "core/profile/statistics.h"
+#include "core/readings/read_token_routes.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
@@ -58,10 +63,50 @@ std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary
   return lacks;
 }
 
+CachePolicy policy_of(const AnalyzeOptions& options) {
+  if (options.budget_bytes <= 0) bad_input("--budget", "is missing", "--cache " + options.cache + " --budget 4000MiB");
+  const auto policy = cache_policy(options.cache);
+  if (!policy) bad_input("--cache", in_quotes(options.cache) + " is no policy", "one of lru, lfu, belady");
+  return *policy;
+}
+
+CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, const Progress& progress) {
+  const bool sized = std::all_of(routes.branch_bytes.begin(), routes.branch_bytes.end(), [](int64_t n) { return n > 0; });
+  if (!sized)
+    bad_input("--cache", "the data lacks branch_bytes: nobody knows what an expert takes", "import a trace that says it, route_trace v1");
+  const CacheReplay done = replay_cache(routes, policy_of(options), options.budget_bytes, progress);
+  const auto figures = [](const CacheCount& c) { return CacheFigures::Count{c.hits, c.lookups, c.rate()}; };
+  return {options.cache, options.budget_bytes, figures(done.all), figures(done.decode)};
+}
+
+/// Runs larger than this are not read whole without being asked: 64 Mi choices are half a gigabyte of session.
+constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
+
+void look_at_choices(const AnalyzeOptions& options, const SessionReader& reader, const RunSummary& run, AnalyzeFigures& figures,
+                     const Progress& progress) {
+  const bool asked = !options.cache.empty();
+  if (asked) policy_of(options);
+  int64_t choices = 0;
+  for (const RouterAnalysis& r : figures.routers) choices += std::accumulate(r.load_real.begin(), r.load_real.end(), int64_t{0});
+  if (!asked && (!reader.has_decisions(run.id) || choices > kMostChoicesUnasked)) return;
+  const TokenRoutes routes = read_token_routes(reader, run, progress);
+  const Predictability p = predictability(routes);
+  figures.predictability = {p.temporal_lag1, p.static_in_sample, p.static_from_prompt, p.static_held_out, p.transition_held_out};
+  if (asked) figures.cache = replay(options, routes, progress);
+}
+
+nlohmann::ordered_json json_of(const CacheFigures& c) {
+  const auto count = [](const CacheFigures::Count& n) {
+    return nlohmann::ordered_json{
+        {"hits", n.hits}, {"lookups", n.lookups}, {"hit_rate", n.rate ? nlohmann::ordered_json(*n.rate) : nlohmann::ordered_json()}};
+  };
+  return {{"policy", c.policy}, {"budget_bytes", c.budget_bytes}, {"all", count(c.all)}, {"decode", count(c.decode)}};
+}
+
 }  // namespace
 
-AnalyzeFigures analyze_session(const std::string& session, const Progress& progress) {
-  const SessionPath path = parse_session_path(session);
+AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& progress) {
+  const SessionPath path = parse_session_path(options.session);
   const SessionReader reader(path.file);
   const RunSummary run = choose_run(reader, path.run, has_batches, "holds no batch yet");
   const RunLayout layout = reader.layout(run.id);
@@ -93,6 +138,7 @@ AnalyzeFigures analyze_session(const std::string& session, const Progress& progr
   for (const Phase phase : reader.phases(run.id))
     figures.phases.emplace_back(phase == Phase::decode ? "decode" : phase == Phase::prefill ? "prefill" : "forward");
   figures.lacks = lacks_of(reader, run, layout, weighted);
+  look_at_choices(options, reader, run, figures, progress);
   return figures;
 }
 
@@ -120,13 +166,14 @@ std::string to_json(const AnalyzeFigures& f) {
          {"entropy_bits_real", r.entropy_bits_real},
          {"gini_real", r.gini_real},
          {"touched_real", r.touched_real}});
-  // Not yet computed.
-  json["predictability"] = {{"temporal_lag1", nullptr},
-                            {"static_in_sample", nullptr},
-                            {"static_from_prompt", nullptr},
-                            {"static_held_out", nullptr},
-                            {"transition_held_out", nullptr}};
-  json["cache"] = nullptr;
+  const PredictabilityFigures& p = f.predictability;
+  const auto known = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
+  json["predictability"] = {{"temporal_lag1", known(p.temporal_lag1)},
+                            {"static_in_sample", known(p.static_in_sample)},
+                            {"static_from_prompt", known(p.static_from_prompt)},
+                            {"static_held_out", known(p.static_held_out)},
+                            {"transition_held_out", known(p.transition_held_out)}};
+  json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();
   json["lacks"] = f.lacks;
   return json_text(json);
 }

@@ -1,6 +1,7 @@
 // What a recorded or imported routing says: loads, and how even they are.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,27 @@ struct RouterAnalysis {
   int64_t touched_real = 0;
 };
 
+/// What a cache of a budget would have hit; null rate: no lookups.
+struct CacheFigures {
+  std::string policy;
+  int64_t budget_bytes = 0;
+  struct Count {
+    int64_t hits = 0, lookups = 0;
+    std::optional<double> rate;
+  } all, decode;
+};
+
+/// Recall of guesses, null: the data do not say (core/profile/predictability.h has the definitions).
+struct PredictabilityFigures {
+  std::optional<double> temporal_lag1, static_in_sample, static_from_prompt, static_held_out, transition_held_out;
+};
+
+struct AnalyzeOptions {
+  std::string session;
+  std::string cache;         ///< lru, lfu, belady; empty: none is replayed
+  int64_t budget_bytes = 0;  ///< of the cache
+};
+
 struct AnalyzeFigures {
   std::string session;
   int64_t run = 0;
@@ -32,10 +54,15 @@ struct AnalyzeFigures {
   std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells
   std::vector<RouterAnalysis> routers;
   std::vector<std::string> lacks;  ///< what the data does not have
+  PredictabilityFigures predictability;
+  std::optional<CacheFigures> cache;
 };
 
 /// "S.storm", "S.storm#3" or "S.storm#name"; the newest run that has loads.
-AnalyzeFigures analyze_session(const std::string& session, const Progress& progress = {});
+AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& progress = {});
+inline AnalyzeFigures analyze_session(const std::string& session, const Progress& progress = {}) {
+  return analyze_session(AnalyzeOptions{session, {}, 0}, progress);
+}
 /// stormcell.analyze/1
 std::string to_json(const AnalyzeFigures& figures);
 

@@ -1,0 +1,36 @@
+// Every choice of a recorded run in the order of time: what predictions, caches and placements are asked about.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/cell/cell_space.h"
+
+namespace stormcell {
+
+/// Cells of one space. A step is what a server computes together: a batch of prompts or of a forward pass, of decoding the cells that
+/// stand at one position in their turn.
+struct TokenRoutes {
+  int32_t layers = 0;    ///< routers of the space, in their order
+  int32_t branches = 0;  ///< the most of one of them
+  int32_t k = 0;         ///< the most choices of a cell at one of them
+  struct Token {
+    int64_t item = 0;  ///< the sequence or request
+    int64_t step = 0;  ///< ascending; of tokens of one step equal
+    int32_t position = 0;
+    Phase phase = Phase::forward;
+  };
+  std::vector<Token> tokens;          ///< in the order of steps
+  std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; those that a capacity dropped are none
+  std::vector<int64_t> branch_bytes;  ///< [layers] 0: not known
+
+  size_t size() const { return tokens.size(); }
+  int64_t steps() const { return tokens.empty() ? 0 : tokens.back().step + 1; }
+  std::span<const int32_t> at(size_t token, int32_t layer) const {
+    const auto width = static_cast<size_t>(k);
+    return std::span(choice).subspan((token * static_cast<size_t>(layers) + static_cast<size_t>(layer)) * width, width);
+  }
+};
+
+}  // namespace stormcell

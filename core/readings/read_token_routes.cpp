@@ -1,0 +1,104 @@
+#include "core/readings/read_token_routes.h"
+
+#include <algorithm>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+
+namespace stormcell {
+namespace {
+
+class RouteReader {
+ public:
+  RouteReader(const SessionReader& session, const RunSummary& run, int64_t most)
+      : session_(session), run_(run), layout_(session.layout(run.id)), most_(most) {
+    choose_space();
+  }
+
+  TokenRoutes read(const Progress& progress) {
+    for (int64_t b = 0; b < run_.batches; ++b) {
+      progress.report("reading choices", b, run_.batches);
+      for (const BatchSpace& space : session_.spaces(run_.id, b))
+        if (space.space == space_) add_batch(b, space);
+    }
+    return std::move(routes_);
+  }
+
+ private:
+  void choose_space() {
+    std::vector<int32_t> routers(layout_.spaces.size());
+    for (const RouterInfo& r : layout_.routers) ++routers[static_cast<size_t>(r.space)];
+    space_ = static_cast<int32_t>(std::max_element(routers.begin(), routers.end()) - routers.begin());
+    for (size_t r = 0; r < layout_.routers.size(); ++r) {
+      const RouterInfo& info = layout_.routers[r];
+      if (info.space != space_) continue;
+      routers_.push_back(static_cast<int32_t>(r));
+      routes_.branches = std::max(routes_.branches, info.branches), routes_.k = std::max(routes_.k, info.fan_out);
+      routes_.branch_bytes.push_back(info.branch_bytes);
+    }
+    routes_.layers = static_cast<int32_t>(routers_.size());
+  }
+
+  // The rows of a batch in the order of steps: of decoding position by position, else as they stand. Fills place_.
+  void add_cells(const BatchSpace& space) {
+    const CellTable& cells = space.cells;
+    const bool decoding = cells.phase == Phase::decode;
+    place_.assign(static_cast<size_t>(cells.cells()), -1);
+    const int64_t first_step = routes_.steps();
+    for (int64_t i = 0; i < cells.cells(); ++i) {
+      const int64_t sequence = decoding ? i % cells.sequences : i / cells.per_sequence,
+                    offset = decoding ? i / cells.sequences : i % cells.per_sequence, row = sequence * cells.per_sequence + offset;
+      if (!space.mask.empty() && !space.mask[static_cast<size_t>(row)]) continue;
+      place_[static_cast<size_t>(row)] = static_cast<int64_t>(routes_.tokens.size());
+      const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[static_cast<size_t>(sequence)];
+      // A step whose cells are all padding has no number: steps ascend without holes.
+      int64_t step = decoding && last_offset_ != offset ? routes_.steps() : std::max(first_step, routes_.steps() - 1);
+      last_offset_ = offset;
+      routes_.tokens.push_back({item, step, static_cast<int32_t>(cells.start(sequence) + offset), cells.phase});
+    }
+    last_offset_ = -1;
+  }
+
+  void add_batch(int64_t batch, const BatchSpace& space) {
+    add_cells(space);
+    const auto width = static_cast<size_t>(routes_.k), layers = static_cast<size_t>(routes_.layers);
+    if (static_cast<int64_t>(routes_.size() * layers * width) > most_)
+      bad_input(session_.path(), "run #" + std::to_string(run_.id) + " has more than " + with_commas(most_) + " choices",
+                "take a shorter trace");
+    routes_.choice.resize(routes_.size() * layers * width, -1);
+    for (size_t l = 0; l < layers; ++l) {
+      const auto decision = session_.decision(run_.id, routers_[l], batch);
+      if (!decision) continue;
+      const auto k = static_cast<size_t>(decision->fan_out);
+      for (size_t c = 0; c < static_cast<size_t>(decision->cells); ++c) {
+        const size_t row = decision->ancestor.empty() ? c : static_cast<size_t>(decision->ancestor[c]);
+        if (row >= place_.size() || place_[row] < 0) continue;
+        int32_t* to = routes_.choice.data() + (static_cast<size_t>(place_[row]) * layers + l) * width;
+        for (size_t j = 0; j < k; ++j) {
+          const int32_t choice = decision->choice[c * k + j];
+          if (is_kept(choice) && choice < routes_.branches) *to++ = choice;
+        }
+      }
+    }
+  }
+
+  const SessionReader& session_;
+  const RunSummary& run_;
+  const RunLayout layout_;
+  const int64_t most_;
+  int32_t space_ = 0;
+  std::vector<int32_t> routers_;  // of the space
+  std::vector<int64_t> place_;    // by row of the batch: its token, -1: padding
+  int64_t last_offset_ = -1;
+  TokenRoutes routes_;
+};
+
+}  // namespace
+
+TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress, int64_t most_choices) {
+  if (!session.has_decisions(run.id))
+    bad_input(session.path(), "run #" + std::to_string(run.id) + " keeps no decisions, only their sums", "record single choices");
+  return RouteReader(session, run, most_choices).read(progress);
+}
+
+}  // namespace stormcell
