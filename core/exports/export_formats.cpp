@@ -50,7 +50,7 @@ constexpr std::array kFormats = {
     ExportFormat{"chrome-trace", "every executed step, for chrome://tracing or Perfetto", true, write_chrome_trace},
 };
 
-constexpr std::array kPlanned = {"vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
+constexpr std::string_view kPlanned[] = {"vllm-pr41141", "vllm-pr49572", "vllm-ascend", "trtllm", "ktransformers-mask", "moe-infinity"};
 
 const ExportFormat& find_export_format(std::string_view id) {
   std::string known;
@@ -59,13 +59,14 @@ const ExportFormat& find_export_format(std::string_view id) {
     add_to_list(known, format.id);
   }
   if (id.empty()) bad_input("--format", "is missing", "one of " + known);
-  const bool planned = std::find(kPlanned.begin(), kPlanned.end(), id) != kPlanned.end();
+  const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
   bad_input("--format", "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no format"), "one of " + known);
 }
 
 }  // namespace
 
 std::span<const ExportFormat> export_formats() { return kFormats; }
+std::span<const std::string_view> planned_export_formats() { return kPlanned; }
 
 void export_session(std::string_view id, const ExportOptions& options, const Progress& progress) {
   const ExportFormat& format = find_export_format(id);

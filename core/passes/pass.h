@@ -89,6 +89,8 @@ PassParameters checked_options(const Pass& pass, const PassParameters& given, co
 
 /// The visible list, in the order in which the pipeline applies them.
 std::span<const Pass> standard_passes();
+/// Ids of the contract whose passes are still to come.
+std::span<const std::string_view> planned_passes();
 /// The passes of this program: those, unless it is linked with others (used_passes.cpp).
 std::span<const Pass> passes();
 /// nullptr for an unknown id.

@@ -26,7 +26,6 @@ constexpr std::array kPasses = {
          vertical_fusion, kVerticalFusionOptions},
     Pass{"bf16-storage", "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once", false, bf16_storage, {}},
 };
-/// Ids of the contract whose passes are still to come.
 constexpr std::string_view kPlanned[] = {"permanent-path", "constant-decision", "reorder",       "constant-folding",    "capacity",
                                          "kernel-tuning",  "quantize-bf16",     "quantize-int8", "speculative-routing", "weight-preload",
                                          "memory-plan",    "placement"};
@@ -39,6 +38,7 @@ std::string shortest(double value) {
 }  // namespace
 
 std::span<const Pass> standard_passes() { return kPasses; }
+std::span<const std::string_view> planned_passes() { return kPlanned; }
 
 double PassInput::option(const PassOption& option) const {
   const auto at = options.find(std::string(option.key));
