@@ -8,6 +8,7 @@
 #include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
 #include "app/studio/picture_export.h"
+#include "app/studio/trace_import.h"
 #include "app/studio/view_state.h"
 #include "views/registry.h"
 
@@ -34,12 +35,12 @@ std::vector<ActionRow> MainWindow::open_actions() {
       {.id = "import-trace",
        .menu = file,
        .text = tr("Import trace..."),
-       .tip = tr("Routing that another system recorded: route_trace CSV, RouterTrace JSON, native safetensors, .npy"),
+       .tip = tr("Routing that another system recorded: %1").arg(trace_format_ids()),
        .keys = {QKeySequence("Ctrl+I")},
        .run =
            [this] {
-             const QStringList traces = QFileDialog::getOpenFileNames(this, tr("Import traces"), {},
-                                                                      tr("Traces (*.csv *.json *.safetensors *.npy);;All files (*)"));
+             const QStringList traces = QFileDialog::getOpenFileNames(
+                 this, tr("Import traces"), {}, tr("Traces (%1);;All files (*)").arg("*." + trace_suffixes().join(" *.")));
              if (!traces.isEmpty()) import_traces(traces);
            },
        .blocked = [this] { return runs_.running() ? tr("a run or an import is going on") : QString(); }},

@@ -14,6 +14,7 @@
 #include "app/studio/main_window.h"
 #include "app/studio/picture_export.h"
 #include "app/studio/run_dialog.h"
+#include "app/studio/trace_import.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/exports/export_formats.h"
@@ -176,8 +177,7 @@ void MainWindow::open_anything(const QString& path) {
             throw Error(ErrorKind::bad_input, path.toStdString(), "is no model", "a model's folder holds config.json and *.safetensors");
           return [this, path] { open_model(path); };
         }
-        static const QStringList traces = {"csv", "json", "npy", "safetensors"};
-        if (traces.contains(what.suffix().toLower())) return [this, path] { import_traces({path}); };
+        if (trace_suffixes().contains(what.suffix().toLower())) return [this, path] { import_traces({path}); };
         return [this, path] { document_.open(path); };
       },
       [this](const QString& message) { complain(message); });

@@ -17,6 +17,20 @@ QString free_name(const QString& trace) {
 
 }  // namespace
 
+QString trace_format_ids() {
+  QStringList ids;
+  for (const ImportFormat& format : import_formats()) ids << QString::fromUtf8(format.id.data(), static_cast<qsizetype>(format.id.size()));
+  return ids.join(", ");
+}
+
+QStringList trace_suffixes() {
+  QStringList suffixes;
+  for (const ImportFormat& format : import_formats())
+    suffixes << QString::fromUtf8(format.suffix.data(), static_cast<qsizetype>(format.suffix.size()));
+  suffixes.removeDuplicates();
+  return suffixes;
+}
+
 ImportResult import_into_new_session(const QStringList& traces, const Progress& progress) {
   ImportOptions options;
   for (const QString& trace : traces) options.traces.push_back(trace.toStdString());

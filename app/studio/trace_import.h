@@ -8,6 +8,11 @@
 
 namespace stormcell::studio {
 
+/// The ids of the formats that are read, with commas between.
+QString trace_format_ids();
+/// How names of traces end, each once: for dialogs, and to tell a trace from a session that is dropped or named.
+QStringList trace_suffixes();
+
 struct ImportResult {
   QString session;                       ///< empty: stopped before anything was read
   std::optional<ImportFigures> figures;  ///< nothing: stopped; what was read is in the session

@@ -242,7 +242,7 @@ void add(const ImportFigures& one, ImportFigures& all) {
 
 std::vector<ImportFormat> import_formats() {
   std::vector<ImportFormat> list;
-  for (const TraceFormat& f : trace_formats()) list.push_back({f.id, f.summary});
+  for (const TraceFormat& f : trace_formats()) list.push_back({f.id, f.summary, f.suffix});
   return list;
 }
 

@@ -19,6 +19,7 @@ struct ImportOptions {
 
 struct ImportFormat {
   std::string_view id, summary;
+  std::string_view suffix;  ///< how names of such files usually end
 };
 /// The visible list.
 std::vector<ImportFormat> import_formats();

@@ -106,6 +106,8 @@ struct TraceSource {
 
 struct TraceFormat {
   std::string_view id, summary;
+  /// How names of such files end, for dialogs alone: what a file is, its content says.
+  std::string_view suffix;
   /// Looks at the content alone, at its begin where that is enough.
   bool (*recognize)(std::string_view content) = nullptr;
   /// Throws Error(bad_input) with file, line or element, what is wrong and what to do.

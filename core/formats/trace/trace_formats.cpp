@@ -10,12 +10,14 @@ namespace stormcell {
 namespace {
 
 constexpr std::array kFormats = {
-    TraceFormat{"route-trace", "route_trace v1: CSV with a preamble, a row a choice", is_route_trace_csv, read_route_trace_csv},
-    TraceFormat{"router-trace", "RouterTrace v2: JSON with selections[token][layer][rank]", is_router_trace_json, read_router_trace_json},
-    TraceFormat{"logical-count", "SGLang's logical_count as JSON: counts by layer and expert, or by step, layer and expert",
+    TraceFormat{"route-trace", "route_trace v1: CSV with a preamble, a row a choice", "csv", is_route_trace_csv, read_route_trace_csv},
+    TraceFormat{"router-trace", "RouterTrace v2: JSON with selections[token][layer][rank]", "json", is_router_trace_json,
+                read_router_trace_json},
+    TraceFormat{"logical-count", "SGLang's logical_count as JSON: counts by layer and expert, or by step, layer and expert", "json",
                 is_logical_count_json, read_logical_count_json},
-    TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", is_native_trace, read_native_trace},
-    TraceFormat{"npy", "numpy.save of int32 or int64 [tokens, layers, k]", is_npy_trace, read_npy_trace},
+    TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors", is_native_trace,
+                read_native_trace},
+    TraceFormat{"npy", "numpy.save of int32 or int64 [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},
 };
 
 std::string known_formats() {

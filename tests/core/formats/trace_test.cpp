@@ -7,7 +7,7 @@
 #include "tests/contract/traces.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/fuzz/trace_check.h"
-#include "tests/testing/testing.h"
+#include "tests/testing/page_table.h"
 
 namespace stormcell::testing {
 namespace {
@@ -43,7 +43,8 @@ class TraceTest : public QObject {
     if (format == "router-trace") return router_trace({2, 5, 2, 6});
     if (format == "logical-count") return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
     if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
-    return native_trace(scratch_);
+    if (format == "native") return native_trace(scratch_);
+    qFatal("no sample of %s: write one", qPrintable(format));
   }
   /// Reads a file that is there; false where it is refused.
   static bool read(const TraceFormat& format, const std::string& path, fuzz::CheckedSink& sink) {
@@ -67,9 +68,17 @@ class TraceTest : public QObject {
     QFETCH(QString, format);
     const std::string path = scratch_.write("sample", sample(format));
     QCOMPARE(QString::fromStdString(std::string(recognize_trace(*MappedFile::open(path)).id)), format);
+    // Whatever the order in which they are tried.
+    for (const TraceFormat& f : trace_formats())
+      QVERIFY2(f.recognize(sample(format)) == (f.id == format.toStdString()), std::string(f.id).c_str());
     fuzz::CheckedSink sink;
     QVERIFY(read(find_trace_format(format.toStdString()), path, sink));
     QVERIFY(sink.batches() > 0 && sink.rows() > 0);
+  }
+
+  void every_format_is_told_to_users() {
+    // The table of formats in the user guide has them in the order of the list.
+    QCOMPARE(first_words_of_table("user-guide.md", "| format | content | keeps |"), ids_of(trace_formats()));
   }
 
   void damaged_files_are_refused_or_read_data() { every_format_is_told_by_its_content_data(); }
