@@ -18,12 +18,12 @@ using namespace stormcell;
 
 /// What is known of the arguments before Qt can read them.
 struct Asked {
-  bool picture = false, words = false;  ///< words: help or the version
+  bool picture = false, words = false;  ///< words: help, the version or the views
   Asked(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       const std::string_view word = argv[i];
       picture |= word == "--export" || word.starts_with("--export=");
-      words |= word == "--help" || word == "-h" || word == "--version" || word == "-v";
+      words |= word == "--help" || word == "-h" || word == "--version" || word == "-v" || word == "--views";
     }
   }
 };

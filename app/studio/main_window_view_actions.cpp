@@ -19,9 +19,10 @@ std::vector<ActionRow> MainWindow::view_actions() {
                     .menu = menu,
                     .text = tr(entry.title),
                     .tip = tr(entry.help),
-                    .keys = {QKeySequence(QString("Ctrl+%1").arg(key++))},
+                    .keys = key <= 9 ? QList{QKeySequence(QString("Ctrl+%1").arg(key))} : QList<QKeySequence>{},  // digits are used up
                     .run = [this, id = QString(entry.id)] { show_view(id); },
                     .checked = [this, id = QString(entry.id)] { return view_id() == id; }});
+    ++key;
   }
   rows.push_back({.id = "table",
                   .menu = menu,

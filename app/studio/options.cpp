@@ -1,6 +1,8 @@
 #include "app/studio/options.h"
 
 #include <QCommandLineParser>
+#include <cstdio>
+#include <cstdlib>
 
 #include "core/base/error.h"
 #include "views/registry.h"
@@ -20,7 +22,7 @@ struct Known {
       label{"label", "With --export: sequences with this label.", "LABEL"}, router{"router", "With --export: the chosen router.", "NAME"},
       branch{"branch", "With --export: the chosen branch.", "N"}, cell{"cell", "With --export: the cell to follow.", "SEQUENCE:POSITION"},
       other{"compare-with", "With --export: a session to compare with, S.storm#3 for its run 3.", "SESSION"},
-      fresh{"fresh", "Do not open what was open last."};
+      fresh{"fresh", "Do not open what was open last."}, list{"views", "Write the names of the views, one a line, and leave."};
 
   Known()
       : views(names()), view("export", "Write a picture of VIEW without a window and leave. One of: " + views.join(", ") + ".", "VIEW") {}
@@ -30,7 +32,7 @@ struct Known {
     return list;
   }
   QList<QCommandLineOption> all() const {
-    return {view, file, size, theme, scale, set, batches, phase, label, router, branch, cell, other, fresh};
+    return {view, file, size, theme, scale, set, batches, phase, label, router, branch, cell, other, fresh, list};
   }
 };
 
@@ -116,6 +118,10 @@ Options parse_options(const QStringList& arguments, bool headless) {
   if (!parser.parse(arguments)) bad_input({}, parser.errorText().toStdString());
   if (parser.isSet("help")) parser.showHelp(0);
   if (parser.isSet("version")) parser.showVersion();
+  if (parser.isSet(known.list)) {
+    std::puts(qPrintable(known.views.join('\n')));
+    std::exit(EXIT_SUCCESS);
+  }
   Options options;
   options.sessions = parser.positionalArguments();
   options.theme = parser.value(known.theme);

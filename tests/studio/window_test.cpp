@@ -63,6 +63,7 @@ class WindowTest : public QObject {
       ids.insert(row.id);
       for (const QKeySequence& key : row.keys) {
         if (key.isEmpty()) continue;
+        QVERIFY2(key.count() == 1 && key[0].key() != Qt::Key_unknown, qPrintable(row.id + ": no key of a keyboard"));
         QVERIFY2(!keys.contains(key.toString()), qPrintable(row.id + " " + key.toString()));
         keys.insert(key.toString());
       }
