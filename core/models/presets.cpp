@@ -68,12 +68,15 @@ constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},     {"switc
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {
-  std::string list;
-  for (const Preset& p : kPresets) {
+  for (const Preset& p : kPresets)
     if (p.name == name) return p.config();
-    add_to_list(list, p.name);
-  }
-  bad_input("preset:" + std::string(name), "no preset of this name", "known presets: " + list);
+  bad_input("preset:" + std::string(name), "no preset of this name", "known presets: " + joined(preset_names()));
+}
+
+std::vector<std::string_view> preset_names() {
+  std::vector<std::string_view> names;
+  for (const Preset& p : kPresets) names.push_back(p.name);
+  return names;
 }
 
 }  // namespace stormcell

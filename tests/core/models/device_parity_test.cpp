@@ -71,17 +71,8 @@ void same_bits(const ExecutionResult& a, const ExecutionResult& b) {
 
 void add_cases(const char* with) {
   QTest::addColumn<QString>("name");
-  for (const char* family : {"switch", "mixtral"}) {
-    const std::string root = source_folder() + "/tests/reference/" + family;
-    std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(root))
-      if (entry.is_directory()) names.insert(entry.path().filename().string());
-    for (const std::string& name : names) {
-      const std::string folder = root + "/" + name;
-      if (*with && !SafetensorsFile::open(folder + "/expected.safetensors")->find(with)) continue;
-      QTest::newRow((family + ("/" + name)).c_str()) << QString::fromStdString(folder);
-    }
-  }
+  for (const std::string& name : reference_cases(with))
+    QTest::newRow(name.c_str()) << QString::fromStdString(source_folder() + "/tests/reference/" + name);
 }
 
 /// A Mixtral folder with the experts of each layer in two tensors, gate_up_proj and down_proj, in place of three an expert.

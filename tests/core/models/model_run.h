@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -12,6 +13,7 @@
 #include "core/formats/safetensors.h"
 #include "core/models/model.h"
 #include "core/oracle/oracle.h"
+#include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 
@@ -38,6 +40,20 @@ inline std::vector<float> reals_of(const StoredTensor& t) {
   std::vector<float> list(static_cast<size_t>(t.elements()));
   std::memcpy(list.data(), t.bytes.data(), list.size() * 4);
   return list;
+}
+
+/// FAMILY/CASE of every case in tests/reference: what a script there made, with a reference's answers. `with`: only those whose answers
+/// have this tensor; empty: all.
+inline std::set<std::string> reference_cases(const std::string& with = {}) {
+  namespace fs = std::filesystem;
+  const fs::path root = source_folder() + "/tests/reference";
+  std::set<std::string> cases;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().filename() != "expected.safetensors" || !fs::exists(entry.path().parent_path() / "config.json")) continue;
+    if (with.empty() || SafetensorsFile::open(entry.path().string())->find(with))
+      cases.insert(entry.path().parent_path().lexically_relative(root).generic_string());
+  }
+  return cases;
 }
 
 /// The inputs of a fixture; masks that it lacks are ones.

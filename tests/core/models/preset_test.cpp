@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
+#include "core/models/presets.h"
 #include "core/models/seeded_weights.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/testing.h"
@@ -14,11 +15,18 @@ using namespace stormcell::testing;
 class PresetTest : public QObject {
   Q_OBJECT
  private slots:
-  void every_preset_opens_without_its_weights_data() {
+  void every_preset_opens_without_its_weights() {
+    for (const std::string_view name : preset_names()) {
+      const auto model = open_model("preset:" + std::string(name));
+      QVERIFY2(model->origin == WeightOrigin::seeded && model->parameters > 0, model->name.c_str());
+    }
+  }
+
+  void switch_presets_are_the_published_models_data() {
     QTest::addColumn<int>("experts");
     for (const int experts : {8, 16, 32, 64, 128, 256}) QTest::addRow("switch-base-%d", experts) << experts;
   }
-  void every_preset_opens_without_its_weights() {
+  void switch_presets_are_the_published_models() {
     QFETCH(int, experts);
     const auto model = open_model("preset:switch-base-" + std::to_string(experts));
     QCOMPARE(model->origin, WeightOrigin::seeded);
