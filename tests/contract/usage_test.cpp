@@ -1,5 +1,7 @@
 // Bad usage: exit 2 and one line that names the option.
+#include "core/base/listed_words.h"
 #include "core/base/thread_team.h"
+#include "core/exports/export_csv.h"
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
@@ -14,12 +16,14 @@ class UsageTest : public QObject {
   void an_option_before_the_verb_is_refused() { VERIFY_REFUSED((Arguments{"--quiet", "doctor"}), "--quiet", "after the verb"); }
 
   void a_missing_argument_is_named() {
+    std::string tables;
+    for (const CsvTable& table : csv_tables()) add_to_list(tables, table.what);
     VERIFY_REFUSED((Arguments{"run"}), "MODEL", "is missing");
     VERIFY_REFUSED((Arguments{"run", switch_model()}), "--data", "is missing");
     VERIFY_REFUSED((Arguments{"inspect"}), "MODEL", "is missing");
     VERIFY_REFUSED((Arguments{"compare", "a"}), "B", "is missing");
     VERIFY_REFUSED((Arguments{"export", "s.storm"}), "--format", "is missing");
-    VERIFY_REFUSED((Arguments{"export", "s.storm", "--format", "csv"}), "--what", "loads, labels, transitions, decisions, scores, timings");
+    VERIFY_REFUSED((Arguments{"export", "s.storm", "--format", "csv"}), "--what", tables);
     VERIFY_REFUSED((Arguments{"report", "s.storm"}), "-o", "is missing");
     VERIFY_REFUSED((Arguments{"batch"}), "JOBS.json", "is missing");
   }
