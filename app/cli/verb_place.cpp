@@ -14,6 +14,8 @@
 namespace stormcell::cli {
 namespace {
 
+std::string known(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
+
 std::string to_text(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
@@ -21,18 +23,22 @@ std::string to_text(const PlaceFigures& f) {
                       std::to_string(f.slot_count / f.ranks) + " slots of a layer on each, " +
                       counted(f.slot_count - f.branches, "spare slot")},
       {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) + ": fitted to " +
-                    counted(f.steps_fit, "step") + ", judged on " + (f.steps_held_out > 0 ? count_text(f.steps_held_out) : "none") +
-                    " behind"}};
+                    counted(f.steps_fit, f.unit == "tokens" ? "token" : "step") + ", judged on " +
+                    (f.steps_held_out > 0 ? count_text(f.steps_held_out) : "none") + " behind"}};
   if (f.slot_bytes && f.slot_count > f.branches)
     about.push_back({"spare slots", "take " + bytes_text(*f.slot_bytes * (f.slot_count - f.branches) / f.ranks) + " of each GPU"});
   about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the contiguous layout"});
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
-  std::vector<std::vector<std::string>> rows = {{"layout", "imbalance, fitted", "held out"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"layout", "imbalance, fitted", "held out", "cross pairs, fitted", "held out", "GPUs a token, fitted", "held out"}};
   for (const LayoutLine& line : f.layouts)
-    rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-"});
-  return table_text(about, {}) + "\n" + table_text(rows, {1, 2}) +
-         "\nimbalance: largest / mean load of a GPU - 1, mean over layers; loads alone, no traffic\n\nadvice     " + f.advice +
-         "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
+    rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-",
+                    known(line.fit.cross_pairs), line.held_out ? known(line.held_out->cross_pairs) : "-", known(line.fit.ranks_per_token),
+                    line.held_out ? known(line.held_out->ranks_per_token) : "-"});
+  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
+         "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at consecutive layers,\n"
+         "the share of pairs on two GPUs; GPUs a token: that it goes to at a layer\n\nadvice     " +
+         f.advice + "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
 }
 
 class PlaceVerb : public Verb {

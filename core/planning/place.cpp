@@ -13,7 +13,9 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/placement/eplb.h"
+#include "core/placement/joint.h"
 #include "core/placement/placement_text.h"
+#include "core/placement/traffic.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/step_loads.h"
 #include "core/readings/session_lookup.h"
@@ -28,9 +30,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::array kSolvers = {
     PlacementSolver{"eplb", "the EPLB rule: replicas for the most loaded experts, then packing by load"},
+    PlacementSolver{"joint", "balance and traffic together, by annealed swaps; needs single choices, and no spare slots yet"},
     PlacementSolver{"keep", "the contiguous layout that servers begin with"},
 };
-constexpr std::array kPlannedSolvers = {"load", "joint", "exact"};
+constexpr std::array kPlannedSolvers = {"load", "exact"};
 
 const PlacementSolver& find_solver(std::string_view id) {
   std::string known;
@@ -52,6 +55,7 @@ struct Task {
   RunSummary run;
   RunLayout layout;
   SplitLoads loads;
+  std::optional<SplitRoutes> routes;
   EplbShape shape;
   int32_t branches = 0;
 };
@@ -96,18 +100,46 @@ double mean_imbalance(const Placement& placement, const LayerLoads& loads) {
   return sum / static_cast<double>(loads.size());
 }
 
-LayoutLine line_of(const std::string& name, const Placement& placement, const SplitLoads& loads) {
-  LayoutLine line{name, {mean_imbalance(placement, loads.fit), {}, {}, {}}, {}};
-  if (loads.steps_held_out > 0) line.held_out = LayoutFigures{mean_imbalance(placement, loads.held_out), {}, {}, {}};
+LayoutFigures figures_of(const Placement& placement, const LayerLoads& loads, const SplitRoutes* routes, std::span<const size_t> tokens) {
+  LayoutFigures figures;
+  figures.imbalance = mean_imbalance(placement, loads);
+  if (!routes) return figures;
+  const Traffic traffic = count_traffic(routes->routes, tokens, placement);
+  figures.cross_pairs = traffic.cross_pairs, figures.ranks_per_token = traffic.ranks_per_token;
+  return figures;
+}
+
+LayoutLine line_of(const std::string& name, const Placement& placement, const Task& task) {
+  const SplitRoutes* routes = task.routes ? &*task.routes : nullptr;
+  const auto tokens = [&](bool fit) {
+    return routes ? std::span<const size_t>(fit ? routes->fit : routes->held_out) : std::span<const size_t>();
+  };
+  LayoutLine line{name, figures_of(placement, task.loads.fit, routes, tokens(true)), {}};
+  if (task.loads.steps_held_out > 0) line.held_out = figures_of(placement, task.loads.held_out, routes, tokens(false));
   return line;
 }
 
 /// By what judges: the rest where there is one, else what was fitted to.
-double judged(const LayoutLine& line) { return line.held_out ? line.held_out->imbalance : line.fit.imbalance; }
+const LayoutFigures& judged_by(const LayoutLine& line) { return line.held_out ? *line.held_out : line.fit; }
+double judged(const LayoutLine& line) { return judged_by(line).imbalance; }
+
+/// Less even by no more than this, a layout with less traffic is the better one.
+constexpr double kEven = 0.05;
+
+/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule.
+std::optional<std::string> advice_on_traffic(const std::vector<LayoutLine>& layouts, const std::string& where) {
+  const LayoutFigures &contiguous = judged_by(layouts[0]), &eplb = judged_by(layouts[1]), &result = judged_by(layouts[2]);
+  if (!result.ranks_per_token || layouts[2].fit.imbalance == layouts[1].fit.imbalance) return {};
+  const bool less = *result.ranks_per_token < std::min(*contiguous.ranks_per_token, *eplb.ranks_per_token) &&
+                    *result.cross_pairs < std::min(*contiguous.cross_pairs, *eplb.cross_pairs);
+  if (!less || result.imbalance > eplb.imbalance + kEven) return {};
+  return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + where;
+}
 
 std::string advice_of(const std::vector<LayoutLine>& layouts) {
   const double contiguous = judged(layouts[0]), eplb = judged(layouts[1]), result = judged(layouts[2]);
-  const std::string where = layouts[2].held_out ? "on the steps held out" : "on the one step that there is, to which it was fitted";
+  const std::string where = layouts[2].held_out ? "on what was held out" : "on what it was fitted to: nothing was held out";
+  if (auto advice = advice_on_traffic(layouts, where)) return *advice;
   if (contiguous <= eplb && contiguous <= result) return "stay: nothing is more even than the contiguous layout " + where;
   if (eplb <= result) return "eplb: nothing is more even than what its rule gives " + where;
   return "result: it is the most even one " + where;
@@ -118,8 +150,7 @@ std::vector<std::string> warnings_of(const Placement& result, const SplitLoads& 
   if (const int32_t layers = layers_with_idle_replicas(result); layers > 0)
     warnings.push_back("in " + counted(layers, "layer") +
                        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
-  if (loads.steps_held_out == 0)
-    warnings.emplace_back("the data are one step: nothing is held out, so the figures are those that were fitted");
+  if (loads.steps_held_out == 0) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
   return warnings;
 }
 
@@ -145,14 +176,37 @@ Task read_task(const PlaceOptions& options, const SessionReader& session, const 
   task.layout = session.layout(task.run.id);
   task.branches = branches_of(task.layout, session.path());
   find_shape(options, json_or_null(task.run.dataset), task);
-  task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
+  task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress);
+  if (task.routes) {
+    const SplitRoutes& r = *task.routes;
+    task.loads = {loads_of_tokens(r.routes, r.fit), loads_of_tokens(r.routes, r.held_out), static_cast<int64_t>(r.fit.size()),
+                  static_cast<int64_t>(r.held_out.size())};
+  } else {
+    task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
+  }
   return task;
+}
+
+/// By the solver that was asked for.
+Placement search(const PlaceOptions& options, const Task& task, const Placement& contiguous, const Placement& eplb,
+                 const Progress& progress) {
+  if (options.solver == "keep") return contiguous;
+  if (options.solver == "eplb") return eplb;
+  if (!task.routes)
+    bad_input("--solver", "joint needs single choices of one kind of cells, and the data lacks them (decisions)",
+              "--solver eplb takes loads");
+  if (options.redundant > 0)
+    bad_input("--redundant", "spare slots with --solver joint are not in this version", "--solver eplb takes them");
+  // Equal weights for both kinds of pairs would be 1; tuned by hand, see docs/decisions/026-placement.md.
+  constexpr JointOptions kJoint{.together = 0.5, .slack = 0.04, .seed = 1, .sweeps = 1000};
+  return joint_placement(task.routes->routes, task.routes->fit, eplb, kJoint, progress);
 }
 
 Json json_of(const LayoutFigures& f) {
   const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   return {{"imbalance", f.imbalance},
           {"cross_pairs", known(f.cross_pairs)},
+          {"ranks_per_token", known(f.ranks_per_token)},
           {"remote_bytes", known(f.remote_bytes)},
           {"objective", known(f.objective)}};
 }
@@ -179,11 +233,12 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   f.run = task.run.id, f.solver = options.solver, f.phase = options.phase, f.fit_fraction = options.fit_fraction;
   f.layers = static_cast<int32_t>(task.layout.routers.size()), f.branches = task.branches;
   f.nodes = task.cluster.nodes, f.ranks = task.shape.ranks, f.slot_count = task.shape.slot_count;
+  f.unit = task.routes ? "tokens" : "steps";
   f.steps_fit = task.loads.steps_fit, f.steps_held_out = task.loads.steps_held_out;
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
   const Placement eplb = eplb_placement(as_floats(task.loads.fit), task.shape);
-  const Placement& result = options.solver == "keep" ? contiguous : eplb;
-  f.layouts = {line_of("contiguous", contiguous, task.loads), line_of("eplb", eplb, task.loads), line_of("result", result, task.loads)};
+  const Placement result = search(options, task, contiguous, eplb, progress);
+  f.layouts = {line_of("contiguous", contiguous, task), line_of("eplb", eplb, task), line_of("result", result, task)};
   f.moved_slots = moved_slots(contiguous, result);
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
@@ -212,6 +267,7 @@ std::string to_json(const PlaceFigures& f) {
   json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
   json["slots"] = f.slot_count;
   json["fit_fraction"] = f.fit_fraction;
+  json["unit"] = f.unit;
   json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
   json["residence"] = nullptr;  // only loads are looked at: nobody asks where tokens live
   json["seconds"] = f.seconds;

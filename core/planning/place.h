@@ -29,9 +29,10 @@ std::vector<PlacementSolver> placement_solvers();
 
 /// What a layout does on some of the steps. Null: the data or this version do not say.
 struct LayoutFigures {
-  double imbalance = 0;                ///< mean over layers of max / mean - 1 over ranks
-  std::optional<double> cross_pairs;   ///< share of the pairs of a token's consecutive experts that lie on two ranks
-  std::optional<double> remote_bytes;  ///< a token and layer
+  double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
+  std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
+  std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
+  std::optional<double> remote_bytes;     ///< a token and layer
   std::optional<double> objective;
 };
 
@@ -47,6 +48,7 @@ struct PlaceFigures {
   int32_t layers = 0, branches = 0, nodes = 0, ranks = 0, slot_count = 0;
   std::string solver, phase;
   double fit_fraction = 0, seconds = 0;
+  std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
   int64_t steps_fit = 0, steps_held_out = 0;
   std::vector<LayoutLine> layouts;
   int64_t moved_slots = 0;            ///< whose branch is not on its rank in the contiguous layout, over all layers

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/readings/read_token_routes.h"
 
 namespace stormcell {
 namespace {
@@ -27,7 +28,25 @@ void add(const RouterLoads& loads, std::vector<double>& sum) {
   for (size_t b = 0; b < sum.size(); ++b) sum[b] += static_cast<double>(real[b]);
 }
 
+int64_t fitted_of(int64_t all, double fit_fraction) {
+  return all == 1 ? 1 : std::clamp<int64_t>(std::llround(fit_fraction * static_cast<double>(all)), 1, all);
+}
+
 }  // namespace
+
+std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
+                                             const std::string& phase, double fit_fraction, const Progress& progress) {
+  const auto elsewhere = [&](const RouterInfo& r) { return r.space != layout.routers[0].space; };
+  if (!session.has_decisions(run.id) || std::any_of(layout.routers.begin(), layout.routers.end(), elsewhere)) return {};
+  SplitRoutes out{read_token_routes(session, run, progress), {}, {}};
+  std::vector<size_t> tokens;
+  for (size_t t = 0; t < out.routes.size(); ++t)
+    if (phase.empty() || (out.routes.tokens[t].phase == Phase::decode) == (phase == "decode")) tokens.push_back(t);
+  if (tokens.empty()) bad_input(session.path(), "run #" + std::to_string(run.id) + " has no step of " + phase, "leave --phase out");
+  const auto cut = tokens.begin() + fitted_of(static_cast<int64_t>(tokens.size()), fit_fraction);
+  out.fit.assign(tokens.begin(), cut), out.held_out.assign(cut, tokens.end());
+  return out;
+}
 
 SplitLoads read_split_loads(const SessionReader& session, int64_t run, const RunLayout& layout, const std::string& phase,
                             double fit_fraction, const Progress& progress) {
@@ -37,7 +56,7 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
               phase.empty() ? "name another run" : "leave --phase out");
   const auto all = static_cast<int64_t>(steps.size());
   SplitLoads out;
-  out.steps_fit = all == 1 ? 1 : std::clamp<int64_t>(std::llround(fit_fraction * static_cast<double>(all)), 1, all);
+  out.steps_fit = fitted_of(all, fit_fraction);
   out.steps_held_out = all - out.steps_fit;
   const auto routers = static_cast<int64_t>(layout.routers.size());
   for (int64_t r = 0; r < routers; ++r) {

@@ -1,10 +1,12 @@
 // Loads of a run's steps: what is fitted to, and what judges.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/profile/token_routes.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -16,6 +18,14 @@ struct SplitLoads {
   LayerLoads fit, held_out;
   int64_t steps_fit = 0, steps_held_out = 0;
 };
+
+/// Single choices, for what is counted on them. Empty of a run that keeps none, or whose routers decide about several kinds of cells.
+struct SplitRoutes {
+  TokenRoutes routes;
+  std::vector<size_t> fit, held_out;  ///< tokens
+};
+std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
+                                             const std::string& phase, double fit_fraction, const Progress& progress);
 
 /// The first `fit_fraction` of the steps (batches) to fit, the others to judge; one step: all of it to fit. `phase`: of these batches
 /// alone, empty: of all. Error(bad_input) where no step remains.

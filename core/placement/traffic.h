@@ -1,0 +1,23 @@
+// What a placement sends between ranks, counted on recorded choices.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "core/placement/placement.h"
+#include "core/profile/token_routes.h"
+
+namespace stormcell {
+
+/// Replicas of a branch share its tokens evenly, each token independently: with replicas these are expectations.
+struct Traffic {
+  double cross_pairs = 0;      ///< of the k x k pairs of a token's branches at consecutive routers, the share on two ranks
+  double ranks_per_token = 0;  ///< distinct ranks that a token goes to at a router, as a mean
+};
+
+/// Of these tokens. The placement has a layer for each of the routes'.
+Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement);
+
+/// [layers][branches] how often each branch is chosen by these tokens.
+std::vector<std::vector<double>> loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens);
+
+}  // namespace stormcell

@@ -1,0 +1,76 @@
+// The joint search on tokens that keep to groups of branches: a placement by group was planted.
+#include "core/placement/joint.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "core/placement/eplb.h"
+#include "core/placement/traffic.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int32_t kLayers = 6, kBranches = 32, kRanks = 4, kTokens = 400;
+
+/// Each token takes three branches of its group at every layer; branch b is of group (b * 7 + layer) % 4.
+TokenRoutes planted() {
+  TokenRoutes routes;
+  routes.layers = kLayers, routes.branches = kBranches, routes.k = 3;
+  routes.branch_bytes.assign(kLayers, 1);
+  std::mt19937 random(5);
+  for (int32_t t = 0; t < kTokens; ++t) {
+    routes.tokens.push_back({0, t, t, Phase::decode});
+    const int32_t group = static_cast<int32_t>(random() % kRanks);
+    for (int32_t l = 0; l < kLayers; ++l) {
+      std::vector<int32_t> members;
+      for (int32_t b = 0; b < kBranches; ++b)
+        if ((b * 7 + l) % kRanks == group) members.push_back(b);
+      std::shuffle(members.begin(), members.end(), random);
+      routes.choice.insert(routes.choice.end(), members.begin(), members.begin() + 3);
+    }
+  }
+  return routes;
+}
+
+}  // namespace
+
+class JointTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_planted_placement_is_found() {
+    const TokenRoutes routes = planted();
+    std::vector<size_t> tokens(routes.size());
+    std::iota(tokens.begin(), tokens.end(), size_t{0});
+    std::vector<std::vector<float>> loads;
+    for (const std::vector<double>& layer : loads_of_tokens(routes, tokens)) loads.emplace_back(layer.begin(), layer.end());
+    const Placement eplb = eplb_placement(loads, {kBranches, 1, 1, kRanks});
+    const Placement joint = joint_placement(routes, tokens, eplb, {.together = 1, .slack = 0.2, .seed = 1, .sweeps = 200});
+    QCOMPARE(placement_fault(joint), std::string());
+    const Traffic before = count_traffic(routes, tokens, eplb), after = count_traffic(routes, tokens, joint);
+    QVERIFY(before.cross_pairs > 0.6);
+    QVERIFY2(after.cross_pairs < 0.2 * before.cross_pairs, std::to_string(after.cross_pairs).c_str());
+    QVERIFY(after.ranks_per_token < 1.4);
+  }
+
+  void traffic_is_what_counting_by_hand_gives() {
+    TokenRoutes routes;
+    routes.layers = 2, routes.branches = 4, routes.k = 2;
+    routes.tokens.push_back({});
+    routes.choice = {0, 1, 1, 2};
+    const std::vector<size_t> all = {0};
+    const Traffic t = count_traffic(routes, all, contiguous_placement(2, 4, 4, 2));
+    QCOMPARE(t.cross_pairs, 0.5);
+    QCOMPARE(t.ranks_per_token, 1.5);
+    // Two replicas of branch 0: half of its tokens go to each rank.
+    const Traffic spread = count_traffic(routes, all, {2, 4, {{0, 1, 2, 0, 3, 3}, {0, 1, 2, 0, 3, 3}}});
+    QCOMPARE(spread.ranks_per_token, 1.25);
+  }
+};
+
+STORMCELL_TEST(JointTest)
+
+}  // namespace stormcell::testing
+
+#include "joint_test.moc"
