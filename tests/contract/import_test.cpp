@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <csignal>
 
+#include "core/base/listed_words.h"
 #include "core/comparison/compare.h"
+#include "core/imports/import.h"
 #include "core/readings/session_view.h"
 #include "tests/contract/imports.h"
+#include "tests/testing/page_table.h"
 
 namespace stormcell::testing {
 
@@ -177,7 +180,7 @@ class ContractImportTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"import", trace}), "-o", "is missing");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", "-"}), "-o", "standard output");
     VERIFY_REFUSED((Arguments{"import", "-", "-o", session}), "-", "standard input");
-    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--format", "excel"}), "--format", "route-trace, router-trace, logical-count, native, npy");
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--format", "excel"}), "--format", joined(ids_of(import_formats())));
     VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--hidden", "0"}), "--hidden", "does not fit");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", "no/config.json"}), "no/config.json", "");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", session, "--model-config", scratch_.write("dense.json", "{\"hidden_size\": 8}")}),
