@@ -8,9 +8,12 @@
 namespace stormcell {
 namespace {
 
-bool keeps_rounded_states(const Graph& graph) {
-  return std::any_of(graph.values.begin(), graph.values.end(),
-                     [](const Value& v) { return v.kind == ValueKind::state && v.type.dtype == DType::bf16; });
+/// A state that is kept in bf16, or a value or weight in f32 that lies so because an annotation asks for it.
+bool keeps_rounded_values(const Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
+    if (v.kind == ValueKind::state && v.type.dtype == DType::bf16) return true;
+    return v.type.dtype == DType::f32 && (v.kind == ValueKind::weight ? held_format(v) : stored_format(v)) == DType::bf16;
+  });
 }
 
 }  // namespace
@@ -35,10 +38,10 @@ void Workload::check_fits(std::shared_ptr<const Graph> left, const PassConfigura
   state_.check_fits(plan_graphs(state_, std::move(left), configuration, annotations_), available_memory(), warnings, new_tokens_);
 }
 
-Arithmetic Workload::arithmetic() const { return keeps_rounded_states(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic(); }
+Arithmetic Workload::arithmetic() const { return keeps_rounded_values(*graph()) ? Arithmetic::rounds_to_bf16 : state_.arithmetic(); }
 
 double Workload::tolerance() const {
-  return keeps_rounded_states(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;
+  return keeps_rounded_values(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;
 }
 
 const CellReach& Workload::reach(PictureSize size) const {

@@ -43,8 +43,8 @@ class Workload {
   virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
 
   // How its plans are verified (verify.h):
-  /// What rounds: products, as the device computes them, or states that the graph keeps in bf16. Device and oracle round there alike, but
-  /// a value in the middle between two goes either way.
+  /// What rounds: products, as the device computes them, states that the graph keeps in bf16, or what annotations ask to lie so. The oracle
+  /// rounds states alike, but a value in the middle between two goes either way; of annotations it knows nothing.
   Arithmetic arithmetic() const;
   /// How far outputs may lie from the oracle's, as a share of the largest value.
   double tolerance() const;

@@ -40,6 +40,15 @@ class AnnotateTest : public QObject {
     QVERIFY2(reason.find("not folded, because of their annotations: activation \"" + kAct + "\"") != std::string::npos, reason.c_str());
   }
 
+  void what_is_asked_to_round_is_held_to_the_tolerance_of_what_rounds() {
+    const Json plain = json_of(annotated("run", {"*.mlp.wi.kernel=linear.plain"}));
+    QVERIFY2(plain["verified"]["tolerance"] == 1e-4, plain["verified"].dump().c_str());
+    for (const char* asked : {"*wi.weight.format=bf16", "*.scatter.storage=bf16"}) {
+      const Json v = json_of(annotated("run", {asked}))["verified"];
+      QVERIFY2(v["passed"] == true && v["tolerance"] == 2e-2 && v["max_rel_diff"] > 1e-4, v.dump().c_str());
+    }
+  }
+
   void inspect_shows_them() {
     const Arguments inspect = {"inspect", switch_model(), "--annotate", kWi + ".kernel=linear.plain", "--annotate", kAct + ".storage=bf16"};
     Arguments with_text = inspect;
