@@ -218,8 +218,8 @@ void WeightStore::read_part(WeightHandle handle) {
   const std::lock_guard lock(mutex_);
   const auto ticket = tickets_.extract(handle).mapped();
   ticket->done = true;
-  ticket->failure = failure;
-  if (failure) {
+  ticket->failure = std::move(failure);  // who waits for it destroys it
+  if (ticket->failure) {
     slots_.leave(handle);
   } else {
     slots_.fill(handle);
