@@ -41,8 +41,11 @@ class Conv2dDirect : public Kernel {
 
 std::unique_ptr<Kernel> make_conv2d_direct(const Making& m) {
   const Conv2dShape shape = conv2d_shape(m);
-  // Weights in bf16 are products of their own; a plain product of whole panels is what the dense kernels are best at.
-  if (!is_direct(shape) || m.type(1).dtype == DType::bf16) return nullptr;
+  // Weights in bf16 are products of their own. Of long fields times whole panels the weights come from beyond L2, and the dense product
+  // fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679 (docs/decisions/029-convolutions.md).
+  constexpr int64_t kLongField = 2048;
+  const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
+  if (!is_direct(shape) || streams || m.type(1).dtype == DType::bf16) return nullptr;
   return std::make_unique<Conv2dDirect>(m, shape);
 }
 }  // namespace stormcell::cpu

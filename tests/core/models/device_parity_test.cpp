@@ -35,8 +35,9 @@ Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> grap
   const Bindings bindings = bindings_for(*graph, in, new_tokens);
   Executor executor(device, store, program, bindings);
   InputValues values;
+  values.reals = in.reals;
   for (const Value& v : graph->values)
-    if (v.kind == ValueKind::input) values.integers[v.name] = in.values.at(v.name);
+    if (v.kind == ValueKind::input && v.type.dtype == DType::i32) values.integers[v.name] = in.values.at(v.name);
   ExecuteOptions options;
   options.outputs = options.record = true;
   options.replayed = choices;
@@ -71,7 +72,7 @@ void same_bits(const ExecutionResult& a, const ExecutionResult& b) {
 
 void add_cases(const char* with) {
   QTest::addColumn<QString>("name");
-  for (const char* family : {"switch", "mixtral"}) {
+  for (const char* family : {"switch", "mixtral", "msdnet"}) {
     const std::string root = source_folder() + "/tests/reference/" + family;
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(root))

@@ -120,7 +120,7 @@ class ParityTest : public QObject {
  private:
   static void add_cases(const char* with) {
     QTest::addColumn<QString>("name");
-    for (const char* family : {"switch", "mixtral"}) {
+    for (const char* family : {"switch", "mixtral", "msdnet"}) {
       const std::filesystem::path root = source_folder() + "/tests/reference/" + family;
       std::set<std::string> names;
       for (const auto& entry : std::filesystem::directory_iterator(root))
