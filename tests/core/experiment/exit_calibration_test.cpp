@@ -35,7 +35,7 @@ std::vector<double> thresholds_of(const Model& model) {
 
 /// The largest softmax of each picture at each exit, of a model whose exits nobody takes: margins are distances from its thresholds.
 std::array<std::vector<float>, kExits> confidences(const Model& model, const Dataset& data) {
-  cpu::CpuDevice device(2);
+  cpu::CpuDevice device(1);  // a second thread would spin beside other tests
   WeightStore store(device, model.weights);
   Executor executor(device, store, std::make_shared<Program>(lower(model.forward)),
                     Bindings(model.forward->symbols.size(), data.max_items()));
