@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cpu/kernels/conv2d.h"
+#include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/packed_weight.h"
 
 namespace stormcell::cpu {
@@ -73,6 +73,22 @@ void write_conv_panels(Writing& w) {
   pack_conv2d(conv_shape(w.key, w.info), turned.data(), w.info.dtype, nullptr, w.key.dtype, w.to);
 }
 
+/// Of a weight [O, kh, kw, C].
+Conv2dShape direct_shape(const WeightInfo& info) {
+  Conv2dShape shape;
+  shape.out_channels = info.shape.at(0);
+  shape.kernel_height = info.shape.at(1);
+  shape.kernel_width = info.shape.at(2);
+  shape.in_channels = info.shape.at(3);
+  return shape;
+}
+int64_t direct_convolution_bytes(const WeightKey&, const WeightInfo& info) {
+  return static_cast<int64_t>(direct_conv2d_bytes(direct_shape(info)));
+}
+void write_direct_convolution(Writing& w) {
+  pack_direct_conv2d(direct_shape(w.info), w.from.get(), w.info.dtype, reinterpret_cast<float*>(w.to));
+}
+
 struct WeightLayout {
   std::string_view name;  ///< of the layout up to a '/', behind which its parameter stands
   int64_t (*bytes)(const WeightKey& key, const WeightInfo& info);
@@ -84,6 +100,7 @@ constexpr std::array kLayouts = {
     WeightLayout{kPlainF32, plain_f32_bytes, write_plain_f32},
     WeightLayout{kPanels, panels_bytes, write_panels},
     WeightLayout{kConvPanels, conv_panels_bytes, write_conv_panels},
+    WeightLayout{kDirectConvolution, direct_convolution_bytes, write_direct_convolution},
 };
 
 const WeightLayout& layout_of(const WeightKey& key) {

@@ -9,6 +9,8 @@ namespace stormcell::cpu {
 
 /// WeightKey::layout of a weight as it is stored; as f32; in panels for products.
 inline constexpr const char *kPlain = "plain", *kPlainF32 = "plain_f32", *kPanels = "panels";
+/// In panels as wide as the output channels ask for, for a convolution that gathers nothing; always f32.
+inline constexpr const char* kDirectConvolution = "direct_convolution";
 /// In panels for a convolution in so many groups.
 std::string conv_panels(int64_t groups);
 

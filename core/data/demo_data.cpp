@@ -1,4 +1,4 @@
-// Where the data of the demos is: names made on this machine from Debian packages, never part of the project, and a few of our own.
+// Where the data of the demos is: made on this machine from Debian packages, never part of the project, and a few names of our own.
 #include <cstdlib>
 #include <filesystem>
 
@@ -9,6 +9,13 @@
 namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
+
+/// Data that is made on the machine, and the fields of its lines, if it has lines.
+struct MadeData {
+  std::string_view demo, file, verb, target, label;
+};
+constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "target", "language"},
+                              {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""}};
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;
@@ -25,20 +32,22 @@ std::vector<fs::path> data_folders(const DataOptions& options) {
 DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
   const std::string_view name = std::string_view(spec).substr(std::string_view("demo:").size());
   std::error_code error;
-  if (name == "switch-names") {
+  for (const MadeData& made : kMade) {
+    if (name != made.demo) continue;
     for (const fs::path& folder : data_folders(options)) {
-      const fs::path file = folder / name / "test.jsonl";
-      if (fs::exists(file, error)) return {file.string(), "target", "language"};
+      const fs::path file = folder / name / made.file;
+      if (fs::exists(file, error)) return {file.string(), std::string(made.target), std::string(made.label)};
     }
     bad_input(spec, "its data is not on this machine",
-              "run ./dev data in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) + "/test.jsonl");
+              "run " + std::string(made.verb) + " in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) +
+                  "/" + std::string(made.file));
   }
   if (name == "switch-names-sample") {
     const fs::path file = fs::path(options.resources) / "sample" / "names.jsonl";
     if (fs::exists(file, error)) return {file.string(), "", "language"};
     bad_input(spec, "is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/names.jsonl");
   }
-  bad_input(spec, "no such demo", "there are demo:switch-names and demo:switch-names-sample");
+  bad_input(spec, "no such demo", "there are demo:switch-names, demo:switch-names-sample and demo:msdnet-digits");
 }
 
 }  // namespace stormcell

@@ -20,6 +20,7 @@ const Tokenizer& need_tokenizer(const std::shared_ptr<const Tokenizer>& tokenize
 std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form) {
   std::error_code error;
   if (spec.starts_with("random:")) return make_random_pictures(spec, options, form);
+  if (spec.starts_with("demo:")) return open_tensor_pictures(find_demo_data(spec, options).file, options, form);
   if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);

@@ -121,6 +121,23 @@ std::vector<int64_t> Config::integers(std::string_view key, int64_t least, int64
   return list;
 }
 
+std::vector<double> Config::reals(std::string_view key, double least, double most) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return {};
+  std::vector<double> list;
+  const auto add = [&](const nlohmann::json& number) {
+    if (!number.is_number() || !(number.get<double>() >= least && number.get<double>() <= most))
+      refuse(key, "numbers from " + number_text(least) + " to " + number_text(most));
+    list.push_back(number.get<double>());
+  };
+  if (value->is_array()) {
+    for (const nlohmann::json& number : *value) add(number);
+  } else {
+    add(*value);
+  }
+  return list;
+}
+
 std::vector<std::string> Config::words(std::string_view key) const {
   const nlohmann::json* value = at(key);
   if (!value) return {};

@@ -29,6 +29,8 @@ class Config {
   std::vector<int32_t> ids(std::string_view key, int64_t below) const;
   /// An integer or a list of integers between `least` and `most`; empty when absent or null, or where the list is.
   std::vector<int64_t> integers(std::string_view key, int64_t least, int64_t most) const;
+  /// The same of numbers.
+  std::vector<double> reals(std::string_view key, double least, double most) const;
   std::vector<std::string> words(std::string_view key) const;
   /// The keys that are not among `known`, nor such as every config.json may have ("architectures", "torch_dtype", "_..."), each in quotes.
   std::vector<std::string> unknown(std::span<const std::string_view> known) const;

@@ -9,12 +9,14 @@ namespace stormcell {
 std::unique_ptr<const Architecture> configure_switch_transformer(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_mixtral(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_patch_mixture(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_msdnet(const Config&, const Config&, const WeightCatalog*);
 
 namespace {
 constexpr Family kFamilies[] = {
     {"switch_transformers", configure_switch_transformer},
     {"mixtral", configure_mixtral},
     {"patch_mixture", configure_patch_mixture},
+    {"msdnet", configure_msdnet},
 };
 }  // namespace
 

@@ -140,6 +140,11 @@ struct Once {
   std::string text;
 };
 
+WeightOrigin origin_of(const Config& config, std::string_view otherwise) {
+  const std::string origin = config.word("stormcell_weights", otherwise, {"trained", "calibrated", "seeded"});
+  return origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
+}
+
 std::shared_ptr<Model> open_files(const std::string& path) {
   const bool folder = fs::is_directory(path);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
@@ -164,8 +169,7 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   add_graphs(*model, architecture, catalog);
   warn_of_strangers(*model, *architecture, *files, config_path);
   note_generation(generation_json, *model);
-  const std::string origin = config.word("stormcell_weights", "trained", {"trained", "calibrated", "seeded"});
-  model->origin = origin == "trained" ? WeightOrigin::trained : origin == "seeded" ? WeightOrigin::seeded : WeightOrigin::calibrated;
+  model->origin = origin_of(config, "trained");
   model->origin_stated = config.has("stormcell_weights");
   model->fingerprint = fingerprint_of(model->config, *files);
   model->changed_files = [files] { return files->changes(); };
@@ -186,7 +190,9 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   auto model = std::make_shared<Model>();
   model->family = family.name;
   model->config = config_json.dump();
-  model->origin = WeightOrigin::seeded;
+  // What was fitted was fitted to the weights of seed 0 as they are drawn.
+  const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
+  model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
   add_graphs(*model, architecture,
              std::make_shared<SeededCatalog>(options.seed, options.preset_dtype,
                                              [architecture](std::string_view weight) { return architecture->initialisation(weight); }));

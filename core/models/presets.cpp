@@ -1,6 +1,8 @@
-// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives.
+// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives, but for thresholds
+// that were fitted to it: such presets are called calibrated.
 #include "core/models/presets.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -57,14 +59,58 @@ nlohmann::json patch_mixture() {
           {"branch_blocks", {0, 1, 2}}};
 }
 
+/// Thresholds of the exits of MSDNet, each of them fitted to the share of pictures that are to leave: kNever keeps all, kAlways none.
+struct ExitSet {
+  std::array<double, 4> thresholds;
+};
+constexpr double kNever = 2, kAlways = -1;
+/// Portions that leave at the five exits, as Brainstorm's artifact has them: 0 0 0 0 1; 0 0 0 .4 .6; 0 0 .3 .3 .4; .1 .1 .2 .3 .3;
+/// .5 .2 .2 .1 0; .5 .3 .2 0 0; .5 .5 0 0 0; 1 0 0 0 0. Fitted to random:512 and the weights of seed 0 (exit_calibration_test.cpp).
+constexpr std::array kExitSets = {
+    ExitSet{{kNever, kNever, kNever, kNever}},        ExitSet{{kNever, kNever, kNever, 0.055655}},
+    ExitSet{{kNever, kNever, 0.219995, 0.053791}},    ExitSet{{0.132058, 0.108526, 0.227013, 0.050786}},
+    ExitSet{{0.085648, 0.078797, 0.163371, kAlways}}, ExitSet{{0.085648, 0.067860, kAlways, kAlways}},
+    ExitSet{{0.085648, kAlways, kAlways, kAlways}},   ExitSet{{kAlways, kAlways, kAlways, kAlways}},
+};
+
+/// MSDNet for ImageNet as in Brainstorm's artifact: 5 blocks of 4 layers, 4 scales; its eight sets of exits.
+template <size_t kSet>
+nlohmann::json msdnet() {
+  return {{"model_type", "msdnet"},
+          {"stormcell_weights", "calibrated"},
+          {"image_size", 224},
+          {"num_channels", 3},
+          {"num_labels", 1000},
+          {"initial_channels", 32},
+          {"growth_rate", 16},
+          {"scale_factors", {1, 2, 4, 4}},
+          {"bottleneck_factors", {1, 2, 4, 4}},
+          {"block_layers", {4, 4, 4, 4, 4}},
+          {"prune", "max"},
+          {"reduction", 0.5},
+          {"stem", "pooled"},
+          {"exit_thresholds", kExitSets[kSet - 1].thresholds}};
+}
+
 struct Preset {
   std::string_view name;
   nlohmann::json (*config)();
 };
-constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},     {"switch-base-16", switch_base_of<16>},
-                               {"switch-base-32", switch_base_of<32>},   {"switch-base-64", switch_base_of<64>},
-                               {"switch-base-128", switch_base_of<128>}, {"switch-base-256", switch_base_of<256>},
-                               {"patch-mixture", patch_mixture}};
+constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},
+                               {"switch-base-16", switch_base_of<16>},
+                               {"switch-base-32", switch_base_of<32>},
+                               {"switch-base-64", switch_base_of<64>},
+                               {"switch-base-128", switch_base_of<128>},
+                               {"switch-base-256", switch_base_of<256>},
+                               {"patch-mixture", patch_mixture},
+                               {"msdnet-e1", msdnet<1>},
+                               {"msdnet-e2", msdnet<2>},
+                               {"msdnet-e3", msdnet<3>},
+                               {"msdnet-e4", msdnet<4>},
+                               {"msdnet-e5", msdnet<5>},
+                               {"msdnet-e6", msdnet<6>},
+                               {"msdnet-e7", msdnet<7>},
+                               {"msdnet-e8", msdnet<8>}};
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {

@@ -20,6 +20,9 @@ RandomCase RandomMaps::make() {
   const ValueId pooled = value("pool", {maps}, {{"kind", std::string("global_average")}}, "pooled");
   output("features", random.chance(0.5) ? mixture(linear(pooled, 8, "features"), 0, "mlp") : pooled);
   output("maps", maps);
+  const int64_t channels = width_of(maps);
+  const ValueId mean = drawn("maps.mean", {channels}, 0.3), deviation = drawn("maps.deviation", {channels}, 0.1, 1);
+  output("standard", value("standardize", {maps, mean, deviation}, {}, "standard"));
   exact = false;
   return take("maps");
 }

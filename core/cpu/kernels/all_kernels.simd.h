@@ -1,6 +1,7 @@
 // Every hot loop of one instruction set, gathered into its table.
 #pragma once
 #include "core/cpu/kernels/attention.simd.h"
+#include "core/cpu/kernels/direct_conv2d.simd.h"
 #include "core/cpu/kernels/epilogue.simd.h"
 #include "core/cpu/kernels/norm.simd.h"
 #include "core/cpu/kernels/peak.simd.h"
@@ -39,6 +40,7 @@ inline KernelTable all_kernels(Isa isa) {
   table.combine_row = combine_row;
   table.rotate = rotate;
   table.depthwise = depthwise;
+  table.convolve = convolve;
   table.peak_f32 = peak_f32;
   table.peak_bf16 = peak_bf16;
   table.sum = sum;

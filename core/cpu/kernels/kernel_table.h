@@ -39,6 +39,17 @@ struct EpilogueTask {
   bool y_bf16 = false;
 };
 
+/// Output pixels of a convolution, some rows of them, times one panel. A pixel's field is kernel_rows runs of k floats.
+struct ConvolutionTask {
+  const float* x = nullptr;                     ///< the field of the first pixel of the first row
+  int64_t ldx = 0, ld_row = 0, ld_out_row = 0;  ///< floats between neighbouring pixels' fields, runs of a field, rows of pixels
+  int64_t pixels = 0, out_rows = 1;             ///< of one row, and rows
+  int64_t kernel_rows = 1, k = 0;
+  const float* weights = nullptr;  ///< [kernel_rows * k][width]
+  int64_t width = 0;               ///< 16, 32 or 64
+  float* tile = nullptr;           ///< [out_rows * pixels][width] sums, 64-byte aligned
+};
+
 /// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of each.
 struct AttentionTask {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
@@ -110,6 +121,8 @@ struct KernelTable {
   void (*rotate)(float* a, float* b, const float* cosines, const float* sines, int64_t half) = nullptr;
   /// out[c] = sum over taps of x[tap][c] * weights[tap * channels + c]; null taps (padding) are left out.
   void (*depthwise)(const float* const* taps, int64_t count, const float* weights, int64_t channels, float* out) = nullptr;
+
+  void (*convolve)(const ConvolutionTask&) = nullptr;
 
   /// FLOP done by one call of a loop that only multiplies and adds in registers, about 20 us; the sum of n floats. For the probes.
   double (*peak_f32)() = nullptr;

@@ -1,6 +1,4 @@
-#include "core/cpu/kernels/conv2d.h"
-
-#include "core/cpu/cpu_kernel.h"
+#include "core/cpu/ops/conv2d_shape.h"
 #include "core/cpu/weight_layouts.h"
 
 namespace stormcell::cpu {
@@ -8,19 +6,10 @@ namespace {
 
 class Conv2d : public Kernel {
  public:
-  explicit Conv2d(const Making& m) : bias_(extra_input(m.node(), "bias", 2)), residual_(extra_input(m.node(), "residual", 2)) {
-    const TensorType &x = m.type(0), &w = m.type(1);
-    shape_.height = x.content[0].constant();
-    shape_.width = x.content[1].constant();
-    shape_.in_channels = x.content[2].constant();
-    shape_.out_channels = w.content[0].constant();
-    shape_.kernel_height = w.content[1].constant();
-    shape_.kernel_width = w.content[2].constant();
-    shape_.stride_height = shape_.stride_width = integer_of(m.node(), "stride");
-    shape_.pad_height = shape_.pad_width = integer_of(m.node(), "padding");
-    shape_.groups = integer_of(m.node(), "groups");
+  explicit Conv2d(const Making& m)
+      : bias_(extra_input(m.node(), "bias", 2)), residual_(extra_input(m.node(), "residual", 2)), shape_(conv2d_shape(m)) {
     activation_ = parse_activation(word_of(m.node(), "activation"));
-    dtype_ = w.dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
+    dtype_ = m.type(1).dtype == DType::bf16 && !shape_.depthwise() ? DType::bf16 : DType::f32;
     weight_ = m.branch_weight(1, conv_panels(shape_.groups), dtype_);
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
     Conv2dShape most = shape_;

@@ -38,7 +38,7 @@ class RandomGraphTest : public QObject {
     for (const char* op :
          {"embedding",      "linear", "grouped_linear", "rms_norm", "activation", "add",  "multiply",      "attention", "rotary",
           "positions",      "route",  "scatter",        "gather",   "conv2d",     "pool", "reduce",        "broadcast", "argmax",
-          "branches_empty", "guard",  "choice_weight",  "resize",   "unfold",     "fold", "pixel_shuffle", "concat"})
+          "branches_empty", "guard",  "choice_weight",  "resize",   "unfold",     "fold", "pixel_shuffle", "concat",    "standardize"})
       QVERIFY2(operators.contains(op), op);
   }
 

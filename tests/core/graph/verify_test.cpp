@@ -245,6 +245,12 @@ class VerifyTest : public QObject {
     row("rows joined with others'", "%z : f32 tokens [16] = concat(%x, %y)",
         "concat \"z\": expected input 1 over cells of tokens, got f32 targets [8]");
     row("integers joined", "%z : i32 tokens [4] = concat(%pairs, %pairs)", "concat \"z\": expected input 0 as f32, got i32 tokens [2]");
+    row("as many means as there are channels", "%z : f32 tokens [6,6,3] = standardize(%maps, %g, %g)",
+        "standardize \"z\": expected input 1 as f32 [3], got f32 [8]");
+    row("a standardized integer", "%z : i32 tokens = standardize(%ids, %g, %g)",
+        "standardize \"z\": expected input 0 as f32, got i32 tokens");
+    row("a number without channels", "%z : f32 tokens = standardize(%levels, %g, %g)",
+        "standardize \"z\": expected rows of numbers over cells, got f32 tokens");
     row("a window of padding", "%z : f32 tokens [8,8,3] = pool(%maps) kind=\"max\" size=2 stride=1 padding=2",
         "pool \"z\": expected a padding of at most half the window, got 2");
     row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",

@@ -35,8 +35,9 @@ Ran run_on(Device& device, const Model& model, std::shared_ptr<const Graph> grap
   const Bindings bindings = bindings_for(*graph, in, new_tokens);
   Executor executor(device, store, program, bindings);
   InputValues values;
+  values.reals = in.reals;
   for (const Value& v : graph->values)
-    if (v.kind == ValueKind::input) values.integers[v.name] = in.values.at(v.name);
+    if (v.kind == ValueKind::input && v.type.dtype == DType::i32) values.integers[v.name] = in.values.at(v.name);
   ExecuteOptions options;
   options.outputs = options.record = true;
   options.replayed = choices;

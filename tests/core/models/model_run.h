@@ -17,9 +17,11 @@
 
 namespace stormcell::testing {
 
-/// Token ids and masks [sequences, length] by the inputs' names.
+/// Token ids and masks [sequences, length], or the pixels of so many pictures, by the inputs' names.
 struct ModelInputs {
   std::map<std::string, std::vector<int32_t>, std::less<>> values;
+  std::map<std::string, std::vector<float>, std::less<>> reals;
+  PictureSize picture;
   int64_t sequences = 0, length = 0, decoder_length = 0;
 };
 
@@ -60,6 +62,12 @@ inline std::set<std::string> reference_cases(const std::string& with = {}) {
 inline ModelInputs read_inputs(const std::string& path) {
   const auto file = SafetensorsFile::open(path);
   ModelInputs in;
+  if (const StoredTensor* pixels = file->find("pixels")) {
+    in.reals["pixels"] = reals_of(*pixels);
+    in.sequences = pixels->shape[0];
+    in.picture = {pixels->shape[1], pixels->shape[2]};
+    return in;
+  }
   for (const StoredTensor& t : file->tensors()) in.values[t.name] = integers_of(t);
   const StoredTensor& ids = *file->find("input_ids");
   in.sequences = ids.shape[0];
@@ -86,7 +94,11 @@ OracleResult<Scalar> run_oracle(const Model& model, const Graph& graph, const Mo
                                 OracleOptions options = {}) {
   OracleInputs<Scalar> inputs;
   for (const Value& v : graph.values)
-    if (v.kind == ValueKind::input) inputs[v.name].integers = in.values.at(v.name);
+    if (v.kind == ValueKind::input && v.type.dtype == DType::f32) {
+      inputs[v.name].reals.assign(in.reals.at(v.name).begin(), in.reals.at(v.name).end());
+    } else if (v.kind == ValueKind::input) {
+      inputs[v.name].integers = in.values.at(v.name);
+    }
   return Oracle<Scalar>(graph, *model.weights).run(inputs, bindings_for(graph, in, new_tokens), options);
 }
 

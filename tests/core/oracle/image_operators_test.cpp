@@ -185,6 +185,15 @@ class ImageOperatorsTest : public QObject {
     const ValueId a = h.reals("a", s, {2, 1}, {1, 2}), b = h.reals("b", s, {2, 2}, {3, 4, 5, 6});
     compare(h.result(h.value("concat", {a, b, a})).reals, {1, 3, 4, 1, 2, 5, 6, 2});
   }
+  void channels_are_standardized() {
+    for (const bool maps : {false, true}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", maps ? 1 : 3));
+      const ValueId x = h.reals("x", s, maps ? std::vector<Dim>{3, 1, 2} : std::vector<Dim>{2}, {1, 10, 2, 20, 4, -5});
+      const ValueId y = h.value("standardize", {x, h.held("mean", {2}, {2, 10}), h.held("deviation", {2}, {0.5, 5})});
+      compare(h.result(y).reals, {-2, 0, 0, 2, 4, -3});
+    }
+  }
   void padding_never_wins_and_counts_as_zeros() {
     for (const bool most : {true, false}) {
       Hand h;

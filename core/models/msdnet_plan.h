@@ -1,0 +1,81 @@
+// Which convolutions a multi-scale network with exits has: names, channels and strides, from its configuration alone.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stormcell::msdnet {
+
+struct Settings {
+  int64_t channels = 3, labels = 1000, initial = 32, growth = 16;
+  std::vector<int64_t> factors;       ///< of each scale, finest first: channels are multiples of it
+  std::vector<int64_t> bottlenecks;   ///< of each scale: a 1 x 1 convolution leaves at most so many times the channels that follow
+  std::vector<int64_t> block_layers;  ///< layers before each exit
+  bool bottleneck = true, pruned = true, pooled_stem = true;
+  double reduction = 0.5;          ///< of channels, where a scale is dropped
+  int64_t classifier = 0;          ///< channels of an exit's convolutions; 0: as many as come
+  std::vector<double> thresholds;  ///< of each exit but the last
+  double eps = 1e-5;
+
+  int64_t scales() const { return static_cast<int64_t>(factors.size()); }
+  int64_t blocks() const { return static_cast<int64_t>(block_layers.size()); }
+  int64_t layers() const;
+};
+
+/// A convolution with its batch norm and ReLU; `size` x `size`, padded to keep the extent that its stride leaves.
+struct Convolution {
+  std::string name;
+  int64_t in = 0, out = 0, size = 3, stride = 1;
+  bool bias = false;
+};
+/// To `out` channels, by way of fewer where there is a bottleneck.
+struct Unit {
+  std::optional<Convolution> reduce;
+  Convolution convolution;
+};
+/// What one scale gets of a layer: x, joined with what comes from the next finer scale and with what comes from x.
+struct ScaleStep {
+  std::optional<Unit> down;
+  Unit normal;
+};
+struct Layer {
+  int64_t first = 0;  ///< finest scale that it gives
+  int64_t came = 0;   ///< finest scale that it takes; below `first` where one is dropped
+  std::vector<ScaleStep> steps;
+  std::vector<Convolution> transition;  ///< of each scale that it gives; empty: none
+};
+/// The layers before an exit, and the exit.
+struct Stage {
+  std::vector<Layer> layers;
+  std::vector<Convolution> classifier;
+  int64_t features = 0;
+};
+struct Plan {
+  std::vector<Convolution> stem;  ///< of each scale
+  std::vector<Stage> stages;
+
+  /// Calls f(convolution) for each.
+  template <class F>
+  void visit(F f) const {
+    const auto unit = [&](const Unit& u) {
+      if (u.reduce) f(*u.reduce);
+      f(u.convolution);
+    };
+    for (const Convolution& c : stem) f(c);
+    for (const Stage& stage : stages) {
+      for (const Layer& layer : stage.layers) {
+        for (const ScaleStep& step : layer.steps) {
+          if (step.down) unit(*step.down);
+          unit(step.normal);
+        }
+        for (const Convolution& c : layer.transition) f(c);
+      }
+      for (const Convolution& c : stage.classifier) f(c);
+    }
+  }
+};
+/// The last layer gives its coarsest scale alone: nothing reads the others.
+Plan plan(const Settings& settings);
+
+}  // namespace stormcell::msdnet

@@ -1,0 +1,139 @@
+// The network with exits: its counts at the paper's scale, what its graph is, pictures of any size, and configurations that are refused.
+#include "core/base/error.h"
+#include "core/graph/operator.h"
+#include "core/graph/roles.h"
+#include "core/models/msdnet_plan.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/core/models/model_run.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+
+namespace {
+
+msdnet::Settings paper() {
+  msdnet::Settings s;
+  s.factors = s.bottlenecks = {1, 2, 4, 4};
+  s.block_layers = {4, 4, 4, 4, 4};
+  s.thresholds = {2, 2, 2, 2};
+  return s;
+}
+
+std::string complaint_of(const std::string& config) {
+  Scratch scratch;
+  scratch.write("config.json", R"({"model_type": "msdnet", )" + config + "}");
+  scratch.write("model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  try {
+    open_model(scratch.path(""));
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+class MsdnetTest : public QObject {
+  Q_OBJECT
+ private slots:
+  /// brainstorm.md 4.6 and 8.1.
+  void the_paper_s_network_has_its_counts() {
+    const msdnet::Plan plan = msdnet::plan(paper());
+    int64_t convolutions = 0, parameters = 0;
+    std::vector<int64_t> until_exit;
+    plan.visit([&](const msdnet::Convolution& c) {
+      ++convolutions;
+      parameters += c.out * (c.in * c.size * c.size + 2 + (c.bias ? 1 : 0));  // with gain and shift of its norm
+    });
+    int64_t seen = static_cast<int64_t>(plan.stem.size());
+    for (const msdnet::Stage& stage : plan.stages) {
+      msdnet::Plan alone;
+      alone.stages = {stage};
+      alone.visit([&](const msdnet::Convolution&) { ++seen; });
+      until_exit.push_back(seen);
+      parameters += stage.features * 1000 + 1000;
+    }
+    QCOMPARE(convolutions, int64_t{186});
+    QCOMPARE(until_exit, (std::vector<int64_t>{62, 113, 151, 176, 186}));
+    QCOMPARE(parameters, int64_t{23'958'440});
+    QCOMPARE(plan.stages.back().features, int64_t{560});
+  }
+
+  void presets_are_the_paper_s_network() {
+    for (int e = 1; e <= 8; ++e) {
+      const auto model = open_model("preset:msdnet-e" + std::to_string(e));
+      QCOMPARE(model->origin, WeightOrigin::calibrated);
+      QCOMPARE(model->picture, (PictureSize{224, 224}));
+      int64_t convolutions = 0, routers = 0;
+      std::vector<std::string> at_exits;
+      model->forward->for_each_node([&](NodeId id, int) {
+        const Node& n = model->forward->node(id);
+        convolutions += n.op->name == "conv2d";
+        routers += n.op->role == Role::route;
+      });
+      QCOMPARE(convolutions, int64_t{186});
+      QCOMPARE(routers, int64_t{4});
+      QCOMPARE(model->parameters / 100'000, int64_t{239});  // gains of norms are within the weights
+    }
+  }
+
+  void what_was_fitted_to_one_seed_is_called_so_for_it_alone() {
+    ModelOptions other;
+    other.seed = 1;
+    QCOMPARE(open_model("preset:msdnet-e4", other)->origin, WeightOrigin::seeded);
+  }
+
+  void maps_at_the_exits_are_the_paper_s() {
+    const auto model = open_model("preset:msdnet-e1");
+    std::vector<std::vector<std::string>> flows;
+    model->forward->for_each_node([&](NodeId id, int) {
+      const Node& n = model->forward->node(id);
+      if (n.op->role != Role::open) return;
+      const TensorType& type = model->forward->value(n.outputs[0]).type;
+      if (type.content.size() == 1) return void(flows.emplace_back());
+      QCOMPARE(type.content[0].constant(), type.content[1].constant());
+      flows.back().push_back(std::to_string(type.content[2].constant()) + "@" + std::to_string(type.content[0].constant()));
+    });
+    QCOMPARE(flows.size(), size_t{4});
+    QCOMPARE(flows[0], (std::vector<std::string>{"96@56", "192@28", "384@14", "384@7"}));
+    QCOMPARE(flows[1], (std::vector<std::string>{"192@28", "384@14", "384@7"}));
+    QCOMPARE(flows[2], (std::vector<std::string>{"352@14", "352@7"}));
+    QCOMPARE(flows[3], (std::vector<std::string>{"304@7"}));
+  }
+
+  void pictures_of_any_size_fit() {
+    const auto model = open_model(source_folder() + "/tests/reference/msdnet/plain-stem-odd-sides");
+    for (const PictureSize size : {PictureSize{8, 8}, {9, 31}, {40, 12}}) {
+      const auto graph = model->forward_for(size);
+      ModelInputs in;
+      in.sequences = 2;
+      in.reals["pixels"].assign(static_cast<size_t>(2 * size.pixels() * 3), 0.5F);
+      const auto result = run_oracle<float>(*model, *graph, in);
+      QCOMPARE(result.output("logits").reals.size(), size_t{14});
+    }
+  }
+
+  void what_is_wrong_is_refused_data() {
+    QTest::addColumn<QString>("config");
+    QTest::addColumn<QString>("says");
+    const auto row = [](const char* name, const char* config, const char* says) { QTest::newRow(name) << config << says; };
+    row("too few thresholds", R"("exit_thresholds": [0.5])", "4 numbers, one for each block but the last");
+    row("a threshold below -1", R"("exit_thresholds": [0.5, 0.5, 0.5, -2])", "numbers from -1 to 1000");
+    row("a threshold that is none", R"("exit_thresholds": [0.5, 0.5, "half", 1])", "numbers from -1 to 1000");
+    row("fewer layers than scales", R"("block_layers": [1, 2])", "at least as many as scales");
+    row("an odd half", R"("growth_rate": 3, "scale_factors": [1, 1])", "an even number of channels");
+    row("bottlenecks of other scales", R"("bottleneck_factors": [1, 2])", "as many numbers as scale_factors has: 4");
+    row("an unknown stem", R"("stem": "wide")", "pooled");
+    row("the other pruning", R"("prune": "min")", "max");
+    row("a tiny picture", R"("image_size": 4)", "8");
+  }
+  void what_is_wrong_is_refused() {
+    QFETCH(QString, config);
+    QFETCH(QString, says);
+    const QString came = QString::fromStdString(complaint_of(config.toStdString()));
+    QVERIFY2(came.contains(says), qPrintable(came));
+  }
+};
+STORMCELL_TEST(MsdnetTest)
+#include "msdnet_test.moc"

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""MSDNet: small models with random weights, their pixels, logits and exits.
+
+`b0.logits` is of the exit that each picture took. A router's decisions are of the pictures that came
+to it: 0 is its exit, 1 goes on; `b0.{router}.score` is the largest softmax.
+"""
+import json
+
+import torch
+
+import fixture
+from msdnet import MSDNet, multiplications
+
+# The sizes of brainstorm.md 4.6, for its counts; not a fixture.
+PAPER = dict(image_size=224, num_channels=3, num_labels=1000, initial_channels=32, growth_rate=16,
+             scale_factors=[1, 2, 4, 4], bottleneck_factors=[1, 2, 4, 4], bottleneck=True, block_layers=[4] * 5,
+             prune="max", reduction=0.5, stem="pooled", classifier_channels=0, mean=[0.5] * 3, deviation=[0.29] * 3)
+SMALL = dict(num_channels=3, num_labels=7, initial_channels=4, growth_rate=4, scale_factors=[1, 2, 2], bottleneck=True,
+             block_layers=[2, 2, 2], prune="max", reduction=0.5, stem="plain", classifier_channels=6, batch_norm_eps=1e-5,
+             mean=[0.4, 0.5, 0.6], deviation=[0.2, 0.25, 0.3])
+CASES = {
+    "pooled-stem-three-scales": (dict(SMALL, image_size=[40, 33], stem="pooled", classifier_channels=0), 6),
+    "plain-stem-odd-sides": (dict(SMALL, image_size=[17, 13], bottleneck_factors=[1, 2, 4]), 5),
+    "one-picture": (dict(SMALL, image_size=24), 1),
+    "one-scale": (dict(SMALL, image_size=16, scale_factors=[2], block_layers=[1, 2]), 4),
+    "not-pruned-no-bottleneck": (dict(SMALL, image_size=16, prune="none", bottleneck=False, block_layers=[1, 2, 3]), 6),
+    "grey-four-scales-no-reduction": (dict(SMALL, image_size=32, num_channels=1, mean=[0.1], deviation=[0.3], reduction=1.0,
+                                           initial_channels=2, growth_rate=2, scale_factors=[1, 2, 4, 4], block_layers=[3, 2, 4], batch_norm_eps=1e-3), 8),
+}
+NOT_OURS = ("mean", "deviation")
+
+
+def draw(model, generator):
+    for name, tensor in model.state_dict().items():
+        if name.endswith("running_var"):
+            tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
+        elif name.endswith("norm.weight"):
+            tensor.copy_(1 + 0.2 * torch.randn(tensor.shape, generator=generator))
+        elif name.endswith(("bias", "running_mean")):
+            tensor.copy_(0.2 * torch.randn(tensor.shape, generator=generator))
+        elif tensor.dim() >= 2:
+            gain = 8 if tensor.dim() == 2 else 2  # heads whose answers differ
+            tensor.copy_(torch.randn(tensor.shape, generator=generator) * (gain / tensor[0].numel()) ** 0.5)
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.eps = model.config["batch_norm_eps"]
+
+
+def thresholds_of(logits, share):
+    """For each exit but the last, between two pictures' scores: about `share` of those that come leave."""
+    alive, thresholds = torch.ones(len(logits[0]), dtype=torch.bool), []
+    for scores in [x.softmax(-1).max(-1).values for x in logits[:-1]]:
+        came = scores[alive].sort(descending=True).values
+        if len(came) < 2:
+            thresholds.append(float(came[0]) - 0.01 if len(came) else 0.5)
+        else:
+            n = max(1, round(share * len(came)))
+            thresholds.append(round(float(came[n - 1] + came[min(n, len(came) - 1)]) / 2, 6))
+        alive &= scores < thresholds[-1]
+    return thresholds
+
+
+def decide(logits, thresholds):
+    alive, result, decisions = torch.ones(len(logits[0]), dtype=torch.bool), logits[-1].clone(), {}
+    for b, (x, threshold) in enumerate(zip(logits, thresholds)):
+        score = x.softmax(-1).max(-1).values
+        exits = alive & (score >= threshold)
+        margin = (score - threshold).abs()[alive]
+        fixture.require(not len(margin) or margin.min() > fixture.SMALLEST_MARGIN)
+        result[exits] = x[exits]
+        name = f"exits.{b}.router"
+        decisions[name] = {"branch": (~exits[alive]).int().reshape(-1, 1), "weight": torch.ones(int(alive.sum()), 1), "margin": margin}
+        alive &= ~exits
+    return result, decisions
+
+
+@torch.no_grad()
+def make(config, pictures, folder, seed):
+    generator = fixture.random_generator(seed)
+    model = MSDNet(config).eval()
+    draw(model, generator)
+    sides = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
+    pixels = torch.rand(pictures, config["num_channels"], *sides, generator=generator)
+    logits = model(pixels)
+    thresholds = thresholds_of(logits, 0.4)
+    result, decisions = decide(logits, thresholds)
+    fixture.require(pictures == 1 or all(0 < d["branch"].sum() < len(d["branch"]) for d in list(decisions.values())[:1]))
+    ours = {k: v for k, v in config.items() if k not in NOT_OURS}
+    (folder / "config.json").write_text(json.dumps(
+        dict(model_type="msdnet", exit_thresholds=thresholds, **ours), indent=2) + "\n")
+    fixture.save(folder / "model.safetensors", model.export())
+    fixture.save(folder / "input.safetensors", {"pixels": pixels.permute(0, 2, 3, 1)})
+    fixture.save_expected(folder, {"logits": result}, decisions)
+    return f"{[len(d['branch']) for d in decisions.values()]} of {pictures} at the exits"
+
+
+def check_paper():
+    """The counts of brainstorm.md 4.6 and 8.1, which this definition must give."""
+    model = MSDNet(PAPER)
+    convolutions = sum(isinstance(m, torch.nn.Conv2d) for m in model.modules())
+    parameters = sum(p.numel() for p in model.parameters())
+    giga = [round(n / 1e9, 3) for n in multiplications(model, 224)]
+    print(f"paper: {convolutions} convolutions, {parameters} parameters, GMAC {giga}")
+    assert convolutions == 186 and giga == [0.337, 0.682, 1.004, 1.250, 1.356] and parameters // 100_000 == 239
+
+
+def main():
+    torch.set_num_threads(1)
+    check_paper()
+    folder = fixture.clear("msdnet")
+    for name, (config, pictures) in CASES.items():
+        fixture.write_suitable(folder / name, lambda path, seed, c=config, n=pictures: make(c, n, path, seed))
+
+
+if __name__ == "__main__":
+    main()
