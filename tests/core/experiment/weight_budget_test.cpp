@@ -1,4 +1,6 @@
 // --weight-budget by the façade: the answers without it, its figures, and files that give out while a batch runs.
+#include <fmt/format.h>
+
 #include <QTemporaryDir>
 #include <filesystem>
 #include <fstream>
@@ -102,7 +104,8 @@ class WeightBudgetTest : public QObject {
       if (profile) run.session = path("timed.storm");
       const auto came = Experiment::open(o)->run(run);
       const BudgetFigures& b = *came->weight_budget;
-      QVERIFY(b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0);
+      QVERIFY2(b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0,
+               fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
       const double timed = static_cast<double>(b.measured_reads) / static_cast<double>(b.measured_executions),
                    others = static_cast<double>(b.reads - b.measured_reads) / static_cast<double>(b.executions - b.measured_executions);
       QVERIFY2(timed > 0.6 * others, (std::to_string(timed) + " " + std::to_string(others)).c_str());
