@@ -20,8 +20,8 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_end_sequences(const Making&), make_all_set(const Making&), make_branches_empty(const Making&), make_state_fill(const Making&),
     make_state_write(const Making&), make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&),
     make_unfold(const Making&), make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&),
-    make_conv2d_direct(const Making&), make_standardize(const Making&), make_exchange_decision(const Making&),
-    make_exchange_rows(const Making&), make_exchange_back(const Making&);
+    make_conv2d_direct(const Making&), make_standardize(const Making&), make_squared_distance(const Making&),
+    make_exchange_decision(const Making&), make_exchange_rows(const Making&), make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -58,6 +58,7 @@ constexpr std::array kKernels = {
     KernelRow{"pixel_shuffle", "pixel_shuffle", make_pixel_shuffle},
     KernelRow{"concat", "concat", make_concat},
     KernelRow{"standardize", "standardize", make_standardize},
+    KernelRow{"squared_distance", "squared_distance", make_squared_distance},
     KernelRow{"extent", "extent", make_extent},
     KernelRow{"add_constant", "add_constant", make_add_constant},
     KernelRow{"end_sequences", "end_sequences", make_end_sequences},

@@ -7,11 +7,17 @@
 
 namespace stormcell {
 
-/// Patches [patch_height, patch_width] of a picture [height, width], `stride` apart, row by row. The last row and the last column are
-/// shifted back so that they end with the picture: every patch holds pixels of the picture only, and every pixel behind the first patch is
-/// in one where the stride is no larger than the patch.
+/// What becomes of pixels behind the last whole step of a grid.
+enum class PatchBorder : uint8_t {
+  shift,  ///< the last row and the last column of patches are shifted back so that they end with the picture
+  cut,    ///< no patch holds them
+};
+
+/// Patches [patch_height, patch_width] of a picture [height, width], `stride` apart, row by row. Every patch holds pixels of the picture
+/// only; every pixel that the border does not cut is in one where the stride is no larger than the patch.
 struct PatchGrid {
   int64_t height = 0, width = 0, patch_height = 0, patch_width = 0, stride = 1;
+  PatchBorder border = PatchBorder::shift;
 
   bool is_valid() const {
     constexpr int64_t kMost = 1 << 20;  // numbers of patches stay far from overflow
@@ -24,9 +30,12 @@ struct PatchGrid {
   /// First row and first column of pixels of the patches in a row or column of the grid.
   int64_t top(int64_t row) const { return std::min(row * stride, height - patch_height); }
   int64_t left(int64_t column) const { return std::min(column * stride, width - patch_width); }
+  /// The part of the picture that patches reach, from its first pixel on.
+  int64_t covered_height() const { return top(rows() - 1) + patch_height; }
+  int64_t covered_width() const { return left(columns() - 1) + patch_width; }
 
  private:
-  int64_t steps(int64_t room) const { return (room + stride - 1) / stride + 1; }
+  int64_t steps(int64_t room) const { return (border == PatchBorder::cut ? room : room + stride - 1) / stride + 1; }
 };
 
 /// The patches of the unfold node `node`, whose pictures are [H, W, C].

@@ -10,6 +10,7 @@ std::unique_ptr<const Architecture> configure_switch_transformer(const Config&, 
 std::unique_ptr<const Architecture> configure_mixtral(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_patch_mixture(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_msdnet(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_livesr(const Config&, const Config&, const WeightCatalog*);
 
 namespace {
 constexpr Family kFamilies[] = {
@@ -17,6 +18,7 @@ constexpr Family kFamilies[] = {
     {"mixtral", configure_mixtral},
     {"patch_mixture", configure_patch_mixture},
     {"msdnet", configure_msdnet},
+    {"livesr", configure_livesr},
 };
 }  // namespace
 

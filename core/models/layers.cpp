@@ -35,6 +35,34 @@ ValueId LayerBuilder::activation(ValueId x, const std::string& kind, const std::
   return value("activation", {x}, {{"kind", kind}}, name);
 }
 
+ValueId LayerBuilder::convolution(ValueId x, const std::string& prefix, const Field& field) {
+  std::vector<ValueId> inputs{x, stored(prefix + ".weight", {field.outputs, field.size, field.size, width(x)})};
+  Attributes attributes{{"stride", field.stride}, {"padding", field.size / 2}};
+  if (field.bias) {
+    inputs.push_back(stored(prefix + ".bias", {field.outputs}));
+    attributes.set("extras", std::string("bias"));
+  }
+  return value("conv2d", std::move(inputs), std::move(attributes), prefix);
+}
+
+ValueId LayerBuilder::normed_convolution(ValueId x, const std::string& prefix, const Field& field, double eps) {
+  const std::string norm = prefix + ".norm.";
+  const std::vector<int64_t> shape{field.outputs, field.size, field.size, width(x)}, channels{field.outputs};
+  catalog_.need(prefix + ".weight", shape);
+  for (const char* part : {"weight", "bias", "running_mean", "running_var"}) catalog_.need(norm + part, channels);
+  if (field.bias) catalog_.need(prefix + ".bias", channels);
+  const auto tensor = [&](const char* part) { return tensor_recipe(norm + part); };
+  const Recipe scale = batch_norm_scale_recipe(tensor("weight"), tensor("running_var"), eps);
+  const Recipe shift = field.bias
+                           ? batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"),
+                                                     tensor_recipe(prefix + ".bias"), eps)
+                           : batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"), eps);
+  const ValueId weight = made(prefix + ".weight", scale_recipe(tensor_recipe(prefix + ".weight"), scale), shape);
+  const ValueId bias = made(prefix + ".bias", shift, channels);
+  return value("conv2d", {x, weight, bias}, {{"stride", field.stride}, {"padding", field.size / 2}, {"extras", std::string("bias")}},
+               prefix);
+}
+
 ValueId LayerBuilder::mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name,
                               const std::function<ValueId(ValueId, int32_t)>& expert) {
   std::vector<int32_t> branches(static_cast<size_t>(graph().value(decision).branches));

@@ -29,6 +29,15 @@ class LayerBuilder : public GraphBuilder {
   ValueId linear(ValueId x, const std::string& prefix, int64_t outputs, Attributes attributes = {}, bool bias = false);
   ValueId rms_norm(ValueId x, const std::string& prefix, double eps);
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
+  /// A convolution of size x size, padded to keep the extents that its stride leaves; PREFIX.weight [outputs, size, size, inputs] and, with
+  /// `bias`, PREFIX.bias. The node is named PREFIX.
+  struct Field {
+    int64_t outputs = 0, size = 3, stride = 1;
+    bool bias = true;
+  };
+  ValueId convolution(ValueId x, const std::string& prefix, const Field& field);
+  /// The same with the batch norm PREFIX.norm behind it, which is folded into weights and bias by recipe.
+  ValueId normed_convolution(ValueId x, const std::string& prefix, const Field& field, double eps);
   ValueId add(ValueId a, ValueId b, const std::string& name) { return value("add", {a, b}, {}, name); }
   using GraphBuilder::add;
   /// The rows of `x` through one branch each, joined by weight. The chain of a branch stands in one piece behind the scatter, branch

@@ -105,20 +105,7 @@ class MsdnetBuilder : public LayerBuilder {
 
   /// relu(norm(conv(x))), the norm within the weights.
   ValueId convolution(ValueId x, const Convolution& c) {
-    const std::string norm = c.name + ".norm.";
-    catalog().need(c.name + ".weight", {c.out, c.size, c.size, c.in});
-    for (const char* part : {"weight", "bias", "running_mean", "running_var"}) catalog().need(norm + part, {c.out});
-    const auto tensor = [&](const char* part) { return tensor_recipe(norm + part); };
-    const Recipe scale = batch_norm_scale_recipe(tensor("weight"), tensor("running_var"), s_.eps);
-    if (c.bias) catalog().need(c.name + ".bias", {c.out});
-    const Recipe shift =
-        c.bias ? batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"),
-                                         tensor_recipe(c.name + ".bias"), s_.eps)
-               : batch_norm_shift_recipe(tensor("bias"), tensor("running_mean"), tensor("weight"), tensor("running_var"), s_.eps);
-    const ValueId weight = made(c.name + ".weight", scale_recipe(tensor_recipe(c.name + ".weight"), scale), {c.out, c.size, c.size, c.in});
-    const ValueId bias = made(c.name + ".bias", shift, {c.out});
-    const ValueId y =
-        value("conv2d", {x, weight, bias}, {{"stride", c.stride}, {"padding", c.size / 2}, {"extras", std::string("bias")}}, c.name);
+    const ValueId y = normed_convolution(x, c.name, {c.out, c.size, c.stride, c.bias}, s_.eps);
     return activation(y, "relu", c.name + ".relu");
   }
 

@@ -90,10 +90,8 @@ class PatchMixtureBuilder : public LayerBuilder {
   }
 
  private:
-  /// A convolution that keeps height and width, or, with stride 2, halves them.
   ValueId conv(ValueId x, const std::string& prefix, int64_t outputs, int64_t stride = 1) {
-    const ValueId weight = stored(prefix + ".weight", {outputs, kKernel, kKernel, width(x)}), bias = stored(prefix + ".bias", {outputs});
-    return value("conv2d", {x, weight, bias}, {{"padding", kKernel / 2}, {"stride", stride}, {"extras", std::string("bias")}}, prefix);
+    return convolution(x, prefix, {outputs, kKernel, stride});
   }
 
   ValueId decided(ValueId patches) {

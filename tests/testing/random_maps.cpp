@@ -23,6 +23,8 @@ RandomCase RandomMaps::make() {
   const int64_t channels = width_of(maps);
   const ValueId mean = drawn("maps.mean", {channels}, 0.3), deviation = drawn("maps.deviation", {channels}, 0.1, 1);
   output("standard", value("standardize", {maps, mean, deviation}, {}, "standard"));
+  const ValueId centres = drawn("centres", {3, width_of(pooled)}, 0.5);
+  output("distances", value("squared_distance", {pooled, centres}, {{"reciprocal", int64_t{random.chance(0.5)}}}, "distances"));
   exact = false;
   return take("maps");
 }

@@ -1,6 +1,7 @@
-// unfold(x [S, H, W, C]; space, height, width, stride) -> [space, height, width, C]: cuts each picture into overlapping patches, which
-// become cells: those of `space` below S, row by row of the grid. The last row and column of the grid are shifted back to end with the
-// picture (core/graph/patch_grid.h). `space` is dense below S; or, where S is a branch, the members of a dense space of all pictures.
+// unfold(x [S, H, W, C]; space, height, width, stride, border = shift) -> [space, height, width, C]: cuts each picture into overlapping
+// patches, which become cells: those of `space` below S, row by row of the grid. The last row and column of the grid are shifted back to
+// end with the picture; or, with border = cut, pixels behind the last whole step are in no patch (core/graph/patch_grid.h). `space` is
+// dense below S; or, where S is a branch, the members of a dense space of all pictures.
 #include "core/graph/patch_grid.h"
 
 namespace stormcell {
@@ -23,7 +24,8 @@ Flow flow(const Graph& g, const Node& n, size_t) { return {Mix::within, input_ty
 constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
                                          {"height", AttributeKind::integer},
                                          {"width", AttributeKind::integer},
-                                         {"stride", AttributeKind::integer}};
+                                         {"stride", AttributeKind::integer},
+                                         {"border", AttributeKind::word, defaults_to("shift"), "shift cut"}};
 }  // namespace
 extern const Operator kUnfold;
 const Operator kUnfold{

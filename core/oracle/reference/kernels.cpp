@@ -33,6 +33,7 @@
 #include "core/oracle/reference/rotary.h"
 #include "core/oracle/reference/scale.h"
 #include "core/oracle/reference/scatter.h"
+#include "core/oracle/reference/squared_distance.h"
 #include "core/oracle/reference/standardize.h"
 #include "core/oracle/reference/state_fill.h"
 #include "core/oracle/reference/state_put.h"
@@ -71,6 +72,7 @@ const KernelRow kKernels[] = {
     {"pixel_shuffle", pixel_shuffle<float>, pixel_shuffle<double>},
     {"concat", concat<float>, concat<double>},
     {"standardize", standardize<float>, standardize<double>},
+    {"squared_distance", squared_distance<float>, squared_distance<double>},
     {"extent", extent<float>, extent<double>},
     {"add_constant", add_constant<float>, add_constant<double>},
     {"end_sequences", end_sequences<float>, end_sequences<double>},

@@ -251,6 +251,14 @@ class VerifyTest : public QObject {
         "standardize \"z\": expected input 0 as f32, got i32 tokens");
     row("a number without channels", "%z : f32 tokens = standardize(%levels, %g, %g)",
         "standardize \"z\": expected rows of numbers over cells, got f32 tokens");
+    row("centres of other features", "%z : f32 tokens [5] = squared_distance(%x, %k)",
+        "squared_distance \"z\": expected centres [k, 8], got f32 [5,3,3,3]");
+    row("distances of maps", "%z : f32 tokens [4] = squared_distance(%maps, %w)",
+        "squared_distance \"z\": expected input 0 over cells with 1 content extents, got f32 tokens [6,6,3]");
+    row("centres that are computed", "%z : f32 tokens [4] = squared_distance(%x, %y)",
+        "squared_distance \"z\": expected centres [k, 8], got f32 targets [8]");
+    row("patches with another border", "%z : f32 grid [3,3,3] = unfold(%maps) space=@grid height=3 width=3 stride=3 border=\"pad\"",
+        "unfold \"z\": expected border as shift or cut, got \"pad\"");
     row("a window of padding", "%z : f32 tokens [8,8,3] = pool(%maps) kind=\"max\" size=2 stride=1 padding=2",
         "pool \"z\": expected a padding of at most half the window, got 2");
     row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",

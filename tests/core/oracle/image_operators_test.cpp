@@ -139,6 +139,20 @@ class ImageOperatorsTest : public QObject {
         for (const int pixel : {0, 1, 5, 6}) expected.push_back(first + at + pixel);
     compare(h.result(y).reals, expected);
   }
+  void pixels_behind_the_last_whole_step_may_be_cut() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1)), patches = h.dense_space("patches", s, 2);
+    std::vector<double> pixels;
+    for (int i = 0; i < 3 * 5; ++i) pixels.push_back(i);
+    const ValueId x = h.reals("x", s, {3, 5, 1}, pixels);
+    const ValueId y = h.value("unfold", {x},
+                              {{"space", int64_t{patches}},
+                               {"height", int64_t{2}},
+                               {"width", int64_t{2}},
+                               {"stride", int64_t{2}},
+                               {"border", std::string("cut")}});
+    compare(h.result(y).reals, {0, 1, 5, 6, 2, 3, 7, 8});
+  }
   void folding_what_was_unfolded_gives_the_picture() {
     for (const auto& [height, width, patch_h, patch_w, stride] :
          {std::array<int64_t, 5>{3, 5, 2, 2, 2}, {7, 4, 3, 2, 1}, {6, 6, 6, 6, 6}, {5, 5, 3, 4, 3}, {9, 8, 4, 3, 2}}) {
@@ -192,6 +206,18 @@ class ImageOperatorsTest : public QObject {
       const ValueId x = h.reals("x", s, maps ? std::vector<Dim>{3, 1, 2} : std::vector<Dim>{2}, {1, 10, 2, 20, 4, -5});
       const ValueId y = h.value("standardize", {x, h.held("mean", {2}, {2, 10}), h.held("deviation", {2}, {0.5, 5})});
       compare(h.result(y).reals, {-2, 0, 0, 2, 4, -3});
+    }
+  }
+  void rows_are_scored_by_their_distance_to_centres() {
+    for (const bool reciprocal : {false, true}) {
+      Hand h;
+      const SpaceId s = h.root_space("s", h.bound("N", 2));
+      const ValueId x = h.reals("x", s, {2}, {1, 2, -1, 0});
+      const ValueId centres = h.held("centres", {3, 2}, {1, 2, 4, 6, -1, 2});
+      // The first row stands in the first centre: its score is the largest that there is.
+      compare(
+          h.result(h.value("squared_distance", {x, centres}, {{"reciprocal", int64_t{reciprocal}}})).reals,
+          reciprocal ? std::vector<double>{1e30, 1.0 / 25, 1.0 / 4, 1.0 / 8, 1.0 / 61, 1.0 / 4} : std::vector<double>{0, 25, 4, 8, 61, 4});
     }
   }
   void padding_never_wins_and_counts_as_zeros() {

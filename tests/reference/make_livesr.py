@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""LiveSR: small models with random weights, their pixels, enlarged pictures and routing.
+
+A router's cells are the patches of all pictures, row by row of the grid; `b0.router.weight` is the
+score of the network that took the patch.
+"""
+import json
+
+import torch
+
+import fixture
+from livesr import LiveSR, Subnet, counts
+
+SMALL = dict(num_channels=3, patch_size=12, patch_stride=10, border="shift", upscale=2, num_subnets=3, subnet_channels=4,
+             subnet_blocks=2, normalization="standardize", classifier_stem="pooled", classifier_channels=[6, 8],
+             classifier_blocks=[2, 1], batch_norm_eps=1e-5, mean=[0.4, 0.5, 0.6], deviation=[0.2, 0.25, 0.3])
+CASES = {
+    "two-frames": (dict(SMALL, image_size=[30, 41]), 2),
+    "cut-at-the-border": (dict(SMALL, image_size=[24, 33], border="cut", upscale=4), 2),
+    "one-patch": (dict(SMALL, image_size=12, classifier_channels=[5, 7, 9], classifier_blocks=[1, 1, 1]), 1),
+    "unlike-networks": (dict(SMALL, image_size=[24, 20], num_subnets=4, subnet_channels=[2, 3, 5, 8], subnet_blocks=[0, 1, 3, 2],
+                             classifier_stem="plain", patch_size=8, patch_stride=8), 2),
+    "grey-not-standardized": (dict(SMALL, image_size=[25, 25], num_channels=1, mean=[0.1], deviation=[0.3], normalization="none",
+                                   upscale=1, batch_norm_eps=1e-3), 4),
+}
+NOT_OURS = ("mean", "deviation")
+
+
+def draw(model, generator):
+    for name, tensor in model.state_dict().items():
+        random = torch.randn(tensor.shape, generator=generator)
+        if name.endswith("running_var"):
+            tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
+        elif name.endswith("norm.weight"):
+            tensor.copy_(1 + 0.2 * random)
+        elif name.endswith(("bias", "running_mean")):
+            tensor.copy_(0.2 * random)
+        elif tensor.dim() == 4:
+            tensor.copy_(random * (2 / tensor[0].numel()) ** 0.5)
+
+
+def place_clusters(model, pixels, generator):
+    """Centres at the features of patches that lie apart, a little beside them."""
+    features = model.features(model.patches(pixels)[0].flatten(0, 1))
+    chosen = [0]
+    while len(chosen) < len(model.clusters):
+        apart = torch.cdist(features, features[chosen]).min(1).values
+        chosen.append(int(apart.argmax()))
+    spread = features.std(0).mean() if len(features) > 1 else features.abs().mean()
+    model.clusters.copy_(features[chosen] + 0.5 * spread * torch.randn(model.clusters.shape, generator=generator))
+
+
+@torch.no_grad()
+def make(config, pictures, folder, seed):
+    generator = fixture.random_generator(seed)
+    model = LiveSR(config).eval()
+    draw(model, generator)
+    sides = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
+    pixels = torch.rand(pictures, config["num_channels"], *sides, generator=generator)
+    place_clusters(model, pixels, generator)
+    result, scores = model(pixels)
+    branch = scores.argmax(1, keepdim=True)
+    loads = branch.flatten().bincount(minlength=config["num_subnets"])
+    fixture.require(len(scores) == pictures or (loads > 0).all())
+    decision = fixture.decisions_of(scores, branch, scores.gather(1, branch))
+    ours = {k: v for k, v in config.items() if k not in NOT_OURS}
+    (folder / "config.json").write_text(json.dumps(dict(model_type="livesr", **ours), indent=2) + "\n")
+    fixture.save(folder / "model.safetensors", model.export())
+    fixture.save(folder / "input.safetensors", {"pixels": pixels.permute(0, 2, 3, 1)})
+    fixture.save_expected(folder, {"picture": result.permute(0, 2, 3, 1)}, {"router": decision})
+    return f"{loads.tolist()} of {len(scores)} patches"
+
+
+def check_paper():
+    """The counts of brainstorm.md 4.4 and 8.1, which this definition must give."""
+    for channels, thousands, giga in ((8, 99, 0.1105), (12, 222, 0.2458), (16, 393, 0.4346), (20, 613, 0.6766)):
+        convolutions, parameters, multiplications = counts(Subnet(3, channels, 80, 4), 32)
+        print(f"paper, F = {channels}: {convolutions} convolutions, {parameters} parameters, {multiplications / 1e9:.4f} GMAC")
+        assert convolutions == 165 and round(parameters / 1000) == thousands and round(multiplications / 1e9, 4) == giga
+    frame = dict(SMALL, patch_size=32, patch_stride=28, border="cut")
+    assert LiveSR(frame).patches(torch.zeros(1, 3, 240, 320))[0].shape[1] == 88
+
+
+def main():
+    torch.set_num_threads(1)
+    check_paper()
+    folder = fixture.clear("livesr")
+    for name, (config, pictures) in CASES.items():
+        fixture.write_suitable(folder / name, lambda path, seed, c=config, n=pictures: make(c, n, path, seed))
+
+
+if __name__ == "__main__":
+    main()
