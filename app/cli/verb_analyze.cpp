@@ -62,7 +62,8 @@ std::string to_text(const AnalyzeFigures& f) {
       {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") +
                     (has_k ? ", " + count_text(f.k) + " a cell" : "")},
       {"run", f.session + "#" + std::to_string(f.run) + (f.phases.empty() ? "" : ", " + joined(f.phases))}};
-  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  for (size_t i = 0; i < f.lacks.size(); ++i)
+    about.push_back({i == 0 ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
   std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
                                         loads = {{"router", "choices of each branch"}};
   for (const RouterAnalysis& r : f.routers) {

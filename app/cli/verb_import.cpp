@@ -8,7 +8,6 @@
 #include "app/cli/run_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/exports/text_output.h"
 #include "core/imports/import.h"
 
@@ -23,13 +22,24 @@ std::string choices_text(const ImportFigures& f) {
 
 std::string to_text(const ImportFigures& f) {
   std::vector<std::vector<std::string>> rows;
+  const auto known = [&] {
+    if (f.files_known > 0) rows.push_back({"left out", counted(f.files_known, "file") + " that the session has already"});
+  };
+  if (f.runs.empty()) {
+    rows.push_back({"read", "nothing: there is no new file"});
+    known();
+    rows.push_back({"session", f.session});
+    return table_text(rows, {});
+  }
   rows.push_back({"model", (f.model.name.empty() ? "" : f.model.name + ": ") + counted(f.model.layers, "layer") + " of " +
                                counted(f.model.branches, "branch") + choices_text(f)});
   rows.push_back({"read", counted(f.rows_read, "choice") + " in " + number_text(f.seconds) + " s (" + f.format + ")"});
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
-  std::string lacks;
-  for (const std::string& fact : f.lacks) add_to_list(lacks, fact);
-  if (!lacks.empty()) rows.push_back({"the trace lacks", lacks});
+  known();
+  for (size_t i = 0; i < f.lacks.size(); ++i) {
+    const std::string_view how = how_to_get(f.format, f.lacks[i]);
+    rows.push_back({i == 0 ? "the trace lacks" : "", f.lacks[i] + (how.empty() ? "" : " (" + std::string(how) + ")")});
+  }
   std::string runs;
   for (const int64_t run : f.runs) runs += (runs.empty() ? "#" : ", #") + std::to_string(run);
   rows.push_back({"session", f.session + runs});
@@ -39,7 +49,7 @@ std::string to_text(const ImportFigures& f) {
 class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("TRACE", import_.traces, "routing traces of one model, each a run of its own")->type_name("")->required();
+    app.add_option("TRACE", import_.traces, "routing traces of one model, each a run of its own; of a folder what the session does not have yet")->type_name("")->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");
     add_text(app, "--format", import_.format, "one of the formats below (recognised by its content)", "FORMAT");
     add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say", "config.json");

@@ -16,6 +16,7 @@ constexpr std::array kVerbs = {
     VerbRow{"profile", "MODEL --data DATA", "runs, and records every routing decision", make_profile},
     VerbRow{"optimize", "MODEL --data DATA", "makes the model faster, and proves that the result is the same", make_optimize},
     VerbRow{"import", "TRACE... -o S.storm", "brings routing traces of other systems into a session", make_import},
+    VerbRow{"merge", "SESSION... -o S.storm", "joins parts of one trace, of several ranks or days, into one run", make_merge},
     VerbRow{"analyze", "SESSION", "prints the loads of a recorded or imported routing, and how even they are", make_analyze},
     VerbRow{"place", "SESSION --cluster C", "searches which GPU should hold which expert, and judges it on loads it was not fitted to",
             make_place},
@@ -27,7 +28,7 @@ constexpr std::array kVerbs = {
 };
 
 // Of the contracts, to come in later versions.
-constexpr std::array kPlanned = {"tune", "simulate", "calibrate", "merge"};
+constexpr std::array kPlanned = {"tune", "simulate", "calibrate"};
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size() + 2), ' ');

@@ -13,6 +13,7 @@
 #include "core/profile/cache_replay.h"
 #include "core/profile/predictability.h"
 #include "core/profile/statistics.h"
+#include "core/readings/lacks.h"
 #include "core/readings/read_token_routes.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_reader.h"
@@ -47,11 +48,7 @@ double balancedness(const std::vector<int64_t>& load) {
 std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout, bool weighted) {
   std::vector<std::string> lacks;
   const nlohmann::json about = json_or_null(run.dataset);
-  if (run_kind(run.kind) == RunKind::import && value_at(about, "lacks").is_array()) {
-    for (const auto& fact : list_at(about, "lacks"))
-      if (fact.is_string()) lacks.push_back(fact.get<std::string>());
-    return lacks;
-  }
+  if (run_kind(run.kind) == RunKind::import && value_at(about, "lacks").is_array()) return lacks_of_import(run);
   const auto decision = layout.routers.empty() ? std::nullopt : session.decision(run.id, 0, 0);
   const auto batch = session.batches(run.id, {0, 1});
   const bool sized = std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.branch_bytes > 0; });
@@ -138,6 +135,7 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   for (const Phase phase : reader.phases(run.id))
     figures.phases.emplace_back(phase == Phase::decode ? "decode" : phase == Phase::prefill ? "prefill" : "forward");
   figures.lacks = lacks_of(reader, run, layout, weighted);
+  for (const std::string& fact : figures.lacks) figures.lacks_how.push_back(how_to_get(run, fact));
   look_at_choices(options, reader, run, figures, progress);
   return figures;
 }
@@ -175,6 +173,9 @@ std::string to_json(const AnalyzeFigures& f) {
                             {"transition_held_out", known(p.transition_held_out)}};
   json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();
   json["lacks"] = f.lacks;
+  json["lacks_how"] = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < f.lacks.size(); ++i)
+    if (!f.lacks_how[i].empty()) json["lacks_how"][f.lacks[i]] = f.lacks_how[i];
   return json_text(json);
 }
 

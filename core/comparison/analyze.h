@@ -53,7 +53,8 @@ struct AnalyzeFigures {
   int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them
   std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells
   std::vector<RouterAnalysis> routers;
-  std::vector<std::string> lacks;  ///< what the data does not have
+  std::vector<std::string> lacks;      ///< what the data does not have
+  std::vector<std::string> lacks_how;  ///< of each, what its recorder must be given for it; empty: nothing is known
   PredictabilityFigures predictability;
   std::optional<CacheFigures> cache;
 };

@@ -11,6 +11,7 @@
 #include "core/base/run_kind.h"
 #include "core/formats/sha256.h"
 #include "core/formats/trace/trace.h"
+#include "core/imports/trace_files.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/recorder.h"
 #include "core/session/session_writer.h"
@@ -72,6 +73,10 @@ Json json_of(const ImportFigures& f) {
   json["model"] = {{"name", f.model.name}, {"layers", f.model.layers}, {"branches", f.model.branches}, {"k", f.model.k}};
   if (std::find(f.lacks.begin(), f.lacks.end(), "k") != f.lacks.end()) json["model"]["k"] = nullptr;
   json["lacks"] = f.lacks;
+  json["lacks_how"] = Json::object();
+  for (const std::string& fact : f.lacks)
+    if (const std::string_view how = how_to_record(f.format, fact); !how.empty()) json["lacks_how"][fact] = how;
+  json["files_known"] = f.files_known;
   json["session"] = f.session;
   json["runs"] = f.runs;
   json["seconds"] = f.seconds;
@@ -131,7 +136,8 @@ class Target {
 /// One trace as one run. Destroyed without finish(), it is marked interrupted.
 class TraceRun : public TraceSink {
  public:
-  TraceRun(const ImportOptions& options, const TraceSource& source, Target& target) : options_(options), source_(source), target_(target) {}
+  TraceRun(const ImportOptions& options, const TraceSource& source, std::string_view format, Target& target)
+      : options_(options), source_(source), format_(format), target_(target) {}
   ~TraceRun() override {
     recorder_.reset();  // writes what it has, before the run ends
   }
@@ -147,7 +153,13 @@ class TraceRun : public TraceSink {
     start.kind = to_text(RunKind::import);
     start.name = std::filesystem::path(source_.path()).stem().string();
     start.decisions = !header.counts;
-    Json about = {{"name", source_.path()}, {"origin", header.origin}, {"lacks", header.lacks}};
+    Json about = {{"name", source_.path()},
+                  {"format", format_},
+                  {"content", content_of(*source_.file)},
+                  {"origin", header.origin},
+                  {"lacks", header.lacks}};
+    if (header.rank >= 0) about["rank"] = header.rank;
+    rank_ = header.rank;
     if (header.model_layers > 0) about["layers"] = header.model_layers;
     const int64_t hidden = options_.hidden > 0 ? options_.hidden : source_.model.hidden,
                   ffn = options_.ffn > 0 ? options_.ffn : source_.model.ffn;
@@ -160,8 +172,7 @@ class TraceRun : public TraceSink {
   }
 
   void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) override {
-    BatchRecord& record = recorder_->begin_batch();
-    record.number = batches_++;
+    BatchRecord& record = begin_record();
     for (const TraceCells& c : cells) record.add_space(c.stack, c.cells, c.mask);
     for (const TraceDecision& d : decisions) {
       DecisionRecord r;
@@ -176,12 +187,16 @@ class TraceRun : public TraceSink {
     recorder_->submit();
   }
 
+  void server_step(int64_t number) override {
+    end_step();
+    server_step_ = number;
+  }
+
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override {
     if (step != step_) {
       end_step();
       step_ = step;
-      filled_ = &recorder_->begin_batch();
-      filled_->number = batches_++;
+      filled_ = &begin_record();
     }
     filled_->add_loads({router, counts});
   }
@@ -202,15 +217,24 @@ class TraceRun : public TraceSink {
   }
 
  private:
-  const ImportOptions& options_;
-  const TraceSource& source_;
-  Target& target_;
+  BatchRecord& begin_record() {
+    BatchRecord& record = recorder_->begin_batch();
+    record.number = batches_++;
+    record.server_step = server_step_;
+    record.rank = rank_;
+    return record;
+  }
   void end_step() {
     if (filled_) recorder_->submit();
     filled_ = nullptr;
   }
 
-  int64_t batches_ = 0;
+  const ImportOptions& options_;
+  const TraceSource& source_;
+  const std::string_view format_;
+  Target& target_;
+  int64_t batches_ = 0, server_step_ = -1;
+  int32_t rank_ = -1;
   int64_t step_ = -1;
   BatchRecord* filled_ = nullptr;  // of the step whose loads are coming
   ImportFigures figures_;
@@ -222,7 +246,7 @@ ImportFigures import_one(const ImportOptions& options, const TraceSource& source
   const Clock::time_point begin = Clock::now();
   if (source.file->size() == 0) bad_input(source.path(), "is empty, not a routing trace", "record it again");
   const TraceFormat& format = options.format.empty() ? recognize_trace(*source.file) : find_trace_format(options.format);
-  TraceRun run(options, source, target);
+  TraceRun run(options, source, format.id, target);
   const TraceCounts counts = format.read(source, run, progress);
   return run.finish(counts, std::string(format.id), std::chrono::duration<double>(Clock::now() - begin).count());
 }
@@ -233,7 +257,6 @@ void add(const ImportFigures& one, ImportFigures& all) {
   all.rows_skipped += one.rows_skipped;
   all.rows_masked += one.rows_masked;
   all.model = one.model;
-  all.session = one.session;
   all.runs.insert(all.runs.end(), one.runs.begin(), one.runs.end());
   add_lacks(one.lacks, all.lacks);
 }
@@ -252,11 +275,14 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   if (options.session.empty()) bad_input("-o", "is missing", "-o S.storm");
   if (!options.format.empty()) find_trace_format(options.format);
   const TracedModel model = options.model_config.empty() ? TracedModel{} : read_traced_model(options.model_config);
+  const TraceFiles files = find_trace_files(options.traces, options.session, progress);
   ImportFigures all;
+  all.session = options.session;
+  all.files_known = static_cast<int64_t>(files.known.size());
+  all.warnings = files.warnings;
   Target target(options);
   try {
-    for (const std::string& trace : options.traces) {
-      if (trace == "-") bad_input("-", "a trace is not read from standard input", "name a file");
+    for (const std::string& trace : files.traces) {
       const TraceSource source{MappedFile::open(trace), model};
       add(import_one(options, source, target, progress), all);
     }
@@ -273,6 +299,8 @@ ImportFigures import_traces(const ImportOptions& options, const Progress& progre
   all.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return all;
 }
+
+std::string_view how_to_get(std::string_view format, std::string_view fact) { return how_to_record(format, fact); }
 
 std::string to_json(const ImportFigures& figures) { return json_text(json_of(figures)); }
 

@@ -10,7 +10,7 @@
 namespace stormcell {
 
 struct ImportOptions {
-  std::vector<std::string> traces;
+  std::vector<std::string> traces;  ///< files, or folders: of these what the session does not have yet
   std::string session;          ///< made, or appended to where it is of the same model
   std::string format;           ///< empty: told by each file's content
   std::string model_config;     ///< a config.json, for what the traces do not say; may be empty
@@ -39,9 +39,14 @@ struct ImportFigures {
   std::vector<std::string> lacks;  ///< what the traces do not have
   std::string session;
   std::vector<int64_t> runs;  ///< numbers in the session, in the order of the files
+  int64_t files_known = 0;    ///< of folders, those that the session had already
   double seconds = 0;
   std::vector<std::string> warnings;
 };
+
+/// What the recorder of a format, or the import, must be given for a fact that is lacking: recorders' options, core/formats/trace. Empty:
+/// nothing is known.
+std::string_view how_to_get(std::string_view format, std::string_view fact);
 
 /// Bad input leaves the session as it was, or none where there was none. Interrupted, it keeps the batches that were read and marks
 /// the run so.

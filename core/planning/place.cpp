@@ -18,6 +18,7 @@
 #include "core/placement/traffic.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/step_loads.h"
+#include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
 #include "core/summary/summary_json.h"
@@ -194,7 +195,7 @@ Placement search(const PlaceOptions& options, const Task& task, const Placement&
   if (options.solver == "eplb") return eplb;
   if (!task.routes)
     bad_input("--solver", "joint needs single choices of one kind of cells, and the data lacks them (decisions)",
-              "--solver eplb takes loads");
+              "--solver eplb takes loads; " + how_to_get(task.run, "decisions", "record single choices for joint"));
   if (options.redundant > 0)
     bad_input("--redundant", "spare slots with --solver joint are not in this version", "--solver eplb takes them");
   // Equal weights for both kinds of pairs would be 1; tuned by hand, see docs/decisions/026-placement.md.
@@ -248,9 +249,7 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   if (sized) f.slot_bytes = bytes;
   f.advice = advice_of(f.layouts);
   f.warnings = warnings_of(result, task.loads);
-  const nlohmann::json about = json_or_null(task.run.dataset);
-  for (const nlohmann::json& fact : list_at(about, "lacks"))
-    if (fact.is_string()) f.lacks.push_back(fact.get<std::string>());
+  f.lacks = lacks_of_import(task.run);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   f.placement = store(options, session, task, result, f);
   return f;

@@ -32,6 +32,8 @@ void BatchRecord::clear() {
   number = 0;
   latency_ms = 0;
   part = kNoPart;
+  server_step = -1;
+  rank = -1;
   events.clear();
   guards.clear();
   items_.clear();

@@ -114,7 +114,9 @@ class BatchRecord {
  public:
   int64_t number = 0;  ///< batches of a run are numbered from 0, each once
   double latency_ms = 0;
-  uint8_t part = kNoPart;  ///< BatchPart bits
+  uint8_t part = kNoPart;    ///< BatchPart bits
+  int64_t server_step = -1;  ///< of a trace: the number that its server gave the step, -1: not known
+  int32_t rank = -1;         ///< of a trace: the rank whose cells these are, -1: not known, or all together
   std::vector<StepEvent> events;
   std::vector<GuardCount> guards;
 

@@ -20,6 +20,7 @@ struct TokenRoutes {
     int64_t step = 0;  ///< ascending; of tokens of one step equal
     int32_t position = 0;
     Phase phase = Phase::forward;
+    int32_t rank = -1;  ///< where the token lives, -1: not known
   };
   std::vector<Token> tokens;          ///< in the order of steps
   std::vector<int32_t> choice;        ///< [tokens, layers, k] -1: no choice; those that a capacity dropped are none

@@ -4,6 +4,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/readings/lacks.h"
 
 namespace stormcell {
 namespace {
@@ -16,10 +17,10 @@ class RouteReader {
   }
 
   TokenRoutes read(const Progress& progress) {
-    for (int64_t b = 0; b < run_.batches; ++b) {
-      progress.report("reading choices", b, run_.batches);
-      for (const BatchSpace& space : session_.spaces(run_.id, b))
-        if (space.space == space_) add_batch(b, space);
+    for (const BatchSummary& batch : session_.batches(run_.id)) {
+      progress.report("reading choices", batch.number, run_.batches);
+      for (const BatchSpace& space : session_.spaces(run_.id, batch.number))
+        if (space.space == space_) add_batch(batch, space);
     }
     return std::move(routes_);
   }
@@ -40,11 +41,14 @@ class RouteReader {
   }
 
   // The rows of a batch in the order of steps: of decoding position by position, else as they stand. Fills place_.
-  void add_cells(const BatchSpace& space) {
+  // A batch whose server numbered its steps is one step, or with those of the other ranks a part of one.
+  void add_cells(const BatchSummary& batch, const BatchSpace& space) {
     const CellTable& cells = space.cells;
     const bool decoding = cells.phase == Phase::decode;
     place_.assign(static_cast<size_t>(cells.cells()), -1);
-    const int64_t first_step = routes_.steps();
+    const bool numbered = batch.server_step >= 0, goes_on = numbered && batch.server_step == last_server_step_ && routes_.size() > 0;
+    const int64_t first_step = goes_on ? routes_.steps() - 1 : routes_.steps();
+    last_server_step_ = batch.server_step;
     for (int64_t i = 0; i < cells.cells(); ++i) {
       const int64_t sequence = decoding ? i % cells.sequences : i / cells.per_sequence,
                     offset = decoding ? i / cells.sequences : i % cells.per_sequence, row = sequence * cells.per_sequence + offset;
@@ -52,22 +56,22 @@ class RouteReader {
       place_[static_cast<size_t>(row)] = static_cast<int64_t>(routes_.tokens.size());
       const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[static_cast<size_t>(sequence)];
       // A step whose cells are all padding has no number: steps ascend without holes.
-      int64_t step = decoding && last_offset_ != offset ? routes_.steps() : std::max(first_step, routes_.steps() - 1);
+      int64_t step = numbered ? first_step : decoding && last_offset_ != offset ? routes_.steps() : std::max(first_step, routes_.steps() - 1);
       last_offset_ = offset;
-      routes_.tokens.push_back({item, step, static_cast<int32_t>(cells.start(sequence) + offset), cells.phase});
+      routes_.tokens.push_back({item, step, static_cast<int32_t>(cells.start(sequence) + offset), cells.phase, batch.rank});
     }
     last_offset_ = -1;
   }
 
-  void add_batch(int64_t batch, const BatchSpace& space) {
-    add_cells(space);
+  void add_batch(const BatchSummary& batch, const BatchSpace& space) {
+    add_cells(batch, space);
     const auto width = static_cast<size_t>(routes_.k), layers = static_cast<size_t>(routes_.layers);
     if (static_cast<int64_t>(routes_.size() * layers * width) > most_)
       bad_input(session_.path(), "run #" + std::to_string(run_.id) + " has more than " + with_commas(most_) + " choices",
                 "take a shorter trace");
     routes_.choice.resize(routes_.size() * layers * width, -1);
     for (size_t l = 0; l < layers; ++l) {
-      const auto decision = session_.decision(run_.id, routers_[l], batch);
+      const auto decision = session_.decision(run_.id, routers_[l], batch.number);
       if (!decision) continue;
       const auto k = static_cast<size_t>(decision->fan_out);
       for (size_t c = 0; c < static_cast<size_t>(decision->cells); ++c) {
@@ -89,7 +93,7 @@ class RouteReader {
   int32_t space_ = 0;
   std::vector<int32_t> routers_;  // of the space
   std::vector<int64_t> place_;    // by row of the batch: its token, -1: padding
-  int64_t last_offset_ = -1;
+  int64_t last_offset_ = -1, last_server_step_ = -1;
   TokenRoutes routes_;
 };
 
@@ -97,7 +101,8 @@ class RouteReader {
 
 TokenRoutes read_token_routes(const SessionReader& session, const RunSummary& run, const Progress& progress, int64_t most_choices) {
   if (!session.has_decisions(run.id))
-    bad_input(session.path(), "run #" + std::to_string(run.id) + " keeps no decisions, only their sums", "record single choices");
+    bad_input(session.path(), "run #" + std::to_string(run.id) + " keeps no decisions, only their sums",
+              how_to_get(run, "decisions", "record single choices"));
   return RouteReader(session, run, most_choices).read(progress);
 }
 

@@ -180,6 +180,8 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
     blob::put_numbers(batch.items(), buffer);
     s.insert_batch.bind(10, std::span<const uint8_t>(buffer));
   }
+  batch.server_step < 0 ? s.insert_batch.bind_null(11) : s.insert_batch.bind(11, batch.server_step);
+  batch.rank < 0 ? s.insert_batch.bind_null(12) : s.insert_batch.bind(12, int64_t{batch.rank});
   s.insert_batch.run();
   for (const int64_t item : batch.items()) s.insert_item.bind(1, id).bind(2, item).bind(3, batch.number).run();
 

@@ -87,6 +87,11 @@ ALTER TABLE batch_space ADD COLUMN starts BLOB;
     R"sql(
 CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, solver TEXT NOT NULL, created TEXT NOT NULL,
   layout TEXT NOT NULL, summary TEXT NOT NULL);
+)sql",
+    // Which step of which rank of a server a batch is: traces of several ranks are joined by it.
+    R"sql(
+ALTER TABLE batch ADD COLUMN server_step INTEGER;
+ALTER TABLE batch ADD COLUMN rank INTEGER;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
@@ -101,8 +106,8 @@ CREATE TEMP VIEW piece AS SELECT 0 AS token, '' AS text WHERE 0;
                                   R"sql(
 CREATE TEMP VIEW edge AS SELECT run, (SELECT max(a.id & 4095) FROM main.router a WHERE a.id < b.id AND a.id >= b.run << 12 AND
   a.stack = b.stack AND a.space = b.space) AS router, id & 4095 AS next, NULL AS branches FROM main.router b;
-CREATE TEMP VIEW batch AS SELECT id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, 0 AS part, NULL AS items
-  FROM main.batch;
+CREATE TEMP VIEW batch AS SELECT id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, 0 AS part, NULL AS items,
+  NULL AS server_step, NULL AS rank FROM main.batch;
 CREATE TEMP VIEW batch_item AS SELECT 0 AS run, 0 AS item, 0 AS batch WHERE 0;
 CREATE TEMP VIEW batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask, tokens,
   0 AS columns, NULL AS starts FROM main.batch_space;
@@ -116,6 +121,10 @@ CREATE TEMP VIEW IF NOT EXISTS batch_space AS SELECT id, batch, space, first_seq
 )sql",
                                   R"sql(
 CREATE TEMP VIEW placement AS SELECT 0 AS id, 0 AS run, '' AS name, '' AS solver, '' AS created, '' AS layout, '' AS summary WHERE 0;
+)sql",
+                                  R"sql(
+CREATE TEMP VIEW IF NOT EXISTS batch AS SELECT id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items,
+  NULL AS server_step, NULL AS rank FROM main.batch;
 )sql"};
 static_assert(kAdapters.size() == kSchemaVersion);
 

@@ -52,9 +52,8 @@ PathStep step_at(const StoredDecision& d, int64_t row) {
 std::vector<BatchSummary> SessionReader::batches(int64_t run, BatchRange range) const {
   std::vector<BatchSummary> out;
   Statement find(state_->db,
-                 "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items FROM batch WHERE id >= ? AND id "
-                 "< ? ORDER BY "
-                 "id");
+                 "SELECT id, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items, server_step, rank FROM "
+                 "batch WHERE id >= ? AND id < ? ORDER BY id");
   range = range.within(kMostBatches);
   find.bind(1, batch_key(run, range.first)).bind(2, batch_key(run, range.end));
   while (find.step()) {
@@ -73,6 +72,8 @@ std::vector<BatchSummary> SessionReader::batches(int64_t run, BatchRange range) 
     b.guard_hits = state_->count_of(find, 4);
     b.guard_misses = state_->count_of(find, 5);
     b.part = static_cast<uint8_t>(find.integer(6) & (kProfiled | kMeasured));
+    if (!find.null(8)) b.server_step = state_->count_of(find, 8);
+    if (!find.null(9)) b.rank = static_cast<int32_t>(std::min<int64_t>(state_->count_of(find, 9), INT32_MAX));
     out.push_back(b);
   }
   return out;

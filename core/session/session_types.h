@@ -103,8 +103,10 @@ struct BatchSummary {
   int64_t first_sequence = 0;  ///< the smallest number, where its items are listed
   int32_t sequences = 0;
   int64_t guard_hits = 0, guard_misses = 0;
-  uint8_t part = kNoPart;  ///< BatchPart bits
-  bool listed = false;     ///< its items are not consecutive
+  uint8_t part = kNoPart;    ///< BatchPart bits
+  bool listed = false;       ///< its items are not consecutive
+  int64_t server_step = -1;  ///< as in BatchRecord
+  int32_t rank = -1;
 };
 
 /// A decision as it was stored.

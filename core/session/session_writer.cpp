@@ -91,8 +91,8 @@ int64_t SessionWriterState::next_number() {
 void SessionWriterState::prepare() {
   insert_batch =
       Statement(db,
-                "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items) "
-                "VALUES(?,?,?,?,?,?,?,?,?,?)");
+                "INSERT INTO batch(id, run, number, latency_ms, first_sequence, sequences, guard_hits, guard_misses, part, items, "
+                "server_step, rank) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
   insert_item = Statement(db, "INSERT OR IGNORE INTO batch_item(run, item, batch) VALUES(?,?,?)");
   insert_space =
       Statement(db,

@@ -148,7 +148,8 @@ class ContractImportTest : public QObject, private Imports {
     verify_refused(scratch_.write("empty.csv", ""), "is empty");
     verify_refused(scratch_.write("empty.npy", ""), "is empty", {"--format", "npy"});
     verify_refused(scratch_.path("nothing.csv"), "No such file");
-    verify_refused(scratch_.folder(), "is a folder");
+    std::filesystem::create_directory(scratch_.path("folder"));
+    verify_refused(scratch_.path("folder"), "is a folder without a routing trace");
   }
 
   void a_trace_of_another_model() {

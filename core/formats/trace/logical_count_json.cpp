@@ -23,7 +23,7 @@ class LogicalCount {
     find_counts();
     cursor_.start(begin_, line_);
     read_steps([](int64_t, int64_t, std::span<const int64_t>) {});  // looks at all of it first
-    find_layers();
+    router_of_ = routers_of_layers(source_, used_);
     begin();
     cursor_.start(begin_, line_);
     read_steps([&](int64_t step, int64_t layer, std::span<const int64_t> counts) { hand_on(step, layer, counts); });
@@ -116,20 +116,6 @@ class LogicalCount {
     branches_ = static_cast<int64_t>(row_.size());
   }
 
-  void find_layers() {
-    const TracedModel& model = source_.model;
-    if (model.layers > 0 && model.layers != layers_)
-      wrong("has " + counted(layers_, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
-            "check that both are of one model");
-    router_of_.assign(used_.size(), -1);
-    for (size_t l = 0; l < used_.size(); ++l) {
-      const bool has =
-          model.layers > 0 ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l)) : used_[l] != 0;
-      if (has) router_of_[l] = routers_++;
-    }
-    if (routers_ == 0) wrong("is zero all over: no expert was ever chosen", "record while the server answers requests");
-  }
-
   void begin() {
     TraceHeader header;
     const TracedModel& model = source_.model;
@@ -138,19 +124,11 @@ class LogicalCount {
     header.origin["format"] = "SGLang logical_count";
     header.counts = true;
     header.model_layers = static_cast<int32_t>(layers_);
-    for (size_t l = 0; l < used_.size(); ++l) {
-      if (router_of_[l] < 0) continue;
-      TraceRouter router;
-      router.layer = static_cast<int32_t>(l);
-      router.name = "layer." + std::to_string(l);
-      router.branches = static_cast<int32_t>(branches_);
-      router.fan_out = static_cast<int32_t>(std::clamp<int64_t>(model.k, 1, branches_));
-      header.routers.push_back(std::move(router));
-    }
+    header.routers = routers_by_layer(router_of_, branches_, std::clamp<int64_t>(model.k, 1, branches_));
     if (model.name.empty()) header.lacks.emplace_back("model");
     if (model.k == 0) header.lacks.emplace_back("k");
     if (steps_ == 1) header.lacks.emplace_back("steps");
-    for (const char* fact : {"decisions", "requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
+    for (const char* fact : {"decisions", "homes", "requests", "positions", "phases", "weights", "residency", "branch_bytes", "timings"})
       header.lacks.emplace_back(fact);
     sink_.begin(header);
   }
@@ -175,7 +153,6 @@ class LogicalCount {
   std::vector<int64_t> row_;
   std::vector<uint8_t> used_;       // by layer: it has a count above 0
   std::vector<int32_t> router_of_;  // by layer, -1: without experts
-  int32_t routers_ = 0;
   TraceCounts counts_;
 };
 

@@ -44,11 +44,14 @@ struct TraceHeader {
   std::vector<std::string> lacks;                ///< what it does not have, of kTraceFacts
   bool counts = false;                           ///< it comes as loads of steps, without the choices of single cells
   int32_t model_layers = 0;                      ///< of the model, those without branches included; 0: not known
+  int32_t rank = -1;                             ///< whose cells or counts these are, -1: not known, or of all ranks together
 };
 
 /// What a trace may have and may lack.
-inline constexpr std::string_view kTraceFacts[] = {"model",     "branches", "k",       "decisions", "steps",        "requests",
+inline constexpr std::string_view kTraceFacts[] = {"model",     "branches", "k",       "decisions", "homes",        "steps",  "order", "requests",
                                                    "positions", "phases",   "weights", "residency", "branch_bytes", "timings"};
+/// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing is known.
+std::string_view how_to_record(std::string_view format, std::string_view fact);
 
 /// One stack's cells of a batch.
 struct TraceCells {
@@ -72,6 +75,8 @@ class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void begin(const TraceHeader& header) = 0;
+  /// Before a batch, or the first loads of a step, where the trace says which number its server gave the step; they do not descend.
+  virtual void server_step(int64_t) {}
   virtual void batch(std::span<const TraceCells> cells, std::span<const TraceDecision> decisions) = 0;
   /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
   virtual void loads(int64_t step, int32_t router, std::span<const int64_t> counts) = 0;
@@ -121,6 +126,12 @@ const TraceFormat& find_trace_format(std::string_view id);
 /// By the file's content.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
+/// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of the model where it is
+/// known, else those that were ever `used`. Error(bad_input): another number of layers than the model's, none with branches.
+std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used);
+/// One for each layer that has one, named by the layer's number.
+std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out);
+
 // The readers, a file each.
 bool is_route_trace_csv(std::string_view content);
 TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress);
@@ -128,6 +139,8 @@ bool is_router_trace_json(std::string_view content);
 TraceCounts read_router_trace_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_logical_count_json(std::string_view content);
 TraceCounts read_logical_count_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_sglang_dump(std::string_view content);
+TraceCounts read_sglang_dump(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_native_trace(std::string_view content);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_npy_trace(std::string_view content);

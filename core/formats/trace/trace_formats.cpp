@@ -15,6 +15,8 @@ constexpr std::array kFormats = {
                 read_router_trace_json},
     TraceFormat{"logical-count", "SGLang's logical_count as JSON: counts by layer and expert, or by step, layer and expert", "json",
                 is_logical_count_json, read_logical_count_json},
+    TraceFormat{"sglang", "SGLang's expert distribution recorder, .pt in each of its modes: stat, stat_approx, per_pass, per_token", "pt",
+                is_sglang_dump, read_sglang_dump},
     TraceFormat{"native", "Stormcell's own: safetensors, as export --format native writes it", "safetensors", is_native_trace,
                 read_native_trace},
     TraceFormat{"npy", "numpy.save of int32 or int64 [tokens, layers, k]", "npy", is_npy_trace, read_npy_trace},

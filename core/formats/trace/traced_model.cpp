@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/json_file.h"
 #include "core/formats/trace/trace.h"
@@ -63,6 +64,37 @@ TracedModel read_traced_model(const std::string& path) {
   if (const auto name = config.find("_name_or_path"); name != config.end() && name->is_string()) model.name = name->get<std::string>();
   if (model.name.empty()) model.name = std::filesystem::absolute(path).parent_path().filename().string();
   return model;
+}
+
+std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used) {
+  const TracedModel& model = source.model;
+  const auto layers = static_cast<int64_t>(used.size());
+  if (model.layers > 0 && model.layers != layers)
+    bad_input(source.path(), "has " + counted(layers, "layer") + ", " + model.source + " says " + std::to_string(model.layers),
+              "check that both are of one model");
+  std::vector<int32_t> router_of(used.size(), -1);
+  int32_t routers = 0;
+  for (size_t l = 0; l < used.size(); ++l) {
+    const bool has =
+        model.layers > 0 ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l)) : used[l] != 0;
+    if (has) router_of[l] = routers++;
+  }
+  if (routers == 0)
+    bad_input(source.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
+  return router_of;
+}
+
+std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out) {
+  std::vector<TraceRouter> routers;
+  for (size_t l = 0; l < router_of.size(); ++l) {
+    if (router_of[l] < 0) continue;
+    TraceRouter& router = routers.emplace_back();
+    router.layer = static_cast<int32_t>(l);
+    router.name = "layer." + std::to_string(l);
+    router.branches = static_cast<int32_t>(branches);
+    router.fan_out = static_cast<int32_t>(fan_out);
+  }
+  return routers;
 }
 
 }  // namespace stormcell

@@ -43,6 +43,7 @@ class TraceTest : public QObject {
     if (format == "router-trace") return router_trace({2, 5, 2, 6});
     if (format == "logical-count") return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
     if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
+    if (format == "sglang") return Scratch::read(source_folder() + "/tests/reference/sglang/per_token_0.pt");
     if (format == "native") return native_trace(scratch_);
     qFatal("no sample of %s: write one", qPrintable(format));
   }

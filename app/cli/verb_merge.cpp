@@ -1,0 +1,68 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/numbers_text.h"
+#include "app/cli/options.h"
+#include "app/cli/run_result.h"
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/base/listed_words.h"
+#include "core/exports/text_output.h"
+#include "core/imports/merge.h"
+
+namespace stormcell::cli {
+namespace {
+
+std::string to_text(const MergeFigures& f) {
+  std::vector<std::vector<std::string>> about = {
+      {"model", f.model},
+      {"merged by", f.by + ": " + counted(static_cast<int64_t>(f.parts.size()), "part") + ", " + counted(f.steps, "step") + " in " +
+                        counted(f.batches, "batch")}};
+  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  about.push_back({"session", f.session + "#" + std::to_string(f.run)});
+  std::vector<std::vector<std::string>> rows = {{"part", "rank", "batches", "requests"}};
+  for (const MergedPart& p : f.parts)
+    rows.push_back({p.session + "#" + std::to_string(p.run) + " " + p.name, p.rank >= 0 ? std::to_string(p.rank) : "-",
+                    count_text(p.batches), f.decisions ? count_text(p.requests) : "-"});
+  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3});
+}
+
+class MergeVerb : public Verb {
+ public:
+  void add_options(CLI::App& app) override {
+    app.add_option("SESSION", merge_.parts, "S.storm (all imported runs of it), S.storm#3 or S.storm#name: the parts")
+        ->type_name("")
+        ->required();
+    add_text(app, "-o", merge_.session, "session to append to", "S.storm");
+    add_text(app, "--by", merge_.by, "join steps of several ranks, or put one part behind the other (ranks where the parts tell theirs)",
+             "ranks|days");
+    add_text(app, "--name", merge_.name, "of the run: S.storm#NAME finds it (merged)", "NAME");
+    add_json_option(app, json_);
+  }
+
+  int execute(Console& console) override {
+    for (const std::string& part : merge_.parts)
+      if (part.empty()) bad_input("SESSION", "is empty", "name a session");
+    if (merge_.session.empty()) bad_input("-o", "is missing", "-o S.storm");
+    check_session_option(merge_.session);
+    TextOutput json(json_);
+    if (json.is_standard_output()) console.take_standard_output();
+    const MergeFigures figures = merge_runs(merge_, console.progress());
+    for (const std::string& w : figures.warnings) console.warning(w);
+    json.write(to_json(figures));
+    json.finish();
+    console.print(to_text(figures));
+    return 0;
+  }
+
+ private:
+  MergeOptions merge_;
+  std::string json_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_merge() { return std::make_unique<MergeVerb>(); }
+
+}  // namespace stormcell::cli

@@ -1,0 +1,64 @@
+// Python's pickles as values. Nothing of a pickle is ever run: of classes and functions only those that rebuild tensors and ordered
+// dictionaries are known by name, and what they would do is done here; any other is refused by its name.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace stormcell {
+
+struct PickleNode;
+
+/// A value of a pickle. Small ones stand in it, others in a node of their pickle; the pickle and its bytes must outlive it.
+struct PickleValue {
+  enum class Kind : uint8_t { none, boolean, whole, real, text, list, tuple, dict, tensor, storage, global };
+  Kind kind = Kind::none;
+  uint32_t size = 0;  ///< of a text, in bytes
+  union {
+    int64_t whole = 0;  ///< also of a boolean
+    double real;
+    const char* begin;  ///< of a text
+    PickleNode* node;   ///< of all others
+  };
+  bool is(Kind k) const { return kind == k; }
+  std::string_view text() const { return kind == Kind::text ? std::string_view(begin, size) : std::string_view(); }
+  /// Of a list or tuple; of a dictionary keys and values in turn; else empty.
+  std::span<const PickleValue> items() const;
+  /// Of a dictionary, under a text; null: there is none.
+  const PickleValue* find(std::string_view key) const;
+};
+
+/// What torch._utils._rebuild_tensor_v2 is given.
+struct PickleTensor {
+  DType dtype{};
+  std::string_view storage;       ///< its key
+  int64_t storage_elements = 0;   ///< as the pickle says
+  int64_t offset = 0;             ///< elements
+  std::vector<int64_t> shape, strides;
+};
+
+struct PickleNode {
+  std::vector<PickleValue> items;
+  std::unique_ptr<PickleTensor> tensor;  ///< of tensors and storages
+  std::string_view name;                 ///< of globals: "torch._utils._rebuild_tensor_v2"
+};
+
+class Pickle {
+ public:
+  /// Protocols 2 to 5. Error(bad_input) that begins with `where`: a global that is not known, an instruction that is not needed, damage.
+  Pickle(std::span<const std::byte> bytes, const std::string& where);
+  const PickleValue& root() const { return root_; }
+
+ private:
+  std::deque<PickleNode> nodes_;
+  PickleValue root_;
+};
+
+}  // namespace stormcell

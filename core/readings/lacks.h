@@ -1,0 +1,16 @@
+// What the trace of an imported run did not have, and what gives it. Not for views and commands, which see no RunSummary.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/session/session_types.h"
+
+namespace stormcell {
+
+/// Of kTraceFacts, as the import noted them; empty of a run that says nothing.
+std::vector<std::string> lacks_of_import(const RunSummary& run);
+/// What its recorder, or the import, must be given for the fact; `otherwise` where nothing is known.
+std::string how_to_get(const RunSummary& run, std::string_view fact, std::string_view otherwise = {});
+
+}  // namespace stormcell

@@ -1,0 +1,20 @@
+#include "core/formats/pickle.h"
+
+#include "tests/fuzz/fuzz.h"
+
+using namespace stormcell;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::refused_or_done([&] {
+    const Pickle pickle(std::as_bytes(std::span(data, size)), "input");
+    size_t items = 0;
+    for (const PickleValue& v : pickle.root().items()) {
+      items += v.items().size();
+      if (v.is(PickleValue::Kind::tensor))
+        fuzz::require(v.node->tensor->shape.size() == v.node->tensor->strides.size(), "a shape has strides");
+      if (v.is(PickleValue::Kind::text)) fuzz::require(v.text().size() <= size, "a text lies in the input");
+    }
+    pickle.root().find("records");
+  });
+  return 0;
+}
