@@ -12,6 +12,7 @@
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/quality_text.h"
 #include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 
@@ -158,6 +159,31 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
   return "\n" + table_text(rows, {});
 }
 
+/// Of the answers, beside what the data say. A plan that is not verified is called so.
+std::string quality_block(const RunSummaryFigures& f, bool verbose) {
+  if (!f.quality) return {};
+  const QualityFigures& q = *f.quality;
+  const bool both = q.baseline && q.optimized;
+  Rows rows;
+  const auto add = [&](const std::string& text) { rows.push_back({rows.empty() ? q.measure : "", text}); };
+  const std::string after = f.verified && !f.verified->passed ? "not verified: " : both ? "optimised: " : "";
+  if (q.baseline) add((both ? "baseline: " : "") + quality_sentence(q, *q.baseline));
+  if (q.optimized) add(after + quality_sentence(q, *q.optimized));
+  if (const std::string change = quality_change_text(q); !change.empty()) add(change);
+  add(quality_source_text(q));
+  std::string text = "\n" + table_text(rows, {});
+  if (!verbose || q.groups.size() < 2) return text;
+  Rows groups = {{"class", q.item + "s"}};
+  if (q.baseline) groups[0].push_back(both ? "baseline" : q.measure);
+  if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
+  for (const GroupQuality& g : q.groups) {
+    groups.push_back({g.name, count_text(g.items)});
+    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q, *g.baseline) : "-");
+    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q, *g.optimized) : "-");
+  }
+  return text + "\n" + table_text(groups, {1, 2, 3});
+}
+
 std::string passes_text(const RunSummaryFigures& f) {
   const std::vector<PassReport>& passes = f.passes;
   if (passes.empty()) return {};
@@ -230,7 +256,7 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
 /// All that was found in one phase.
 std::string phase_text(const RunSummaryFigures& f, bool verbose) {
   std::string text = work_phase(f.phase) == WorkPhase::decode ? "\ndecoding\n" : f.decode ? "\nforward\n" : "";
-  text += plans_text(f) + verdict_text(f, verbose) + passes_text(f);
+  text += plans_text(f) + verdict_text(f, verbose) + quality_block(f, verbose) + passes_text(f);
   if (verbose || run_kind(f.verb) == RunKind::profile) text += routing_text(f.routing);
   if (verbose)
     text += operators_text("baseline operators", f.baseline_operators) +

@@ -31,7 +31,8 @@ void refuse_options_of_tokens(const DataOptions& o) {
   refuse(o.bucket_by_length, "--bucket-by-length", "leave it out: batches hold pictures of one size already");
   refuse(o.field != DataOptions().field, "--field");
   refuse(!o.target_field.empty(), "--target-field");
-  refuse(!o.label_field.empty(), "--label-field", "leave it out: labels of pictures are a tensor labels in .safetensors");
+  refuse(!o.label_field.empty(), "--label-field",
+         "leave it out: labels of pictures are a tensor labels in .safetensors, a folder for each class, or labels.csv");
 }
 
 // Appends a row to a padded matrix.
@@ -92,6 +93,16 @@ std::vector<std::string> Dataset::warnings() const {
 }
 
 bool Dataset::has_labels() const { return source_->contents().label; }
+
+std::vector<std::string> Dataset::classes() const {
+  if (!options_.classes.empty()) return options_.classes;
+  std::vector<std::string> names = source_->classes();
+  const auto is_number = [](const std::string& name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (std::all_of(names.begin(), names.end(), is_number)) names.clear();
+  return names;
+}
 
 int64_t Dataset::max_length() const {
   int64_t most = 0;

@@ -66,7 +66,7 @@ struct CellTotals {
 class Dataset {
  public:
   /// `spec`: FILE.txt, FILE.jsonl, FILE.npy, FILE.safetensors, random:NxT[xU], demo:NAME, or - (lines on standard input); of pictures
-  /// FILE.npy, FILE.safetensors, a folder, random:N[xHxW[xC]].
+  /// FILE.npy, FILE.safetensors, a folder (or one of folders, one a class), random:N[xHxW[xC]].
   /// Everything is checked here (ids, lengths, text, pixels of f32): batch() of an open dataset does not fail. `tokenizer` may be null
   /// where the data is token ids.
   static std::shared_ptr<const Dataset> open(const std::string& spec, std::shared_ptr<const Tokenizer> tokenizer,
@@ -106,6 +106,11 @@ class Dataset {
   /// What is to be said of the data that is no error, a sentence each.
   std::vector<std::string> warnings() const;
   bool has_labels() const;
+  /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not called by numbers,
+  /// theirs in their order. Empty: labels are numbers.
+  std::vector<std::string> classes() const;
+  /// The model named them; else the data.
+  bool classes_of_model() const { return !options_.classes.empty(); }
   /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels.
   const std::string& fingerprint() const { return fingerprint_; }
 

@@ -24,9 +24,10 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   if (std::filesystem::is_directory(spec, error)) return open_picture_folder(spec, form);
   if (spec.ends_with(".npy")) return open_npy_pictures(spec, form);
   if (spec.ends_with(".safetensors")) return open_tensor_pictures(spec, options, form);
-  bad_input(spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
-            "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of FILE.npy [height, width, channels], "
-            "random:N or random:NxHxW");
+  bad_input(
+      spec.empty() ? "--data" : spec, "holds no pictures that this version reads, and the model takes pictures",
+      "FILE.npy or FILE.safetensors with pixels [items, height, width, channels], a folder of FILE.npy [height, width, channels] or of "
+      "such folders, one a class, random:N or random:NxHxW");
 }
 }  // namespace
 

@@ -1,4 +1,5 @@
-// A folder of pictures, one a file, each of its own size. A format of pictures is a row in kFormats.
+// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a folder of its own. A
+// format of pictures is a row in kFormats.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -6,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/data/folder_labels.h"
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_text.h"
@@ -55,42 +57,102 @@ std::string known_extensions() {
   return list;
 }
 
-/// Names of the files, sorted byte by byte; hidden ones are passed over. What is no picture is refused: left out it would not be missed.
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
+/// What lies in a folder, sorted byte by byte; hidden ones are passed over.
+struct Listing {
+  std::vector<std::string> pictures, folders;
+  bool labels = false;  ///< a file that says the pictures' labels
+};
+
+/// What is no picture is refused: left out it would not be missed.
+[[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
+  bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
+            "keep only pictures in it, " + known_extensions() + ", all of them in it or all in a folder for each class");
+}
+
+Listing listing_of(const std::string& folder) {
+  Listing list;
   std::error_code error;
   fs::directory_iterator it(folder, error);
   for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.starts_with(".")) continue;
-    if (!format_of(it->path()) || it->is_directory())
-      bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
-                "keep only pictures in it: " + known_extensions());
-    names.push_back(name);
+    if (it->is_directory())
+      list.folders.push_back(name);
+    else if (format_of(it->path()))
+      list.pictures.push_back(name);
+    else if (name == kLabelsFile)
+      list.labels = true;
+    else
+      refuse_entry(folder, name);
   }
   if (error) bad_input(folder, "cannot be listed: " + error.message(), "check its permissions");
-  if (names.empty()) bad_input(folder, "holds no picture", "a folder of pictures holds files " + known_extensions());
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(list.pictures.begin(), list.pictures.end());
+  std::sort(list.folders.begin(), list.folders.end());
+  return list;
+}
+
+/// The pictures of a folder, or of a folder of folders, one a class.
+struct Found {
+  std::vector<std::string> names, labels;  ///< labels: one a picture, empty: it has none; an empty list: no picture has
+  std::vector<std::string> classes;        ///< the folders' names
+  std::vector<std::string> warnings;
+};
+
+Found find_in_classes(const std::string& folder, const Listing& list) {
+  if (!list.pictures.empty()) refuse_entry(folder, list.folders.front());
+  if (list.labels) bad_input(folder, "holds " + in_quotes(kLabelsFile) + " and folders, which both say labels", "keep one of them");
+  Found found{{}, {}, list.folders, {}};
+  for (const std::string& of : list.folders) {
+    const std::string inner = (fs::path(folder) / of).string();
+    const Listing pictures = listing_of(inner);
+    if (!pictures.folders.empty() || pictures.labels)
+      refuse_entry(inner, pictures.labels ? std::string(kLabelsFile) : pictures.folders.front());
+    if (pictures.pictures.empty()) found.warnings.push_back(inner + " holds no picture: there is none of this class");
+    for (const std::string& picture : pictures.pictures) found.names.push_back(of + "/" + picture), found.labels.push_back(of);
+  }
+  return found;
+}
+
+Found find_pictures(const std::string& folder) {
+  Listing list = listing_of(folder);
+  Found found;
+  if (!list.folders.empty()) found = find_in_classes(folder, list);
+  if (found.names.empty() && list.pictures.empty())
+    bad_input(folder, "holds no picture", "a folder of pictures holds files " + known_extensions());
+  if (!list.folders.empty()) return found;
+  if (list.labels) {
+    FolderLabels read = read_folder_labels(folder, list.pictures);
+    for (const std::string& picture : list.pictures) found.labels.push_back(read.of[picture]);
+    found.warnings = std::move(read.warnings);
+  }
+  found.names = std::move(list.pictures);
+  return found;
 }
 
 class PictureFolder : public SequenceSource {
  public:
-  PictureFolder(const std::string& folder, const PictureForm& form) : folder_(folder), form_(form), names_(names_in(folder)) {
-    for (size_t i = 0; i < names_.size(); ++i) sizes_.push_back(open(i).size);
+  PictureFolder(const std::string& folder, const PictureForm& form) : folder_(folder), form_(form), found_(find_pictures(folder)) {
+    for (size_t i = 0; i < found_.names.size(); ++i) sizes_.push_back(open(i).size);
   }
-  int64_t size() const override { return static_cast<int64_t>(names_.size()); }
-  Contents contents() const override { return {.ids = false, .pixels = true}; }
+  int64_t size() const override { return static_cast<int64_t>(found_.names.size()); }
+  Contents contents() const override { return {.label = !found_.labels.empty(), .ids = false, .pixels = true}; }
+  std::vector<std::string> classes() const override { return found_.classes; }
+  std::vector<std::string> warnings() const override { return found_.warnings; }
   const std::string& where() const override { return folder_; }
-  std::string place(int64_t index) const override { return names_[static_cast<size_t>(index)]; }
+  std::string place(int64_t index) const override { return found_.names[static_cast<size_t>(index)]; }
   Sequence sequence(int64_t index) const override {
     const PictureFile file = opened(index);
-    return {.pixels = file.pixels(), .picture = file.size};
+    return {.label = label_of(index), .pixels = file.pixels(), .picture = file.size};
   }
-  Sequence outline(int64_t index) const override { return opened(index).outline(folder_, place(index)); }
+  Sequence outline(int64_t index) const override {
+    Sequence item = opened(index).outline(folder_, place(index));
+    item.label = label_of(index);
+    return item;
+  }
 
  private:
-  std::string path_of(size_t i) const { return (fs::path(folder_) / names_[i]).string(); }
+  std::string label_of(int64_t index) const { return found_.labels.empty() ? std::string() : found_.labels[static_cast<size_t>(index)]; }
+  std::string path_of(size_t i) const { return (fs::path(folder_) / found_.names[i]).string(); }
   // Files are opened one by one: the pictures of a large folder would be too many to hold open.
   PictureFile opened(int64_t index) const {
     const auto i = static_cast<size_t>(index);
@@ -107,7 +169,7 @@ class PictureFolder : public SequenceSource {
 
   std::string folder_;
   PictureForm form_;
-  std::vector<std::string> names_;
+  Found found_;
   std::vector<PictureSize> sizes_;
 };
 

@@ -39,6 +39,8 @@ class SequenceSource {
   /// cannot be fed; sequence() relies on it.
   virtual Sequence outline(int64_t index) const { return sequence(index); }
   virtual Contents contents() const = 0;
+  /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
+  virtual std::vector<std::string> classes() const { return {}; }
   /// What is to be said of the data that is no error, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
   /// Names the data in errors.
@@ -60,7 +62,8 @@ std::unique_ptr<const SequenceSource> open_tensor_sequences(const std::string& p
 /// `form`: the pictures that the model takes; others are refused.
 std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path, const PictureForm& form);
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options, const PictureForm& form);
-/// One picture a file, in the order of their names, each of its own size.
+/// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the folders' names, or
+/// those of labels.csv.
 std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form);
 /// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
 std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options, const PictureForm& form);

@@ -26,6 +26,7 @@ class Optimization {
         progress_(progress),
         chosen_(select_passes(options.passes)),
         split_(split_batches(s_.data->batch_count(), s_.options.profile_split)),
+        quality_(quality_meter(work)),
         result_(start_summary(work, RunKind::optimize)) {
     result_->split = figures_of(split_);
   }
@@ -52,9 +53,11 @@ class Optimization {
     SessionRun session(s_, *baseline_, {options_.session, RunKind::profile, true, result_->settings});
     ExecuteOptions execute;
     execute.record = execute.events = true;
+    execute.outputs = quality_.open();
     run_over_data(s_, *baseline_, "profiling", execute, progress_, [&](const Batch& batch) {
       batch_ms_ += baseline_->result.milliseconds / static_cast<double>(s_.data->batch_count());
       session.add(batch, split_.part_of(batch.index));
+      quality_.add(JudgedAs::baseline, batch, baseline_->result.outputs);
     });
     result_->routing = router_figures(session.profile());
     profile_ = load_profile(session.profile());
@@ -219,10 +222,16 @@ class Optimization {
     optimized().guards.clear();
     ExecuteOptions execute;
     execute.record = execute.events = session.open();
+    // The baseline was judged where it was profiled.
+    const bool judges = quality_.open() && plans_.final_plan != kNoPlan;
+    execute.outputs = judges;
     const auto add = [&](const Batch& batch) {
       if (session.open()) session.add(batch);
+      if (judges) quality_.add(JudgedAs::optimized, batch, optimized().result.outputs);
     };
-    if (session.open() || !optimized().program->guards.empty()) run_over_data(s_, optimized(), "recording", execute, progress_, add);
+    if (session.open() || judges || !optimized().program->guards.empty())
+      run_over_data(s_, optimized(), "recording", execute, progress_, add);
+    r.quality = quality_.figures(r.warnings);
     tell_of_guards(optimized(), r);
     set_memory_at_end(optimized(), r);
     tell_of_budget(s_, r.weight_budget, r.warnings);
@@ -237,6 +246,7 @@ class Optimization {
   const Progress& progress_;
   std::vector<ChosenPass> chosen_;
   ProfileSplit split_;
+  QualityMeter quality_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> baseline_;
   double batch_ms_ = 0;  // mean, of the profile

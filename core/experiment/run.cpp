@@ -96,7 +96,12 @@ Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& co
 class Run {
  public:
   Run(Workload& work, const RunOptions& options, const Progress& progress)
-      : work_(work), s_(work.state()), options_(options), progress_(progress), result_(start_summary(work, kind())) {}
+      : work_(work),
+        s_(work.state()),
+        options_(options),
+        progress_(progress),
+        quality_(quality_meter(work)),
+        result_(start_summary(work, kind())) {}
 
   std::shared_ptr<RunSummaryFigures> run() {
     s_.budget.restart();
@@ -140,13 +145,15 @@ class Run {
     ExecuteOptions execute;
     execute.record = true;
     execute.events = session.open();
-    execute.outputs = outputs.open();
+    execute.outputs = outputs.open() || quality_.open();
     run_over_data(s_, *plan_, "running", execute, progress_, [&](const Batch& batch) {
       all_ms_ += plan_->result.milliseconds;
       session.add(batch);
       outputs.add(batch);
+      quality_.add(is_baseline() ? JudgedAs::baseline : JudgedAs::optimized, batch, plan_->result.outputs);
     });
     outputs.finish();
+    result_->quality = quality_.figures(result_->warnings);
     result_->routing = router_figures(session.profile());
     if (options_.decisions) result_->labels = routed_labels(session.profile());
     // Here, where every batch ran once.
@@ -194,6 +201,7 @@ class Run {
   Experiment::State& s_;
   const RunOptions options_;
   const Progress& progress_;
+  QualityMeter quality_;
   std::shared_ptr<RunSummaryFigures> result_;
   std::unique_ptr<ReadyPlan> plan_;
   double all_ms_ = 0;

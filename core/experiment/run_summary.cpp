@@ -31,6 +31,11 @@ void tell_of_annotations(const Workload& work, const std::vector<std::string>& a
       figures.annotated.push_back(to_text(count) + ": " + text);
 }
 
+QualityMeter quality_meter(const Workload& work) {
+  const Experiment::State& s = work.state();
+  return work.phase() == WorkPhase::forward ? QualityMeter(*s.model, *s.data) : QualityMeter();
+}
+
 void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures) {
   add_guard_counts(plan, figures.passes);
   int64_t hits = 0, misses = 0;

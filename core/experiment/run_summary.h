@@ -3,6 +3,7 @@
 #include "core/base/run_kind.h"
 #include "core/configuration/plan_config.h"
 #include "core/experiment/workload.h"
+#include "core/quality/quality_meter.h"
 
 namespace stormcell {
 
@@ -19,6 +20,8 @@ std::shared_ptr<const RunSummaryFigures> of_each_phase(Experiment::State& state,
   }
   return first;
 }
+/// Of what the workload's plans answer; of decoding it has nothing to do.
+QualityMeter quality_meter(const Workload& work);
 /// Where every batch ran once: how often the guards of the plan missed, with a warning where they miss more often than they hold.
 void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures);
 /// When everything has run, so that what a miss had to load counts as loaded.

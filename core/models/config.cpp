@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -147,6 +148,24 @@ std::vector<std::string> Config::words(std::string_view key) const {
     if (!word.is_string()) refuse(key, "a list of texts");
     list.push_back(word.get<std::string>());
   }
+  return list;
+}
+
+std::vector<std::string> Config::names(std::string_view key, int64_t count) const {
+  const nlohmann::json* value = at(key);
+  if (!value) return {};
+  const std::string expected = "a name for each number from 0 to " + std::to_string(count - 1);
+  const auto all = static_cast<size_t>(count);
+  if (!value->is_structured() || value->size() != all) refuse(key, expected);
+  std::vector<std::string> list;
+  std::map<std::string, int> given;
+  for (size_t n = 0; n < all; ++n) {
+    const auto found = value->is_array() ? value->begin() + static_cast<std::ptrdiff_t>(n) : value->find(std::to_string(n));
+    if (found == value->end() || !found->is_string() || found->get<std::string>().empty()) refuse(key, expected);
+    ++given[list.emplace_back(found->get<std::string>())];
+  }
+  for (size_t n = 0; n < all; ++n)
+    if (given[list[n]] > 1) list[n] += " (" + std::to_string(n) + ")";
   return list;
 }
 

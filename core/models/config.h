@@ -32,6 +32,9 @@ class Config {
   /// The same of numbers.
   std::vector<double> reals(std::string_view key, double least, double most) const;
   std::vector<std::string> words(std::string_view key) const;
+  /// Names by number, as transformers' id2label has them ({"0": "cat", "1": "dog"}), or as a list: each of `count` numbers has one. Names
+  /// that are given twice are told apart by their numbers ("crane (134)"). Empty when absent or null.
+  std::vector<std::string> names(std::string_view key, int64_t count) const;
   /// The keys that are not among `known`, nor such as every config.json may have ("architectures", "torch_dtype", "_..."), each in quotes.
   std::vector<std::string> unknown(std::span<const std::string_view> known) const;
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;

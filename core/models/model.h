@@ -37,6 +37,18 @@ inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHid
 /// that one of them has already.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
 
+/// What a model's answers are for, where the data's labels can tell how good they are. Each has a row in core/quality/tasks.cpp.
+enum class Task : uint8_t {
+  none,            ///< nothing that data bring says how good they are
+  classification,  ///< one class of each item
+};
+/// The output of the forward graph that answers.
+struct TaskAnswer {
+  Task task = Task::none;
+  std::string output;   ///< of a classification [items, classes]: the largest number is the answer
+  int64_t classes = 0;  ///< of a classification
+};
+
 struct Model {
   std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME
   std::string family;       ///< "switch_transformers", "mixtral", "patch_mixture"
@@ -85,6 +97,8 @@ struct Model {
 
   std::vector<std::string> unsupported;  ///< what the files ask for and this version does not do, said where it does not matter
   std::vector<std::string> warnings;     ///< tensors in the files that the family does not know, and the like
+
+  TaskAnswer answer;  ///< by which the data's labels are met
 };
 
 struct ModelOptions {

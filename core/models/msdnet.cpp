@@ -166,8 +166,8 @@ class MsdnetBuilder : public LayerBuilder {
 
 class Msdnet final : public Architecture {
  public:
-  Msdnet(Settings settings, PictureSize picture, std::vector<std::string> warnings)
-      : s_(std::move(settings)), picture_(picture), warnings_(std::move(warnings)) {
+  Msdnet(Settings settings, PictureSize picture, std::vector<std::string> classes, std::vector<std::string> warnings)
+      : s_(std::move(settings)), picture_(picture), classes_(std::move(classes)), warnings_(std::move(warnings)) {
     msdnet::plan(s_).visit([&](const Convolution& c) { fields_[c.name] = c.in * c.size * c.size; });
     for (const Stage& b : msdnet::plan(s_).stages) features_.push_back(b.features);
   }
@@ -175,13 +175,15 @@ class Msdnet final : public Architecture {
   void describe(Model& model) const override {
     model.picture = picture_;
     model.sizes = PictureSizes{kLeastSide, kMostSide};
+    model.classes = classes_;
+    model.answer = {Task::classification, std::string(kLogits), s_.labels};
     model.warnings.insert(model.warnings.end(), warnings_.begin(), warnings_.end());
   }
   Graph forward(WeightCatalog& weights, PictureSize picture) const override { return MsdnetBuilder(s_, weights).forward(picture); }
 
-  /// Second moments are kept from layer to layer; pixels are as uniform ones from 0 to 1 are; a head's logits deviate by about kLogits.
+  /// Second moments are kept from layer to layer; pixels are as uniform ones from 0 to 1 are; a head's logits deviate by about kDeviation.
   Initialisation initialisation(std::string_view name) const override {
-    constexpr double kLogits = 3;
+    constexpr double kDeviation = 3;
     if (name == "pixels.mean") return {0.5, 0};
     if (name == "pixels.deviation") return {0.29, 0};
     if (name.ends_with(".norm.weight") || name.ends_with(".norm.running_var")) return {1, 0};
@@ -189,14 +191,14 @@ class Msdnet final : public Architecture {
     const std::string text(name.substr(0, name.rfind('.')));
     if (const auto at = fields_.find(text); at != fields_.end()) return {0, std::sqrt(2 / static_cast<double>(at->second))};
     const size_t block = std::stoul(text.substr(text.find('.') + 1));
-    return {0, kLogits / std::sqrt(static_cast<double>(features_.at(block)))};
+    return {0, kDeviation / std::sqrt(static_cast<double>(features_.at(block)))};
   }
   bool is_spare(std::string_view name) const override { return name.ends_with("num_batches_tracked"); }
 
  private:
   Settings s_;
   PictureSize picture_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> classes_, warnings_;
   std::map<std::string, int64_t, std::less<>> fields_;  ///< numbers that one output of a convolution is a sum of
   std::vector<int64_t> features_;                       ///< of each head
 };
@@ -204,7 +206,9 @@ class Msdnet final : public Architecture {
 }  // namespace
 
 std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const Config&, const WeightCatalog*) {
-  return std::make_unique<Msdnet>(read_settings(config), read_picture(config), warnings_of(config));
+  Settings settings = read_settings(config);
+  std::vector<std::string> classes = config.names("id2label", settings.labels);
+  return std::make_unique<Msdnet>(std::move(settings), read_picture(config), std::move(classes), warnings_of(config));
 }
 
 }  // namespace stormcell

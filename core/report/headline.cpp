@@ -11,6 +11,7 @@
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/quality_text.h"
 #include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 
@@ -127,6 +128,14 @@ std::string tiles_of(const ReportData& d) {
   };
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
+  if (f.quality) {
+    const QualityFigures& q = *f.quality;
+    const bool after = q.optimized && (d.trusted() || !q.baseline);
+    if (const auto& shown = after ? q.optimized : q.baseline)
+      tiles += tile(escape(quality_title(q)) + (after && q.baseline ? ", optimised" : ""), escape(quality_value_text(q, shown->value)),
+                    escape(quality_sentence(q, *shown)) +
+                        (after && q.baseline ? "; baseline " + escape(quality_value_text(q, q.baseline->value)) : ""));
+  }
   const auto& plan = shown_plan(d);
   if (plan && plan->limit_share)
     tiles += *plan->limit_share > 1 ? tile("Share of the limit", "in cache", "faster than the memory of the limit: the data stay in caches")

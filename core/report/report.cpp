@@ -16,6 +16,7 @@ struct Section {
 };
 /// The page below its headline, in its order.
 constexpr Section kSections[] = {
+    {nullptr, quality_section},
     {"passes", passes_section},
     {"routing decisions", loads_section},
     {"labels", labels_section},

@@ -268,6 +268,36 @@ void fields(auto& v, Of<BudgetFigures> auto& b) {
   v("peak_bytes", b.peak_bytes);
 }
 
+void fields(auto& v, Of<PlanQuality> auto& q) {
+  v("value", q.value);
+  v("value_ci95", q.value_ci95);
+  v("items", q.items);
+  v("counted", q.counted);
+}
+
+void fields(auto& v, Of<GroupQuality> auto& g) {
+  v("name", g.name);
+  v("items", g.items);
+  v("baseline", g.baseline);
+  v("optimized", g.optimized);
+}
+
+void fields(auto& v, Of<QualityFigures> auto& q) {
+  v("task", q.task);
+  v("measure", q.measure);
+  v("unit", q.unit);
+  v("interval", q.interval);
+  v.text_or_null("counts", q.counts);
+  v("item", q.item);
+  v("items", q.items);
+  v("not_judged", q.not_judged);
+  v("baseline", q.baseline);
+  v("optimized", q.optimized);
+  v("better", q.better);
+  v("worse", q.worse);
+  v("groups", q.groups);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
@@ -281,6 +311,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v("speedup_basis", f.speedup_basis);
   v("split", f.split);
   if (run_kind(f.verb) != RunKind::generate) v("verified", f.verified);  // there it is of tokens
+  v("quality", f.quality);
   v("passes", f.passes);
   v("routing", f.routing);
   v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted

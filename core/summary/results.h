@@ -233,6 +233,34 @@ struct BudgetFigures {
                                   ///< 0: the system does not say
 };
 
+/// How good the answers of one plan are beside what the data say, over all batches, each once.
+struct PlanQuality {
+  double value = 0;                                 ///< of the measure, in its unit
+  std::optional<std::array<double, 2>> value_ci95;  ///< over the items
+  int64_t items = 0;                                ///< that were judged
+  std::optional<int64_t> counted;                   ///< of them, where the measure counts: those that are right
+};
+/// Of the items of one class.
+struct GroupQuality {
+  std::string name;
+  int64_t items = 0;
+  std::optional<double> baseline, optimized;  ///< of the measure
+};
+/// Task quality: present where the model's answers are for a task (core/quality/tasks.cpp) and the data say what is right.
+struct QualityFigures {
+  std::string task;        ///< "classification"
+  std::string measure;     ///< "accuracy"
+  std::string unit;        ///< "share"; else what stands behind the number, "dB"
+  std::string interval;    ///< how value_ci95 is computed: "Wilson"
+  std::string counts;      ///< what PlanQuality::counted is: "right"; empty: nothing is counted
+  std::string item;        ///< "picture", "item"
+  int64_t items = 0;       ///< that were judged
+  int64_t not_judged = 0;  ///< of which the data do not say what is right
+  std::optional<PlanQuality> baseline, optimized;
+  std::optional<int64_t> better, worse;  ///< items that the optimised plan answers better, worse than the baseline
+  std::vector<GroupQuality> groups;      ///< by class, those that the data have
+};
+
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
@@ -267,6 +295,7 @@ struct RunSummaryFigures {
   std::optional<double> record_work;  ///< time that recording itself took, on the run's thread and the writer's, as a share of the run's
   std::vector<std::string> warnings;
   std::shared_ptr<const RunSummaryFigures> decode;  ///< --phase both: the same of decoding, a run of its own; else null
+  std::optional<QualityFigures> quality;            ///< nothing: there is no task, or the data do not say what is right
 
   bool is_verified() const { return verified && verified->passed; }
 };

@@ -248,6 +248,35 @@ class OverviewTest : public QObject {
     QCOMPARE(row_of(padded).after, row.before);
   }
 
+  void task_quality_stands_beside_speed() {
+    const auto row = [](const QJsonObject& json) {
+      const OverviewPageModel page = make_page(situation(json));
+      const auto at = std::find_if(page.figures.begin(), page.figures.end(), [](const FigureRow& r) { return r.name == "Accuracy"; });
+      return at == page.figures.end() ? FigureRow{} : *at;
+    };
+    QVERIFY(row(optimised()).name.isEmpty());
+    QJsonObject json = optimised();
+    json["quality"] = QJsonObject{
+        {"task", "classification"},
+        {"measure", "accuracy"},
+        {"unit", "share"},
+        {"interval", "Wilson"},
+        {"counts", "right"},
+        {"item", "picture"},
+        {"items", 1000},
+        {"not_judged", 0},
+        {"baseline", QJsonObject{{"value", 0.989}, {"value_ci95", QJsonArray{0.98, 0.994}}, {"items", 1000}, {"counted", 989}}},
+        {"optimized", QJsonObject{{"value", 0.99}, {"value_ci95", QJsonArray{0.982, 0.995}}, {"items", 1000}, {"counted", 990}}},
+        {"better", 1},
+        {"worse", 0}};
+    const FigureRow accuracy = row(json);
+    QCOMPARE(accuracy.before, QString("98.9 % [98.0, 99.4]"));
+    QCOMPARE(accuracy.after, QString("99.0 % [98.2, 99.5]"));
+    QCOMPARE(accuracy.note, QString("of 1,000 pictures"));
+    QVERIFY(accuracy.tip.contains("989 of 1,000 pictures right") &&
+            accuracy.tip.contains("1 picture better than the baseline and 0 worse"));
+  }
+
   void a_budget_is_told_with_what_was_read_and_held() {
     QJsonObject j = optimised();
     for (const auto& [plan, share] : {std::pair("baseline", 0.25), {"optimized", 0.5}}) {

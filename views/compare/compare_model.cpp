@@ -127,9 +127,19 @@ Better better_of(const QString& path) {
                                          "states.planned_bytes",
                                          "states.taken_bytes",
                                          "states.taken_pages"};
-  static constexpr const char* more[] = {"cells_per_s",   "tokens_per_s",    "limit_share",          "speedup",
-                                         "speedup_alone", "speedup_own",     "speedup_cumulative",   "accuracy",
-                                         "hit_rate",      "verified.passed", "unloaded_weight_bytes"};
+  static constexpr const char* more[] = {"cells_per_s",
+                                         "tokens_per_s",
+                                         "limit_share",
+                                         "speedup",
+                                         "speedup_alone",
+                                         "speedup_own",
+                                         "speedup_cumulative",
+                                         "accuracy",
+                                         "hit_rate",
+                                         "verified.passed",
+                                         "unloaded_weight_bytes",
+                                         "quality.baseline.value",
+                                         "quality.optimized.value"};
   // The limit of an operator is the machine's doing, not the run's.
   if (path.contains("limit_ms_per_batch")) return Better::neither;
   for (const char* end : less)

@@ -9,6 +9,7 @@
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
+#include "core/summary/quality_text.h"
 #include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 #include "views/overview/overview_table.h"
@@ -153,6 +154,28 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           both ? after : 0});
 }
 
+/// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
+void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
+  if (!f.quality) return;
+  const QualityFigures& q = *f.quality;
+  const auto& only = q.baseline ? q.baseline : q.optimized;
+  if (!only) return;
+  QStringList tip;
+  if (q.baseline) tip << tr("Baseline: %1.").arg(of(quality_sentence(q, *q.baseline)).toHtmlEscaped());
+  if (q.optimized) tip << tr("Optimised: %1.").arg(of(quality_sentence(q, *q.optimized)).toHtmlEscaped());
+  if (const std::string change = quality_change_text(q); !change.empty()) tip << of(change).toHtmlEscaped();
+  tip << tr("Counted %1.").arg(of(quality_source_text(q)).toHtmlEscaped());
+  const bool after = both && q.baseline && q.optimized;
+  page.figures.push_back({of(quality_title(q)),
+                          tr("of %1").arg(counted_text(q.items, q.item.c_str())),
+                          tip.join("<br>"),
+                          of(quality_text(q, *only)),
+                          after ? of(quality_text(q, *q.optimized)) : QString(),
+                          {},
+                          only->value,
+                          after ? q.optimized->value : 0});
+}
+
 /// What was held beside what was planned, of the whole process: of no plan alone.
 void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
@@ -195,6 +218,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
     if (before && after && figure.is_compared) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));
   }
+  add_quality(f, both, page);
   add_padding(f, both, page);
   add_budget(f, page);
   if (generated) {

@@ -1,4 +1,6 @@
 // The network with exits: its counts at the paper's scale, what its graph is, pictures of any size, and configurations that are refused.
+#include <nlohmann/json.hpp>
+
 #include "core/base/error.h"
 #include "core/graph/operator.h"
 #include "core/graph/roles.h"
@@ -112,6 +114,31 @@ class MsdnetTest : public QObject {
       const auto result = run_oracle<float>(*model, *graph, in);
       QCOMPARE(result.output("logits").reals.size(), size_t{14});
     }
+  }
+
+  void classes_have_the_names_of_id2label() {
+    const std::string from = source_folder() + "/tests/reference/msdnet/one-scale/";
+    const auto with = [&](const nlohmann::json& names) {
+      const Scratch scratch;
+      nlohmann::json config = nlohmann::json::parse(Scratch::read(from + "config.json"));
+      config["num_labels"] = 7;
+      config["id2label"] = names;
+      scratch.write("config.json", config.dump());
+      scratch.write("model.safetensors", Scratch::read(from + "model.safetensors"));
+      return open_model(scratch.path(""));
+    };
+    const auto plain = open_model(from);
+    QVERIFY(plain->classes.empty());
+    QVERIFY(plain->answer.task == Task::classification && plain->answer.output == "logits" && plain->answer.classes == 7);
+    nlohmann::json names = {{"0", "a"}, {"1", "crane"}, {"2", "c"}, {"3", "d"}, {"4", "crane"}, {"5", "f"}, {"6", "g"}};
+    const std::vector<std::string> told{"a", "crane (1)", "c", "d", "crane (4)", "f", "g"};
+    QCOMPARE(with(names)->classes, told);
+    QCOMPARE(with({"a", "crane", "c", "d", "crane", "f", "g"})->classes, told);
+    names["6"] = 6;
+    QVERIFY_EXCEPTION_THROWN(with(names), Error);
+    names.erase("6"), names["7"] = "g";
+    QVERIFY_EXCEPTION_THROWN(with(names), Error);
+    QVERIFY_EXCEPTION_THROWN(with({"a", "b"}), Error);
   }
 
   void what_is_wrong_is_refused_data() {

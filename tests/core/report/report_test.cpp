@@ -122,6 +122,24 @@ class ReportTest : public QObject {
             has(all, "Cells by label and branch of"));
   }
 
+  void task_quality_has_a_tile_and_a_part_of_its_own() {
+    RunSummaryFigures f = some_figures();
+    QVERIFY(!has(page(f, testing::two_stacks()), "id=\"quality\""));
+    f.quality = QualityFigures{"classification", "accuracy", "share", "Wilson", "right", "picture", 1000, 12};
+    f.quality->baseline = PlanQuality{0.989, {{0.9804, 0.9938}}, 1000, 989};
+    f.quality->optimized = PlanQuality{0.99, {{0.9817, 0.9946}}, 1000, 990};
+    f.quality->better = 2, f.quality->worse = 1;
+    f.quality->groups = {{"<cat>", 400, 0.975, 0.98}, {"owl", 600, 1.0, {}}};
+    const std::string html = page(f, testing::two_stacks()), all = tables(html);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, "<section id=\"quality\"") && has(html, "Accuracy, optimised"));
+    for (const char* text : {"98.9 %", "98.0 % to 99.4 %", "990", "97.5 %", "&lt;cat&gt;"})
+      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    QVERIFY(has(html, "990 of 1,000 pictures right; baseline 98.9 %"));
+    QVERIFY(has(html, "the optimised plan answers 2 pictures better than the baseline and 1 worse"));
+    QVERIFY(has(html, "95 % interval by Wilson; of 12 pictures more the data do not say what is right"));
+  }
+
   void settings_stand_there_once_also_of_a_run_without_a_result() {
     RunSummaryFigures without = some_figures();
     without.settings.clear();

@@ -1,0 +1,71 @@
+#include "core/data/folder_labels.h"
+
+#include <algorithm>
+
+#include "core/base/counted.h"
+#include "core/base/error.h"
+#include "core/formats/file_text.h"
+
+namespace stormcell {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 28;
+
+/// Takes one field from the front of `line` with the comma behind it; in quotes a quote is written twice.
+std::string take_field(std::string_view& line) {
+  std::string field;
+  if (!line.starts_with('"')) {
+    field = line.substr(0, line.find(','));
+    line.remove_prefix(std::min(line.size(), field.size() + 1));
+    return field;
+  }
+  size_t at = 1;
+  for (; at < line.size() && !(line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')); ++at) {
+    at += line[at] == '"';
+    field += line[at];
+  }
+  line.remove_prefix(std::min(line.size(), at + 2));
+  return field;
+}
+
+std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
+
+/// "3 of 12 pictures have no line in labels.csv; the first is 07.npy"
+void warn(FolderLabels& labels, const std::string& file, const std::vector<std::string>& without, const std::string& what) {
+  if (without.empty()) return;
+  labels.warnings.push_back(file + ": " + counted(static_cast<int64_t>(without.size()), what + " has", what + "s have") +
+                            (what == "line" ? " no picture" : " no line, and so no label") + "; the first is " +
+                            in_quotes(without.front()));
+}
+
+}  // namespace
+
+FolderLabels read_folder_labels(const std::string& folder, const std::vector<std::string>& pictures) {
+  const std::string file = folder + (folder.ends_with('/') ? "" : "/") + std::string(kLabelsFile);
+  const std::string text = read_file_text(file, kMostBytes);
+  if (find_invalid_utf8(text) != std::string::npos) bad_input(file, "is not UTF-8", "save it as UTF-8");
+  FolderLabels labels;
+  std::vector<std::string> lines_alone, pictures_alone;
+  int64_t number = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = without_return(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.size(), rest.find('\n') == std::string_view::npos ? rest.size() : rest.find('\n') + 1));
+    ++number;
+    if (line.empty() || (number == 1 && line == "file,label")) continue;
+    const std::string_view whole = line;
+    const std::string name = take_field(line), label = take_field(line);
+    if (name.empty() || label.empty() || !line.empty())
+      bad_input(file, "line " + std::to_string(number) + " is " + in_quotes(whole), "write NAME,LABEL on each line");
+    if (!std::binary_search(pictures.begin(), pictures.end(), name))
+      lines_alone.push_back(name);
+    else if (!labels.of.emplace(name, label).second)
+      bad_input(file, "line " + std::to_string(number) + " names " + in_quotes(name) + " a second time", "give each picture one label");
+  }
+  for (const std::string& picture : pictures)
+    if (!labels.of.contains(picture)) pictures_alone.push_back(picture);
+  warn(labels, file, lines_alone, "line");
+  warn(labels, file, pictures_alone, "picture");
+  return labels;
+}
+
+}  // namespace stormcell

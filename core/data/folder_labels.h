@@ -1,0 +1,24 @@
+// Labels of a folder of pictures: labels.csv beside them.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell {
+
+/// The name of the file, which is no picture.
+inline constexpr std::string_view kLabelsFile = "labels.csv";
+
+/// Label by picture's name.
+struct FolderLabels {
+  std::map<std::string, std::string, std::less<>> of;
+  std::vector<std::string> warnings;  ///< pictures without a line, lines without a picture: the rest of the folder goes on
+};
+
+/// Reads FOLDER/labels.csv: a line a picture, NAME,LABEL, where the label is a number or a class; behind an optional first line
+/// `file,label`. Either may stand in double quotes. Empty lines are passed over. Error(bad_input) that names the line where it is no such
+/// line, or names a picture twice.
+FolderLabels read_folder_labels(const std::string& folder, const std::vector<std::string>& pictures);
+
+}  // namespace stormcell

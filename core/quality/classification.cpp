@@ -1,0 +1,88 @@
+// One class of each item: right where the largest logit, of equal ones the first, is that of the item's label.
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "core/base/counted.h"
+#include "core/formats/file_text.h"
+#include "core/quality/task.h"
+
+namespace stormcell {
+namespace {
+
+class ClassJudge final : public TaskJudge {
+ public:
+  ClassJudge(std::string where, int64_t classes, std::vector<std::string> names)
+      : where_(std::move(where)), classes_(classes), names_(std::move(names)) {
+    for (size_t n = 0; n < names_.size(); ++n) number_of_.emplace(names_[n], static_cast<int32_t>(n));
+  }
+
+  void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) override {
+    const auto classes = static_cast<size_t>(classes_);
+    if (batch.labels.empty() || answers.reals.size() != batch.items.size() * classes) return;
+    for (size_t i = 0; i < batch.items.size(); ++i) {
+      const int32_t label = class_of(batch.labels[i]);
+      if (label < 0) {
+        look_at(batch.labels[i], batch.items[i]);
+        continue;
+      }
+      const auto first = answers.reals.begin() + static_cast<std::ptrdiff_t>(i * classes);
+      const auto answer = static_cast<int32_t>(std::max_element(first, first + static_cast<std::ptrdiff_t>(classes)) - first);
+      scores.push_back({batch.items[i], answer == label ? 1.0 : 0.0, 1.0, label});
+    }
+  }
+
+  std::vector<std::string> groups() const override {
+    std::vector<std::string> names = names_;
+    for (auto n = static_cast<int64_t>(names.size()); n < classes_; ++n) names.push_back(std::to_string(n));
+    return names;
+  }
+
+  std::vector<std::string> warnings() const override {
+    if (strangers_.empty()) return {};
+    const auto [item, label] = *strangers_.begin();
+    const auto some = static_cast<int64_t>(strangers_.size());
+    return {where_ + ": " + counted(some, "label is no class", "labels are no classes") + " of the model, which has " +
+            with_commas(classes_) + "; the first is " + in_quotes(label) + ", of item " + std::to_string(item) +
+            "; accuracy leaves such items out"};
+  }
+
+ private:
+  /// -1: no class of the model.
+  int32_t class_of(const std::string& label) const {
+    if (const auto named = number_of_.find(label); named != number_of_.end()) return named->second;
+    int32_t number = -1;
+    const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
+    return error == std::errc() && end == label.data() + label.size() && number >= 0 && number < classes_ ? number : -1;
+  }
+  void look_at(const std::string& label, int64_t item) {
+    if (!label.empty()) strangers_.emplace(item, label);
+  }
+
+  std::string where_;
+  int64_t classes_;
+  std::vector<std::string> names_;
+  std::map<std::string, int32_t, std::less<>> number_of_;
+  std::map<int64_t, std::string> strangers_;  // by item: labels that are no class
+};
+
+}  // namespace
+
+std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data, std::vector<std::string>& warnings) {
+  if (!data.has_labels()) return nullptr;
+  std::vector<std::string> names = data.classes();
+  if (!data.classes_of_model() && !names.empty()) {
+    const auto some = static_cast<int64_t>(names.size());
+    if (some != model.answer.classes) {
+      warnings.push_back(data.name() + ": the folders name " + counted(some, "class") + ", the model has " +
+                         with_commas(model.answer.classes) +
+                         " and names none (id2label in config.json): accuracy is not known; name the folders by the classes' numbers");
+      return nullptr;
+    }
+    warnings.push_back(data.name() + ": the model names no classes (id2label in config.json), so the folders are taken in the order of " +
+                       "their names, as torchvision's ImageFolder does: " + in_quotes(names.front()) + " is class 0");
+  }
+  return std::make_unique<ClassJudge>(data.name(), model.answer.classes, std::move(names));
+}
+
+}  // namespace stormcell

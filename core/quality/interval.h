@@ -1,0 +1,13 @@
+// Intervals of quality.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace stormcell {
+
+/// 95 % interval of a share of which `right` of `of` items were seen (Wilson 1927, without correction for continuity). Unlike the normal
+/// one it stays within 0 to 1 and says something where all, or none, were right. Nothing of no items.
+std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of);
+
+}  // namespace stormcell

@@ -1,0 +1,95 @@
+#include "core/quality/quality_meter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stormcell {
+
+QualityMeter::QualityMeter(const Model& model, const Dataset& data)
+    : task_(quality_task(model.answer.task)), output_(model.answer.output), unit_(data.sizes().empty() ? "item" : "picture") {
+  if (task_) judge_ = task_->judge(model, data, warnings_);
+}
+
+void QualityMeter::add(JudgedAs plan, const Batch& batch, const std::vector<OutputValue>& outputs) {
+  if (!open()) return;
+  const auto at = std::find_if(outputs.begin(), outputs.end(), [&](const OutputValue& o) { return o.name == output_; });
+  if (at == outputs.end()) return;
+  judge_->score(batch, *at, scores_[plan]);
+  items_[plan] += batch.size();
+}
+
+const std::vector<ItemScore>* QualityMeter::scores_of(JudgedAs plan) const {
+  const auto at = scores_.find(plan);
+  return at == scores_.end() || at->second.empty() ? nullptr : &at->second;
+}
+
+PlanQuality QualityMeter::quality_of(const std::vector<ItemScore>& scores) const {
+  double part = 0, whole = 0;
+  for (const ItemScore& s : scores) part += s.part, whole += s.whole;
+  PlanQuality quality;
+  quality.value = task_->value(part, whole);
+  quality.value_ci95 = task_->ci95(scores);
+  quality.items = static_cast<int64_t>(scores.size());
+  if (!task_->counts.empty()) quality.counted = std::llround(part);
+  return quality;
+}
+
+/// Item by item: what both judged.
+void QualityMeter::compare(QualityFigures& figures) const {
+  const std::vector<ItemScore>*before = scores_of(JudgedAs::baseline), *after = scores_of(JudgedAs::optimized);
+  if (!before || !after) return;
+  std::map<int64_t, double> of_item;
+  for (const ItemScore& s : *before) of_item[s.item] = task_->value(s.part, s.whole);
+  figures.better = figures.worse = 0;
+  for (const ItemScore& s : *after) {
+    const auto at = of_item.find(s.item);
+    const double value = task_->value(s.part, s.whole);
+    if (at == of_item.end() || at->second == value) continue;
+    ++((value > at->second) == task_->more_is_better ? *figures.better : *figures.worse);
+  }
+}
+
+void QualityMeter::add_groups(QualityFigures& figures) const {
+  struct Sums {
+    double part = 0, whole = 0;
+    int64_t items = 0;
+  };
+  const std::vector<std::string> names = judge_->groups();
+  std::vector<std::map<JudgedAs, Sums>> sums(names.size());
+  for (const auto& [plan, scores] : scores_)
+    for (const ItemScore& s : scores) {
+      if (s.group < 0 || static_cast<size_t>(s.group) >= names.size()) continue;
+      Sums& of = sums[static_cast<size_t>(s.group)][plan];
+      of.part += s.part, of.whole += s.whole, ++of.items;
+    }
+  for (size_t g = 0; g < names.size(); ++g) {
+    if (sums[g].empty()) continue;  // none of it in these data
+    GroupQuality group{names[g], 0, {}, {}};
+    for (const auto& [plan, s] : sums[g]) {
+      group.items = s.items;
+      (plan == JudgedAs::baseline ? group.baseline : group.optimized) = task_->value(s.part, s.whole);
+    }
+    figures.groups.push_back(std::move(group));
+  }
+}
+
+std::optional<QualityFigures> QualityMeter::figures(std::vector<std::string>& warnings) const {
+  warnings.insert(warnings.end(), warnings_.begin(), warnings_.end());
+  if (!open()) return std::nullopt;
+  for (std::string& warning : judge_->warnings()) warnings.push_back(std::move(warning));
+  QualityFigures figures{std::string(task_->name),     std::string(task_->measure), std::string(task_->unit),
+                         std::string(task_->interval), std::string(task_->counts),  unit_};
+  for (const auto& [plan, quality] : {std::pair{JudgedAs::baseline, &figures.baseline}, {JudgedAs::optimized, &figures.optimized}}) {
+    const std::vector<ItemScore>* scores = scores_of(plan);
+    if (!scores) continue;
+    *quality = quality_of(*scores);
+    figures.items = (*quality)->items;
+    figures.not_judged = items_.at(plan) - figures.items;
+  }
+  if (!figures.baseline && !figures.optimized) return std::nullopt;
+  compare(figures);
+  add_groups(figures);
+  return figures;
+}
+
+}  // namespace stormcell

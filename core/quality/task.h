@@ -1,0 +1,61 @@
+// How good a model's answers are beside what the data say: one task a file, one row in tasks.cpp.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/data/batch.h"
+#include "core/data/dataset.h"
+#include "core/models/model.h"
+#include "core/runtime/executor.h"
+
+namespace stormcell {
+
+/// What one item brings to a measure: a part of a whole. Right or wrong of 1; pixels that both marked of those that either did; squared
+/// error of so many values.
+struct ItemScore {
+  int64_t item = 0;  ///< its number in the data
+  double part = 0, whole = 1;
+  int32_t group = -1;  ///< its class; -1: none
+};
+
+/// Holds a batch's answers against what the data say of it.
+class TaskJudge {
+ public:
+  virtual ~TaskJudge() = default;
+  /// Adds a score for each item of the batch that can be judged. `answers`: of the output that Model::answer names.
+  virtual void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) = 0;
+  /// Names of the groups, by number; empty: there are none.
+  virtual std::vector<std::string> groups() const { return {}; }
+  /// Why some items cannot be judged, or none, a sentence each; after all batches.
+  virtual std::vector<std::string> warnings() const { return {}; }
+};
+
+struct QualityTask {
+  Task task;
+  std::string_view name;      ///< "classification"
+  std::string_view measure;   ///< "accuracy"
+  std::string_view unit;      ///< "share": shown as percent; else behind the number
+  std::string_view interval;  ///< how the interval is computed: "Wilson"
+  std::string_view counts;    ///< what `part` counts, as a sentence has it: "right"; empty: nothing that is counted
+  bool more_is_better;
+  /// Of the sums over items.
+  double (*value)(double part, double whole);
+  /// 95 %, over the items; nothing where there are too few.
+  std::optional<std::array<double, 2>> (*ci95)(std::span<const ItemScore> scores);
+  /// Null where the data bring nothing to judge by; what is to be said of that is added to `warnings`.
+  std::unique_ptr<TaskJudge> (*judge)(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+};
+
+/// Null of Task::none.
+const QualityTask* quality_task(Task task);
+
+/// classification.cpp
+std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+
+}  // namespace stormcell

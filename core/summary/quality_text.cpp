@@ -1,0 +1,58 @@
+#include "core/summary/quality_text.h"
+
+#include <fmt/format.h>
+
+#include "core/base/counted.h"
+
+namespace stormcell {
+namespace {
+
+constexpr std::string_view kShare = "share";
+
+/// Of a share one digit behind the point, and as many as tell it from 0 and 1.
+std::string percent_number(double share) {
+  const double off = share < 0.5 ? share : 1 - share;
+  return fmt::format("{:.{}f}", 100 * share, off > 0 && off < 0.0005 ? 3 : 1);
+}
+
+std::string number(const QualityFigures& q, double value) {
+  return q.unit == kShare ? percent_number(value) : fmt::format("{:.2f}", value);
+}
+std::string unit(const QualityFigures& q) { return q.unit == kShare ? " %" : q.unit.empty() ? "" : " " + q.unit; }
+
+}  // namespace
+
+std::string quality_title(const QualityFigures& q) {
+  std::string title = q.measure;
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
+}
+
+std::string quality_value_text(const QualityFigures& q, double value) { return number(q, value) + unit(q); }
+
+std::string quality_text(const QualityFigures& q, const PlanQuality& plan) {
+  std::string text = quality_value_text(q, plan.value);
+  if (plan.value_ci95) text += " [" + number(q, (*plan.value_ci95)[0]) + ", " + number(q, (*plan.value_ci95)[1]) + "]";
+  return text;
+}
+
+std::string quality_sentence(const QualityFigures& q, const PlanQuality& plan) {
+  if (!plan.counted) return quality_text(q, plan) + " over " + counted(plan.items, q.item);
+  return quality_text(q, plan) + ", " + with_commas(*plan.counted) + " of " + counted(plan.items, q.item) + " " + q.counts;
+}
+
+std::string quality_change_text(const QualityFigures& q) {
+  if (!q.better || !q.worse) return {};
+  if (*q.better == 0 && *q.worse == 0) return "the optimised plan answers every " + q.item + " as well as the baseline";
+  return "the optimised plan answers " + counted(*q.better, q.item) + " better than the baseline and " + with_commas(*q.worse) + " worse";
+}
+
+std::string quality_source_text(const QualityFigures& q) {
+  std::string text = "over all batches, each once";
+  const bool interval = (q.baseline && q.baseline->value_ci95) || (q.optimized && q.optimized->value_ci95);
+  if (interval) text += "; 95 % interval by " + q.interval;
+  if (q.not_judged > 0) text += "; of " + counted(q.not_judged, q.item) + " more the data do not say what is right";
+  return text;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,24 @@
+// Task quality in words, one way for command line, report and window.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// The measure as a title: "Accuracy".
+std::string quality_title(const QualityFigures& quality);
+/// "98.9 %", "31.2 dB".
+std::string quality_value_text(const QualityFigures& quality, double value);
+/// "98.9 % [98.0, 99.4]".
+std::string quality_text(const QualityFigures& quality, const PlanQuality& plan);
+/// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right".
+std::string quality_sentence(const QualityFigures& quality, const PlanQuality& plan);
+/// "the optimised plan answers every picture as well as the baseline", "... 2 pictures better than the baseline and 1 worse"; empty: one
+/// plan.
+std::string quality_change_text(const QualityFigures& quality);
+/// How it was come by: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do not say what is right".
+std::string quality_source_text(const QualityFigures& quality);
+
+}  // namespace stormcell

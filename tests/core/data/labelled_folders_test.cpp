@@ -1,0 +1,104 @@
+// Folders of pictures with labels: a folder for each class, or labels.csv beside them; and what is wrong with either.
+#include "core/data/dataset.h"
+#include "tests/core/formats/scratch.h"
+#include "tests/testing/file_bytes.h"
+#include "tests/testing/testing.h"
+
+using namespace stormcell;
+using namespace stormcell::testing;
+using Texts = std::vector<std::string>;
+
+class LabelledFoldersTest : public QObject {
+  Q_OBJECT
+
+  static void picture(const Scratch& scratch, const std::string& name, float pixel = 0.5F) {
+    scratch.write(name, npy_of("(1, 1, 1)", "<f4", std::vector<float>{pixel}));
+  }
+  static std::shared_ptr<const Dataset> opened(const std::string& folder, const Texts& classes = {}) {
+    DataOptions options;
+    options.batch = 8;
+    options.classes = classes;
+    options.inputs = {{"pixels", DType::f32, InputRole::pixels, "picture", "", 1, {1, 1, 1}, 0}};
+    return Dataset::open(folder, nullptr, options);
+  }
+
+ private slots:
+  void a_folder_for_each_class_labels_its_pictures() {
+    const Scratch scratch;
+    picture(scratch, "d/owl/b.npy", 0.25F), picture(scratch, "d/cat/z.npy"), picture(scratch, "d/owl/a.npy", 0.75F);
+    scratch.write("d/.hidden", "x");
+    const auto data = opened(scratch.path("d"));
+    QVERIFY(data->has_labels());
+    QCOMPARE(data->classes(), (Texts{"cat", "owl"}));
+    QVERIFY(!data->classes_of_model());
+    const Batch batch = data->batch(0);
+    QCOMPARE(batch.labels, (Texts{"cat", "owl", "owl"}));
+    QCOMPARE(batch.find_input("pixels")->reals, (std::vector<float>{0.5F, 0.75F, 0.25F}));
+    QCOMPARE(opened(scratch.path("d"), {"owl", "cat", "dog"})->classes(), (Texts{"owl", "cat", "dog"}));
+  }
+
+  void folders_that_are_called_by_numbers_are_those_classes() {
+    const Scratch scratch;
+    picture(scratch, "d/7/a.npy"), picture(scratch, "d/10/a.npy");
+    QCOMPARE(opened(scratch.path("d"))->batch(0).labels, (Texts{"10", "7"}));
+    QVERIFY(opened(scratch.path("d"))->classes().empty());
+  }
+
+  void an_empty_class_is_said() {
+    const Scratch scratch;
+    picture(scratch, "d/cat/a.npy");
+    std::filesystem::create_directories(scratch.path("d/dog"));
+    const auto data = opened(scratch.path("d"));
+    QCOMPARE(data->classes(), (Texts{"cat", "dog"}));
+    QVERIFY2(data->warnings().at(0).find("dog holds no picture") != std::string::npos, data->warnings()[0].c_str());
+  }
+
+  void a_file_of_labels_labels_pictures_by_name() {
+    const Scratch scratch;
+    picture(scratch, "a.npy"), picture(scratch, "b, c.npy"), picture(scratch, "d.npy");
+    scratch.write("labels.csv", "file,label\r\nd.npy,\"a \"\"big\"\" owl\"\r\n\"b, c.npy\",3\r\n\r\n");
+    const auto data = opened(scratch.path(""));
+    QVERIFY(data->has_labels());
+    QCOMPARE(data->batch(0).labels, (Texts{"", "3", "a \"big\" owl"}));
+    QCOMPARE(data->warnings().size(), size_t{1});
+    QVERIFY2(data->warnings()[0].find("1 picture has no line, and so no label; the first is \"a.npy\"") != std::string::npos,
+             data->warnings()[0].c_str());
+  }
+
+  void lines_without_pictures_are_said() {
+    const Scratch scratch;
+    picture(scratch, "a.npy");
+    scratch.write("labels.csv", "a.npy,1\nx.npy,1\ny.npy,1");
+    const Texts warnings = opened(scratch.path(""))->warnings();
+    QVERIFY2(warnings.at(0).find("2 lines have no picture; the first is \"x.npy\"") != std::string::npos, warnings[0].c_str());
+  }
+
+  void what_does_not_fit_is_one_line() {
+    const Scratch scratch;
+    picture(scratch, "d/a.npy");
+    const std::string folder = scratch.path("d"), labels = scratch.path("d/labels.csv");
+    const auto refused = [&](const std::string& text, const char* words) {
+      scratch.write("d/labels.csv", text);
+      VERIFY_BAD_INPUT(opened(folder), labels, words);
+    };
+    refused("a.npy\n", "line 1 is \"a.npy\" (write NAME,LABEL on each line)");
+    refused("\na.npy,1,2\n", "line 2 is");
+    refused("a.npy,\n", "line 1 is");
+    refused("a.npy,1\na.npy,1\n", "line 2 names \"a.npy\" a second time");
+    refused("a.npy,\xff\n", "is not UTF-8");
+    scratch.write("d/labels.csv", "a.npy,1\n");
+    picture(scratch, "d/cat/b.npy");
+    VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is no picture");
+    std::filesystem::remove(scratch.path("d/a.npy"));
+    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, which both say labels");
+    std::filesystem::remove(labels);
+    QCOMPARE(opened(folder)->batch(0).labels, Texts{"cat"});
+    picture(scratch, "d/cat/deep/b.npy");
+    VERIFY_BAD_INPUT(opened(folder), scratch.path("d/cat"), "holds \"deep\", which is no picture");
+    std::filesystem::create_directories(scratch.path("e/cat"));
+    VERIFY_BAD_INPUT(opened(scratch.path("e")), scratch.path("e"), "holds no picture");
+  }
+};
+
+STORMCELL_TEST(LabelledFoldersTest)
+#include "labelled_folders_test.moc"
