@@ -147,7 +147,7 @@ class Run {
         result_->record_work = cost.work;
       }
       if (!cost.not_stated.empty()) result_->warnings.push_back(cost.not_stated);
-      latency_ = latency_of(cost.plain_ms);
+      latency_ = latency_of(cost.plain_ms), read_ = cost.plain_read;
       measured_ = {std::move(cost.batches), cost.rounds, cost.spread, {}};
       return;
     }
@@ -156,13 +156,13 @@ class Run {
     // Under a budget what an execution has to read depends on the batch before it.
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const MirroredTimes times = measure_mirrored(job, progress_);
-    latency_ = times.baseline_latency();
+    latency_ = times.baseline_latency(), read_ = times.baseline_reads();
     measured_ = measured(times);
   }
 
   void set_figures() {
     RunSummaryFigures& r = *result_;
-    MeasuredPlan plan{*plan_, latency_, is_baseline() ? r.baseline : r.optimized,
+    MeasuredPlan plan{*plan_, latency_, read_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
     s_.budget.set_peak(peak_resident_memory());
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
@@ -182,6 +182,7 @@ class Run {
   std::unique_ptr<ReadyPlan> plan_;
   double all_ms_ = 0;
   Latency latency_;
+  TimedReads read_;
   Measured measured_;
 };
 
