@@ -136,8 +136,8 @@ class AnnotateTest : public QObject {
     QCOMPARE(together["weight_budget"]["expert_bytes"].dump(), by_hand["weight_budget"]["expert_bytes"].dump());
     QCOMPARE(over["weight_budget"]["expert_bytes"].dump(), plain["weight_budget"]["expert_bytes"].dump());
     // And of two annotations the one that holds counts it.
-    QCOMPARE(together["annotated"].dump(), Json({"3 nodes: " + first, "3 nodes: " + second}).dump());
-    QCOMPARE(over["annotated"].dump(), Json({"3 nodes: " + other}).dump());
+    QCOMPARE(together["annotated"].dump(), Json::array({"3 nodes: " + first, "3 nodes: " + second}).dump());
+    QCOMPARE(over["annotated"].dump(), Json::array({"3 nodes: " + other}).dump());
     const Arguments shown = annotated("run", {second}, {"--config", config});
     const std::string text = run_program(shown).out;
     QVERIFY2(text.find("annotated") == text.rfind("annotated"), text.c_str());
