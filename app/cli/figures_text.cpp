@@ -40,9 +40,12 @@ std::string data_text(const DatasetFigures& d) {
          (d.truncated > 0 ? ", " + counted(d.truncated, "sequence") + " truncated" : "");
 }
 
+/// In files: kernels lay weights out as they read them, and that takes more or less.
+std::string stored_text(int64_t bytes) { return bytes_text(bytes) + " stored"; }
+
 std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const DeviceFigures& device) {
   Rows rows;
-  rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + bytes_text(m.weight_bytes) + ", " +
+  rows.push_back({"model", m.name + ": " + m.family + ", " + parameters_text(m.parameters) + ", " + stored_text(m.weight_bytes) + ", " +
                                counted(m.routers, "router") + " with " + counted(m.branches, "branch") + ", " + weights_text(m)});
   rows.push_back({"data", d.name + ": " + data_text(d)});
   std::string machine =
@@ -253,9 +256,13 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
          "; the limit counts memory, which data in a cache do not need\n";
 }
 
+/// Which of two phases figures are of stands above them, and always above those of decoding.
+enum class PhaseTitle : uint8_t { of_decoding, of_both };
+
 /// All that was found in one phase.
-std::string phase_text(const RunSummaryFigures& f, bool verbose) {
-  std::string text = work_phase(f.phase) == WorkPhase::decode ? "\ndecoding\n" : f.decode ? "\nforward\n" : "";
+std::string phase_text(const RunSummaryFigures& f, bool verbose, PhaseTitle title) {
+  const bool decodes = work_phase(f.phase) == WorkPhase::decode;
+  std::string text = decodes || title == PhaseTitle::of_both ? "\n" + phase_title(f.phase) + "\n" : "";
   text += plans_text(f) + verdict_text(f, verbose) + quality_block(f, verbose) + passes_text(f);
   if (verbose || run_kind(f.verb) == RunKind::profile) text += routing_text(f.routing);
   if (verbose)
@@ -267,8 +274,7 @@ std::string phase_text(const RunSummaryFigures& f, bool verbose) {
     rows.push_back({"cost of recording", overhead_text(f)});
     if (f.record_work) rows.push_back({"  its own work", share_text(*f.record_work) + " of the run"});
   }
-  for (const std::string& annotated : f.annotated)
-    rows.push_back({rows.empty() || rows.back()[0] != "annotated" ? "annotated" : "", annotated});
+  for (size_t i = 0; i < f.annotated.size(); ++i) rows.push_back({i == 0 ? "annotated" : "", f.annotated[i]});
   add_budget(rows, f);
   if (f.unloaded_weight_bytes > 0) rows.push_back({"not needed", bytes_text(f.unloaded_weight_bytes) + " of weights"});
   if (!f.session.empty()) rows.push_back({"session", f.session + (f.session_run > 0 ? "#" + std::to_string(f.session_run) : "")});
@@ -277,11 +283,16 @@ std::string phase_text(const RunSummaryFigures& f, bool verbose) {
 
 }  // namespace
 
-std::string to_text_of_phase(const RunSummaryFigures& f, bool verbose) { return phase_text(f, verbose); }
+std::string phase_title(std::string_view phase) { return work_phase(phase) == WorkPhase::decode ? "decoding" : "forward"; }
+
+std::string to_text_of_first(const RunSummaryFigures& f, bool verbose) {
+  return subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_both);
+}
+std::string to_text_of_second(const RunSummaryFigures& f, bool verbose) { return phase_text(f, verbose, PhaseTitle::of_both); }
 
 std::string to_text(const RunSummaryFigures& f, bool verbose) {
-  std::string text = subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose);
-  return f.decode ? text + phase_text(*f.decode, verbose) : text;
+  if (f.decode) return to_text_of_first(f, verbose) + to_text_of_second(*f.decode, verbose);
+  return subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_decoding);
 }
 
 std::string to_text(const GenerateFigures& f, bool verbose) {
@@ -318,7 +329,7 @@ std::string to_text(const SessionRuns& list) {
   std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " + list.program + ", schema " +
                      std::to_string(list.schema) + (list.checked ? "; all of it was read: no damage" : "") + "\n";
   text += "model  " + list.model + (list.family.empty() ? "" : ", " + list.family) +
-          (list.parameters > 0 ? ", " + parameters_text(list.parameters) + ", " + bytes_text(list.weight_bytes) : "") +
+          (list.parameters > 0 ? ", " + parameters_text(list.parameters) + ", " + stored_text(list.weight_bytes) : "") +
           (list.weights.empty() ? "" : ", " + weights_text(list.weights, list.weights_stated)) +
           (list.fingerprint.empty() ? "" : ", fingerprint " + list.fingerprint.substr(0, 12)) + "\n\n";
   Rows rows = {{"run", "kind", "", "batches", "began", "baseline", "optimised", "speed-up", "verified", "passes"}}, about;
@@ -339,6 +350,7 @@ std::string to_text(const SessionRuns& list) {
     if (!run.machine.empty()) on += "; " + run.machine + (run.threads > 0 ? ", " + counted(run.threads, "thread") : "");
     if (run.weight_budget > 0) on += "; " + budget_word(run.weight_budget);
     about.push_back({number, on});
+    if (!run.annotations.empty()) about.push_back({"", "annotated " + joined(run.annotations)});
     about.push_back({"", "keeps " + (run.keeps.empty() ? std::string("nothing but its figures") : joined(run.keeps))});
   }
   if (list.runs.empty()) return text + "no runs\n";
@@ -364,11 +376,11 @@ std::string plan_text(const PlanStructure& p) {
 }  // namespace
 
 std::string to_text(const ModelStructure& s, bool verbose) {
-  std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + bytes_text(s.weight_bytes) + ", " +
+  std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " + stored_text(s.weight_bytes) + ", " +
                      number_text(s.flops_per_cell / 1e6) + " MFLOP a cell\n";
   if (s.least_budget > 0)
-    text += "weights of branches " + bytes_text(s.branch_bytes) + ", of the largest branch " + bytes_text(s.least_budget) +
-            ": --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
+    text += "weights of branches as they are laid out: " + bytes_text(s.branch_bytes) + ", of the largest branch " +
+            bytes_text(s.least_budget) + "; --weight-budget from " + std::to_string(s.least_budget) + " bytes on\n";
   if (s.picture) {
     const PictureStructure& p = *s.picture;
     text += "pictures of " + std::to_string(p.height) + " x " + std::to_string(p.width) + " pixels, " + counted(p.channels, "channel");

@@ -1,6 +1,7 @@
 // What the verbs print for people of a run: short, aligned, every figure with its unit and how it was come by.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/readings/session_runs.h"
@@ -10,8 +11,11 @@ namespace stormcell::cli {
 
 /// Of run, profile and optimize.
 std::string to_text(const RunSummaryFigures& figures, bool verbose);
-/// Of one phase of --phase both, behind the other's to_text().
-std::string to_text_of_phase(const RunSummaryFigures& figures, bool verbose);
+/// Of --phase both, one phase after the other.
+std::string to_text_of_first(const RunSummaryFigures& figures, bool verbose);
+std::string to_text_of_second(const RunSummaryFigures& figures, bool verbose);
+/// "forward", "decoding": what stands above figures and before warnings where there are two.
+std::string phase_title(std::string_view phase);
 std::string to_text(const GenerateFigures& figures, bool verbose);
 std::string to_text(const ModelStructure& structure, bool verbose);
 /// Of inspect SESSION.

@@ -1,6 +1,5 @@
 #include "app/cli/run_result.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "app/cli/figures_text.h"
@@ -38,19 +37,24 @@ int RunResult::show(const RunSummaryFigures& figures) {
 }
 
 void RunResult::print(const RunSummaryFigures& figures) {
-  if (half_.empty())
-    for (const std::string& w : figures.warnings) console_.warning(w);
-  if (figures.decode)
-    for (const std::string& w : figures.decode->warnings)
-      if (std::find(figures.warnings.begin(), figures.warnings.end(), w) == figures.warnings.end()) console_.warning(w);
   const bool verbose = console_.options().verbose;
-  write(to_json(figures), half_.empty() ? to_text(figures, verbose) : to_text_of_phase(*figures.decode, verbose));
+  if (!figures.decode) {
+    for (const std::string& w : figures.warnings) console_.warning(w);
+    return write(to_json(figures), to_text(figures, verbose));
+  }
+  if (half_.empty()) warn(figures);
+  warn(*figures.decode);
+  write(to_json(figures), half_.empty() ? to_text(figures, verbose) : to_text_of_second(*figures.decode, verbose));
 }
 
 void RunResult::print_half(const RunSummaryFigures& first) {
-  for (const std::string& w : first.warnings) console_.warning(w);
-  console_.print(to_text(first, console_.options().verbose));
+  warn(first);
+  console_.print(to_text_of_first(first, console_.options().verbose));
   half_ = to_json(first);
+}
+
+void RunResult::warn(const RunSummaryFigures& of) const {
+  for (const std::string& w : of.warnings) console_.warning(phase_title(of.phase) + ": " + w);
 }
 
 void RunResult::write_half() {
@@ -84,7 +88,7 @@ int RunResult::verdict(const RunSummaryFigures& figures) {
 
 void fail_verification(const std::string& model, const std::vector<std::string>& reasons, const std::string& what_to_do) {
   std::string why = reasons.empty() ? "the results differ" : reasons[0];
-  if (reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, which --json lists";
+  if (reasons.size() > 1) why += ", and " + count_text(static_cast<int64_t>(reasons.size()) - 1) + " more, listed with the figures";
   failed(model, "could not be verified: " + why, what_to_do.empty() ? "this is an error of the program: report it" : what_to_do);
 }
 

@@ -35,6 +35,8 @@ class RunResult {
  private:
   void write(const std::string& json, const std::string& text);
   void write_half();
+  /// Of one of two phases, by its name.
+  void warn(const RunSummaryFigures& of) const;
   std::string half_;  ///< JSON of a half that was printed
   Console& console_;
   TextOutput json_;

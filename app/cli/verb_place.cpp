@@ -4,7 +4,6 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
-#include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
 #include "core/exports/text_output.h"
@@ -20,8 +19,7 @@ std::string to_text(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
-                      std::to_string(f.slot_count / f.ranks) + " slots of a layer on each, " +
-                      counted(f.slot_count - f.branches, "spare slot")},
+                      counted(f.slot_count / f.ranks, "slot") + " of a layer on each, " + counted(f.slot_count - f.branches, "spare slot")},
       {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) + ": fitted to " +
                     counted(f.steps_fit, f.unit == "tokens" ? "token" : "step") + ", judged on " +
                     (f.steps_held_out > 0 ? count_text(f.steps_held_out) : "none") + " behind"}};
@@ -51,11 +49,8 @@ class PlaceVerb : public Verb {
     add_whole_number(app, "--groups", place_.groups, 1,
                      "groups of consecutive experts that EPLB keeps on one node (what the model's config.json says, else none)");
     app.add_option_function<std::string>(
-           "--fit-fraction",
-           [this](const std::string& text) {
-             place_.fit_fraction = bounded_number<double>("--fit-fraction", text, {0, 1});
-           },
-           "share of the steps that it is fitted to; the rest judges (0.7)")
+           "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
+           "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
         ->type_name("SHARE");
     add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");

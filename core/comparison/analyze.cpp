@@ -1,7 +1,6 @@
 #include "core/comparison/analyze.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -12,6 +11,7 @@
 #include "core/formats/json_file.h"
 #include "core/profile/cache_replay.h"
 #include "core/profile/predictability.h"
+#include "core/profile/router_layer.h"
 #include "core/profile/statistics.h"
 #include "core/readings/lacks.h"
 #include "core/readings/read_token_routes.h"
@@ -24,17 +24,9 @@ namespace {
 
 bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
 
-/// The first number in a router's name is its layer: "encoder.block.3.layer.1.mlp".
 int64_t layer_of(const RouterInfo& router, int64_t otherwise) {
-  if (router.layer >= 0) return router.layer;
-  const std::string_view name = router.name;
-  for (size_t at = 0; at < name.size(); at = std::min(name.find('.', at), name.size()) + 1) {
-    const size_t end = std::min(name.find('.', at), name.size());
-    int64_t value = 0;
-    const auto [after, error] = std::from_chars(name.data() + at, name.data() + end, value);
-    if (error == std::errc() && after == name.data() + end) return value;
-  }
-  return otherwise;
+  const int32_t layer = router.layer >= 0 ? router.layer : layer_in_name(router.name);
+  return layer >= 0 ? layer : otherwise;
 }
 
 double balancedness(const std::vector<int64_t>& load) {

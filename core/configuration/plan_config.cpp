@@ -105,13 +105,13 @@ std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig&
                    (wanted.model.empty() || wanted.model == here.model ? std::string() : ", it only names " + wanted.model) +
                    ": whether its passes suit this one is not known");
   if (!wanted.device.empty() && wanted.device != here.device)
-    list.push_back("the configuration was found on device " + wanted.device + ", this run is on " + here.device);
+    list.push_back("the configuration was found on device " + wanted.device + ", here it is used on " + here.device);
   if (!wanted.dtype.empty() && wanted.dtype != here.dtype)
-    list.push_back("the configuration was found with products in " + wanted.dtype + ", this run computes them in " + here.dtype +
+    list.push_back("the configuration was found with products in " + wanted.dtype + ", here they are computed in " + here.dtype +
                    ": --dtype " + wanted.dtype + " asks for the same");
   if (wanted.weight_budget > 0 && wanted.weight_budget != here.weight_budget)
-    list.push_back("the configuration was found with --weight-budget " + std::to_string(wanted.weight_budget) + ", this run has " +
-                   (here.weight_budget > 0 ? std::to_string(here.weight_budget) : std::string("none")) +
+    list.push_back("the configuration was found with --weight-budget " + std::to_string(wanted.weight_budget) + ", here it is used with " +
+                   (here.weight_budget > 0 ? "--weight-budget " + std::to_string(here.weight_budget) : std::string("none")) +
                    ": what was faster under that budget may be slower here");
   if (wanted.version != STORMCELL_VERSION)
     list.push_back("the configuration is of " + (wanted.version.empty() ? "an unknown version" : "version " + wanted.version) +

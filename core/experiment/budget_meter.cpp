@@ -3,11 +3,17 @@
 #include <algorithm>
 
 #include "core/base/numbers.h"
-#include "core/experiment/ready_plan.h"
 #include "core/machine/memory.h"
 #include "core/summary/budget_text.h"
 
 namespace stormcell {
+
+TimedReads& TimedReads::operator+=(const TimedReads& other) {
+  executions += other.executions, reads += other.reads;
+  bytes_read += other.bytes_read, bytes_filled += other.bytes_filled;
+  stall_seconds += other.stall_seconds, milliseconds += other.milliseconds;
+  return *this;
+}
 
 std::optional<WeightsRead> TimedReads::mean() const {
   if (executions == 0) return {};
@@ -30,24 +36,24 @@ void BudgetMeter::add_execution() {
   if (held.bytes > most_held_) most_held_ = held.bytes, of_group_ = held.of_group;
 }
 
-BudgetMeter::Timed::Timed(BudgetMeter& meter, ReadyPlan& plan, int64_t batch) : meter_(meter), plan_(plan) {
+BudgetMeter::Timed::Timed(BudgetMeter& meter, int64_t batch) : meter_(meter) {
   if (!meter.store_) return;
   meter.timed_batches_.insert(batch);
   before_ = meter.store_->counters();
   if (meter.timed_.executions == 0)
     meter.untimed_ = meter.executions_, meter.untimed_filled_ = before_.bytes_filled - meter.before_.bytes_filled;
 }
-BudgetMeter::Timed::~Timed() {
-  if (!meter_.store_) return;
+TimedReads BudgetMeter::Timed::end(double milliseconds) const {
+  if (!meter_.store_) return {};
   const WeightCounters now = meter_.store_->counters();
-  for (TimedReads* sums : {&meter_.timed_, &plan_.timed}) {
-    ++sums->executions;
-    sums->reads += now.reads - before_.reads;
-    sums->bytes_read += now.bytes_read - before_.bytes_read;
-    sums->bytes_filled += now.bytes_filled - before_.bytes_filled;
-    sums->stall_seconds += now.stall_seconds - before_.stall_seconds;
-    sums->milliseconds += plan_.result.milliseconds;
-  }
+  const TimedReads read{1,
+                        now.reads - before_.reads,
+                        now.bytes_read - before_.bytes_read,
+                        now.bytes_filled - before_.bytes_filled,
+                        now.stall_seconds - before_.stall_seconds,
+                        milliseconds};
+  meter_.timed_ += read;
+  return read;
 }
 
 int64_t BudgetMeter::settling_batches() const {

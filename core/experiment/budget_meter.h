@@ -10,12 +10,11 @@
 
 namespace stormcell {
 
-class ReadyPlan;
-
 /// What timed executions read, all together.
 struct TimedReads {
   int64_t executions = 0, reads = 0, bytes_read = 0, bytes_filled = 0;
   double stall_seconds = 0, milliseconds = 0;
+  TimedReads& operator+=(const TimedReads& other);
   /// Nothing where none was timed under a budget.
   std::optional<WeightsRead> mean() const;
 };
@@ -28,17 +27,15 @@ class BudgetMeter {
   explicit BudgetMeter(const WeightStore& store);
   /// After each execution.
   void add_execution();
-  /// The execution of a plan that is timed as long as this lives is counted apart, too: here, and in the plan's own sums.
+  /// The execution on a batch that runs from here to end() is timed: it is counted apart, too.
   class Timed {
    public:
-    Timed(BudgetMeter& meter, ReadyPlan& plan, int64_t batch);
-    ~Timed();
-    Timed(const Timed&) = delete;
-    Timed& operator=(const Timed&) = delete;
+    Timed(BudgetMeter& meter, int64_t batch);
+    /// What it read; it took `milliseconds`. No execution without a budget.
+    TimedReads end(double milliseconds) const;
 
    private:
     BudgetMeter& meter_;
-    ReadyPlan& plan_;
     WeightCounters before_;
   };
   /// Batches after which a plan finds in the slots what it left itself, as far as what the executions so far filled tells: in steady state

@@ -171,12 +171,12 @@ Decoding::Decoding(Experiment::State& state) : Workload(state, WorkPhase::decode
               "choose fewer, or a smaller --length with --truncate");
   graph_ = s.prepared(s.model->generate());
   with_logits_ = s.prepared(s.model->generate_with_logits());
-  if (!s.options.annotations.empty()) s.check_annotations(graph_, "--annotate", most);
+  check_given();
 }
 
-void Decoding::annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) {
-  graph_ = annotated(graph_, annotations, where);
-  with_logits_ = annotated(with_logits_, annotations, where);
+void Decoding::annotate_graphs(const SaidAnnotations& said) {
+  graph_ = annotated(graph_, said);
+  with_logits_ = annotated(with_logits_, said);
 }
 
 std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::shared_ptr<const Graph> left,

@@ -6,9 +6,7 @@
 #include "core/base/error.h"
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
-#include "core/experiment/plan_graphs.h"
 #include "core/experiment/state.h"
-#include "core/graph/annotations.h"
 
 namespace stormcell {
 
@@ -71,13 +69,10 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
     bad_input("--dtype", std::string(to_text(*asked)) + ": " + s.device->info().name + " has no products in this format", "choose another");
   if (!s.data->sizes().empty()) s.picture = s.data->sizes().back().size;
   s.dtype = asked.value_or(s.model->dtype);
-  s.idle_annotations = check_annotated_names(s, work_phase(options.phase), options.annotations, "--annotate");
+  const SaidAnnotations given{options.annotations, "--annotate"};
+  if (!given.list.empty()) s.idle_annotations = check_annotated_names(s.phase_graphs(), work_phase(options.phase), given);
   s.graph = s.prepared(s.model->forward_for(s.picture));
-  for (size_t second = 1; second < options.annotations.size(); ++second)
-    for (size_t first = 0; first < second; ++first)
-      if (is_overruled(*s.graph, options.annotations[first], options.annotations[second]))
-        s.idle_annotations.push_back("--annotate " + options.annotations[second] + " stands above --annotate " +
-                                     options.annotations[first]);
+  for (std::string& sentence : overruled(*s.graph, given)) s.idle_annotations.push_back(std::move(sentence));
   if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);

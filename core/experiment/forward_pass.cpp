@@ -58,7 +58,7 @@ class JudgedForwardPass final : public JudgedPlan {
 }  // namespace
 
 ForwardPass::ForwardPass(Experiment::State& state) : Workload(state, WorkPhase::forward, 0, RepeatStop::counts), graph_(state.graph) {
-  if (!state.options.annotations.empty()) state.check_annotations(graph_, "--annotate");
+  check_given();
 }
 
 std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::shared_ptr<const Graph> left,
@@ -66,9 +66,7 @@ std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::
   return state_.make_plan(name, plan_graphs(state_, std::move(left), configuration, annotations_), 0, progress);
 }
 
-void ForwardPass::annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) {
-  graph_ = annotated(graph_, annotations, where);
-}
+void ForwardPass::annotate_graphs(const SaidAnnotations& said) { graph_ = annotated(graph_, said); }
 
 std::unique_ptr<JudgedPlan> ForwardPass::judged(ReadyPlan& plan, int64_t, const Progress&) {
   return std::make_unique<JudgedForwardPass>(*this, plan);

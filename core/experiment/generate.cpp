@@ -104,16 +104,16 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   const std::unique_ptr<ReadyPlan> plan = work.make_plan("generate", work.graph(), {}, progress);
   SessionRun recording(s, *plan, {session, RunKind::generate, true, r.settings});
   Generated generated(s, work.new_tokens(), r);
+  TimedReads read;
   for (int64_t b = 0; b < s.data->batch_count(); ++b) {
     progress.report("generating", b, s.data->batch_count());
     const Batch batch = s.data->batch(b);
     ExecuteOptions execute;
     execute.record = true;
     execute.events = recording.open();
-    {
-      const BudgetMeter::Timed timed(s.budget, *plan, b);
-      s.run_batch(*plan, batch, execute);
-    }
+    const BudgetMeter::Timed timed(s.budget, b);
+    s.run_batch(*plan, batch, execute);
+    read += timed.end(plan->result.milliseconds);
     recording.add(batch);
     generated.add(batch, plan->decoded.at(b), plan->result.milliseconds);
   }
@@ -122,7 +122,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   s.budget.set_peak(peak_resident_memory());
   verify_tokens(work, *plan, r, progress);
   if (plan->states.planned_bytes > 0) r.states = plan->states;
-  r.weights_read = plan->timed.mean();
+  r.weights_read = read.mean();
   tell_of_budget(s, r.weight_budget, r.warnings);
   r.session_run = recording.finish(to_json(r));
   return result;

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
-#include "core/configuration/plan_config.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/converted_weights.h"
 #include "core/experiment/devices.h"
-#include "core/experiment/plan_graphs.h"
-#include "core/formats/file_text.h"
+#include "core/experiment/inspected_graph.h"
+#include "core/experiment/plan_checks.h"
 #include "core/graph/cell_flow.h"
 #include "core/graph/dot.h"
 #include "core/graph/hoist.h"
@@ -18,25 +15,12 @@
 #include "core/graph/roles.h"
 #include "core/graph/text.h"
 #include "core/models/model.h"
-#include "core/passes/pipeline.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/segment_text.h"
 #include "core/runtime/weight_store.h"
-#include "core/summary/settings.h"
 
 namespace stormcell {
 namespace {
-
-// What costs are stated for: eight sequences of 128 cells, as far as the model takes them.
-constexpr int64_t kSequencesOfCase = 8, kLengthOfCase = 128;
-
-Bindings typical_case(const Model& model, const Graph& graph) {
-  const int64_t length = model.max_length > 0 ? std::min(model.max_length, kLengthOfCase) : kLengthOfCase;
-  Bindings bindings(graph.symbols.size(), 1);
-  bind_cells(
-      graph, kSequencesOfCase, [&](std::string_view) { return length; }, bindings);
-  return bindings;
-}
 
 std::vector<RouterStructure> routers_of(const Graph& graph, const Bindings& bindings) {
   const CellFlow flow = analyze_cell_flow(graph);
@@ -64,14 +48,6 @@ std::shared_ptr<const Model> open(const std::string& name) {
   ModelOptions options;
   options.check_weights = false;
   return open_model(name, options);
-}
-
-/// The graph of the size that is asked for.
-std::shared_ptr<const Graph> graph_of(const Model& model, const std::string& size) {
-  if (size.empty()) return model.forward;
-  const std::optional<PictureSize> asked = parse_picture_size(size);
-  if (!asked) bad_input("--size", in_quotes(size) + " is not HEIGHTxWIDTH in pixels", "for example 48x64");
-  return model.forward_for(*asked);
 }
 
 std::optional<PictureStructure> picture_of(const Model& model, const Graph& graph) {
@@ -116,12 +92,12 @@ SegmentStructure structure_of(const Segment& segment, const Program& program) {
 }
 
 /// The plan of a graph, as the CPU lays it out for the typical case: which weights there are says the tree, not which values they have.
-PlanStructure plan_of(const Model& model, std::shared_ptr<const Graph> graph, const InspectOptions& options, std::string& text) {
-  const std::unique_ptr<Device> device = open_device(devices().front().name, {});
-  WeightStore store(*device, model.weights, options.weight_budget);
+PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const Graph> graph, const InspectOptions& options,
+                      std::string& text) {
+  WeightStore store(device, model.weights, options.weight_budget);
   const Bindings bounds = typical_case(model, *graph);
   const auto program = std::make_shared<const Program>(lower(std::move(graph)));
-  const ExecutableLayout layout = device->layout_of(program, store, {bounds});
+  const ExecutableLayout layout = device.layout_of(program, store, {bounds});
   store.check_budget();
   text = to_text(layout.segments, *program);
   PlanStructure plan;
@@ -134,47 +110,11 @@ PlanStructure plan_of(const Model& model, std::shared_ptr<const Graph> graph, co
   return plan;
 }
 
-/// The graph that the options ask for.
-std::shared_ptr<const Graph> phase_graph(const Model& model, const InspectOptions& options) {
-  check_phase(options.phase);
-  if (work_phase(options.phase) == WorkPhase::forward) return graph_of(model, options.size);
-  if (work_phase(options.phase) != WorkPhase::decode) bad_input("--phase", "inspect shows one phase", "use forward or decode");
-  if (!model.generates) bad_input(model.name, "this model cannot generate", "it has no decoder with a head; use --phase forward");
-  return model.generate();
-}
-
-/// As the passes of a configuration leave it.
-std::shared_ptr<const Graph> configured(const Model& model, std::shared_ptr<const Graph> graph, const InspectOptions& options,
-                                        std::vector<std::string>& warnings) {
-  if (options.config.empty()) return graph;
-  const PlanConfig config = parse_plan_config(options.config, options.config_name);
-  if (!config.fingerprint.empty() && !model.is_known_as(config.fingerprint))
-    bad_input(options.config_name, "was found for another model, " + config.model + ", and not for " + model.name,
-              "make one for this model: optimize --config-out FILE");
-  if (config.phase != options.phase)
-    bad_input(options.config_name, "was found for --phase " + config.phase + ", not for " + options.phase, "use --phase " + config.phase);
-  if (const std::optional<DType> dtype = parse_dtype(config.dtype); dtype && *dtype != model.dtype) graph = convert_weights(*graph, *dtype);
-  // Those of the command line stand above the configuration's.
-  graph = annotated(annotated(std::move(graph), config.annotations, options.config_name), options.annotations, "--annotate");
-  const DeviceInfo device = open_device(devices().front().name, {})->info();
-  static const LoadProfile none;
-  PassInput input{*graph, none};
-  if (device.rounds_bf16_inputs) input.bf16_rows = &device.bf16_rows;
-  PipelineResult passed = replay_passes(input, {config.passes.begin(), config.passes.end()});
-  for (const PassOutcome& outcome : passed.outcomes)
-    if (!outcome.cumulative.applied)
-      warnings.push_back("pass " + std::string(outcome.pass->id) + " could not be taken over: " + outcome.cumulative.reason);
-  return std::make_shared<Graph>(std::move(passed.graph));
-}
-
 /// What --weight-budget is about, in the layouts of the CPU: all weights of branches, and the largest branch.
-void set_budget(const Model& model, std::shared_ptr<const Graph> graph, ModelStructure& s) {
-  const std::unique_ptr<Device> device = open_device(devices().front().name, {.threads = 1});
-  WeightStore store(*device, model.weights, int64_t{1} << 62);
-  const Bindings bounds = typical_case(model, *graph);
-  device->layout_of(std::make_shared<const Program>(lower(std::move(graph))), store, {bounds});
-  s.branch_bytes = store.counters().part_bytes;
-  s.least_budget = store.least_budget();
+void set_budget(const Model& model, Device& device, const std::shared_ptr<const Graph>& graph, ModelStructure& s) {
+  const std::unique_ptr<WeightStore> asked = asked_weights({device, model.weights, kBudgetForAll}, graph, typical_case(model, *graph));
+  s.branch_bytes = asked->counters().part_bytes;
+  s.least_budget = asked->least_budget();
 }
 
 ModelStructure structure_of(const Model& model, const Graph& graph) {
@@ -202,15 +142,13 @@ ModelStructure structure_of(const Model& model, const Graph& graph) {
 
 InspectedModel inspect_with_graph(const InspectOptions& options) {
   const auto model = open(options.model);
-  std::vector<std::string> warnings;
-  auto asked = std::make_shared<Graph>(*phase_graph(*model, options));
-  for (const std::string& text : options.annotations) annotate(*asked, text, "--annotate");
-  const std::shared_ptr<const Graph> graph = configured(*model, std::move(asked), options, warnings);
+  const std::unique_ptr<Device> device = open_device(devices().front().name, {});
+  const auto [graph, warnings] = inspected_graph(*model, *device, options);
   InspectedModel inspected{structure_of(*model, *graph), to_text(*graph), to_dot(*graph), {}};
   ModelStructure& s = inspected.structure;
   s.warnings.insert(s.warnings.end(), warnings.begin(), warnings.end());
-  if (!s.routers.empty()) set_budget(*model, graph, s);
-  if (options.segments) s.plan = plan_of(*model, graph, options, inspected.segments);
+  if (!s.routers.empty()) set_budget(*model, *device, graph, s);
+  if (options.segments) s.plan = plan_of(*model, *device, graph, options, inspected.segments);
   return inspected;
 }
 

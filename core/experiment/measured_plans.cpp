@@ -45,11 +45,12 @@ const Batch& MeasuredPlans::batch(int64_t number) {
   return batch;
 }
 
-double MeasuredPlans::execute(size_t plan, int64_t number) {
+TimedExecution MeasuredPlans::execute(size_t plan, int64_t number) {
   const Batch& of = batch(number);
-  const BudgetMeter::Timed timed(state_.budget, *plans_[plan], number);
+  const BudgetMeter::Timed timed(state_.budget, number);
   state_.run_batch(*plans_[plan], of, {});
-  return plans_[plan]->result.milliseconds;
+  const double ms = plans_[plan]->result.milliseconds;
+  return {ms, timed.end(ms)};
 }
 
 bool tells_speed(const MirroredTimes& times) {
@@ -72,7 +73,7 @@ Measured measured(const MirroredTimes& times) {
 void set_figures(const Workload& work, const Measured& measured, const std::vector<MeasuredPlan>& plans, bool probes, RunSummaryFigures& r,
                  const Progress& progress) {
   Experiment::State& s = work.state();
-  for (const MeasuredPlan& p : plans) p.figures = plan_figures(work, p.plan, p.latency, measured.batches, measured.rounds);
+  for (const MeasuredPlan& p : plans) p.figures = plan_figures(work, p.plan, p.latency, p.read, measured.batches, measured.rounds);
   r.peak_resident_bytes = peak_resident_memory();
   if (probes) {
     s.probe(1, progress);

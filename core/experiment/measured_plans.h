@@ -32,7 +32,7 @@ class MeasuredPlans {
 
  private:
   const Batch& batch(int64_t number);
-  double execute(size_t plan, int64_t number);
+  TimedExecution execute(size_t plan, int64_t number);
 
   Experiment::State& state_;
   std::vector<ReadyPlan*> plans_;
@@ -58,6 +58,7 @@ Measured measured(const MirroredTimes& times);
 struct MeasuredPlan {
   ReadyPlan& plan;
   Latency latency;
+  TimedReads read;  ///< by the executions that the latency is of
   std::optional<PlanFigures>& figures;
   std::vector<OperatorTime>& operators;
 };

@@ -59,18 +59,26 @@ std::vector<size_t> order_of_plans(size_t plans, size_t chain) {
   return order;
 }
 
+double add_baseline(Chain& chain, const TimedExecution& ran) {
+  chain.baseline_reads.push_back(ran.read);
+  return chain.baseline.emplace_back(ran.milliseconds);
+}
+/// Behind an execution of the baseline.
+void add_plan(Chain& chain, size_t plan, const TimedExecution& ran) {
+  chain.plan_reads.push_back(ran.read);
+  chain.plans[plan].plan = ran.milliseconds, chain.plans[plan].before = chain.baseline.back();
+}
+
 Chain run_chain(const MirroredJob& job, int64_t batch, size_t number) {
   Chain chain;
   chain.batch = batch;
   chain.order = order_of_plans(job.plans, number);
   chain.plans.resize(job.plans);
   job.execute(chain.order.empty() ? 0 : chain.order.back() + 1, batch);  // warms up what the batch touches
-  chain.baseline.push_back(job.execute(0, batch));
+  add_baseline(chain, job.execute(0, batch));
   for (const size_t p : chain.order) {
-    Mirrored& m = chain.plans[p];
-    m.plan = job.execute(p + 1, batch);
-    m.before = chain.baseline.back();
-    m.after = chain.baseline.emplace_back(job.execute(0, batch));
+    add_plan(chain, p, job.execute(p + 1, batch));
+    chain.plans[p].after = add_baseline(chain, job.execute(0, batch));
   }
   return chain;
 }
@@ -93,11 +101,11 @@ class DataOrder {
       of[i].plans.resize(job_.plans);
     }
     filled_.resize(job_.plans + 1);
-    filled_[0] += go_through(0, [&](size_t i, double ms) { of[i].baseline.push_back(ms); });
+    filled_[0] += go_through(0, [&](size_t i, const TimedExecution& ran) { add_baseline(of[i], ran); });
     size_t place = 0;
     for (const size_t p : of[0].order) {
-      go_through(p + 1, [&](size_t i, double ms) { of[i].plans[p].plan = ms, of[i].plans[p].before = of[i].baseline.back(); });
-      filled_[++place] += go_through(0, [&](size_t i, double ms) { of[i].plans[p].after = of[i].baseline.emplace_back(ms); });
+      go_through(p + 1, [&](size_t i, const TimedExecution& ran) { add_plan(of[i], p, ran); });
+      filled_[++place] += go_through(0, [&](size_t i, const TimedExecution& ran) { of[i].plans[p].after = add_baseline(of[i], ran); });
     }
     first_ = (first_ + stretch_) % job_.batches.size();
     chains.insert(chains.end(), of.begin(), of.end());
@@ -114,9 +122,9 @@ class DataOrder {
       for (size_t back = std::clamp<size_t>(static_cast<size_t>(job_.lead), 1, all); back > 0; --back) pass(plan, batch_at(all - back));
     const int64_t before = filled();
     for (size_t i = 0; i < stretch_; ++i) {
-      double ms = job_.execute(plan, batch_at(i));
-      if (i + 1 == stretch_ && job_.finish) ms += job_.finish(plan);
-      take(i, ms);
+      TimedExecution ran = job_.execute(plan, batch_at(i));
+      if (i + 1 == stretch_ && job_.finish) ran.milliseconds += job_.finish(plan);
+      take(i, ran);
     }
     last_ = {plan, batch_at(stretch_ - 1)};
     return filled() - before;
@@ -193,6 +201,33 @@ Latency MirroredTimes::baseline_latency() const {
   std::vector<double> ms;
   for (const Chain& c : chains) ms.insert(ms.end(), c.baseline.begin(), c.baseline.end());
   return latency_of(ms);
+}
+
+namespace {
+/// At which place of the chain a plan ran: between this execution of the baseline and the next.
+size_t place_of(const Chain& chain, size_t plan) {
+  return static_cast<size_t>(std::find(chain.order.begin(), chain.order.end(), plan) - chain.order.begin());
+}
+}  // namespace
+
+TimedReads MirroredTimes::plan_reads(size_t plan) const {
+  TimedReads sum;
+  for (const Chain& c : chains) sum += c.plan_reads[place_of(c, plan)];
+  return sum;
+}
+
+TimedReads MirroredTimes::baseline_reads(size_t plan) const {
+  TimedReads sum;
+  for (const Chain& c : chains)
+    for (const size_t place : {place_of(c, plan), place_of(c, plan) + 1}) sum += c.baseline_reads[place];
+  return sum;
+}
+
+TimedReads MirroredTimes::baseline_reads() const {
+  TimedReads sum;
+  for (const Chain& c : chains)
+    for (const TimedReads& read : c.baseline_reads) sum += read;
+  return sum;
 }
 
 double MirroredTimes::unlike_fills() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/experiment/budget_meter.h"
 #include "core/experiment/paired_speedup.h"
 #include "core/summary/results.h"
 
@@ -27,13 +28,20 @@ inline constexpr int64_t kLeastRounds = 7;
 struct Mirrored {
   double before = 0, plan = 0, after = 0;
 };
+/// One execution.
+struct TimedExecution {
+  double milliseconds = 0;
+  TimedReads read = {};  ///< under a budget
+  TimedExecution(double ms, const TimedReads& reads = {}) : milliseconds(ms), read(reads) {}
+};
 /// Milliseconds of one chain on one batch.
 struct Chain {
   int64_t batch = 0;
   int32_t round = 0;
-  std::vector<Mirrored> plans;   ///< by plan
-  std::vector<size_t> order;     ///< of the plans, as they ran
-  std::vector<double> baseline;  ///< as they ran: one more than plans
+  std::vector<Mirrored> plans;                         ///< by plan
+  std::vector<size_t> order;                           ///< of the plans, as they ran
+  std::vector<double> baseline;                        ///< as they ran: one more than plans
+  std::vector<TimedReads> plan_reads, baseline_reads;  ///< under a budget, in the order of `order` and of `baseline`
 };
 
 struct MirroredTimes {
@@ -54,14 +62,18 @@ struct MirroredTimes {
   Latency baseline_latency(size_t plan) const;
   /// The same without any plan: of all executions of the baseline.
   Latency baseline_latency() const;
+  /// What the executions read that these latencies are of.
+  TimedReads plan_reads(size_t plan) const;
+  TimedReads baseline_reads(size_t plan) const;
+  TimedReads baseline_reads() const;
 };
 
-/// What to run, for how long. `execute` runs a plan (0: the baseline, 1 and on: the others) on a batch and returns milliseconds.
+/// What to run, for how long. `execute` runs a plan (0: the baseline, 1 and on: the others) on a batch.
 struct MirroredJob {
   size_t plans = 0;              ///< beside the baseline
   std::vector<int64_t> batches;  ///< at least one
   double seconds = 1;            ///< at least kLeastRounds chains are run, whatever they take
-  std::function<double(size_t plan, int64_t batch)> execute;
+  std::function<TimedExecution(size_t plan, int64_t batch)> execute;
   std::function<double()> clock;  ///< seconds; empty: the machine's
   // In the data's order:
   int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up

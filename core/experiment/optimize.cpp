@@ -129,7 +129,7 @@ class Optimization {
     // Under a budget what an execution has to read depends on the batch before it, and the slots are all plans'.
     if (s_.store->budget() > 0) set_order(job, batch_ms_, s_.budget.settling_batches());
     compare_with_baseline();
-    for (ReadyPlan* plan : all_plans()) plan->guards.clear(), plan->timed = {};
+    for (ReadyPlan* plan : all_plans()) plan->guards.clear();
     plans.warm_up(split_.measured.front());
     const ProcessorTimes before = processor_times();
     times_ = measure_mirrored(job, progress_);
@@ -204,10 +204,13 @@ class Optimization {
   void set_figures() {
     RunSummaryFigures& r = *result_;
     const bool both = plans_.final_plan != kNoPlan;
-    const Latency before = both ? times_.baseline_latency(plans_.final_plan) : times_.baseline_latency();
-    std::vector<MeasuredPlan> plans{{*baseline_, before, r.baseline, r.baseline_operators}};
+    const size_t last = plans_.final_plan;
+    // Of the baseline the executions around the plan, for they are what the speed-up comes from.
+    const Latency before = both ? times_.baseline_latency(last) : times_.baseline_latency();
+    const TimedReads read = both ? times_.baseline_reads(last) : times_.baseline_reads();
+    std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
     // Without a pass that applied there is no other plan, and nothing to compare.
-    if (both) plans.push_back({optimized(), times_.plan_latency(plans_.final_plan), r.optimized, r.optimized_operators});
+    if (both) plans.push_back({optimized(), times_.plan_latency(last), times_.plan_reads(last), r.optimized, r.optimized_operators});
     Measured how = measured(times_);
     how.others = others_;
     stormcell::set_figures(work_, how, plans, options_.measure_seconds > 0, r, progress_);

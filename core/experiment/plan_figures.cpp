@@ -52,8 +52,8 @@ double mean_limit_milliseconds(Experiment::State& s, ReadyPlan& plan, const std:
 
 }  // namespace
 
-PlanFigures plan_figures(const Workload& work, const ReadyPlan& plan, const Latency& latency, const std::vector<int64_t>& batches,
-                         int64_t rounds) {
+PlanFigures plan_figures(const Workload& work, const ReadyPlan& plan, const Latency& latency, const TimedReads& read,
+                         const std::vector<int64_t>& batches, int64_t rounds) {
   PlanFigures f;
   f.latency_ms = latency;
   double cells = 0;
@@ -65,7 +65,7 @@ PlanFigures plan_figures(const Workload& work, const ReadyPlan& plan, const Late
   f.peak_weight_bytes = plan.weight_bytes();
   f.peak_activation_bytes = plan.activation_bytes();
   if (plan.states.planned_bytes > 0) f.states = plan.states;
-  f.weights_read = plan.timed.mean();
+  f.weights_read = read.mean();
   return f;
 }
 

@@ -1,6 +1,7 @@
 #include "core/experiment/plan_graphs.h"
 
 #include "core/base/error.h"
+#include "core/experiment/plan_checks.h"
 
 namespace stormcell {
 
@@ -9,7 +10,7 @@ GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Gr
   return [&state, first = std::move(first), configuration = std::move(configuration),
           annotations = std::move(annotations)](PictureSize size) -> std::shared_ptr<const Graph> {
     if (size == state.picture) return first;
-    const std::shared_ptr<const Graph> graph = annotated(state.graph_for(size), annotations, "annotations");
+    const std::shared_ptr<const Graph> graph = annotated(state.graph_for(size), {annotations, "annotations"});
     PipelineResult passed = replay_passes(state.pass_input(*graph), configuration);
     for (const PassOutcome& outcome : passed.outcomes)
       if (!outcome.cumulative.applied)
@@ -19,36 +20,6 @@ GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Gr
             "leave it out with --disable");
     return std::make_shared<Graph>(std::move(passed.graph));
   };
-}
-
-std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const std::vector<std::string>& annotations,
-                                       const std::string& where) {
-  std::shared_ptr<Graph> changed;
-  for (const std::string& text : annotations) {
-    if (!may_annotate(*graph, text, where)) continue;
-    if (!changed) changed = std::make_shared<Graph>(*graph);
-    annotate(*changed, text, where);
-  }
-  return changed ? changed : graph;
-}
-
-std::vector<std::string> check_annotated_names(const Experiment::State& state, WorkPhase phase, const std::vector<std::string>& annotations,
-                                               const std::string& where) {
-  std::vector<std::string> idle;
-  if (annotations.empty()) return idle;
-  const std::shared_ptr<const Graph> of_forward = state.prepared(state.model->forward),
-                                     of_decode = state.model->generates ? state.prepared(state.model->generate()) : nullptr;
-  for (const std::string& text : annotations) {
-    const bool forward = may_annotate(*of_forward, text, where), decode = of_decode && may_annotate(*of_decode, text, where);
-    if (!forward && !decode) {
-      Graph none = *of_forward;
-      annotate(none, text, where);  // which says so
-    }
-    if ((forward && phase != WorkPhase::decode) || (decode && phase != WorkPhase::forward)) continue;
-    idle.push_back(where + " " + text + " has no effect: only the graph of " + (decode ? "decoding" : "a forward pass") +
-                   " has this name, and --phase " + std::string(to_text(phase)) + " does not run it");
-  }
-  return idle;
 }
 
 }  // namespace stormcell

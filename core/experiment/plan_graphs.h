@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/run_kind.h"
 #include "core/experiment/state.h"
 #include "core/passes/pipeline.h"
 
@@ -19,14 +18,5 @@ using PassConfiguration = std::map<std::string, PassParameters>;
 /// `annotations` are said of that graph first, as they were of `first`.
 GraphOfSize plan_graphs(const Experiment::State& state, std::shared_ptr<const Graph> first, PassConfiguration configuration,
                         std::vector<std::string> annotations = {});
-/// The graph with those of the annotations said of it, NAME.KEY=WORD each, whose names it has; itself where there are none.
-/// Error(bad_input) begins with `where`.
-std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const std::vector<std::string>& annotations,
-                                       const std::string& where);
-
-/// Whether what runs in `phase` has the annotations' names: a sentence for each that only a graph has which does
-/// not run then. Throws Error(bad_input) that begins with `where` for one that no graph of the model has.
-std::vector<std::string> check_annotated_names(const Experiment::State& state, WorkPhase phase, const std::vector<std::string>& annotations,
-                                               const std::string& where);
 
 }  // namespace stormcell

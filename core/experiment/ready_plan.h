@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "core/experiment/budget_meter.h"
 #include "core/experiment/by_size.h"
 #include "core/experiment/record_plan.h"
 #include "core/runtime/executor.h"
@@ -67,7 +66,6 @@ class ReadyPlan : public CompiledPlan {
   std::map<int64_t, std::vector<int32_t>> decoded;  ///< by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
   std::map<std::string, GuardCounts> guards;        ///< by the pass that put them there, since the plan was made or they were cleared
   StateFigures states;                              ///< over all batches that ran so far
-  TimedReads timed;                                 ///< under a budget, since the plan was made or they were cleared
 
  private:
   CompiledPlan build(PictureSize size);

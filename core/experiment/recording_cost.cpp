@@ -37,7 +37,6 @@ class RecordedPlan {
     return milliseconds_since(begin);
   }
   double milliseconds() const { return plan_.result.milliseconds; }
-  ReadyPlan& plan() { return plan_; }
   bool written() const { return written_; }
   /// Milliseconds that recording a batch took.
   double work() const { return recording_.work(); }
@@ -78,10 +77,10 @@ MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double 
   job.filled = [&] { return s.budget.filled(); };
   job.execute = [&](size_t recorded, int64_t b) {
     const Batch batch = s.data->batch(b);
-    const BudgetMeter::Timed timed(s.budget, plan.plan(), b);
+    const BudgetMeter::Timed timed(s.budget, b);
     const double ms = plan.run(batch, recorded != 0);
     if (!recorded) cost.plain_ms.push_back(plan.milliseconds());
-    return ms;
+    return TimedExecution(ms, timed.end(plan.milliseconds()));
   };
   job.pass = [&](size_t, int64_t b) { plan.run(s.data->batch(b), false); };
   job.finish = [&](size_t recorded) { return plan.finish(recorded != 0); };
@@ -107,6 +106,7 @@ RecordingCost measure_recording(Experiment::State& s, ReadyPlan& plan, const Run
   RecordedPlan recorded(s, plan, about, progress);
   const MirroredTimes times = (in_order ? measure_in_order : measure_passes)(s, recorded, batch_ms, seconds, cost, progress);
   cost.rounds = times.rounds;
+  cost.plain_read = times.baseline_reads();
   cost.spread = repeat_spread(times);
   if (!tells_speed(times)) cost.not_stated = why_not_stated("what recording costs", times);
   if (!recorded.written() || !tells_speed(times)) return cost;

@@ -11,6 +11,7 @@ namespace stormcell {
 
 struct RecordingCost {
   std::vector<double> plain_ms;  ///< every batch that ran without recording
+  TimedReads plain_read;         ///< under a budget, what these executions read
   std::vector<int64_t> batches;  ///< those that were run
   int64_t rounds = 0;
   double spread = 1;              ///< as repeat_spread()

@@ -1,5 +1,6 @@
 // run and profile: one pass over the data that is recorded and written out, then measuring, figures and verification.
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
@@ -8,6 +9,7 @@
 #include "core/experiment/measured_plans.h"
 #include "core/experiment/outputs.h"
 #include "core/experiment/pass_report.h"
+#include "core/experiment/plan_checks.h"
 #include "core/experiment/profile_split.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/recording_cost.h"
@@ -21,12 +23,6 @@
 
 namespace stormcell {
 namespace {
-
-/// A plan of one phase says nothing about the other.
-void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string& file) {
-  if (work_phase(config.phase) != phase)
-    bad_input(file, "was found for --phase " + config.phase + ", not for " + std::string(to_text(phase)), "use --phase " + config.phase);
-}
 
 /// What one phase alone can do, before anything runs.
 void check_phases(WorkPhase phase, const RunOptions& options) {
@@ -47,18 +43,6 @@ RunOptions options_of(RunOptions options, const Workload& work) {
   return options;
 }
 
-/// Replays the passes; what the file says wrongly of one is said with the file's name.
-PipelineResult replay_named(const Workload& work, const PlanConfig& wanted, const std::string& file) {
-  const std::shared_ptr<const Graph> graph = work.graph();
-  work.state().request_weights(graph, work.new_tokens());
-  try {
-    return replay_passes(work.state().pass_input(*graph), {wanted.passes.begin(), wanted.passes.end()});
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::bad_input) throw;
-    bad_input(file, e.what());
-  }
-}
-
 /// A graph as passes left it, and what they need to do the same again.
 struct Replayed {
   std::shared_ptr<const Graph> graph;
@@ -69,25 +53,25 @@ struct Replayed {
 Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& config, RunSummaryFigures& r) {
   const Experiment::State& s = work.state();
   const PlanConfig wanted = parse_plan_config(options.config, options.config_name);
-  // Other weights go other ways: what was left out for them is what these may need.
-  if (!wanted.fingerprint.empty() && !s.model->is_known_as(wanted.fingerprint))
-    bad_input(options.config_name, "was found for another model, " + wanted.model + ", and not for " + s.model->name,
-              "make one for this model: optimize --config-out FILE");
+  const auto warn = [&](std::vector<std::string> sentences) {
+    r.warnings.insert(r.warnings.end(), std::make_move_iterator(sentences.begin()), std::make_move_iterator(sentences.end()));
+  };
+  check_model_of(wanted, *s.model, options.config_name);
   check_phase_of(wanted, work.phase(), options.config_name);
-  for (std::string& sentence : differences(wanted, config)) r.warnings.push_back(std::move(sentence));
-  for (std::string& sentence : work.annotate(wanted.annotations, options.config_name)) r.warnings.push_back(std::move(sentence));
+  warn(differences(wanted, config));
+  warn(work.annotate({wanted.annotations, options.config_name}));
   // Those of the command line are said last here as they are where it is replayed.
   config.annotations.insert(config.annotations.begin(), wanted.annotations.begin(), wanted.annotations.end());
-  tell_of_annotations(work, wanted.annotations, r);
-  PipelineResult replayed = replay_named(work, wanted, options.config_name);
+  tell_of_annotations(work, r);
+  const std::shared_ptr<const Graph> graph = work.graph();
+  PassInput input = s.pass_input(*graph);
+  input.read_on_demand = work.read_on_demand();
+  PipelineResult replayed = replay_config(input, wanted, options.config_name);
+  warn(not_taken_over(replayed));
   PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {
     if (outcome.cumulative.applied) taken.emplace(outcome.pass->id, saved_parameters(outcome));
     const PassReport& report = r.passes.emplace_back(report_of(outcome));
-    if (!report.applied) r.warnings.push_back("pass " + report.name + " could not be taken over: " + report.reason);
-    for (const std::string& key : outcome.not_taken_over)
-      r.warnings.push_back("what the configuration says of " + key + " could not be taken over by pass " + report.name + ": " +
-                           report.reason);
     config.passes.emplace_back(report.name, saved_parameters(outcome));
   }
   return {std::make_shared<Graph>(std::move(replayed.graph)), std::move(taken)};
@@ -170,7 +154,7 @@ class Run {
         result_->record_work = cost.work;
       }
       if (!cost.not_stated.empty()) result_->warnings.push_back(cost.not_stated);
-      latency_ = latency_of(cost.plain_ms);
+      latency_ = latency_of(cost.plain_ms), read_ = cost.plain_read;
       measured_ = {std::move(cost.batches), cost.rounds, cost.spread, {}};
       return;
     }
@@ -179,13 +163,13 @@ class Run {
     // Under a budget what an execution has to read depends on the batch before it.
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const MirroredTimes times = measure_mirrored(job, progress_);
-    latency_ = times.baseline_latency();
+    latency_ = times.baseline_latency(), read_ = times.baseline_reads();
     measured_ = measured(times);
   }
 
   void set_figures() {
     RunSummaryFigures& r = *result_;
-    MeasuredPlan plan{*plan_, latency_, is_baseline() ? r.baseline : r.optimized,
+    MeasuredPlan plan{*plan_, latency_, read_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
     s_.budget.set_peak(peak_resident_memory());
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
@@ -206,6 +190,7 @@ class Run {
   std::unique_ptr<ReadyPlan> plan_;
   double all_ms_ = 0;
   Latency latency_;
+  TimedReads read_;
   Measured measured_;
 };
 

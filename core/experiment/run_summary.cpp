@@ -21,14 +21,16 @@ std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind v
   r->warnings = warnings_of(s);
   if (work_phase(s.options.phase) == WorkPhase::forward && s.options.most_new_tokens != ExperimentOptions().most_new_tokens)
     r->warnings.emplace_back("--max-new-tokens is for decoding, and a forward pass makes no tokens: --phase decode asks for them");
-  tell_of_annotations(work, s.options.annotations, *r);
+  r->warnings.insert(r->warnings.end(), work.idle_annotations().begin(), work.idle_annotations().end());
+  tell_of_annotations(work, *r);
   return r;
 }
 
-void tell_of_annotations(const Workload& work, const std::vector<std::string>& annotations, RunSummaryFigures& figures) {
-  for (const std::string& text : annotations)
-    if (const AnnotatedCount count = count_annotated(*work.graph(), text, "--annotate"); count.count > 0)
-      figures.annotated.push_back(to_text(count) + ": " + text);
+void tell_of_annotations(const Workload& work, RunSummaryFigures& figures) {
+  figures.annotated.clear();
+  const std::vector<AnnotatedNames> held = held_names(*work.graph(), work.annotations(), "annotations");
+  for (size_t i = 0; i < held.size(); ++i)
+    if (!held[i].names.empty()) figures.annotated.push_back(to_text(held[i]) + ": " + work.annotations()[i]);
 }
 
 QualityMeter quality_meter(const Workload& work) {

@@ -26,8 +26,8 @@ QualityMeter quality_meter(const Workload& work);
 void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures);
 /// When everything has run, so that what a miss had to load counts as loaded.
 void set_memory_at_end(const ReadyPlan& plan, RunSummaryFigures& figures);
-/// Adds those of the annotations that the workload's graph has names for, with how many.
-void tell_of_annotations(const Workload& work, const std::vector<std::string>& annotations, RunSummaryFigures& figures);
+/// What the workload's annotations are said of; of two that name the same the later one counts it.
+void tell_of_annotations(const Workload& work, RunSummaryFigures& figures);
 /// Model, device, phase and number format; no pass yet.
 PlanConfig start_config(const Workload& work);
 

@@ -8,7 +8,6 @@
 #include "core/cost/graph_cost.h"
 #include "core/experiment/converted_weights.h"
 #include "core/experiment/memory_check.h"
-#include "core/experiment/plan_graphs.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
 
@@ -38,20 +37,11 @@ std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) cons
 
 std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {
   if (dtype != model->dtype) stored = convert_weights(*stored, dtype);
-  return annotated(std::move(stored), options.annotations, "--annotate");
+  return annotated(std::move(stored), {options.annotations, "--annotate"});
 }
 
-void Experiment::State::check_annotations(const std::shared_ptr<const Graph>& g, const std::string& where, int64_t new_tokens) const {
-  try {
-    request_weights(g, new_tokens);
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::bad_input) throw;
-    bad_input(where, e.what());
-  }
-}
-
-void Experiment::State::request_weights(const std::shared_ptr<const Graph>& g, int64_t new_tokens) const {
-  device->layout_of(std::make_shared<const Program>(lower(g)), *store, {bounds_of(*g, *data, new_tokens, picture)});
+PhaseGraphs Experiment::State::phase_graphs() const {
+  return {prepared(model->forward), model->generates ? prepared(model->generate()) : nullptr};
 }
 
 PassInput Experiment::State::pass_input(const Graph& g, const LoadProfile& profile) const {

@@ -11,6 +11,7 @@
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/budget_meter.h"
 #include "core/experiment/experiment.h"
+#include "core/experiment/plan_checks.h"
 #include "core/experiment/ready_plan.h"
 #include "core/experiment/routing_judge.h"
 #include "core/oracle/oracle.h"
@@ -54,16 +55,16 @@ struct Experiment::State {
     State& state_;
   };
 
-  /// Asks the store for the weights of a graph, loading none: from then on it knows which are read on demand under a budget.
-  void request_weights(const std::shared_ptr<const Graph>& graph, int64_t new_tokens = 0) const;
-  /// What passes see beside the profile, which must outlive it as the graph must.
+  /// Where plans run.
+  PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
+  /// With what --annotate says, in the number format that runs.
+  PhaseGraphs phase_graphs() const;
+  /// What passes see beside the profile, which must outlive it as the graph must; read on demand is what plans asked for so far.
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
   PassInput pass_input(const Graph& graph) const;
   /// What the plan says of a stored graph (--annotate), and its weights in the format that runs.
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
-  /// The device has kernels for what a graph's annotations ask for; Error(bad_input) that begins with `where`.
-  void check_annotations(const std::shared_ptr<const Graph>& graph, const std::string& where, int64_t new_tokens = 0) const;
 
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked for last.
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/experiment/batch_inputs.h"
 #include "core/graph/annotations.h"
 #include "core/machine/memory.h"
 
@@ -18,18 +19,32 @@ bool keeps_rounded_values(const Graph& graph) {
 
 }  // namespace
 
-std::vector<std::string> Workload::annotate(const std::vector<std::string>& annotations, const std::string& where) {
-  if (annotations.empty()) return {};
-  std::vector<std::string> idle = check_annotated_names(state_, phase_, annotations, where);
-  const std::shared_ptr<const Graph> named = graph();
-  const std::vector<std::string>& given = state_.options.annotations;
-  for (const std::string& above : given)
-    for (const std::string& text : annotations)
-      if (is_overruled(*named, text, above)) idle.push_back("--annotate " + above + " stands above what " + where + " says: " + text);
-  annotations_ = annotations;
-  annotations_.insert(annotations_.end(), given.begin(), given.end());
-  annotate_graphs(annotations_, where);
-  state_.check_annotations(graph(), where, new_tokens_);
+Bindings Workload::bounds() const { return bounds_of(*graph(), *state_.data, new_tokens_, state_.picture); }
+
+std::vector<std::string> Workload::check_annotations(const SaidAnnotations& said) const {
+  return stormcell::check_annotations(state_.site(), graph(), bounds(), said);
+}
+
+std::set<std::string, std::less<>> Workload::read_on_demand() const {
+  std::set<std::string, std::less<>> names;
+  if (state_.options.weight_budget == 0) return names;
+  const std::unique_ptr<WeightStore> asked = asked_weights(state_.site(), graph(), bounds());
+  for (const WeightHandle part : asked->parts()) names.insert(asked->key(part).tensor);
+  return names;
+}
+
+void Workload::check_given() { idle_ = check_annotations({state_.options.annotations, "--annotate"}); }
+
+std::vector<std::string> Workload::annotate(const SaidAnnotations& said) {
+  if (said.list.empty()) return {};
+  std::vector<std::string> idle = check_annotated_names(state_.phase_graphs(), phase_, said);
+  const SaidAnnotations given{state_.options.annotations, "--annotate"};
+  for (std::string& sentence : overruled(*graph(), said, given)) idle.push_back(std::move(sentence));
+  annotate_graphs(said);
+  annotate_graphs(given);
+  annotations_ = said.list;
+  annotations_.insert(annotations_.end(), given.list.begin(), given.list.end());
+  for (std::string& sentence : check_annotations(said)) idle.push_back(std::move(sentence));
   return idle;
 }
 

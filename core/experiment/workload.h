@@ -2,6 +2,7 @@
 // verifies asks this for its graph, its plans and its verdict, and knows no difference between the two.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,13 @@ class Workload {
   /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws Error(bad_input)
   /// that begins with `where`. Returns a sentence for each that only the other phase has a name for.
   /// Those of the command line (--annotate) stand above them.
-  std::vector<std::string> annotate(const std::vector<std::string>& annotations, const std::string& where);
+  std::vector<std::string> annotate(const SaidAnnotations& said);
+  /// All that is said of graph(), in the order in which it is: of two that name the same the later one holds.
+  const std::vector<std::string>& annotations() const { return annotations_; }
+  /// By name, weights that graph() reads when a branch gets cells (PassInput); empty: there is no budget.
+  std::set<std::string, std::less<>> read_on_demand() const;
+  /// A sentence for each of --annotate that changes nothing in this phase.
+  const std::vector<std::string>& idle_annotations() const { return idle_; }
 
   /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do not.
   void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration, std::vector<std::string>& warnings) const;
@@ -60,14 +67,19 @@ class Workload {
 
  protected:
   /// The graphs of the phase with these annotations.
-  virtual void annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) = 0;
+  virtual void annotate_graphs(const SaidAnnotations& said) = 0;
+  /// What --annotate says of graph(), once that is there; throws where the device has no kernel for it.
+  void check_given();
   /// `stop`: whether what one sequence stops reaches the others.
   Workload(Experiment::State& state, WorkPhase phase, int64_t new_tokens, RepeatStop stop)
-      : state_(state), phase_(phase), new_tokens_(new_tokens), stop_(stop) {}
+      : state_(state), annotations_(state.options.annotations), phase_(phase), new_tokens_(new_tokens), stop_(stop) {}
   Experiment::State& state_;
-  std::vector<std::string> annotations_;  ///< of a configuration
+  std::vector<std::string> annotations_;  ///< those of a configuration, then --annotate's
 
  private:
+  Bindings bounds() const;
+  std::vector<std::string> check_annotations(const SaidAnnotations& said) const;
+  std::vector<std::string> idle_;
   WorkPhase phase_;
   int64_t new_tokens_;
   RepeatStop stop_;
@@ -89,7 +101,7 @@ class ForwardPass : public Workload {
   bool wrote_alike(ReadyPlan&, ReadyPlan&, const Batch&) override { return false; }
 
  private:
-  void annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) override;
+  void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
 };
 
@@ -111,7 +123,7 @@ class Decoding : public Workload {
   bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) override;
 
  private:
-  void annotate_graphs(const std::vector<std::string>& annotations, const std::string& where) override;
+  void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_, with_logits_;
 };
 

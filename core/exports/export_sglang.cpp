@@ -16,9 +16,12 @@ namespace {
 std::vector<int32_t> layers_of_model(const NamedPlacement& p, const std::string& where) {
   const int32_t most = *std::max_element(p.numbers.begin(), p.numbers.end());
   if (*std::min_element(p.numbers.begin(), p.numbers.end()) < 0)
-    bad_input(where, "nobody said which layers of the model its routers are in", "import the trace with --model-config config.json");
+    bad_input(where, "nobody said which layers of the model its routers are in",
+              "place again: a run of this program says it by the names of its routers, a trace when it is imported with --model-config "
+              "config.json");
   if (p.model_layers > 0 && most >= p.model_layers)
-    bad_input(where, "has a router in layer " + std::to_string(most) + " of " + std::to_string(p.model_layers), "import the trace again");
+    bad_input(where, "has a router in layer " + std::to_string(most) + " of " + std::to_string(p.model_layers),
+              "import the trace again and place again");
   std::vector<int32_t> layers(static_cast<size_t>(p.model_layers > 0 ? p.model_layers : most + 1), -1);
   for (size_t l = 0; l < p.numbers.size(); ++l) {
     int32_t& at = layers[static_cast<size_t>(p.numbers[l])];

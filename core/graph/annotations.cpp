@@ -179,9 +179,50 @@ Request checked_request(const Graph& graph, std::string_view text, const std::st
   return asked;
 }
 
-}  // namespace
+/// "an input", "a value in i32"
+std::string kind_text(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::input:
+      return "an input";
+    case ValueKind::decision:
+      return "a decision";
+    case ValueKind::ragged:
+      return "a ragged value";
+    case ValueKind::weight:
+      return std::string(kind_text(Annotated::weight));
+    case ValueKind::state:
+      return "a state in " + std::string(to_text(value.type.dtype));
+    case ValueKind::result:
+      return "a value in " + std::string(to_text(value.type.dtype));
+  }
+  return {};
+}
 
-namespace {
+/// Of what annotations of a kind are said, all of it.
+std::string_view said_of(Annotated on) {
+  switch (on) {
+    case Annotated::node:
+      return "nodes";
+    case Annotated::value:
+      return "what nodes make in f32, and of states in f32";
+    case Annotated::weight:
+      return "weights";
+  }
+  return {};
+}
+
+/// Says why this is said of nothing: the graph does not have the name, or as the name of something else.
+[[noreturn]] void refuse_name(const Graph& graph, const Request& asked, const std::string& where) {
+  const Annotated on = find_rule(asked.key)->on;
+  std::string kind;
+  for (const Value& v : graph.values)
+    if (kind.empty() && matches(asked.name, v.name)) kind = kind_text(v);
+  if (!kind.empty())
+    bad_input(where, quoted(asked.name) + " is " + kind + ", and " + asked.key + " is said of " + std::string(said_of(on)),
+              "inspect MODEL --text - lists them");
+  bad_input(where, "the model has no " + std::string(kind_text(on).substr(2)) + " " + quoted(asked.name),
+            "inspect MODEL --text - lists them");
+}
 
 /// visit(name) of each that may be annotated in this way.
 template <class Visit>
@@ -193,17 +234,30 @@ void for_each_name(const Graph& graph, Annotated what, Visit visit) {
 
 }  // namespace
 
-AnnotatedCount count_annotated(const Graph& graph, std::string_view text, const std::string& where) {
+AnnotatedNames annotated_names(const Graph& graph, std::string_view text, const std::string& where) {
   const Request asked = checked_request(graph, text, where);
-  AnnotatedCount count{find_rule(asked.key)->on, 0};
-  for_each_name(graph, count.what, [&](const std::string& name) { count.count += matches(asked.name, name); });
-  return count;
+  AnnotatedNames said{asked.key, find_rule(asked.key)->on, {}};
+  for_each_name(graph, said.what, [&](const std::string& name) {
+    if (matches(asked.name, name)) said.names.insert(name);
+  });
+  return said;
 }
 
-std::string to_text(const AnnotatedCount& count) { return counted(count.count, kind_text(count.what).substr(2)); }
+std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations, const std::string& where) {
+  std::vector<AnnotatedNames> held;
+  for (const std::string& text : annotations) {
+    AnnotatedNames said = annotated_names(graph, text, where);
+    for (AnnotatedNames& before : held)
+      if (before.key == said.key) std::erase_if(before.names, [&](const std::string& name) { return said.names.contains(name); });
+    held.push_back(std::move(said));
+  }
+  return held;
+}
+
+std::string to_text(const AnnotatedNames& said) { return counted(static_cast<int64_t>(said.names.size()), kind_text(said.what).substr(2)); }
 
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where) {
-  return count_annotated(graph, text, where).count > 0;
+  return !annotated_names(graph, text, where).names.empty();
 }
 
 bool is_overruled(const Graph& graph, std::string_view first, std::string_view second) {
@@ -233,9 +287,7 @@ void annotate(Graph& graph, std::string_view text, const std::string& where) {
       if (may_be_annotated(v, on) && on == rule->on && matches(asked.name, v.name)) say(v.annotations);
     }
   }
-  if (!found)
-    bad_input(where, "the model has no " + std::string(kind_text(rule->on).substr(2)) + " " + quoted(asked.name),
-              "inspect MODEL --text - lists them");
+  if (!found) refuse_name(graph, asked, where);
   try {
     check_annotations(graph);
   } catch (const Error& e) {

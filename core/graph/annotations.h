@@ -2,6 +2,7 @@
 // multiplied. What a graph means never depends on it: types stay, oracle, verifier, costs and cell flow do not read it; devices do.
 #pragma once
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,15 +71,18 @@ void check_annotations(const Graph& graph);
 void annotate(Graph& graph, std::string_view text, const std::string& where);
 /// Whether there is something of the name that annotate() would say this of. Throws as it does, but for that.
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where);
-/// How many an annotation is said of.
-struct AnnotatedCount {
+/// What an annotation is said of.
+struct AnnotatedNames {
+  std::string key;
   Annotated what = Annotated::node;
-  int64_t count = 0;
+  std::set<std::string> names;
 };
 /// Throws as annotate() does, but where it is none.
-AnnotatedCount count_annotated(const Graph& graph, std::string_view text, const std::string& where);
+AnnotatedNames annotated_names(const Graph& graph, std::string_view text, const std::string& where);
+/// The same of a list, without what a later one says something else of, or the same again.
+std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations, const std::string& where);
 /// "27 nodes"
-std::string to_text(const AnnotatedCount& count);
+std::string to_text(const AnnotatedNames& said);
 /// Whether the second annotation says another word than the first of something that both name.
 bool is_overruled(const Graph& graph, std::string_view first, std::string_view second);
 /// Each annotation as annotate() reads it, in running order.

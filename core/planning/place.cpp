@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/base/bounded_number.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
+#include "core/base/run_kind.h"
 #include "core/cost/cluster.h"
 #include "core/formats/file_text.h"
 #include "core/formats/json_fields.h"
@@ -18,6 +21,7 @@
 #include "core/placement/traffic.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/step_loads.h"
+#include "core/profile/router_layer.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
@@ -157,7 +161,12 @@ std::vector<std::string> warnings_of(const Placement& result, const SplitLoads& 
 
 int64_t store(const PlaceOptions& options, const SessionReader& session, const Task& task, const Placement& result, PlaceFigures& figures) {
   NamedPlacement named{result, {}, {}, static_cast<int32_t>(whole_at(json_or_null(task.run.dataset), "layers")), task.cluster.nodes};
-  for (const RouterInfo& r : task.layout.routers) named.routers.push_back(r.name), named.numbers.push_back(r.layer);
+  // A trace names its layers as its program counted them; a model that ran here by their weights.
+  const bool traced = run_kind(task.run.kind) == RunKind::import;
+  for (const RouterInfo& r : task.layout.routers) {
+    named.routers.push_back(r.name);
+    named.numbers.push_back(r.layer < 0 && !traced ? layer_in_name(r.name) : r.layer);
+  }
   StoredPlacement stored;
   stored.run = task.run.id;
   stored.name = options.name.empty() ? figures.solver : options.name;
@@ -212,14 +221,26 @@ Json json_of(const LayoutFigures& f) {
           {"objective", known(f.objective)}};
 }
 
+bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
+[[noreturn]] void refuse_fit_fraction(std::string_view text) {
+  does_not_fit("--fit-fraction", text, "a share above 0 and at most 1, for example 0.7");
+}
+
 void check_options(const PlaceOptions& options) {
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
     bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
-  if (!(options.fit_fraction > 0) || options.fit_fraction > 1) bad_input("--fit-fraction", "is no share above 0 and at most 1", "0.7");
+  if (!is_fit_fraction(options.fit_fraction)) refuse_fit_fraction(std::to_string(options.fit_fraction));
 }
 
 }  // namespace
+
+double parse_fit_fraction(std::string_view text) {
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc() || end != text.data() + text.size() || !is_fit_fraction(share)) refuse_fit_fraction(text);
+  return share;
+}
 
 std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
 

@@ -21,6 +21,9 @@ struct PlaceOptions {
   double fit_fraction = 0.7;  ///< share of the steps that it is fitted to; the rest judges
 };
 
+/// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
+double parse_fit_fraction(std::string_view text);
+
 struct PlacementSolver {
   std::string_view id, summary;
 };

@@ -8,6 +8,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/formats/json_file.h"
 #include "core/readings/contents_view.h"
 #include "core/session/session_reader.h"
 #include "core/summary/latency.h"
@@ -30,6 +31,16 @@ namespace {
 constexpr std::array kKeptNames = {"loads",  "decisions", "weights", "token ids", "texts", "pieces",
                                    "labels", "margins",   "scores",  "events",    "guards"};
 static_assert(kKeptNames.size() == kKeptKinds);
+
+/// What a run keeps of its plan says it with those of a configuration; of what did not get so far its settings do.
+std::vector<std::string> annotations_of(const RunLine& run) {
+  const nlohmann::json kept = json_or_null(run.config.empty() ? run.settings : run.config);
+  std::vector<std::string> annotations;
+  if (const auto at = kept.is_object() ? kept.find("annotations") : kept.end(); at != kept.end() && at->is_array())
+    for (const nlohmann::json& text : *at)
+      if (text.is_string()) annotations.push_back(text.get<std::string>());
+  return annotations;
+}
 
 void set_figures(const Summary& summary, SessionRunLine& line) {
   const RunSummaryFigures& f = summary.figures;
@@ -89,6 +100,7 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
     line.kind = run.line.kind, line.name = run.line.name, line.status = run.line.status, line.started = run.line.started;
     line.phase = run.line.phase;
     line.weight_budget = run.line.weight_budget;
+    line.annotations = annotations_of(run.line);
     line.data = run.dataset, line.machine = run.machine, line.threads = run.threads;
     for (size_t k = 0; k < kKeptKinds; ++k)
       if (run.kept[k]) line.keeps.emplace_back(kKeptNames[k]);
@@ -138,6 +150,7 @@ std::string to_json(const SessionRuns& list) {
     line["machine"] = text(run.machine);
     line["threads"] = count(run.threads);
     line["weight_budget"] = count(run.weight_budget);
+    line["annotations"] = run.annotations;
     line["keeps"] = run.keeps;
     json["runs"].push_back(std::move(line));
   }

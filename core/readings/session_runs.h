@@ -16,9 +16,10 @@ struct SessionRunLine {
   std::string items;                  ///< in words: "3 sequences", "24 pictures of 64x64"
   std::vector<PictureFigures> sizes;  ///< of pictures; empty: none
   std::string kind, name, status, started;
-  std::string phase;          ///< "forward", "decode"; empty: nobody said
-  std::string data, machine;  ///< empty: nobody said
-  int64_t weight_budget = 0;  ///< bytes that weights of branches could take; 0: there was no budget
+  std::string phase;                     ///< "forward", "decode"; empty: nobody said
+  std::string data, machine;             ///< empty: nobody said
+  int64_t weight_budget = 0;             ///< bytes that weights of branches could take; 0: there was no budget
+  std::vector<std::string> annotations;  ///< of its plan, NAME.KEY=WORD each, but those that passes said
   int threads = 0;
   std::vector<std::string> passes;                  ///< those that applied
   std::optional<double> baseline_ms, optimized_ms;  ///< a batch: the mean, of older runs and of generate the median

@@ -9,7 +9,7 @@ namespace {
 std::string lead(const BudgetFigures& b) {
   const bool all = b.slot_bytes + b.pinned_bytes >= b.expert_bytes;
   return paragraph("The weights of branches take " + bytes(b.expert_bytes) +
-                   " in all. Under <code>--weight-budget</code> there was room for " +
+                   " in all as they are laid out. Under <code>--weight-budget</code> there was room for " +
                    (all ? "all of them" : bytes(b.slot_bytes + b.pinned_bytes) + " at a time, and the others were read while batches ran") +
                    ". Times on this page are times under this budget: they compare with those of the same budget alone.");
 }
@@ -29,7 +29,7 @@ std::string reads_table(const std::vector<ReadingPlan>& plans) {
 std::string memory_table(const BudgetFigures& b) {
   Table table("Memory under the budget", {"", "bytes"});
   table.row({"budget for weights of branches", bytes(b.budget_bytes)});
-  table.row({"weights of branches, all", bytes(b.expert_bytes)});
+  table.row({"weights of branches, all, as they are laid out", bytes(b.expert_bytes)});
   table.row({"room for them that come and go", bytes(b.slot_bytes)});
   if (b.pinned_bytes > 0) table.row({"those that never change (<code>residency=pinned</code>)", bytes(b.pinned_bytes)});
   table.row({"other weights, in memory all the time", bytes(b.dense_bytes)});

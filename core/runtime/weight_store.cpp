@@ -129,6 +129,14 @@ std::vector<WeightHandle> WeightStore::parts() const {
   return parts;
 }
 
+std::vector<WeightHandle> WeightStore::weights_of_branches() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<WeightHandle> weights;
+  for (const WeightHandle handle : list_.addresses().ids())
+    if (list_[handle].is_part() || list_[handle].pinned) weights.push_back(handle);
+  return weights;
+}
+
 int64_t WeightStore::slot_count() const {
   const std::lock_guard lock(mutex_);
   return slots_.count();

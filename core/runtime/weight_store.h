@@ -82,6 +82,8 @@ class WeightStore {
   int64_t slot_count() const;
   /// The parts asked for so far.
   std::vector<WeightHandle> parts() const;
+  /// Those, and what is pinned of branches.
+  std::vector<WeightHandle> weights_of_branches() const;
   /// Allocates slots for the parts asked for so far; anew, and empty, where more kinds were asked for since. Waits until no part is busy.
   /// Throws as check_budget(), and as the token says.
   void arrange(const CancellationToken& cancel = {});

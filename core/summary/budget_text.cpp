@@ -24,7 +24,7 @@ bool all_fit(const BudgetFigures& b) { return b.slot_bytes + b.pinned_bytes >= b
 
 std::string room_text(const BudgetFigures& b) {
   const std::string option = " (--weight-budget " + bytes_text(b.budget_bytes) + ")";
-  std::string text = bytes_text(b.expert_bytes) + " in all; ";
+  std::string text = bytes_text(b.expert_bytes) + " in all as they are laid out; ";
   text += all_fit(b) ? "there is room for all of them" : "room for " + bytes_text(b.slot_bytes + b.pinned_bytes) + " at a time";
   if (b.pinned_bytes > 0) text += ", of which " + bytes_text(b.pinned_bytes) + " never change (residency=pinned)";
   return text + option;
@@ -49,6 +49,12 @@ std::string held_text(const BudgetFigures& b) {
          b.held_counted + (b.peak_bytes > 0 ? "; " + bytes_text(b.peak_bytes) + peak : "");
 }
 
+/// One batch has no order: an execution finds what the one before it left of the same.
+std::string timed_text(const ReadingPlan& plan) {
+  return with_commas(plan.read.executions) + " timed" +
+         (plan.batches == 1 && plan.read.executions > 1 ? ", all of the same batch" : " in the data's order");
+}
+
 }  // namespace
 
 std::string reads_text(int64_t reads, int64_t bytes, double stall_seconds) {
@@ -71,14 +77,15 @@ int64_t planned_bytes(const BudgetFigures& b) { return b.dense_bytes + b.slot_by
 std::vector<ReadingPlan> reading_plans(const RunSummaryFigures& f) {
   std::vector<ReadingPlan> plans;
   const bool both = f.baseline && f.optimized, shown = !(f.baseline && f.verified && !f.verified->passed);
-  if (f.baseline && f.baseline->weights_read) plans.push_back({both ? "baseline" : "", *f.baseline->weights_read});
-  if (shown && f.optimized && f.optimized->weights_read) plans.push_back({both ? "optimised" : "", *f.optimized->weights_read});
+  if (f.baseline && f.baseline->weights_read) plans.push_back({both ? "baseline" : "", *f.baseline->weights_read, f.baseline->batches});
+  if (shown && f.optimized && f.optimized->weights_read)
+    plans.push_back({both ? "optimised" : "", *f.optimized->weights_read, f.optimized->batches});
   return plans;
 }
 
 std::vector<ReadingPlan> reading_plans(const GenerateFigures& f) {
   std::vector<ReadingPlan> plans;
-  if (f.weights_read) plans.push_back({"", *f.weights_read});
+  if (f.weights_read) plans.push_back({"", *f.weights_read, f.batches});
   return plans;
 }
 
@@ -88,7 +95,7 @@ std::vector<BudgetLine> budget_lines(const BudgetFigures& b, const std::vector<R
   lines.push_back({"other weights", bytes_text(b.dense_bytes) + ", in memory all the time, beside the budget"});
   for (const ReadingPlan& plan : plans)
     lines.push_back({plan.name.empty() ? "each execution" : "each execution, " + plan.name,
-                     weights_read_text(plan.read) + " (mean of " + with_commas(plan.read.executions) + " timed in the data's order)"});
+                     weights_read_text(plan.read) + " (mean of " + timed_text(plan) + ")"});
   lines.push_back({"all executions", sum_text(b)});
   lines.push_back({"memory planned", planned_text(b)});
   if (b.held_bytes > 0) lines.push_back({"memory held", held_text(b)});

@@ -286,7 +286,7 @@ struct RunSummaryFigures {
   int64_t unloaded_weight_bytes = 0;  ///< that the plan had not needed by the end of the run (dead paths)
   int64_t peak_resident_bytes = 0;
   std::optional<BudgetFigures> weight_budget;  ///< nothing: there was no budget
-  std::vector<std::string> annotated;          ///< "27 nodes: *.wi.kernel=linear.plain", one for each annotation that was said of the plan
+  std::vector<std::string> annotated;          ///< "27 nodes: *.wi.kernel=linear.plain", one for each annotation that holds of some
   // profile
   int64_t decisions = 0, windows = 0;
   std::vector<std::string> labels;

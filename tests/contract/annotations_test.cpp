@@ -8,6 +8,7 @@ namespace stormcell::testing {
 namespace {
 
 using Json = nlohmann::json;
+using namespace std::string_literals;
 
 const std::string kWi = "encoder.block.0.layer.1.mlp.wi", kAct = "encoder.block.0.layer.1.mlp.act";
 
@@ -104,12 +105,70 @@ class AnnotateTest : public QObject {
              {7, "a list of texts as \"annotations\""},
              {Json::array({7}), "a list of texts as \"annotations\""},
              {Json::array({"no.such.kernel=linear.plain"}), "the model has no node"},
-             {Json::array({kWi + ".kernel=linear.fast"}), "expected kernel linear.panels or linear.plain"}}) {
+             {Json::array({kWi + ".kernel=linear.fast"}), "expected kernel linear.panels or linear.plain"},
+             {Json::array({kWi + ".storage=bf16"}), "no kernel reads %"}}) {
       Json wrong = old;
       wrong["annotations"] = said_wrongly;
       const std::string file = scratch_.write("wrong.json", wrong.dump());
       VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--config", file}), file, words);
+      VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--config", file}), file, words);
     }
+    // And so with what a pass is to do again.
+    Json wrong = old;
+    wrong["passes"]["dead-path"] = {{"encoder.block.1.layer.1.mlp", "99"}};
+    const std::string file = scratch_.write("wrong.json", wrong.dump());
+    VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--config", file}), file, "there is no branch 99");
+    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--config", file}), file, "there is no branch 99");
+  }
+
+  void a_configuration_and_the_command_line_say_it_of_one_plan() {
+    const std::string config = scratch_.path("one.json"), first = "*expert_0.wi.kernel=linear.plain",
+                      second = "*expert_1.wi.kernel=linear.plain", other = "*expert_0.wi.kernel=linear.panels";
+    json_of(annotated("optimize", {first}, {"--only", "vertical-fusion", "--config-out", config, "--keep-all"}));
+    const auto with = [&](const std::vector<std::string>& said, Arguments more) {
+      more.insert(more.end(), {"--weight-budget", "64kB"});
+      return json_of(annotated("run", said, more));
+    };
+    // A weight counts in the layout that the plan has it in, and in no other.
+    const Json together = with({second}, {"--config", config}), by_hand = with({first, second}, {}),
+               over = with({other}, {"--config", config}), plain = with({}, {});
+    QVERIFY(by_hand["weight_budget"]["expert_bytes"] != plain["weight_budget"]["expert_bytes"]);
+    QCOMPARE(together["weight_budget"]["expert_bytes"].dump(), by_hand["weight_budget"]["expert_bytes"].dump());
+    QCOMPARE(over["weight_budget"]["expert_bytes"].dump(), plain["weight_budget"]["expert_bytes"].dump());
+    // And of two annotations the one that holds counts it.
+    QCOMPARE(together["annotated"].dump(), Json::array({"3 nodes: " + first, "3 nodes: " + second}).dump());
+    QCOMPARE(over["annotated"].dump(), Json::array({"3 nodes: " + other}).dump());
+    const Arguments shown = annotated("run", {second}, {"--config", config});
+    const std::string text = run_program(shown).out;
+    QVERIFY2(text.find("annotated") == text.rfind("annotated"), text.c_str());
+  }
+
+  void residency_that_changes_nothing_is_said() {
+    const std::string pinned = "*.expert_0.wi.weight.residency=pinned", dense = "shared.weight.residency=pinned";
+    const auto warned = [](const Json& j, const std::string& annotation) {
+      for (const Json& w : j["warnings"])
+        if (const std::string text = w.get<std::string>(); text.starts_with("--annotate " + annotation + " has no effect: "))
+          return text.substr(text.find("effect: ") + 8);
+      return std::string();
+    };
+    const std::string no_budget = "without --weight-budget all weights stay in memory",
+                      no_branch = "only weights of branches come and go, and this is none";
+    QCOMPARE(warned(json_of(annotated("run", {pinned})), pinned), no_budget);
+    QCOMPARE(warned(json_of(annotated("run", {pinned}, {"--weight-budget", "64KiB"})), pinned), std::string());
+    QCOMPARE(warned(json_of(annotated("run", {dense}, {"--weight-budget", "64KiB"})), dense), no_branch);
+    QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", dense}), dense), no_branch);
+    QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", pinned}), pinned), std::string());
+    QCOMPARE(warned(json_of({"inspect", switch_model(), "--annotate", pinned, "--segments", "/dev/null"}), pinned), no_budget);
+  }
+
+  void a_session_lists_them() {
+    const std::string session = scratch_.path("said.storm"), said = kWi + ".kernel=linear.plain";
+    json_of(annotated("run", {}, {"-o", session}));
+    json_of(annotated("run", {said}, {"-o", session}));
+    const Json runs = json_of({"inspect", session})["runs"];
+    QVERIFY2(runs[0]["annotations"] == Json::array() && runs[1]["annotations"] == Json::array({said}), runs.dump(1).c_str());
+    const std::string list = run_program({"inspect", session}).out, words = "annotated " + said;
+    QVERIFY2(list.find(words) != std::string::npos && list.find(words) == list.rfind(words), list.c_str());
   }
 
   /// A node that decoding alone has, and one that a forward pass alone has.
@@ -211,7 +270,16 @@ class AnnotateTest : public QObject {
                    "linear \"" + kWi + "\": expected kernel linear.panels or linear.plain, got \"linear.fast\"");
     VERIFY_REFUSED(refused(kWi + ".storage=f64"), "--annotate", "expected storage f32 or bf16, got \"f64\"");
     VERIFY_REFUSED(refused(kWi + ".storage=bf16"), "--annotate", "activation \"" + kAct + "\": no kernel reads %" + kWi + " in bf16");
-    VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--annotate", "no.such.kernel=linear.plain"}), "--annotate", "has no node");
+    // inspect asks alike.
+    for (const auto& [text, words] : {std::pair{"no.such.kernel=linear.plain"s, "has no node"},
+                                      {kWi + ".kernel=linear.fast", "got \"linear.fast\""},
+                                      {kWi + ".storage=bf16", "no kernel reads %"},
+                                      {"input_ids.storage=bf16", "is an input, and storage is said of what nodes make"}}) {
+      VERIFY_REFUSED(refused(text), "--annotate", words);
+      VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--annotate", text}), "--annotate", words);
+    }
+    const Json of_turns = json_of({"inspect", mixtral_model(), "--annotate", "step.hidden.kernel=reduce"});
+    QVERIFY2(of_turns["warnings"].dump().find("only the graph of decoding has this name") != std::string::npos, of_turns.dump().c_str());
   }
 };
 STORMCELL_TEST(AnnotateTest)

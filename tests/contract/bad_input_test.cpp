@@ -80,9 +80,9 @@ class BadInputTest : public QObject {
     const Ended as_found = run_program(replay("as-found.json", [](nlohmann::json&) {}));
     QVERIFY2(as_found.exit == 0 && as_found.err.find("configuration") == std::string::npos, as_found.err.c_str());
     warned(replay("device.json", [](auto& c) { c["device"] = "cuda:0"; }),
-           "the configuration was found on device cuda:0, this run is on cpu");
+           "the configuration was found on device cuda:0, here it is used on cpu");
     warned(replay("dtypes.json", [](auto& c) { c["dtypes"]["products"] = "bf16"; }),
-           "the configuration was found with products in bf16, this run computes them in f32: --dtype bf16 asks for the same");
+           "the configuration was found with products in bf16, here they are computed in f32: --dtype bf16 asks for the same");
     warned(replay("stranger.json", [](auto& c) { c["model"].erase("fingerprint"); }),
            "the configuration does not say for which model it was found");
     warned(replay("older.json", [](auto& c) { c["version"] = "0.0.9"; }), "the configuration is of version 0.0.9 of Stormcell");

@@ -112,6 +112,20 @@ class PhaseTest : public QObject {
     VERIFY_REFUSED(decoding("run", model.toStdString(), {"--config", config}, "both"), "--config", "plan.decode.json is not there");
   }
 
+  void of_two_phases_each_has_its_title_and_its_warnings() {
+    const Arguments both = decoding("run", switch_model(), {"--tolerance", "1"}, "both");
+    const Ended ended = run_program(both);
+    VERIFY_DONE(ended, both);
+    const size_t forward = ended.out.find("\nforward\n"), decoded = ended.out.find("\ndecoding\n");
+    QVERIFY2(forward != std::string::npos && decoded != std::string::npos && forward < decoded, ended.out.c_str());
+    for (const char* words : {"warning: forward: --tolerance has no effect", "warning: decoding: --tolerance has no effect"})
+      QVERIFY2(ended.err.find(words) != std::string::npos, ended.err.c_str());
+    const Arguments one = decoding("run", switch_model(), {"--tolerance", "1"}, "forward");
+    const Ended alone = run_program(one);
+    QVERIFY2(alone.out.find("\nforward\n") == std::string::npos && alone.err.find("warning: --tolerance") != std::string::npos,
+             told(one, alone).c_str());
+  }
+
   void a_pass_that_is_wrong_in_decoding_fails_the_run_data() {
     QTest::addColumn<QString>("model");
     for (const char* fault : {"swap-experts", "drop-residual"}) {

@@ -77,6 +77,24 @@ class ContractPlaceTest : public QObject, private Imports {
     QCOMPARE(listed["runs"].size(), size_t{2});
   }
 
+  void a_run_of_this_program_says_its_layers_by_the_names_of_its_routers() {
+    const std::string cluster = scratch_.write("pair.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
+ "gpu": {"memory_bytes": 1, "memory_bytes_per_s": 1, "flops_per_s": 1}, "fabric": {"bytes_per_s": 1}})");
+    const auto profiled = [&](const std::string& model) {
+      const std::string session = scratch_.path(std::filesystem::path(model).filename().string() + ".storm");
+      const Arguments profile = short_run("profile", model, "random:4x5", {"-o", session});
+      if (const Ended ended = run_program(profile); ended.exit != 0) QTest::qFail(told(profile, ended).c_str(), __FILE__, __LINE__);
+      placed(session, {"--cluster", cluster});
+      return session;
+    };
+    const std::string one_a_layer = profiled(mixtral_model());
+    const Json map = Json::parse(run_program({"export", one_a_layer, "--format", "sglang"}).out);
+    QCOMPARE(map["physical_to_logical_map"].size(), analyzed(one_a_layer)["routers"].size());
+    // Encoder and decoder have routers in a layer of the same number.
+    const std::string two = profiled(switch_model());
+    VERIFY_REFUSED((Arguments{"export", two, "--format", "sglang"}), two, "has two routers in layer 1 (SGLang places one a layer)");
+  }
+
   void what_cannot_be_placed_is_refused() {
     const std::string session = counted_session("refused"), cluster = scratch_.write("two.json", kTwoNodes);
     VERIFY_REFUSED((Arguments{"place", session}), "--cluster", "is missing");
@@ -86,6 +104,9 @@ class ContractPlaceTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--solver", "exact"}), "--solver", "not in this version");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--phase", "decode"}), session,
                    "no step of decode");
+    for (const char* share : {"0", "1.5", "x", "-1"})
+      VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--fit-fraction=" + std::string(share)}), "--fit-fraction",
+                     "does not fit (give a share above 0 and at most 1");
     VERIFY_REFUSED((Arguments{"export", session, "--format", "sglang"}), session, "holds no placement yet");
   }
 

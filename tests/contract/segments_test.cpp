@@ -96,6 +96,42 @@ class InspectSegmentsTest : public QObject {
                    "was found for --phase forward");
     VERIFY_REFUSED((Arguments{"inspect", mixtral_model(), "--config", config}), config, "was found for another model");
   }
+  void what_leaves_padding_out_is_shown_without_data() {
+    const Scratch scratch;
+    for (const char* phase : {"forward", "decode"}) {
+      const std::string config = scratch.path(phase);
+      const Arguments optimize =
+          short_run("optimize", switch_model(), switch_data(),
+                    {"--only", "unpad", "--keep-all", "--config-out", config, "--phase", phase, "--max-new-tokens", "2"});
+      const Json found = json_of(optimize);
+      const Arguments inspect = {"inspect", switch_model(), "--config", config, "--phase", phase};
+      const Json shown = json_of(inspect);
+      const bool applied = found["passes"][0]["applied"];
+      QVERIFY2(shown["warnings"].empty() && shown["operators"].contains("compact") == applied, shown.dump(1).c_str());
+      if (std::string_view(phase) == "forward") QVERIFY2(applied, found["passes"].dump(1).c_str());
+      VERIFY_DONE(run_program(inspect), inspect);
+      plan_of({switch_model(), "--config", config, "--phase", phase});
+    }
+  }
+  void a_configuration_found_under_another_budget_says_so() {
+    const Scratch scratch;
+    const std::string config = scratch.path("c.json");
+    const Arguments optimize =
+        short_run("optimize", switch_model(), "random:4x2", {"--only", "dead-path", "--weight-budget", "21kB", "--config-out", config});
+    VERIFY_DONE(run_program(optimize), optimize);
+    const auto warned = [&](const Arguments& more) {
+      Arguments inspect = {"inspect", switch_model(), "--config", config};
+      inspect.insert(inspect.end(), more.begin(), more.end());
+      return run_program(inspect).err;
+    };
+    QVERIFY(warned({"--segments", "/dev/null"}).find("was found with --weight-budget 21000, here it is used with none") !=
+            std::string::npos);
+    QVERIFY(warned({"--segments", "/dev/null", "--weight-budget", "1MB"}).find("here it is used with --weight-budget 1000000") !=
+            std::string::npos);
+    // Nothing else depends on it.
+    QCOMPARE(warned({"--segments", "/dev/null", "--weight-budget", "21kB"}), std::string());
+    QCOMPARE(warned({}), std::string());
+  }
   void what_says_nothing_is_refused() {
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--weight-budget", "1GB"}), "--weight-budget", "--segments");
     VERIFY_REFUSED((Arguments{"inspect", switch_model(), "--weight-budget", "100", "--segments", "-"}), "--weight-budget",

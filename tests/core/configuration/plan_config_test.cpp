@@ -27,7 +27,7 @@ class PlanConfigTest : public QObject {
     PlanConfig without = c;
     without.weight_budget = 0;
     QCOMPARE(differences(back, without).size(), size_t{1});
-    QVERIFY(differences(back, without)[0].starts_with("the configuration was found with --weight-budget 4096, this run has none"));
+    QVERIFY(differences(back, without)[0].starts_with("the configuration was found with --weight-budget 4096, here it is used with none"));
     QVERIFY(differences(parse_plan_config(to_json(without), "c.json"), c).empty());
   }
   void what_a_session_keeps_of_other_runs_is_none() {

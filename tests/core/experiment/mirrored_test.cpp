@@ -80,6 +80,24 @@ std::vector<size_t> places_of(const MirroredTimes& times, size_t plan) {
 class MirroredTest : public QObject {
   Q_OBJECT
  private slots:
+  void what_executions_read_is_told_of_those_that_the_latency_is_of() {
+    // Every execution reads another number of weights, and takes as many milliseconds.
+    for (const int64_t stretch : {0, 2}) {
+      int64_t ran = 0;
+      MirroredJob job{.plans = 3, .batches = {0, 1, 2}, .seconds = 0, .stretch = stretch};
+      job.execute = [&](size_t, int64_t) {
+        ++ran;
+        return TimedExecution(static_cast<double>(ran), {.executions = 1, .reads = ran});
+      };
+      const MirroredTimes times = measure_mirrored(job, {});
+      const auto same = [](const TimedReads& read, const Latency& latency) {
+        return read.executions == latency.runs && std::llround(latency.mean * static_cast<double>(latency.runs)) == read.reads;
+      };
+      for (size_t p = 0; p < job.plans; ++p)
+        QVERIFY(same(times.plan_reads(p), times.plan_latency(p)) && same(times.baseline_reads(p), times.baseline_latency(p)));
+      QVERIFY(same(times.baseline_reads(), times.baseline_latency()));
+    }
+  }
   void the_interval_holds_the_truth_and_stays_narrow_beside_a_neighbour() {
     // One, three and five plans; batches of 2 and 5 ms, so that three executions mostly share what the neighbour does.
     int intervals = 0, hold = 0, between = 0, between_hold = 0;

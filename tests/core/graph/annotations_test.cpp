@@ -102,6 +102,16 @@ class AnnotationsTest : public QObject {
     annotate(graph, "h*.storage=bf16", "--annotate");
     QCOMPARE(annotation_list(graph), (std::vector<std::string>{"h.kernel=linear.plain", "h.storage=bf16", "y.kernel=linear.plain"}));
   }
+  void of_two_that_name_the_same_the_later_one_holds() {
+    const Graph graph = parse_graph(kPlain, "g");
+    const std::vector<std::string> said = {"*.kernel=linear.plain", "y.kernel=linear.panels", "h.storage=bf16"};
+    const std::vector<AnnotatedNames> held = held_names(graph, said, "--annotate");
+    QVERIFY(held.size() == 3 && held[0].names == std::set<std::string>{"h"} && held[1].names == std::set<std::string>{"y"} &&
+            held[2].names == std::set<std::string>{"h"});
+    QVERIFY(held[0].key == "kernel" && held[0].what == Annotated::node && held[2].what == Annotated::value);
+    QCOMPARE(to_text(held[0]), std::string("1 node"));
+    QCOMPARE(annotated_names(graph, said[0], "--annotate").names.size(), size_t{2});
+  }
   void formats_are_those_of_the_type_unless_said_otherwise() {
     const Graph plain = parse_graph(kPlain, "g"), annotated = parse_graph(kAnnotated, "g");
     const auto stored = [](const Graph& g, const char* name) { return stored_format(g.value(g.find_value(name))); };
@@ -138,7 +148,13 @@ class AnnotationsTest : public QObject {
     QCOMPARE(refusal("h.speed=high"), std::string("--annotate: \"speed\" is no annotation (kernel, storage, format or residency)"));
     QCOMPARE(refusal("h.storage=f64"),
              std::string("--annotate: \"h.storage=f64\": expected storage f32 or bf16, got \"f64\" (choose one of these)"));
-    QCOMPARE(refusal("x.storage=bf16"), std::string("--annotate: the model has no value \"x\" (inspect MODEL --text - lists them)"));
+    // What has the name is something else.
+    for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+             {"x.storage=bf16", "\"x\" is an input, and storage is said of what nodes make in f32, and of states in f32"},
+             {"a.storage=bf16", "\"a\" is a weight, and storage is said of what nodes make in f32, and of states in f32"},
+             {"a.kernel=linear.plain", "\"a\" is a weight, and kernel is said of nodes"},
+             {"h.format=f32", "\"h\" is a value in f32, and format is said of weights"}})
+      QCOMPARE(refusal(text), "--annotate: " + why + " (inspect MODEL --text - lists them)");
     QCOMPARE(refusal("y.storage=bf16"),
              std::string("--annotate: \"y.storage=bf16\": output y: expected storage as its type says, f32, got bf16 (leave it out)"));
     for (const char* text : {"", "h", "h.kernel", "kernel=linear.plain", ".kernel=linear.plain", "h.kernel="})

@@ -28,7 +28,7 @@ class BudgetTextTest : public QObject {
     const auto lines = budget_lines(half(), {{"", {7, 42.34, 5.0 * kMiB, 12.5, 0.234}}});
     QCOMPARE(lines.size(), size_t{6});
     QCOMPARE(line(lines, "weights of branches"),
-             std::string("100.0 MiB in all; room for 50.0 MiB at a time, of which 10.0 MiB never change "
+             std::string("100.0 MiB in all as they are laid out; room for 50.0 MiB at a time, of which 10.0 MiB never change "
                          "(residency=pinned) (--weight-budget 60.0 MiB)"));
     QCOMPARE(line(lines, "other weights"), std::string("30.0 MiB, in memory all the time, beside the budget"));
     QCOMPARE(line(lines, "each execution"),
@@ -44,6 +44,16 @@ class BudgetTextTest : public QObject {
                          "process; 99.0 MiB at any time before it"));
   }
 
+  void one_batch_has_no_order() {
+    const auto timed = [](int64_t executions, int64_t batches) {
+      const std::string text = line(budget_lines(half(), {{"", {executions, 42, 5.0 * kMiB, 12.5, 0.25}, batches}}), "each execution");
+      return text.substr(text.find("(mean of "));
+    };
+    QCOMPARE(timed(7, 1), std::string("(mean of 7 timed, all of the same batch)"));
+    QCOMPARE(timed(7, 2), std::string("(mean of 7 timed in the data's order)"));
+    QCOMPARE(timed(1, 1), std::string("(mean of 1 timed in the data's order)"));
+  }
+
   void two_counts_are_not_taken_for_one() {
     // What a control group holds is more than what is resident in the process, or less: files that are mapped count where they were read.
     BudgetFigures b = half();
@@ -56,7 +66,8 @@ class BudgetTextTest : public QObject {
     BudgetFigures b = half();
     b.pinned_bytes = 0, b.slot_bytes = 100 * kMiB, b.peak_bytes = 0, b.held_bytes = 0;
     const auto lines = budget_lines(b, {{"", {7, 0, 0, 0, 0}}});
-    QCOMPARE(line(lines, "weights of branches"), std::string("100.0 MiB in all; there is room for all of them (--weight-budget 60.0 MiB)"));
+    QCOMPARE(line(lines, "weights of branches"),
+             std::string("100.0 MiB in all as they are laid out; there is room for all of them (--weight-budget 60.0 MiB)"));
     QVERIFY(line(lines, "each execution")
                 .starts_with("reads no weight of a branch, for all that it needs is there, and never waits for weights (mean of 7"));
     QVERIFY(line(lines, "memory held").starts_with("no line"));
