@@ -25,7 +25,7 @@ void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures);
 void set_memory_at_end(const ReadyPlan& plan, RunSummaryFigures& figures);
 /// Adds those of the annotations that the workload's graph has names for, with how many.
 void tell_of_annotations(const Workload& work, const std::vector<std::string>& annotations, RunSummaryFigures& figures);
-/// Model, device, phase and number format; no pass yet.
+/// All that a configuration says of a run beside its passes: model, device, phase, number format, buckets, budget and annotations.
 PlanConfig start_config(const Workload& work);
 
 }  // namespace stormcell

@@ -65,7 +65,7 @@ class Workload {
   Workload(Experiment::State& state, WorkPhase phase, int64_t new_tokens, RepeatStop stop)
       : state_(state), phase_(phase), new_tokens_(new_tokens), stop_(stop) {}
   Experiment::State& state_;
-  std::vector<std::string> annotations_;  ///< of a configuration
+  std::vector<std::string> annotations_;  ///< of a configuration, then of the command line; empty: there is no configuration
 
  private:
   WorkPhase phase_;

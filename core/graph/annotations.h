@@ -1,5 +1,6 @@
 // What a plan says of nodes and values beside what they compute: which kernel runs a node, in which format a value lies or a weight is
-// multiplied. What a graph means never depends on it: types stay, oracle, verifier, costs and cell flow do not read it; devices do.
+// multiplied, whether a weight stays in memory under a budget. What a graph means never depends on it: types stay, oracle, verifier, costs
+// and cell flow do not read it; devices do.
 #pragma once
 #include <cstdint>
 #include <span>

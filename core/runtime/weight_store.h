@@ -5,7 +5,7 @@
 // (PartSlots) by threads of their own (WeightReaders). A submission takes the table of addresses, and with it pins the parts that are
 // there.
 //
-// Threads. Any thread may call any method, and no lock is held while a weight is read.
+// Threads. Any thread may call any method, and `mutex_` is never held while a weight is read.
 // - `loading_` is held while a dense weight is loaded, because the device does that with all its threads. It is taken before `mutex_`.
 // - `mutex_` guards the list, the slots, the tickets and the counters. A NextUse is called under it and must not call the store.
 //   Slots are allocated under it as well, while no part is busy.
