@@ -53,22 +53,22 @@ void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
   of_class_ = std::move(made), classes_ = std::move(classes), bytes_ = bytes;
 }
 
-/// The slot of the part's class that it may have: an empty one; else the one whose part is used last, of those the one that was used
-/// longest ago. -1: none.
+/// The slot of the part's class that it may have: an empty one; else the one whose part's next use is farthest, on ties the least recently
+/// used. -1: none.
 int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   if (class_of_part(handle) < 0) failed("weight " + list_[handle].key.tensor, "no memory was set aside for it");
   const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].places;
   const int64_t mine = need == PartNeed::now ? -1 : next_use(handle);
   int32_t found = -1;
-  int64_t latest = 0;
+  int64_t farthest = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
     const WeightHandle held = slots[i].holds;
     if (held == kNone) return static_cast<int32_t>(i);
     if (is_busy(held)) continue;
     const int64_t use = next_use(held);
     if (use <= mine) continue;
-    if (found < 0 || use > latest || (use == latest && parts_[held].used < parts_[slots[found].holds].used))
-      found = static_cast<int32_t>(i), latest = use;
+    if (found < 0 || use > farthest || (use == farthest && parts_[held].used < parts_[slots[found].holds].used))
+      found = static_cast<int32_t>(i), farthest = use;
   }
   return found;
 }

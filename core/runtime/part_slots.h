@@ -11,17 +11,17 @@
 
 namespace stormcell {
 
-/// How much a part is wanted, which says what may give way to it.
+/// How much a part is wanted, which says whose slot it may take.
 enum class PartNeed : uint8_t {
-  ahead,  ///< it will be used: what is used later
-  now,    ///< somebody waits for it: what is not busy
+  ahead,  ///< takes a slot only of a part that is used later than it
+  now,    ///< somebody waits for it: takes any that is not busy
 };
 
 /// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A ready part is pinned
 /// while a submission may use it. What gives way is a ready part that nobody pins. Not safe from several threads: WeightStore has the lock.
 class PartSlots {
  public:
-  /// When a part is used next, in any unit, larger is later: what decides which gives way.
+  /// How far away the next use of a part is, in any unit: the one whose is farthest gives way.
   using NextUse = std::function<int64_t(WeightHandle handle)>;
 
   explicit PartSlots(WeightList& list) : list_(list) {}
@@ -54,7 +54,7 @@ class PartSlots {
   void unpin(WeightHandle handle) { --part(handle).pins; }
   /// Pins every part that is ready and adds it to `pinned`.
   void pin_ready(std::vector<WeightHandle>& pinned);
-  /// Counts as a use, where parts that are used next at the same time are told apart.
+  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
   void touch(WeightHandle handle) { part(handle).used = ++clock_; }
 
  private:

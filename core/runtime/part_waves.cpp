@@ -29,12 +29,12 @@ bool PartWaves::is_passed(const Use& use) const {
 int64_t PartWaves::next_use(WeightHandle handle) const {
   int64_t next = INT64_MAX;  // of another plan
   if (!uses_.holds(handle)) return next;
-  const auto turn = static_cast<int64_t>(program_.steps.size());
+  const auto steps_of_program = static_cast<int64_t>(program_.steps.size());
   for (const Use& use : uses_[handle]) {
     const Told& told = told_[use.decision];
     const bool passed = is_passed(use), chosen = told.at_this_turn && use.step >= at_ && !passed;
     // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen next.
-    const int64_t later = chosen || told.left_out.empty() ? 0 : turn * told.left_out[static_cast<size_t>(use.branch)];
+    const int64_t later = chosen || told.left_out.empty() ? 0 : steps_of_program * told.left_out[static_cast<size_t>(use.branch)];
     next = std::min(next, turns_.steps_until(at_, use.step, passed) + later);
   }
   return next;

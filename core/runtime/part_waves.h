@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/runtime/device.h"
-#include "core/runtime/next_use.h"
+#include "core/runtime/program_turns.h"
 #include "core/runtime/weight_store.h"
 
 namespace stormcell {

@@ -96,7 +96,7 @@ class WeightStore {
   /// Waits until the part is there, and pins it. Throws what reading it failed with, and as the token says.
   void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
   bool ready(WeightHandle handle) const { return loaded(handle); }
-  /// Counts as a use, where parts that are used next at the same time are told apart.
+  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
   void touch(WeightHandle handle);
 
   /// What a submission may use: dense weights that are loaded, and ready parts, which are pinned and added to `pinned`. False: nothing

@@ -30,8 +30,8 @@ std::string complaint(F f, ErrorKind* kind = nullptr) {
 class PartSlotsTest : public QObject {
   Q_OBJECT
  private slots:
-  void what_is_used_last_gives_way() {
-    // Beside a model of the rule: random uses, random times of the next ones, with ties.
+  void the_part_whose_next_use_is_farthest_gives_way() {
+    // Beside a model of the rule: random uses, random distances of the next ones, with ties.
     for (uint64_t seed = 1; seed <= 30; ++seed) {
       Random random(seed);
       const auto parts = static_cast<int>(random.between(3, 12)), places = static_cast<int>(random.between(1, parts));
