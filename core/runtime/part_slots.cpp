@@ -19,7 +19,7 @@ int64_t PartSlots::count() const {
 
 bool PartSlots::any_busy() const {
   for (const SlotsOfClass& of : of_class_)
-    for (const Slot& slot : of.places)
+    for (const Slot& slot : of.all)
       if (slot.holds != kNone && is_busy(slot.holds)) return true;
   return false;
 }
@@ -47,7 +47,7 @@ void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
   for (const SlotClass& c : classes) {
     SlotsOfClass& of = made.emplace_back();
     of.memory = device.allocate(c.bytes * c.count, "weights of branches");
-    for (int64_t i = 0; i < c.count; ++i) of.places.push_back({of.memory->address() + i * c.bytes, kNone});
+    for (int64_t i = 0; i < c.count; ++i) of.all.push_back({of.memory->address() + i * c.bytes, kNone});
     bytes += c.bytes * c.count;
   }
   of_class_ = std::move(made), classes_ = std::move(classes), bytes_ = bytes;
@@ -57,7 +57,7 @@ void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
 /// used. -1: none.
 int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   if (class_of_part(handle) < 0) failed("weight " + list_[handle].key.tensor, "no memory was set aside for it");
-  const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].places;
+  const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].all;
   const int64_t mine = need == PartNeed::now ? -1 : next_use(handle);
   int32_t found = -1;
   int64_t farthest = 0;
@@ -77,7 +77,7 @@ bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need
   Part& given = part(handle);
   const int32_t at = find_slot(handle, next_use, need);
   if (at < 0) return false;
-  Slot& slot = of_class_[class_of_part(handle)].places[at];
+  Slot& slot = of_class_[class_of_part(handle)].all[at];
   if (slot.holds != kNone) {
     leave(slot.holds);
     ++evictions_;
@@ -103,7 +103,7 @@ void PartSlots::leave(WeightHandle handle) {
 
 void PartSlots::pin_ready(std::vector<WeightHandle>& pinned) {
   for (const SlotsOfClass& of : of_class_)
-    for (const Slot& slot : of.places) {
+    for (const Slot& slot : of.all) {
       if (slot.holds == kNone || !list_.address(slot.holds)) continue;
       pinned.push_back(slot.holds);
       ++parts_[slot.holds].pins;

@@ -64,7 +64,7 @@ class PartSlots {
   };
   struct SlotsOfClass {
     std::unique_ptr<DeviceBuffer> memory;
-    IdVector<int32_t, Slot> places;
+    IdVector<int32_t, Slot> all;
   };
   struct Part {
     int32_t slot = -1;  // of its size's class
@@ -76,8 +76,8 @@ class PartSlots {
   bool has_slot(WeightHandle handle) const { return parts_.holds(handle) && parts_[handle].slot >= 0; }
   int32_t pins(WeightHandle handle) const { return parts_.holds(handle) ? parts_[handle].pins : 0; }
   int32_t class_of_part(WeightHandle handle) const { return class_of(classes_, list_[handle].bytes); }
-  Slot& slot_of(WeightHandle handle) { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
-  const Slot& slot_of(WeightHandle handle) const { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
+  Slot& slot_of(WeightHandle handle) { return of_class_[class_of_part(handle)].all[parts_[handle].slot]; }
+  const Slot& slot_of(WeightHandle handle) const { return of_class_[class_of_part(handle)].all[parts_[handle].slot]; }
   int32_t find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need);
   void make(Device& device, std::vector<SlotClass> classes);
 

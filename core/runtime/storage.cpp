@@ -115,7 +115,7 @@ OperandId Storage::operand(ValueId id) {
 OperandId Storage::room_for(ValueId id) {
   Operand o = program_.operands[operand(id)];
   o.kind = BufferKind::arena;
-  o.slot = -1;
+  o.paged_index = -1;
   o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
   return program_.operands.add(o);
 }
@@ -181,8 +181,8 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
       return;
     case ValueKind::state:
       if (const auto at = std::find(paged_.states.begin(), paged_.states.end(), id); at != paged_.states.end())
-        o.slot = static_cast<int32_t>(at - paged_.states.begin());
-      o.kind = o.slot >= 0 ? BufferKind::paged : BufferKind::state;
+        o.paged_index = static_cast<int32_t>(at - paged_.states.begin());
+      o.kind = o.paged_index >= 0 ? BufferKind::paged : BufferKind::state;
       o.buffer = add_buffer(v.name, o.kind, bytes_of(v));
       return;
     default:

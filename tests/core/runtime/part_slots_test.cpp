@@ -34,8 +34,8 @@ class PartSlotsTest : public QObject {
     // Beside a model of the rule: random uses, random distances of the next ones, with ties.
     for (uint64_t seed = 1; seed <= 30; ++seed) {
       Random random(seed);
-      const auto parts = static_cast<int>(random.between(3, 12)), places = static_cast<int>(random.between(1, parts));
-      Parts p(parts, places);
+      const auto parts = static_cast<int>(random.between(3, 12)), slot_count = static_cast<int>(random.between(1, parts));
+      Parts p(parts, slot_count);
       std::vector<int> there;  // least recently used first
       int64_t reads = 0, evictions = 0;
       for (int turn = 0; turn < 120; ++turn) {
@@ -47,7 +47,7 @@ class PartSlotsTest : public QObject {
           there.erase(at);
         } else {
           ++reads;
-          if (static_cast<int>(there.size()) == places) {
+          if (static_cast<int>(there.size()) == slot_count) {
             ++evictions;
             there.erase(std::max_element(there.begin(), there.end(), [&](int a, int b) { return next_of(a) < next_of(b); }));
           }
@@ -66,18 +66,19 @@ class PartSlotsTest : public QObject {
       QCOMPARE(c.bytes_read, reads * kPart);
       QCOMPARE(c.bytes_filled, reads * kPart);
       QCOMPARE(c.resident_bytes, static_cast<int64_t>(there.size()) * kPart);
-      QCOMPARE(c.slot_bytes, places * kPart);
+      QCOMPARE(c.slot_bytes, slot_count * kPart);
     }
   }
 
   void batch_after_batch_slots_save_reads_where_the_longest_unused_would_save_none() {
     // n parts in order, C slots: C - 1 of n - 1 are hits (the least recently used would be gone each time).
-    for (const auto& [n, places] : {std::pair{4, 3}, std::pair{5, 3}, std::pair{10, 4}}) {
-      Parts p(n, places);
+    for (const auto& [n, slot_count] : {std::pair{4, 3}, std::pair{5, 3}, std::pair{10, 4}}) {
+      Parts p(n, slot_count);
       const int rounds = 60 * (n - 1);
       for (int i = 0; i < rounds * n; ++i) p.use(i % n, p.cyclic_after(i % n));
       const double hits = 1 - static_cast<double>(p.store.counters().reads) / (rounds * n);
-      QVERIFY2(std::abs(hits - (places - 1.0) / (n - 1.0)) < 0.01, qPrintable(QString("%1 of %2: %3").arg(places).arg(n).arg(hits)));
+      QVERIFY2(std::abs(hits - (slot_count - 1.0) / (n - 1.0)) < 0.01,
+               qPrintable(QString("%1 of %2: %3").arg(slot_count).arg(n).arg(hits)));
     }
   }
 

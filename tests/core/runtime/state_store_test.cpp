@@ -29,11 +29,11 @@ std::string complaint(const std::function<void()>& act) {
 }
 
 /// The pages of one sequence as the table gives them.
-StateRows rows_of(const std::vector<uint64_t>& table, const StateKey& key, size_t slot, int64_t pages) {
+StateRows rows_of(const std::vector<uint64_t>& table, const StateKey& key, size_t state, int64_t pages) {
   StateRows rows;
   rows.places = pages * kPageRows;
-  rows.row_bytes = key.states[slot].width * 4;
-  rows.pages = table.data() + static_cast<int64_t>(slot) * pages;
+  rows.row_bytes = key.states[state].width * 4;
+  rows.pages = table.data() + static_cast<int64_t>(state) * pages;
   rows.pages_of_parent = pages;
   return rows;
 }
@@ -74,10 +74,10 @@ class StateStoreTest : public QObject {
         store.table(one, key, pages, table);
         for (int64_t r = place; r < place + more; ++r, ++next) {
           at->second.rows.push_back(next);
-          for (const size_t slot : {0, 1}) {
-            const StateRows rows = rows_of(table, key, slot, pages);
-            for (int64_t c = 0; c < key.states[slot].width; ++c)
-              reinterpret_cast<int32_t*>(rows.row(0, r))[c] = next * 10 + static_cast<int32_t>(slot * 5) + static_cast<int32_t>(c);
+          for (const size_t state : {0, 1}) {
+            const StateRows rows = rows_of(table, key, state, pages);
+            for (int64_t c = 0; c < key.states[state].width; ++c)
+              reinterpret_cast<int32_t*>(rows.row(0, r))[c] = next * 10 + static_cast<int32_t>(state * 5) + static_cast<int32_t>(c);
           }
         }
         store.set_place(at->first, static_cast<int32_t>(place + more));
@@ -92,11 +92,11 @@ class StateStoreTest : public QObject {
         const SequenceId one[] = {id};
         const int64_t pages = pages_for(rows_held);
         store.table(one, key, pages, table);
-        for (const size_t slot : {0, 1})
+        for (const size_t state : {0, 1})
           for (const int64_t r : {int64_t{0}, rows_held / 2, rows_held - 1}) {
-            const auto* row = reinterpret_cast<const int32_t*>(rows_of(table, key, slot, pages).row(0, r));
-            QCOMPARE(row[0], e.rows[static_cast<size_t>(r)] * 10 + static_cast<int32_t>(slot * 5));
-            QCOMPARE(row[key.states[slot].width - 1], row[0] + static_cast<int32_t>(key.states[slot].width) - 1);
+            const auto* row = reinterpret_cast<const int32_t*>(rows_of(table, key, state, pages).row(0, r));
+            QCOMPARE(row[0], e.rows[static_cast<size_t>(r)] * 10 + static_cast<int32_t>(state * 5));
+            QCOMPARE(row[key.states[state].width - 1], row[0] + static_cast<int32_t>(key.states[state].width) - 1);
           }
       }
       QCOMPARE(store.used_bytes(), used);
