@@ -113,12 +113,18 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
   // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard that then missed, whose
   // fallback begins with another branch. The first that comes is of this step, too, and would be read again if it gave way uncomputed.
   WeightHandle missing = first_missing();
-  for (; missing != kNone && !weights_.fetch_now(missing, use, progress.cancel); missing = first_missing()) report_if_long(progress);
+  while (missing != kNone) {
+    const bool has_slot = weights_.fetch_now(missing, use, progress.cancel);
+    if (has_slot) break;
+    report_if_long(progress);
+    missing = first_missing();
+  }
   // Readers go on with what comes behind while this one is waited for: now that it has a slot, they do not take it.
   read_ahead(use);
   if (missing == kNone) return;
   report_if_long(progress);
   pinned.reserve(pinned.size() + 1);  // what is pinned must be told
+  // It has a slot, unless its reading failed or was dropped meanwhile: then hold() waits for another.
   weights_.hold(missing, use, progress.cancel);
   pinned.push_back(missing);
 }

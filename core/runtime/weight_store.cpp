@@ -172,19 +172,26 @@ bool WeightStore::fetch_ahead(WeightHandle handle, const NextUse& next_use) {
   return list_.address(handle) || tickets_.contains(handle) || start(handle, next_use, PartNeed::ahead);
 }
 
-bool WeightStore::fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel) {
-  std::unique_lock lock(mutex_);
-  if (list_.address(handle)) return true;
+/// Of a part that is not there, as fetch_now().
+bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, std::unique_lock<std::mutex>& lock,
+                               const CancellationToken& cancel) {
   if (tickets_.contains(handle)) {
     readers_->hurry(handle);
     return true;
   }
   if (start(handle, next_use, PartNeed::now)) return true;
-  const auto begin = std::chrono::steady_clock::now();
   changed_.wait_for(lock, kPoll);
-  counters_.stall_seconds += seconds_since(begin);
   cancel.check();
   return false;
+}
+
+bool WeightStore::fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel) {
+  std::unique_lock lock(mutex_);
+  if (list_.address(handle)) return true;
+  const auto begin = std::chrono::steady_clock::now();
+  const bool has_slot = fetch_locked(handle, next_use, lock, cancel);
+  if (!has_slot) counters_.stall_seconds += seconds_since(begin);
+  return has_slot;
 }
 
 void WeightStore::drop_waiting() {
@@ -236,13 +243,7 @@ void WeightStore::hold(WeightHandle handle, const NextUse& next_use, const Cance
   const bool waits = !list_.address(handle);
   while (!list_.address(handle)) {
     const bool joins = tickets_.contains(handle);
-    if (!joins && !start(handle, next_use, PartNeed::now)) {
-      // All slots are pinned or being read: until one is not.
-      changed_.wait_for(lock, kPoll);
-      cancel.check();
-      continue;
-    }
-    readers_->hurry(handle);
+    if (!fetch_locked(handle, next_use, lock, cancel)) continue;
     const std::shared_ptr<Ticket> ticket = tickets_.at(handle);
     while (!changed_.wait_for(lock, kPoll, [&] { return ticket->done; })) cancel.check();
     // What failed before anybody asked may be there now.

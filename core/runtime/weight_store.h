@@ -93,7 +93,7 @@ class WeightStore {
   /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who holds one of these
   /// parts at the same time asks for it again.
   void drop_waiting();
-  /// Waits until the part is there, and pins it. Throws what reading it failed with, and as the token says.
+  /// Waits until the part is there, for a slot too if it has none, and pins it. Throws what reading it failed with, and as the token says.
   void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
   bool ready(WeightHandle handle) const { return loaded(handle); }
   /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
@@ -124,6 +124,7 @@ class WeightStore {
   void load_dense(WeightHandle handle, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void check_budget_locked() const;
   bool start(WeightHandle handle, const NextUse& next_use, PartNeed need);
+  bool fetch_locked(WeightHandle handle, const NextUse& next_use, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void read_part(WeightHandle handle);
 
   Device& device_;
