@@ -123,6 +123,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   verify_tokens(work, *plan, r, progress);
   if (plan->states.planned_bytes > 0) r.states = plan->states;
   r.weights_read = plan->timed.mean();
+  warn_of_lost_events(*plan, r.warnings);
   tell_of_budget(s, r.weight_budget, r.warnings);
   r.session_run = recording.finish(to_json(r));
   return result;

@@ -224,7 +224,8 @@ class Optimization {
     };
     if (session.open() || !optimized().program->guards.empty()) run_over_data(s_, optimized(), "recording", execute, progress_, add);
     tell_of_guards(optimized(), r);
-    set_memory_at_end(optimized(), r);
+    set_figures_at_end(optimized(), r);
+    if (plans_.final_plan != kNoPlan) warn_of_lost_events(*baseline_, r.warnings);
     tell_of_budget(s_, r.weight_budget, r.warnings);
     if (r.verified->passed && s_.model->changed_files)
       for (std::string& change : s_.model->changed_files()) r.warnings.push_back(std::move(change) + ", after it was verified");

@@ -187,7 +187,7 @@ class Run {
   void verify() {
     RunSummaryFigures& r = *result_;
     r.verified = stormcell::verify(work_, *plan_, nullptr, verify_options(s_), progress_);
-    set_memory_at_end(*plan_, r);
+    set_figures_at_end(*plan_, r);
   }
 
   Workload& work_;

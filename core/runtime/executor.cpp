@@ -258,6 +258,7 @@ void Executor::read_status(const StatusArea& came, ExecutionResult& result) {
     if (result.guard_misses[g] > 0) missed_[g] = true;
   result.not_replayed.assign(came.not_replayed.begin(), came.not_replayed.end());
   result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
+  result.lost_events = came.status->lost_events;
 }
 
 void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& options) const {
@@ -370,14 +371,5 @@ std::set<WeightHandle> Executor::spared_weights() const {
       if (!needed.contains(handle)) spared.insert(handle);
   return spared;
 }
-
-int64_t Executor::bytes_of(const std::set<WeightHandle>& handles) const {
-  int64_t bytes = 0;
-  for (const WeightHandle handle : handles) bytes += weights_.bytes(handle);
-  return bytes;
-}
-
-int64_t Executor::weight_bytes() const { return bytes_of(needed_weights()); }
-int64_t Executor::unloaded_weight_bytes() const { return bytes_of(spared_weights()); }
 
 }  // namespace stormcell

@@ -61,7 +61,6 @@ class StateStore {
   /// Bytes of pages that sequences hold, and of all pages that are allocated.
   int64_t used_bytes() const { return used_; }
   int64_t bytes() const;
-  int64_t sequences() const { return static_cast<int64_t>(sequences_.size()); }
 
  private:
   struct Pages {

@@ -58,9 +58,7 @@ class Maker {
   }
 
  private:
-  WeightInfo info(const Recipe& r) const {
-    return info_of(r, [&](std::string_view name) { return stored_.find(name); });
-  }
+  WeightInfo info(const Recipe& r) const { return info_of(r, stored_); }
 
   /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
   std::optional<Made> view(const Recipe& r) const {
@@ -247,7 +245,7 @@ class RecipeWeights final : public WeightSource {
     const std::lock_guard lock(mutex_);
     if (const auto at = known_.find(text); at != known_.end()) return at->second;
     Known known{parse_recipe(text, "weight"), {}};
-    known.info = info_of(known.recipe, [&](std::string_view name) { return stored_->find(name); });
+    known.info = info_of(known.recipe, *stored_);
     known.info.name = text;
     return known_.emplace(std::string(text), std::move(known)).first->second;
   }

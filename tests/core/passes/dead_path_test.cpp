@@ -73,21 +73,21 @@ class DeadPathTest : public QObject {
     EmulatedDevice emulated(2);
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       Plan optimised(*device, result.graph, from);
-      const int64_t unloaded = optimised.executor().unloaded_weight_bytes(), loaded = optimised.executor().weight_bytes();
+      const int64_t unloaded = optimised.spared_bytes(), loaded = optimised.needed_bytes();
       QVERIFY(unloaded > 0);
       ExecutionResult came = check_answer(*device, from, optimised, with_labels(from, "moe.labels", {1, 0, 0}));
       QCOMPARE(came.guard_hits, std::vector<int32_t>{1});
       QCOMPARE(came.guard_misses, std::vector<int32_t>{0});
       QCOMPARE(came.late_loads, int64_t{0});
-      QCOMPARE(optimised.executor().unloaded_weight_bytes(), unloaded);
+      QCOMPARE(optimised.spared_bytes(), unloaded);
 
       const CaseInputs missing = with_labels(from, "moe.labels", {1, 3, 0});
       came = check_answer(*device, from, optimised, missing);
       QCOMPARE(came.guard_hits, std::vector<int32_t>{0});
       QCOMPARE(came.guard_misses, std::vector<int32_t>{1});
       QCOMPARE(came.late_loads, int64_t{1});
-      QCOMPARE(optimised.executor().unloaded_weight_bytes(), int64_t{0});
-      QVERIFY(optimised.executor().weight_bytes() > loaded);
+      QCOMPARE(optimised.spared_bytes(), int64_t{0});
+      QVERIFY(optimised.needed_bytes() > loaded);
 
       came = check_answer(*device, from, optimised, missing);
       QCOMPARE(came.guard_misses, std::vector<int32_t>{1});
@@ -155,7 +155,7 @@ class DeadPathTest : public QObject {
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       Plan optimised(*device, result.graph, from);
       // What the inner router's dead experts read stands in two fallbacks, and stays unloaded none the less.
-      QVERIFY(optimised.executor().unloaded_weight_bytes() >= static_cast<int64_t>(inner_dead) * 2 * 12 * 8 * 4);
+      QVERIFY(optimised.spared_bytes() >= static_cast<int64_t>(inner_dead) * 2 * 12 * 8 * 4);
       QCOMPARE(check_answer(*device, from, optimised, usual).late_loads, int64_t{0});
       // Nobody comes to the inner router: its guard holds.
       ExecutionResult came = check_answer(*device, from, optimised, with_labels(from, "outer.labels", {0}));
@@ -248,7 +248,7 @@ class DeadPathTest : public QObject {
     QCOMPARE(result.parameters.at("moe"), std::string("0,1,3"));
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);
-    QVERIFY(optimised.executor().unloaded_weight_bytes() > 0);
+    QVERIFY(optimised.spared_bytes() > 0);
     QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2})).guard_misses, std::vector<int32_t>{0});
     QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2, 1})).late_loads, int64_t{1});
   }
@@ -393,7 +393,7 @@ class DeadPathTest : public QObject {
     QCOMPARE(count_nodes(result.graph, "guard"), size_t{2});
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);
-    QVERIFY(optimised.executor().unloaded_weight_bytes() > 0);
+    QVERIFY(optimised.spared_bytes() > 0);
     QCOMPARE(check_answer(device, from, optimised, usual).late_loads, int64_t{0});
     const ExecutionResult came = check_answer(device, from, optimised, with_labels(from, "moe.labels", {1, 2}));
     QCOMPARE(sum(came.guard_misses), int64_t{2});

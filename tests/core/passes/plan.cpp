@@ -41,6 +41,12 @@ const ExecutionResult& Plan::run(const CaseInputs& inputs) {
 }
 const ExecutionResult& Plan::run_silently(const CaseInputs& inputs) { return run(inputs, {}); }
 
+int64_t Plan::bytes_of(const std::set<WeightHandle>& handles) const {
+  int64_t bytes = 0;
+  for (const WeightHandle handle : handles) bytes += store_.bytes(handle);
+  return bytes;
+}
+
 std::string difference(const std::vector<OutputValue>& a, const std::vector<OutputValue>& b) {
   if (a.size() != b.size()) return "another number of outputs";
   for (size_t i = 0; i < a.size(); ++i) {
