@@ -119,7 +119,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   }
   generated.finish();
   r.routing = router_figures(recording.profile());
-  s.budget.set_peak(peak_resident_memory());
+  s.budget.end_readings(peak_resident_memory());
   verify_tokens(work, *plan, r, progress);
   if (plan->states.planned_bytes > 0) r.states = plan->states;
   r.weights_read = plan->timed.mean();

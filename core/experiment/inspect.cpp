@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/configuration/plan_config.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "core/experiment/devices.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/formats/file_text.h"
@@ -153,7 +153,7 @@ std::shared_ptr<const Graph> configured(const Model& model, std::shared_ptr<cons
               "make one for this model: optimize --config-out FILE");
   if (config.phase != options.phase)
     bad_input(options.config_name, "was found for --phase " + config.phase + ", not for " + options.phase, "use --phase " + config.phase);
-  if (const std::optional<DType> dtype = parse_dtype(config.dtype); dtype && *dtype != model.dtype) graph = convert_weights(*graph, *dtype);
+  if (const std::optional<DType> dtype = parse_dtype(config.dtype); dtype && *dtype != model.dtype) graph = in_format(*graph, *dtype);
   // Those of the command line stand above the configuration's.
   graph = annotated(annotated(std::move(graph), config.annotations, options.config_name), options.annotations, "--annotate");
   const DeviceInfo device = open_device(devices().front().name, {})->info();

@@ -34,7 +34,7 @@ class Optimization {
     s_.budget.restart();
     profile();
     find_plan();
-    s_.budget.set_peak(peak_resident_memory());
+    s_.budget.end_readings(peak_resident_memory());
     verify();
     set_gains();
     gains_.tell(result_->passes, result_->warnings);

@@ -180,7 +180,7 @@ class Run {
     RunSummaryFigures& r = *result_;
     MeasuredPlan plan{*plan_, latency_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
-    s_.budget.set_peak(peak_resident_memory());
+    s_.budget.end_readings(peak_resident_memory());
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
   }
 

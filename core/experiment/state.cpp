@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "core/experiment/memory_check.h"
 #include "core/experiment/plan_graphs.h"
 #include "core/machine/memory.h"
@@ -37,7 +37,7 @@ std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) cons
 }
 
 std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {
-  if (dtype != model->dtype) stored = convert_weights(*stored, dtype);
+  if (dtype != model->dtype) stored = in_format(*stored, dtype);
   return annotated(std::move(stored), options.annotations, "--annotate");
 }
 

@@ -200,7 +200,7 @@ class WeightBudgetTest : public QObject {
     store.hold(part, [](WeightHandle) { return 0; }, {});
     store.unpin({part});
     meter.add_execution();
-    meter.set_peak(peak_resident_memory());
+    meter.end_readings(peak_resident_memory());
     const BudgetFigures f = *meter.figures(0);
     QVERIFY2(f.peak_bytes > before + (int64_t{32} << 20), (std::to_string(f.peak_bytes) + " " + std::to_string(before)).c_str());
     // What is held later, to verify what ran, is part of neither.
@@ -213,7 +213,7 @@ class WeightBudgetTest : public QObject {
     QCOMPARE(later.held_bytes, f.held_bytes);
     QCOMPARE(later.peak_bytes, f.peak_bytes);
     // And of two readings of the same memory none says less at any time than the other says at one.
-    meter.set_peak(1);
+    meter.end_readings(1);
     QVERIFY(meter.figures(0)->peak_bytes == f.held_bytes || f.held_counted != "process");
   }
 
