@@ -1,11 +1,11 @@
 // What a plan says beside what it computes: in the text form, by name, and refused where nothing could be meant.
 #include "core/graph/annotations.h"
 
-#include "core/base/error.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "core/oracle/oracle.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/random_annotations.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -38,22 +38,13 @@ const char* const kAnnotated =
     "%y : f32 tokens [4] = linear(%h, %b) @kernel=linear.panels\n"
     "output y = %y\n";
 
-template <class Call>
-std::string complaint(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.exit_code() == 2 ? e.what() : "another exit code";
-  }
-  return "none";
-}
 std::string complaint_about(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
-  return complaint([&] { parse_graph(text, "g"); });
+  return bad_input_complaint([&] { parse_graph(text, "g"); });
 }
 std::string refusal(const std::string& annotation) {
   Graph graph = parse_graph(kPlain, "g");
-  return complaint([&] { annotate(graph, annotation, "--annotate"); });
+  return bad_input_complaint([&] { annotate(graph, annotation, "--annotate"); });
 }
 
 /// Every rule of outputs: a guard whose bodies yield what is made in them.

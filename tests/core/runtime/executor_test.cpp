@@ -8,6 +8,7 @@
 #include "core/cpu/cpu_device.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/many_turns.h"
 #include "tests/testing/random_graph.h"
@@ -15,16 +16,6 @@
 
 namespace stormcell::testing {
 namespace {
-
-template <class F>
-std::string complaint(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 /// Once it is told to, its next submission fails when it stands on the stream.
 class GivingOut final : public EmulatedDevice {

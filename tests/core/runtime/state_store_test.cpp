@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "core/base/error.h"
 #include "core/runtime/device.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
@@ -18,15 +18,6 @@ StateKey two_states() { return {{{"k", DType::f32, 3}, {"v", DType::f32, 5}}}; }
 struct Expected {
   std::vector<int32_t> rows;
 };
-
-std::string complaint(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
-}
 
 /// The pages of one sequence as the table gives them.
 StateRows rows_of(const std::vector<uint64_t>& table, const StateKey& key, size_t state, int64_t pages) {
@@ -120,7 +111,7 @@ class StateStoreTest : public QObject {
     store.set_place(s, 10);
     StateKey turned = key, wide = key, rounded = key, fewer = key, more = key, paged = key;
     std::swap(turned.states[0], turned.states[1]);
-    QCOMPARE(refusal(turned), std::string("none"));
+    QCOMPARE(refusal(turned), std::string());
     wide.states[1].width = 6;
     QCOMPARE(refusal(wide),
              "states of a sequence: are those of another plan: v is f32 [5], 64 rows a page, this plan's f32 [6], 64 rows a page" + advice);
@@ -139,7 +130,7 @@ class StateStoreTest : public QObject {
     // What a refusal leaves is what was there; a sequence without rows is anybody's.
     QCOMPARE(store.place(s), 10);
     store.set_place(s, 0);
-    QCOMPARE(refusal(wide), std::string("none"));
+    QCOMPARE(refusal(wide), std::string());
     QCOMPARE(complaint([&] { store.set_place(s, 65); }), "sequence 0: expected at most 64 rows of k, got 65");
     store.close(s);
     QCOMPARE(complaint([&] { store.place(s); }), std::string("sequence 0: is not open"));
