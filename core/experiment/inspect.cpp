@@ -173,7 +173,7 @@ void set_budget(const Model& model, std::shared_ptr<const Graph> graph, ModelStr
   WeightStore store(*device, model.weights, int64_t{1} << 62);
   const Bindings bounds = typical_case(model, *graph);
   device->layout_of(std::make_shared<const Program>(lower(std::move(graph))), store, {bounds});
-  s.branch_bytes = store.counters().part_bytes;
+  s.expert_bytes = store.counters().branch_weight_bytes;
   s.least_budget = store.least_budget();
 }
 

@@ -56,7 +56,7 @@ void Experiment::State::request_weights(const std::shared_ptr<const Graph>& g, i
 
 PassInput Experiment::State::pass_input(const Graph& g, const LoadProfile& profile) const {
   PassInput input{g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
-  for (const WeightHandle part : store->parts()) input.read_on_demand.insert(store->key(part).tensor);
+  for (const WeightHandle part : store->parts()) input.parts.insert(store->key(part).tensor);
   return input;
 }
 PassInput Experiment::State::pass_input(const Graph& g) const {

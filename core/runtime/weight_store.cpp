@@ -292,7 +292,7 @@ WeightCounters WeightStore::counters() const {
   const std::lock_guard lock(mutex_);
   WeightCounters now = counters_;
   now.budget = budget_;
-  now.part_bytes = list_.part_bytes();
+  now.branch_weight_bytes = list_.branch_weight_bytes();
   now.slot_bytes = slots_.bytes();
   now.resident_bytes = slots_.resident_bytes();
   now.evictions = slots_.evictions();

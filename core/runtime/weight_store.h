@@ -34,14 +34,14 @@ namespace stormcell {
 struct WeightCounters {
   int64_t dense_bytes = 0;  ///< loaded for good
   // Under a budget:
-  int64_t budget = 0;          ///< 0: none
-  int64_t part_bytes = 0;      ///< all parts that plans asked for
-  int64_t pinned_bytes = 0;    ///< of these kept for good, of the budget (resident_parts.h)
-  int64_t slot_bytes = 0;      ///< allocated for the others
-  int64_t resident_bytes = 0;  ///< parts that are there now
-  int64_t reads = 0;           ///< parts that were read
-  int64_t bytes_read = 0;      ///< of them, as the source stores them; 0 where it draws them
-  int64_t bytes_filled = 0;    ///< of slots that they were laid out in
+  int64_t budget = 0;               ///< 0: none
+  int64_t branch_weight_bytes = 0;  ///< that plans asked for: parts, and what is pinned
+  int64_t pinned_bytes = 0;         ///< of these kept for good, of the budget (resident_parts.h)
+  int64_t slot_bytes = 0;           ///< allocated for the others
+  int64_t resident_bytes = 0;       ///< parts that are there now
+  int64_t reads = 0;                ///< parts that were read
+  int64_t bytes_read = 0;           ///< of them, as the source stores them; 0 where it draws them
+  int64_t bytes_filled = 0;         ///< of slots that they were laid out in
   int64_t evictions = 0;
   double stall_seconds = 0;  ///< that somebody waited for a part
 };

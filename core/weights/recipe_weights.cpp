@@ -66,7 +66,7 @@ class Maker {
     if (!at) return {};
     WeightInfo to = info(r);
     const int64_t bytes = to.bytes();
-    return Made{std::move(to), stored_.part(*at->tensor, at->first, bytes)};
+    return Made{std::move(to), stored_.range(*at->tensor, at->first, bytes)};
   }
 
   Made index(const Recipe& r) const {
@@ -231,8 +231,8 @@ class RecipeWeights final : public WeightSource {
   int64_t stored_bytes(std::string_view text) const override {
     return looks_like_recipe(text) ? bytes_stored_of(known_as(text).recipe, *stored_) : stored_->stored_bytes(text);
   }
-  std::shared_ptr<const std::byte> part(std::string_view text, int64_t first, int64_t count) const override {
-    return looks_like_recipe(text) ? WeightSource::part(text, first, count) : stored_->part(text, first, count);
+  std::shared_ptr<const std::byte> range(std::string_view text, int64_t first, int64_t count) const override {
+    return looks_like_recipe(text) ? WeightSource::range(text, first, count) : stored_->range(text, first, count);
   }
 
  private:

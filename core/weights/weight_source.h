@@ -35,8 +35,8 @@ class WeightSource {
   virtual std::shared_ptr<const std::byte> bytes(std::string_view name) const = 0;
   /// Bytes held at most from the call of bytes() until its last handle goes: the weight, and what it is made from.
   virtual int64_t bytes_while_read(std::string_view name) const { return find(name)->bytes(); }
-  /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a part alone does.
-  virtual std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, [[maybe_unused]] int64_t count) const {
+  /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a range alone does.
+  virtual std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, [[maybe_unused]] int64_t count) const {
     const std::shared_ptr<const std::byte> whole = bytes(name);
     return {whole, whole.get() + first};
   }

@@ -323,14 +323,14 @@ class DeadPathTest : public QObject {
         part->batches = 1, part->cells = std::accumulate(part->load.begin(), part->load.end(), int64_t{0});
       for (size_t b = 0; b < prompt.size(); ++b) all.load.push_back(prompt[b] + turns[b]);
       all.cells = of_prompt.cells + of_turns.cells, all.batches = 2;
-      all.parts = {of_prompt, of_turns};
+      all.prompt_and_turns = {of_prompt, of_turns};
       PassInput input = pass_input(from.graph, profile);
       input.options = options;
       return dead_path().run(input);
     };
     // One cell of 100 in all is one of 10 in turns, where the guard would miss.
     QCOMPARE(told_apart({45, 0, 45, 0}, {9, 1, 0, 0}, {{"max-share", "0.05"}}).parameters.at("moe"), std::string("3"));
-    profile.routers["moe"].parts.clear();
+    profile.routers["moe"].prompt_and_turns.clear();
     PassInput together = pass_input(from.graph, profile);
     together.options = {{"max-share", "0.05"}};
     QCOMPARE(dead_path().run(together).parameters.at("moe"), std::string("1,3"));
@@ -347,7 +347,7 @@ class DeadPathTest : public QObject {
     QVERIFY2(!contains(result.reason, "not applied"), result.reason.c_str());
   }
 
-  void under_a_budget_it_says_that_nothing_read_on_demand_is_spared() {
+  void under_a_budget_it_says_that_no_part_is_spared() {
     const RandomCase from = labelled_mixture();
     const CaseInputs usual = with_labels(from, "moe.labels", {0, 1});
     const LoadProfile profile = profile_of(from, {usual});
@@ -355,7 +355,7 @@ class DeadPathTest : public QObject {
     constexpr int64_t kBudget = 1 << 20;
     Plan plain(device, from.graph, from, kBudget);
     PassInput input = pass_input(from.graph, profile);
-    for (const WeightHandle part : plain.store().parts()) input.read_on_demand.insert(plain.store().key(part).tensor);
+    for (const WeightHandle part : plain.store().parts()) input.parts.insert(plain.store().key(part).tensor);
     const PipelineResult found = run_passes(input, {{&dead_path(), {}}});
     const PassResult& result = found.outcomes.at(0).cumulative;
     QCOMPARE(result.reason, std::string("2 branches of 1 router got no cells; none of their weights is spared: 1.5 KiB are read only when "
@@ -368,9 +368,9 @@ class DeadPathTest : public QObject {
     QCOMPARE(with.bytes_read, without.bytes_read);
     QCOMPARE(with.slot_bytes, without.slot_bytes);
     QCOMPARE(with.dense_bytes, without.dense_bytes);
-    QVERIFY(without.bytes_read > 0 && without.bytes_read < without.part_bytes);
+    QVERIFY(without.bytes_read > 0 && without.bytes_read < without.branch_weight_bytes);
     // What is not read on demand is spared as ever.
-    input.read_on_demand.erase(std::prev(input.read_on_demand.end()));
+    input.parts.erase(std::prev(input.parts.end()));
     const PassResult half = dead_path().run(input);
     QVERIFY2(contains(half.reason, "got no cells; 384 B of weights are loaded only if a guard misses; 1.1 KiB are read only when cells go"),
              half.reason.c_str());

@@ -167,7 +167,7 @@ class BudgetTest : public QObject {
         const std::string why = difference(plain.result, ran.result);
         QVERIFY2(why.empty(), (c.name + ": " + why).c_str());
         QVERIFY(ran.counters.pinned_bytes > 0 && ran.counters.pinned_bytes + ran.counters.slot_bytes <= with.least);
-        QCOMPARE(ran.counters.part_bytes, streamed.counters.part_bytes);
+        QCOMPARE(ran.counters.branch_weight_bytes, streamed.counters.branch_weight_bytes);
         // Those of a fallback are read when its guard misses, if it does.
         std::map<std::string, int64_t> reads = counted->take();
         int64_t read = 0;
