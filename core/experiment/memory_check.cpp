@@ -58,7 +58,7 @@ int64_t weights_to_come(const WeightStore& store, const auto& handles) {
   std::vector<WeightHandle> missing;
   int64_t bytes = 0;
   for (const WeightHandle handle : handles) {
-    if (store.loaded(handle)) continue;
+    if (store.is_loaded(handle)) continue;
     missing.push_back(handle);
     bytes += store.bytes(handle);
   }

@@ -143,7 +143,7 @@ class Executor {
   std::vector<DeviceAddress> table_;        // of weights, as the device has it
   uint64_t table_version_ = 0;
   DeviceAddress table_at_;
-  std::vector<WeightHandle> pinned_;  // parts that the submission may use
+  std::vector<WeightHandle> in_use_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
   std::vector<std::byte> status_, records_;
   IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them

@@ -89,7 +89,7 @@ bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need
 
 void PartSlots::fill(WeightHandle handle) {
   list_.set_address(handle, slot_address(handle));
-  resident_ += list_[handle].bytes;
+  ready_bytes_ += list_[handle].bytes;
   touch(handle);
 }
 
@@ -97,16 +97,16 @@ void PartSlots::leave(WeightHandle handle) {
   if (!has_slot(handle)) return;
   slot_of(handle).holds = kNone;
   part(handle).slot = -1;
-  if (list_.address(handle)) resident_ -= list_[handle].bytes;
+  if (list_.address(handle)) ready_bytes_ -= list_[handle].bytes;
   list_.set_address(handle, {});
 }
 
-void PartSlots::pin_ready(std::vector<WeightHandle>& pinned) {
+void PartSlots::begin_use_of_ready(std::vector<WeightHandle>& in_use) {
   for (const SlotsOfClass& of : of_class_)
     for (const Slot& slot : of.all) {
       if (slot.holds == kNone || !list_.address(slot.holds)) continue;
-      pinned.push_back(slot.holds);
-      ++parts_[slot.holds].pins;
+      in_use.push_back(slot.holds);
+      ++parts_[slot.holds].users;
     }
 }
 

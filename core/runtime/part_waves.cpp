@@ -73,7 +73,7 @@ WeightHandle PartWaves::first_missing() const {
   bool some_came = false;
   for_each_wanted([&](const PartSite& site, const PartUse& part) {
     if (site.step != at_) return false;
-    if (weights_.ready(part.handle)) {
+    if (weights_.is_loaded(part.handle)) {
       some_came = true;
       return false;
     }
@@ -86,7 +86,7 @@ WeightHandle PartWaves::first_missing() const {
 void PartWaves::read_ahead(const WeightStore::NextUse& use) {
   int64_t left = ahead_;
   for_each_wanted([&](const PartSite&, const PartUse& part) {
-    return weights_.ready(part.handle) || (weights_.fetch_ahead(part.handle, use) && --left > 0);
+    return weights_.is_loaded(part.handle) || (weights_.fetch_ahead(part.handle, use) && --left > 0);
   });
 }
 
@@ -103,7 +103,7 @@ void PartWaves::report_if_long(const Progress& progress) const {
     progress.report("reading weights, MiB", (weights_.counters().bytes_filled - read_before_) >> 20, 0);
 }
 
-void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& pinned) {
+void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& in_use) {
   hear(came);
   const WeightStore::NextUse use = [this](WeightHandle handle) { return next_use(handle); };
   for_each_wanted([&](const PartSite&, const PartUse& part) {
@@ -123,10 +123,10 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
   read_ahead(use);
   if (missing == kNone) return;
   report_if_long(progress);
-  pinned.reserve(pinned.size() + 1);  // what is pinned must be told
+  in_use.reserve(in_use.size() + 1);  // what is in use must be told
   // It has a slot, unless its reading failed or was dropped meanwhile: then hold() waits for another.
   weights_.hold(missing, use, progress.cancel);
-  pinned.push_back(missing);
+  in_use.push_back(missing);
 }
 
 }  // namespace stormcell

@@ -104,8 +104,9 @@ class WeightBudgetTest : public QObject {
       if (profile) run.session = path("timed.storm");
       const auto came = Experiment::open(o)->run(run);
       const BudgetFigures& b = *came->weight_budget;
-      QVERIFY2(b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0,
-               fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
+      QVERIFY2(
+          b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0,
+          fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
       const double timed = static_cast<double>(b.measured_reads) / static_cast<double>(b.measured_executions),
                    others = static_cast<double>(b.reads - b.measured_reads) / static_cast<double>(b.executions - b.measured_executions);
       QVERIFY2(timed > 0.6 * others, (std::to_string(timed) + " " + std::to_string(others)).c_str());
@@ -198,7 +199,7 @@ class WeightBudgetTest : public QObject {
     const int64_t before = peak_resident_memory();
     BudgetMeter meter(store);
     store.hold(part, [](WeightHandle) { return 0; }, {});
-    store.unpin({part});
+    store.end_use({part});
     meter.add_execution();
     meter.end_readings(peak_resident_memory());
     const BudgetFigures f = *meter.figures(0);

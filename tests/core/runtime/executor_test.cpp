@@ -62,7 +62,7 @@ int64_t least_budget(const RandomCase& c) {
 int64_t evicted_by_others(WeightStore& store) {
   const int64_t before = store.counters().evictions;
   for (const WeightHandle wanted : store.parts())
-    if (!store.ready(wanted)) store.fetch_ahead(wanted, [&](WeightHandle handle) { return handle == wanted ? 0 : 1; });
+    if (!store.is_loaded(wanted)) store.fetch_ahead(wanted, [&](WeightHandle handle) { return handle == wanted ? 0 : 1; });
   return store.counters().evictions - before;
 }
 

@@ -66,7 +66,7 @@ struct Parts {
   }
   void use(int part, const WeightStore::NextUse& next) {
     store.hold(handles[static_cast<size_t>(part)], next, {});
-    store.unpin({handles[static_cast<size_t>(part)]});
+    store.end_use({handles[static_cast<size_t>(part)]});
   }
   cpu::CpuDevice device{1};
   std::shared_ptr<NumberedWeights> source;

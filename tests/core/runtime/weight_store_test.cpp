@@ -87,7 +87,7 @@ class WeightStoreTest : public QObject {
         p.use(part, [&](WeightHandle handle) { return next_of(static_cast<int>(handle)); });
         for (int i = 0; i < parts; ++i) {
           const bool expected = std::find(there.begin(), there.end(), i) != there.end();
-          QVERIFY2(p.store.ready(p.handles[static_cast<size_t>(i)]) == expected,
+          QVERIFY2(p.store.is_loaded(p.handles[static_cast<size_t>(i)]) == expected,
                    qPrintable(QString("seed %1, turn %2, part %3").arg(seed).arg(turn).arg(i)));
         }
       }
@@ -96,7 +96,7 @@ class WeightStoreTest : public QObject {
       QCOMPARE(c.evictions, evictions);
       QCOMPARE(c.bytes_read, reads * kPart);
       QCOMPARE(c.bytes_filled, reads * kPart);
-      QCOMPARE(c.resident_bytes, static_cast<int64_t>(there.size()) * kPart);
+      QCOMPARE(c.ready_bytes, static_cast<int64_t>(there.size()) * kPart);
       QCOMPARE(c.slot_bytes, slot_count * kPart);
     }
   }
@@ -124,10 +124,10 @@ class WeightStoreTest : public QObject {
     QCOMPARE(p.source->reads.load(), 1);
     QCOMPARE(first_value(p.store.address(p.handles[1])), 1.0f);
     QVERIFY(p.store.counters().stall_seconds > 0);
-    p.store.unpin(std::vector<WeightHandle>(6, p.handles[1]));
+    p.store.end_use(std::vector<WeightHandle>(6, p.handles[1]));
   }
 
-  void many_threads_find_what_they_pinned() {
+  void many_threads_find_what_they_use() {
     Parts p(12, 7);
     std::atomic<int> wrong = 0;
     std::vector<std::thread> threads;
@@ -140,23 +140,23 @@ class WeightStoreTest : public QObject {
           if (random.chance(0.3)) p.store.fetch_ahead(p.handles[static_cast<size_t>((part + 1) % 12)], next);
           p.store.hold(p.handles[static_cast<size_t>(part)], next, {});
           wrong += first_value(p.store.address(p.handles[static_cast<size_t>(part)])) != static_cast<float>(part);
-          p.store.unpin({p.handles[static_cast<size_t>(part)]});
+          p.store.end_use({p.handles[static_cast<size_t>(part)]});
         }
       });
     for (std::thread& t : threads) t.join();
     QCOMPARE(wrong.load(), 0);
     const WeightCounters c = p.store.counters();
-    QVERIFY(c.resident_bytes <= c.slot_bytes);
+    QVERIFY(c.ready_bytes <= c.slot_bytes);
     QVERIFY(c.reads > 12 && c.evictions >= c.reads - 7 - 1);
   }
 
-  void what_is_pinned_stays() {
+  void what_is_in_use_stays() {
     Parts p(4, 2);
     p.store.hold(p.handles[0], p.cyclic_after(0), {});
     for (int i = 1; i < 4; ++i) p.use(i, p.cyclic_after(i));
-    QVERIFY(p.store.ready(p.handles[0]));
+    QVERIFY(p.store.is_loaded(p.handles[0]));
     QCOMPARE(p.source->reads.load(), 4);
-    p.store.unpin({p.handles[0]});
+    p.store.end_use({p.handles[0]});
     // Reading ahead takes no slot of what is used before.
     QVERIFY(!p.store.fetch_ahead(p.handles[2], [](WeightHandle handle) { return handle == WeightHandle(2) ? 9 : 1; }));
     QVERIFY(p.store.fetch_ahead(p.handles[2], [](WeightHandle handle) { return handle == WeightHandle(2) ? 1 : 9; }));
@@ -171,7 +171,7 @@ class WeightStoreTest : public QObject {
       QVERIFY(kind == ErrorKind::failed);
     }
     QCOMPARE(p.store.counters().reads, int64_t{0});
-    QCOMPARE(p.store.counters().resident_bytes, int64_t{0});
+    QCOMPARE(p.store.counters().ready_bytes, int64_t{0});
     p.source->broken = false;
     for (int i = 0; i < 3; ++i) p.use(i, p.cyclic_after(i));
     QCOMPARE(p.store.counters().reads, int64_t{3});
@@ -207,7 +207,7 @@ class WeightStoreTest : public QObject {
     QVERIFY(!complaint([&] { p.store.fetch_now(p.handles[2], p.cyclic_after(0), cancelled); }, &kind).empty());
     QVERIFY(kind == ErrorKind::interrupted);
     p.source->open();
-    while (!p.store.ready(p.handles[0]) || !p.store.ready(p.handles[1])) std::this_thread::yield();
+    while (!p.store.is_loaded(p.handles[0]) || !p.store.is_loaded(p.handles[1])) std::this_thread::yield();
     // Nothing has given way to it so far.
     QCOMPARE(p.store.counters().evictions, int64_t{0});
     QVERIFY(now());
@@ -225,7 +225,7 @@ class WeightStoreTest : public QObject {
     p.source->open();
     for (int i = 0; i < kWeightReaders; ++i) p.use(i, p.cyclic_after(i));
     QCOMPARE(p.source->reads.load(), kWeightReaders);
-    QCOMPARE(p.store.counters().resident_bytes, kWeightReaders * kPart);
+    QCOMPARE(p.store.counters().ready_bytes, kWeightReaders * kPart);
     // And who asks gets it.
     p.use(7, p.cyclic_after(7));
     QCOMPARE(p.source->reads.load(), kWeightReaders + 1);
@@ -237,21 +237,21 @@ class WeightStoreTest : public QObject {
     CancellationToken cancel;
     cancel.cancel();
     ErrorKind kind{};
-    // More slots than there are, while one is pinned.
+    // More slots than there are, while one is in use.
     Parts unlike(2, 4);
     unlike.store.hold(unlike.handles[0], unlike.cyclic_after(0), {});
     for (int i = 0; i < 2; ++i) unlike.store.request({std::to_string(i), "plain_f32", DType::f32}, {"other", i});
     QVERIFY(!complaint([&] { unlike.store.arrange(cancel); }, &kind).empty());
     QVERIFY(kind == ErrorKind::interrupted);
-    unlike.store.unpin({unlike.handles[0]});
+    unlike.store.end_use({unlike.handles[0]});
     // One that nobody may take away.
     QCOMPARE(p.store.request({"0", "plain", DType::f32}), p.handles[0]);
     kind = {};
     QVERIFY(!complaint([&] { p.store.load(p.handles[0], cancel); }, &kind).empty());
     QVERIFY(kind == ErrorKind::interrupted);
-    p.store.unpin({p.handles[0]});
+    p.store.end_use({p.handles[0]});
     p.store.load(p.handles[0]);
-    QVERIFY(p.store.loaded(p.handles[0]));
+    QVERIFY(p.store.is_loaded(p.handles[0]));
   }
 
   void bytes_of_the_source_are_counted_apart_from_those_of_slots() {
@@ -260,7 +260,7 @@ class WeightStoreTest : public QObject {
     const WeightHandle half = store.request({R"(convert("1", bf16))", "plain", DType::bf16}, {"router", 0});
     store.arrange();
     store.hold(half, [](WeightHandle) { return 0; }, {});
-    store.unpin({half});
+    store.end_use({half});
     QCOMPARE(store.counters().bytes_read, kPart);
     QCOMPARE(store.counters().bytes_filled, kPart / 2);
   }
@@ -291,7 +291,7 @@ class WeightStoreTest : public QObject {
     QVERIFY(store.is_part(one));
     store.arrange();
     store.hold(two, [](WeightHandle) { return 0; }, {});
-    store.unpin({two});
+    store.end_use({two});
     QCOMPARE(ask(1, {"b", 1}), two);
     QCOMPARE(store.request({"2", "plain", DType::f32}), three);
     QVERIFY(store.is_part(one) && !store.is_part(two) && !store.is_part(three));
@@ -299,7 +299,7 @@ class WeightStoreTest : public QObject {
     QCOMPARE(first_value(store.address(two)), 1.0f);
     QCOMPARE(first_value(store.address(three)), 2.0f);
     QCOMPARE(store.counters().dense_bytes, 2 * kPart);
-    QCOMPARE(store.counters().resident_bytes, int64_t{0});
+    QCOMPARE(store.counters().ready_bytes, int64_t{0});
     // Once dense, dense.
     QCOMPARE(ask(1, {"a", 1}), two);
     QVERIFY(!store.is_part(two));
@@ -314,10 +314,10 @@ class WeightStoreTest : public QObject {
     QCOMPARE(store.counters().slot_bytes, int64_t{0});
     store.load(handle);
     std::vector<DeviceAddress> table;
-    std::vector<WeightHandle> pinned;
+    std::vector<WeightHandle> in_use;
     uint64_t version = 0;
-    QVERIFY(store.take(table, pinned, version) && pinned.empty() && table.at(0).value == store.address(handle).value);
-    QVERIFY(!store.take(table, pinned, version));
+    QVERIFY(store.take(table, in_use, version) && in_use.empty() && table.at(0).value == store.address(handle).value);
+    QVERIFY(!store.take(table, in_use, version));
   }
 };
 STORMCELL_TEST(WeightStoreTest)
