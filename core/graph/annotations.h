@@ -51,9 +51,9 @@ class Annotations {
 std::string to_text(const Annotations& annotations);
 
 /// The number format in which a value lies in memory: that of its type unless `storage` says another.
-DType stored_format(const Value& value);
+DType format_in_memory(const Value& value);
 /// The number format in which products hold a weight: that of its type unless `format` says another.
-DType held_format(const Value& weight);
+DType format_in_products(const Value& weight);
 
 /// A weight of a branch stays in memory under a budget (`residency=pinned`) instead of coming and going.
 bool is_pinned(const Value& weight);

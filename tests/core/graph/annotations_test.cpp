@@ -95,10 +95,11 @@ class AnnotationsTest : public QObject {
   }
   void formats_are_those_of_the_type_unless_said_otherwise() {
     const Graph plain = parse_graph(kPlain, "g"), annotated = parse_graph(kAnnotated, "g");
-    const auto stored = [](const Graph& g, const char* name) { return stored_format(g.value(g.find_value(name))); };
-    const auto held = [](const Graph& g, const char* name) { return held_format(g.value(g.find_value(name))); };
-    QVERIFY(stored(plain, "h") == DType::f32 && stored(annotated, "h") == DType::bf16 && stored(annotated, "y") == DType::f32);
-    QVERIFY(held(plain, "a") == DType::bf16 && held(annotated, "a") == DType::f32 && held(annotated, "b") == DType::bf16);
+    const auto in_memory = [](const Graph& g, const char* name) { return format_in_memory(g.value(g.find_value(name))); };
+    const auto in_products = [](const Graph& g, const char* name) { return format_in_products(g.value(g.find_value(name))); };
+    QVERIFY(in_memory(plain, "h") == DType::f32 && in_memory(annotated, "h") == DType::bf16 && in_memory(annotated, "y") == DType::f32);
+    QVERIFY(in_products(plain, "a") == DType::bf16 && in_products(annotated, "a") == DType::f32 &&
+            in_products(annotated, "b") == DType::bf16);
     // The type is what it was.
     QVERIFY(annotated.value(annotated.find_value("h")).type == plain.value(plain.find_value("h")).type);
   }
