@@ -62,7 +62,7 @@ void add_json_option(CLI::App& app, std::string& json) {
 void add_measure_option(CLI::App& app, double& seconds) {
   app.add_option_function<std::string>(
          "--measure-seconds", [&seconds](const std::string& text) { seconds = bounded_number<double>("--measure-seconds", text, {}); },
-         "time for measuring; if the data take longer, batches are drawn at random, each measured at least a few times")
+         "time for measuring: as many batches as fit, drawn at random; under --weight-budget in the data's order; 7 rounds at least")
       ->type_name("SECONDS")
       ->default_str(fmt::format("{}", seconds));
 }

@@ -79,14 +79,14 @@ std::string not_known(const Making& making, const KernelRow& row) {
     const Value& v = making.value(i);
     if (v.kind == ValueKind::weight) {
       const bool is_matrix = v.type.content.size() > 1;
-      if (!(row.knows.formats && is_matrix) && held_format(v) != v.type.dtype)
-        return "holds weight %" + v.name + " in " + std::string(to_text(held_format(v)));
-    } else if (stored_format(v) != v.type.dtype && !(row.knows.bf16_in && i == 0)) {
+      if (!(row.knows.formats && is_matrix) && format_in_products(v) != v.type.dtype)
+        return "holds weight %" + v.name + " in " + std::string(to_text(format_in_products(v)));
+    } else if (format_in_memory(v) != v.type.dtype && !(row.knows.bf16_in && i == 0)) {
       return "reads %" + v.name + " in bf16";
     }
   }
   for (const ValueId v : node.outputs)
-    if (const Value& made = making.graph().value(v); !row.knows.bf16_out && stored_format(made) != made.type.dtype)
+    if (const Value& made = making.graph().value(v); !row.knows.bf16_out && format_in_memory(made) != made.type.dtype)
       return "writes %" + made.name + " in bf16";
   return {};
 }

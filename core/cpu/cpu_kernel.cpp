@@ -33,7 +33,7 @@ WeightHandle Making::plain_weight(size_t index) const { return weight(index, kPl
 WeightHandle Making::f32_weight(size_t index) const { return weight(index, kPlainF32, DType::f32); }
 WeightHandle Making::panel_weight(size_t index, bool precise) const {
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
-  return branch_weight(index, kPanels, held_format(value(index)) == DType::bf16 && !precise ? DType::bf16 : DType::f32);
+  return branch_weight(index, kPanels, format_in_products(value(index)) == DType::bf16 && !precise ? DType::bf16 : DType::f32);
 }
 
 int64_t Making::most_rows(size_t index) const {

@@ -54,8 +54,8 @@ Rows Operands::resolve(OperandId operand) const {
     r.groups.per_parent = each;
     r.groups.parents = each > 0 ? r.rows / each : 0;
   }
-  if (o.slot >= 0) {
-    r.pages = pages_ + o.slot * r.groups.parents * pages_of_sequence_;
+  if (o.paged_index >= 0) {
+    r.pages = pages_ + o.paged_index * r.groups.parents * pages_of_sequence_;
     r.pages_of_parent = pages_of_sequence_;
   }
   return r;

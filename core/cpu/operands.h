@@ -38,7 +38,7 @@ class Operands {
   IdVector<OperandId, DecisionView> decisions_;
   IdVector<OperandId, RaggedView> raggeds_;
   IdVector<DimId, int64_t> dims_;
-  const uint64_t* pages_ = nullptr;  // [slots][sequences][pages_of_sequence_]
+  const uint64_t* pages_ = nullptr;  // [states][sequences][pages_of_sequence_]
   int64_t pages_of_sequence_ = 0;
 };
 

@@ -83,7 +83,7 @@ std::optional<BudgetFigures> BudgetMeter::figures(int64_t arena_bytes) const {
   BudgetFigures f;
   f.budget_bytes = now.budget;
   f.dense_bytes = now.dense_bytes;
-  f.expert_bytes = now.part_bytes;
+  f.expert_bytes = now.branch_weight_bytes;
   f.slot_bytes = now.slot_bytes, f.pinned_bytes = now.pinned_bytes, f.arena_bytes = arena_bytes;
   f.executions = executions_;
   f.readers = kWeightReaders;
@@ -106,11 +106,11 @@ std::optional<BudgetFigures> BudgetMeter::figures(int64_t arena_bytes) const {
 std::vector<std::string> BudgetMeter::warnings() const {
   if (!store_) return {};
   const WeightCounters now = store_->counters();
-  if (now.part_bytes == 0)
+  if (now.branch_weight_bytes == 0)
     return {"--weight-budget has no effect: no weight of this model belongs to a single branch, so all of them are loaded"};
   std::vector<std::string> list;
   const bool one_batch = timed_batches_.size() == 1;
-  if (timed_.executions > 1 && one_batch && now.slot_bytes < now.part_bytes)
+  if (timed_.executions > 1 && one_batch && now.slot_bytes < now.branch_weight_bytes)
     list.emplace_back(
         "one batch was timed, again and again: each execution found in the slots what the one before it left of the same batch, and on "
         "other batches more is read");

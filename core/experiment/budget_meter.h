@@ -44,8 +44,8 @@ class BudgetMeter {
   /// Bytes of slots that were filled since the store was made; 0 without a budget.
   int64_t filled() const { return store_ ? store_->counters().bytes_filled : 0; }
   /// All has run that was asked for: what is held from here on, to verify it, is no part of it, neither of the readings after executions
-  /// nor of `peak`, the bytes that were resident in the process at most.
-  void set_peak(int64_t peak) { peak_ = peak, ended_ = true; }
+  /// nor of `peak`, the most bytes that were resident in the process until now.
+  void end_readings(int64_t peak) { peak_ = peak, ended_ = true; }
   /// From here on, the process's peak too.
   void restart();
   /// Since the meter was made or restarted, in a few words for the line of progress: "286 reads, 17.9 MiB, waited 0.2 s". Empty without a

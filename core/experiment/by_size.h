@@ -28,7 +28,6 @@ class BySize {
     ++builds_;
     return held_.front().second;
   }
-  size_t held() const { return held_.size(); }
   /// How often something was built, whether it is still held or not.
   int64_t builds() const { return builds_; }
 

@@ -159,7 +159,9 @@ class JudgedDecoding final : public JudgedPlan {
 
 Decoding::Decoding(Experiment::State& state) : Workload(state, WorkPhase::decode, state.options.most_new_tokens, RepeatStop::ignored) {
   const Experiment::State& s = state;
-  if (!s.model->generates) bad_input(s.options.model, "this model cannot generate", "it has no decoder with a head; use --phase forward, or run in place of generate");
+  if (!s.model->generates)
+    bad_input(s.options.model, "this model cannot generate",
+              "it has no decoder with a head; use --phase forward, or run in place of generate");
   const int64_t most = new_tokens();
   if (most < 1 || most > 1 << 16) bad_input("--max-new-tokens", std::to_string(most), "use 1 to 65536");
   // A decoder's positions end where the model's do; with an encoder before it, it counts from its own beginning.

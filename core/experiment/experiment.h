@@ -25,7 +25,8 @@ struct RunOptions {
   std::string config_name = "--config";           ///< what errors call it: its file
   std::string decode_config, decode_config_name;  ///< of --phase both: the same for decoding; empty: config is for one phase
   std::string outputs;                            ///< safetensors file for hidden states, logits and decisions
-  double measure_seconds = 3;                     ///< batches are run again until this long, at least twice each
+  /// As many batches as fit, drawn at random; under a budget of weights in the data's order. 7 rounds at least (mirrored.h).
+  double measure_seconds = 3;
   HalfDone half_done = {};
 };
 

@@ -119,10 +119,11 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   }
   generated.finish();
   r.routing = router_figures(recording.profile());
-  s.budget.set_peak(peak_resident_memory());
+  s.budget.end_readings(peak_resident_memory());
   verify_tokens(work, *plan, r, progress);
   if (plan->states.planned_bytes > 0) r.states = plan->states;
   r.weights_read = read.mean();
+  warn_of_lost_events(*plan, r.warnings);
   tell_of_budget(s, r.weight_budget, r.warnings);
   r.session_run = recording.finish(to_json(r));
   return result;

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/configuration/plan_config.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "core/experiment/devices.h"
 #include "core/experiment/plan_checks.h"
 #include "core/formats/file_text.h"
@@ -68,7 +68,7 @@ class Inspected {
   /// The plan is asked for with its segments alone: without them nothing depends on the budget.
   PlanSite site() const { return {device_, model_.weights, options_.segments ? options_.weight_budget : kBudgetForAll}; }
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const {
-    if (dtype_ && *dtype_ != model_.dtype) stored = convert_weights(*stored, *dtype_);
+    if (dtype_ && *dtype_ != model_.dtype) stored = in_format(*stored, *dtype_);
     return annotated(std::move(stored), given_);
   }
   PhaseGraphs phase_graphs() const { return {prepared(model_.forward), model_.generates ? prepared(model_.generate()) : nullptr}; }

@@ -23,7 +23,7 @@ void run_over_data(Experiment::State& state, ReadyPlan& plan, const char* what, 
 MirroredJob MeasuredPlans::job(std::vector<int64_t> batches, double seconds) {
   MirroredJob job{.plans = plans_.size() - 1, .batches = std::move(batches), .seconds = seconds};
   job.execute = [this](size_t plan, int64_t b) { return execute(plan, b); };
-  job.pass = [this](size_t plan, int64_t b) { state_.run_batch(*plans_[plan], batch(b), {}); };
+  job.run_untimed = [this](size_t plan, int64_t b) { state_.run_batch(*plans_[plan], batch(b), {}); };
   job.filled = [this] { return state_.budget.filled(); };
   return job;
 }

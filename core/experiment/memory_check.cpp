@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/shared_memory.h"
 #include "core/runtime/state_store.h"
@@ -58,7 +58,7 @@ int64_t weights_to_come(const WeightStore& store, const auto& handles) {
   std::vector<WeightHandle> missing;
   int64_t bytes = 0;
   for (const WeightHandle handle : handles) {
-    if (store.loaded(handle)) continue;
+    if (store.is_loaded(handle)) continue;
     missing.push_back(handle);
     bytes += store.bytes(handle);
   }
@@ -95,7 +95,7 @@ void check_memory(Device& device, WeightStore& store, const std::vector<PlannedG
   if (need <= available) return;
   // Nothing smaller than bf16 exists in this version.
   std::vector<PlannedGraph> smaller;
-  for (const PlannedGraph& planned : graphs) smaller.push_back({convert_weights(*planned.graph, DType::bf16), planned.options});
+  for (const PlannedGraph& planned : graphs) smaller.push_back({in_format(*planned.graph, DType::bf16), planned.options});
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, store.budget());
   const bool fits = memory_needed(device, other, smaller) <= available;
   const int64_t budget = largest_budget(device, store, graphs, available);

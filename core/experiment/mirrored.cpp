@@ -119,7 +119,7 @@ class DataOrder {
   int64_t go_through(size_t plan, Take take) {
     const size_t all = job_.batches.size();
     if (last_ != std::pair(plan, batch_at(all - 1)))
-      for (size_t back = std::clamp<size_t>(static_cast<size_t>(job_.lead), 1, all); back > 0; --back) pass(plan, batch_at(all - back));
+      for (size_t back = std::clamp<size_t>(static_cast<size_t>(job_.lead), 1, all); back > 0; --back) run_untimed(plan, batch_at(all - back));
     const int64_t before = filled();
     for (size_t i = 0; i < stretch_; ++i) {
       TimedExecution ran = job_.execute(plan, batch_at(i));
@@ -129,9 +129,9 @@ class DataOrder {
     last_ = {plan, batch_at(stretch_ - 1)};
     return filled() - before;
   }
-  void pass(size_t plan, int64_t batch) {
-    if (job_.pass) {
-      job_.pass(plan, batch);
+  void run_untimed(size_t plan, int64_t batch) {
+    if (job_.run_untimed) {
+      job_.run_untimed(plan, batch);
     } else {
       job_.execute(plan, batch);
     }
@@ -238,8 +238,8 @@ double MirroredTimes::unlike_fills() const {
 
 void set_order(MirroredJob& job, double milliseconds, int64_t settling) {
   const auto count = static_cast<int64_t>(job.batches.size());
-  const auto passes = static_cast<double>(2 * job.plans + 1);
-  const double room = std::min(job.seconds * 1e3 / (static_cast<double>(kLeastRounds) * passes * std::max(milliseconds, 1e-6)), 1e9);
+  const auto executions = static_cast<double>(2 * job.plans + 1);
+  const double room = std::min(job.seconds * 1e3 / (static_cast<double>(kLeastRounds) * executions * std::max(milliseconds, 1e-6)), 1e9);
   job.lead = std::clamp<int64_t>(std::min<int64_t>(settling, std::llround(2 * room)), 1, count);
   job.stretch = std::clamp<int64_t>(std::llround(room) - (job.plans > 0 ? job.lead : 0), std::min<int64_t>(count, 2), count);
 }

@@ -35,7 +35,7 @@ class Optimization {
     s_.budget.restart();
     profile();
     find_plan();
-    s_.budget.set_peak(peak_resident_memory());
+    s_.budget.end_readings(peak_resident_memory());
     verify();
     set_gains();
     gains_.tell(result_->passes, result_->warnings);
@@ -67,30 +67,30 @@ class Optimization {
   /// All passes, then without those that lose, until none does: what is left was measured as it is. A plan that computes something else
   /// than the baseline has no speed by which anything could be left out: it stays, and the verification fails.
   void find_plan() {
-    plans_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
-    for (const PassOutcome& outcome : plans_.passed.outcomes) result_->passes.push_back(report_of(outcome));
+    candidates_ = make_candidates(work_, profile_, chosen_, options_.alone ? OnTheirOwn::yes : OnTheirOwn::no, progress_);
+    for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(report_of(outcome));
     measure(options_.measure_seconds);
-    for (size_t i = 0; i < plans_.alone_of.size(); ++i)
-      if (plans_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], plans_.alone_of[i]);
-    while (!s_.options.keep_all && plans_.final_plan != kNoPlan) {
+    for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
+      if (candidates_.alone_of[i] != kNoPlan) set_alone(result_->passes[i], candidates_.alone_of[i]);
+    while (!s_.options.keep_all && candidates_.final_plan != kNoPlan) {
       const std::vector<LeftOut> lost = lost_passes();
       if (lost.empty()) break;
       for (const LeftOut& pass : lost) leave_out(pass);
-      plans_ = {};  // before the next ones are made
-      plans_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_);
-      for (const PassOutcome& outcome : plans_.passed.outcomes) take_outcome(outcome);
+      candidates_ = {};  // before the next ones are made
+      candidates_ = make_candidates(work_, profile_, chosen_, OnTheirOwn::no, progress_);
+      for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
-      if (plans_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
+      if (candidates_.final_plan != kNoPlan) measure(options_.measure_seconds / 2);
     }
   }
 
   std::vector<LeftOut> lost_passes() {
-    const Contribution total = total_of(plans_, *baseline_, times_);
-    if (!plans_.wrong.at(plans_.final_plan).empty() || !tells_speed(times_)) return {};
+    const Contribution total = total_of(candidates_, *baseline_, times_);
+    if (!candidates_.wrong.at(candidates_.final_plan).empty() || !tells_speed(times_)) return {};
     std::vector<PassReport> counted = result_->passes;
     add_guard_counts(optimized(), counted);
     std::vector<LeftOut> lost = passes_that_always_miss(counted, times_.batches);
-    return lost.empty() ? passes_to_leave_out(contributions_of(plans_, *baseline_, times_), total) : lost;
+    return lost.empty() ? passes_to_leave_out(contributions_of(candidates_, *baseline_, times_), total) : lost;
   }
 
   PassReport& report(std::string_view pass) {
@@ -98,7 +98,7 @@ class Optimization {
   }
 
   void leave_out(const LeftOut& pass) {
-    for (const Contribution& c : contributions_of(plans_, *baseline_, times_))
+    for (const Contribution& c : contributions_of(candidates_, *baseline_, times_))
       if (c.pass == pass.pass) set_own(c);
     PassReport& r = report(pass.pass);
     r.applied = false, r.left_out = true;
@@ -115,7 +115,7 @@ class Optimization {
   }
 
   void set_alone(PassReport& r, size_t plan) {
-    gains_.set(r, times_.speedup(plan), plans_.no_speed(plan), r.speedup_alone, r.speedup_alone_ci95);
+    gains_.set(r, times_.speedup(plan), candidates_.no_speed(plan), r.speedup_alone, r.speedup_alone_ci95);
   }
   void set_own(const Contribution& c) {
     PassReport& r = report(c.pass);
@@ -134,44 +134,44 @@ class Optimization {
     const ProcessorTimes before = processor_times();
     times_ = measure_mirrored(job, progress_);
     others_.add(before, processor_times());
-    for (size_t p = 0; p < plans_.plans.size(); ++p)
-      plans_.unlike[p] = unlike_turns(plans_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
+    for (size_t p = 0; p < candidates_.plans.size(); ++p)
+      candidates_.unlike[p] = unlike_turns(candidates_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
   }
 
   /// A plan that computes something else has no speed-up.
   void compare_with_baseline() {
-    plans_.wrong.assign(plans_.plans.size(), {});
+    candidates_.wrong.assign(candidates_.plans.size(), {});
     for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences = differences_from(work_, *baseline_, plans_.plans, b);
+      const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b);
       for (size_t p = 0; p < differences.size(); ++p)
-        if (plans_.wrong[p].empty() && !differences[p].empty()) plans_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
+        if (candidates_.wrong[p].empty() && !differences[p].empty()) candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
     }
   }
 
   std::vector<ReadyPlan*> all_plans() {
     std::vector<ReadyPlan*> all{baseline_.get()};
-    for (const auto& plan : plans_.plans) all.push_back(plan.get());
+    for (const auto& plan : candidates_.plans) all.push_back(plan.get());
     return all;
   }
-  ReadyPlan& optimized() { return plans_.final_plan == kNoPlan ? *baseline_ : *plans_.plans[plans_.final_plan]; }
+  ReadyPlan& optimized() { return candidates_.final_plan == kNoPlan ? *baseline_ : *candidates_.plans[candidates_.final_plan]; }
 
   /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
   void verify() {
     Verification& v = result_->verified.emplace(stormcell::verify(work_, optimized(), baseline_.get(), verify_options(s_), progress_));
     // What is measured was compared with the baseline on a batch that the verification may not have come to.
-    if (plans_.final_plan != kNoPlan && !plans_.wrong[plans_.final_plan].empty()) {
-      v.reasons.push_back("beside the baseline: " + plans_.wrong[plans_.final_plan]);
+    if (candidates_.final_plan != kNoPlan && !candidates_.wrong[candidates_.final_plan].empty()) {
+      v.reasons.push_back("beside the baseline: " + candidates_.wrong[candidates_.final_plan]);
       v.passed = false;
     }
     if (!v.passed) return;
     PlanConfig config = start_config(work_);
-    for (const PassOutcome& outcome : plans_.passed.outcomes)
+    for (const PassOutcome& outcome : candidates_.passed.outcomes)
       if (outcome.cumulative.applied) config.passes.emplace_back(outcome.pass->id, saved_parameters(outcome));
     result_->config = to_json(config);
   }
 
   void set_gains() {
-    if (plans_.final_plan != kNoPlan) set_gains_of_plans();
+    if (candidates_.final_plan != kNoPlan) set_gains_of_plans();
     if (!tells_speed(times_)) result_->warnings.push_back(why_not_stated("a speed-up", times_));
     if (result_->verified->passed && tells_speed(times_)) return;
     // A run that fails is never reported as a speed-up, nor what depends on who read the weights.
@@ -179,23 +179,23 @@ class Optimization {
     result_->speedup = {}, result_->speedup_ci95 = {}, result_->speedup_basis = {};
   }
   void set_gains_of_plans() {
-    for (const Contribution& c : contributions_of(plans_, *baseline_, times_)) {
+    for (const Contribution& c : contributions_of(candidates_, *baseline_, times_)) {
       set_own(c);
       if (c.wrong.empty() && result_->verified->passed) report(c.pass).reason += why_kept(c, s_.options.keep_all);
     }
-    for (size_t i = 0; i < plans_.cumulative_of.size(); ++i) {
-      if (plans_.cumulative_of[i] == kNoPlan) continue;
-      PassReport& r = report(plans_.passed.outcomes[i].pass->id);
-      const size_t plan = plans_.cumulative_of[i];
-      gains_.set(r, times_.speedup(plan), plans_.no_speed(plan), r.speedup_cumulative, r.speedup_cumulative_ci95);
+    for (size_t i = 0; i < candidates_.cumulative_of.size(); ++i) {
+      if (candidates_.cumulative_of[i] == kNoPlan) continue;
+      PassReport& r = report(candidates_.passed.outcomes[i].pass->id);
+      const size_t plan = candidates_.cumulative_of[i];
+      gains_.set(r, times_.speedup(plan), candidates_.no_speed(plan), r.speedup_cumulative, r.speedup_cumulative_ci95);
     }
-    if (const std::string& unlike = plans_.unlike[plans_.final_plan]; !unlike.empty()) {
+    if (const std::string& unlike = candidates_.unlike[candidates_.final_plan]; !unlike.empty()) {
       if (result_->verified->passed)
         result_->warnings.push_back("a speed-up is not stated: near ties fell the other way in the plan, and " + unlike +
                                     "; compare the tokens per second of the two");
       return;
     }
-    const Ratio all = times_.speedup(plans_.final_plan);
+    const Ratio all = times_.speedup(candidates_.final_plan);
     result_->speedup = all.value;
     result_->speedup_ci95 = all.ci95;
     result_->speedup_basis = std::string(to_text(all.basis));
@@ -203,8 +203,8 @@ class Optimization {
 
   void set_figures() {
     RunSummaryFigures& r = *result_;
-    const bool both = plans_.final_plan != kNoPlan;
-    const size_t last = plans_.final_plan;
+    const bool both = candidates_.final_plan != kNoPlan;
+    const size_t last = candidates_.final_plan;
     // Of the baseline the executions around the plan, for they are what the speed-up comes from.
     const Latency before = both ? times_.baseline_latency(last) : times_.baseline_latency();
     const TimedReads read = both ? times_.baseline_reads(last) : times_.baseline_reads();
@@ -226,7 +226,7 @@ class Optimization {
     ExecuteOptions execute;
     execute.record = execute.events = session.open();
     // The baseline was judged where it was profiled.
-    const bool judges = quality_.open() && plans_.final_plan != kNoPlan;
+    const bool judges = quality_.open() && candidates_.final_plan != kNoPlan;
     execute.outputs = judges;
     const auto add = [&](const Batch& batch) {
       if (session.open()) session.add(batch);
@@ -236,7 +236,8 @@ class Optimization {
       run_over_data(s_, optimized(), "recording", execute, progress_, add);
     r.quality = quality_.figures(r.warnings);
     tell_of_guards(optimized(), r);
-    set_memory_at_end(optimized(), r);
+    set_figures_at_end(optimized(), r);
+    if (candidates_.final_plan != kNoPlan) warn_of_lost_events(*baseline_, r.warnings);
     tell_of_budget(s_, r.weight_budget, r.warnings);
     if (r.verified->passed && s_.model->changed_files)
       for (std::string& change : s_.model->changed_files()) r.warnings.push_back(std::move(change) + ", after it was verified");
@@ -255,7 +256,7 @@ class Optimization {
   double batch_ms_ = 0;  // mean, of the profile
   LoadProfile profile_;
   Gains gains_;
-  Candidates plans_;
+  Candidates candidates_;
   OtherLoad others_;     // while measuring
   MirroredTimes times_;  // of the plans, or, where none is left, the last in which the baseline ran
 };

@@ -62,6 +62,7 @@ void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
 void ReadyPlan::keep_result(const Batch& batch) {
   if (result.state_bytes > states.taken_bytes) states.taken_bytes = result.state_bytes, states.taken_pages = result.state_pages;
   states.planned_bytes = std::max(states.planned_bytes, executor->layout().memory.page_bytes);
+  lost_events += result.lost_events;
   for (const OutputValue& out : result.outputs)
     if (out.name == kGenerated) decoded[batch.index] = out.integers;
   for (const GuardId i : program->guards.ids()) {

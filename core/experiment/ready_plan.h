@@ -49,7 +49,6 @@ class ReadyPlan : public CompiledPlan {
   /// Of the first size: spaces, routers, steps with their work.
   const RunLayout& layout() const { return layout_; }
 
-  size_t held() const { return compiled_.held(); }
   int64_t builds() const { return compiled_.builds(); }
   /// Arena, states and scratch of the size that takes most of those used so far: all sizes share one arena.
   int64_t activation_bytes() const { return activation_bytes_; }
@@ -66,6 +65,7 @@ class ReadyPlan : public CompiledPlan {
   std::map<int64_t, std::vector<int32_t>> decoded;  ///< by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
   std::map<std::string, GuardCounts> guards;        ///< by the pass that put them there, since the plan was made or they were cleared
   StateFigures states;                              ///< over all batches that ran so far
+  int64_t lost_events = 0;                          ///< of all batches that ran so far
 
  private:
   CompiledPlan build(PictureSize size);

@@ -49,12 +49,12 @@ class RecordedPlan {
   bool written_ = true;
 };
 
-/// Passes over some of the batches, each an execution.
-MirroredTimes measure_passes(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
+/// Ways through some of the batches, each an execution.
+MirroredTimes measure_ways(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
                              const Progress& progress) {
-  constexpr int64_t kPassesAChain = 4;  // one that warms up, plain, recorded, plain
-  const double pass_ms = seconds * 1e3 / static_cast<double>(kPassesAChain * kLeastRounds);
-  cost.batches = evenly_spread(s.data->batch_count(), pass_ms / std::max(batch_ms, 1e-6));
+  constexpr int64_t kWaysAChain = 4;  // one that warms up, plain, recorded, plain
+  const double way_ms = seconds * 1e3 / static_cast<double>(kWaysAChain * kLeastRounds);
+  cost.batches = evenly_spread(s.data->batch_count(), way_ms / std::max(batch_ms, 1e-6));
   std::vector<Batch> batches;
   for (const int64_t b : cost.batches) batches.push_back(s.data->batch(b));
   MirroredJob job{.plans = 1, .batches = {0}, .seconds = seconds};
@@ -82,7 +82,7 @@ MirroredTimes measure_in_order(Experiment::State& s, RecordedPlan& plan, double 
     if (!recorded) cost.plain_ms.push_back(plan.milliseconds());
     return TimedExecution(ms, timed.end(plan.milliseconds()));
   };
-  job.pass = [&](size_t, int64_t b) { plan.run(s.data->batch(b), false); };
+  job.run_untimed = [&](size_t, int64_t b) { plan.run(s.data->batch(b), false); };
   job.finish = [&](size_t recorded) { return plan.finish(recorded != 0); };
   const MirroredTimes times = measure_mirrored(job, progress);
   for (const Chain& c : times.chains) cost.batches.push_back(c.batch);
@@ -104,7 +104,7 @@ RecordingCost measure_recording(Experiment::State& s, ReadyPlan& plan, const Run
   const double batch_ms = all_ms / static_cast<double>(s.data->batch_count());
   const bool in_order = s.store->budget() > 0;
   RecordedPlan recorded(s, plan, about, progress);
-  const MirroredTimes times = (in_order ? measure_in_order : measure_passes)(s, recorded, batch_ms, seconds, cost, progress);
+  const MirroredTimes times = (in_order ? measure_in_order : measure_ways)(s, recorded, batch_ms, seconds, cost, progress);
   cost.rounds = times.rounds;
   cost.plain_read = times.baseline_reads();
   cost.spread = repeat_spread(times);

@@ -20,7 +20,7 @@ struct RecordingCost {
   std::string not_stated;         ///< why the times under a budget tell no overhead; empty: they do
 };
 
-/// Whole passes over some of the batches are one execution each: what is still being written belongs to the pass that recorded it. As many
+/// Whole ways through some of the batches are one execution each: what is still being written belongs to the way that recorded it. As many
 /// batches, evenly spread, as fit into `seconds`, where all take `all_ms` once. Under a budget in the data's order, batch by batch.
 RecordingCost measure_recording(Experiment::State& state, ReadyPlan& plan, const RunAbout& about, double all_ms, double seconds,
                                 const Progress& progress);

@@ -65,7 +65,7 @@ LoadProfile load_profile(const ProfileAccumulator& counted) {
     of_prompt.batches = all.loads.batches - turns.loads.batches;
     of_prompt.cells -= of_turns.cells, of_prompt.cells_real -= of_turns.cells_real;
     for (size_t b = 0; b < of.load.size(); ++b) of_prompt.load[b] -= of_turns.load[b], of_prompt.load_real[b] -= of_turns.load_real[b];
-    of.parts = {std::move(of_prompt), std::move(of_turns)};
+    of.prompt_and_turns = {std::move(of_prompt), std::move(of_turns)};
   }
   return profile;
 }

@@ -171,14 +171,14 @@ class Run {
     RunSummaryFigures& r = *result_;
     MeasuredPlan plan{*plan_, latency_, read_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
-    s_.budget.set_peak(peak_resident_memory());
+    s_.budget.end_readings(peak_resident_memory());
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
   }
 
   void verify() {
     RunSummaryFigures& r = *result_;
     r.verified = stormcell::verify(work_, *plan_, nullptr, verify_options(s_), progress_);
-    set_memory_at_end(*plan_, r);
+    set_figures_at_end(*plan_, r);
   }
 
   Workload& work_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/pass_report.h"
 #include "core/graph/annotations.h"
@@ -49,9 +50,16 @@ void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures) {
                              "such data, or --disable the pass that has guards");
 }
 
-void set_memory_at_end(const ReadyPlan& plan, RunSummaryFigures& figures) {
+void set_figures_at_end(const ReadyPlan& plan, RunSummaryFigures& figures) {
   figures.peak_resident_bytes = std::max(figures.peak_resident_bytes, peak_resident_memory());
   figures.unloaded_weight_bytes = plan.unloaded_weight_bytes();
+  warn_of_lost_events(plan, figures.warnings);
+}
+
+void warn_of_lost_events(const ReadyPlan& plan, std::vector<std::string>& warnings) {
+  if (plan.lost_events == 0) return;
+  warnings.push_back(counted(plan.lost_events, "step") + " of plan \"" + plan.name() + "\" left no event, because a batch has room for " +
+                     std::to_string(kMostEvents) + ": timelines and times by operator lack them; fewer new tokens leave fewer");
 }
 
 PlanConfig start_config(const Workload& work) {

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/cost/graph_cost.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "core/experiment/memory_check.h"
 #include "core/machine/memory.h"
 #include "core/runtime/lower.h"
@@ -36,7 +36,7 @@ std::shared_ptr<const Graph> Experiment::State::graph_for(PictureSize size) cons
 }
 
 std::shared_ptr<const Graph> Experiment::State::prepared(std::shared_ptr<const Graph> stored) const {
-  if (dtype != model->dtype) stored = convert_weights(*stored, dtype);
+  if (dtype != model->dtype) stored = in_format(*stored, dtype);
   return annotated(std::move(stored), {options.annotations, "--annotate"});
 }
 
@@ -46,7 +46,7 @@ PhaseGraphs Experiment::State::phase_graphs() const {
 
 PassInput Experiment::State::pass_input(const Graph& g, const LoadProfile& profile) const {
   PassInput input{g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
-  for (const WeightHandle part : store->parts()) input.read_on_demand.insert(store->key(part).tensor);
+  for (const WeightHandle part : store->parts()) input.parts.insert(store->key(part).tensor);
   return input;
 }
 PassInput Experiment::State::pass_input(const Graph& g) const {

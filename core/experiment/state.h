@@ -33,7 +33,7 @@ struct Experiment::State {
   std::unique_ptr<WeightStore> store;
   BudgetMeter budget;                    ///< of the store
   std::shared_ptr<SharedMemory> memory;  ///< of all plans: they never run at the same time
-  std::shared_ptr<StateStore> states;    ///< of all plans; null: each has its own
+  std::shared_ptr<StateStore> states;    ///< of all plans
   DeviceProbe ceilings;                  ///< the larger of the readings; kernels and placement as read last
   std::array<DeviceProbe, 2> readings;   ///< before and after measuring
   CancellationToken cancel;              ///< of the call that runs now

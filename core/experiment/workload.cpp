@@ -13,7 +13,7 @@ namespace {
 bool keeps_rounded_values(const Graph& graph) {
   return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
     if (v.kind == ValueKind::state && v.type.dtype == DType::bf16) return true;
-    return v.type.dtype == DType::f32 && (v.kind == ValueKind::weight ? held_format(v) : stored_format(v)) == DType::bf16;
+    return v.type.dtype == DType::f32 && (v.kind == ValueKind::weight ? format_in_products(v) : format_in_memory(v)) == DType::bf16;
   });
 }
 

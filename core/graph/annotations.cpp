@@ -97,10 +97,10 @@ std::string to_text(const Annotations& annotations) {
   return text;
 }
 
-DType stored_format(const Value& value) {
+DType format_in_memory(const Value& value) {
   return value.annotations.empty() ? value.type.dtype : word_format(value.annotations, kStorage, value.type.dtype);
 }
-DType held_format(const Value& weight) {
+DType format_in_products(const Value& weight) {
   return weight.annotations.empty() ? weight.type.dtype : word_format(weight.annotations, kFormat, weight.type.dtype);
 }
 
@@ -130,27 +130,27 @@ bool may_be_annotated(const Value& value, Annotated& on) {
 }
 
 void check_annotations(const Graph& graph) {
-  bool any_stored = false;
+  bool any_value = false;
   for (const Value& v : graph.values) {
     if (v.annotations.empty()) continue;
     Annotated on = Annotated::value;
     const std::string where = "value %" + v.name;
     if (!may_be_annotated(v, on)) bad_input(where, "expected no annotation of " + type_text(graph, v.type));
     check(v.annotations, on, where);
-    any_stored = any_stored || on == Annotated::value;
+    any_value = any_value || on == Annotated::value;
   }
   for (const Node& n : graph.nodes)
     if (!n.annotations.empty()) check(n.annotations, Annotated::node, node_text(n));
-  if (!any_stored) return;
+  if (!any_value) return;
   for (const NamedValue& output : graph.outputs)
-    if (const Value& v = graph.value(output.value); stored_format(v) != v.type.dtype)
+    if (const Value& v = graph.value(output.value); format_in_memory(v) != v.type.dtype)
       bad_input("output " + output.name, "expected storage as its type says, f32, got " + *v.annotations.find(kStorage));
   graph.for_each_node([&](NodeId id, int) {
     const Node& n = graph.node(id);
     if (!has_role(n, Role::guard)) return;
     for (const std::vector<ValueId>& yields : n.yields)
       for (size_t i = 0; i < n.outputs.size(); ++i)
-        if (stored_format(graph.value(yields[i])) != stored_format(graph.value(n.outputs[i])))
+        if (format_in_memory(graph.value(yields[i])) != format_in_memory(graph.value(n.outputs[i])))
           bad_input(node_text(n), "expected the same storage of %" + graph.value(yields[i]).name + " as of %" +
                                       graph.value(n.outputs[i]).name + ", whose memory it shares");
   });

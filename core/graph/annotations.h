@@ -1,5 +1,6 @@
 // What a plan says of nodes and values beside what they compute: which kernel runs a node, in which format a value lies or a weight is
-// multiplied. What a graph means never depends on it: types stay, oracle, verifier, costs and cell flow do not read it; devices do.
+// multiplied, whether a weight stays in memory under a budget. What a graph means never depends on it: types stay, oracle, verifier, costs
+// and cell flow do not read it; devices do.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -51,9 +52,9 @@ class Annotations {
 std::string to_text(const Annotations& annotations);
 
 /// The number format in which a value lies in memory: that of its type unless `storage` says another.
-DType stored_format(const Value& value);
+DType format_in_memory(const Value& value);
 /// The number format in which products hold a weight: that of its type unless `format` says another.
-DType held_format(const Value& weight);
+DType format_in_products(const Value& weight);
 
 /// A weight of a branch stays in memory under a budget (`residency=pinned`) instead of coming and going.
 bool is_pinned(const Value& weight);

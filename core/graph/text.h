@@ -5,12 +5,17 @@
 //   symbols N T
 //   space sequences = root N
 //   space tokens = sequences x T
-//   input %ids : i32 tokens
+//   input %ids : i32 tokens role ids
+//   input %mask : i32 tokens role mask
 //   weight %w : f32 [4,8]
+//   weight %v : f32 [2,64,8] = stack(slice("a", 0, 64), "b")
 //   state %h : f32 tokens [8]
 //   %s : f32 tokens [4] = linear(%h, %w) activation="relu"
 //   %d : decision tokens 4x1 = route(%s) protocol="top-k"
 //   space d/0 = tokens by %d branch 0 at most N*T
+//   space d/slots = tokens by %d slots at most N*T
+//   %real : ragged tokens x1 = compact(%mask)
+//   space real/tokens = tokens ragged %real at most N*T
 //   %y : f32 tokens [8] = guard(%p) as "name" {
 //     ...
 //     yield %a
@@ -18,9 +23,11 @@
 //     ...
 //     yield %b
 //   }
-//   output y = %y
+//   output y = %y real %mask
 //
-// A decision reads BRANCHESxCHOICES. Annotations stand behind a value's type and at a node's end:
+// A weight without a recipe (core/weights/recipe.h) behind it is the stored tensor of its name. A decision reads BRANCHESxCHOICES, and its
+// slots are all that it chose, branch after branch. Ragged cells read xTIMES: how often one may come. What an output holds where the mask
+// behind `real` is 0 is nobody's. Annotations stand behind a value's type and at a node's end:
 //   %s : f32 tokens [4] @storage=bf16 = linear(%h, %w) activation="relu" @kernel=linear.plain
 // Spaces in attributes are written @NAME. A node is called as its first output unless it says `as`.
 // Names with other than plain characters stand in quotes, with \" \\ \n \t \xHH. # begins a comment.

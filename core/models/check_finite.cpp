@@ -49,7 +49,7 @@ class Pieces {
   }
   std::shared_ptr<const std::byte> elements(int64_t first, int64_t count) const {
     if (whole_) return {whole_, whole_.get() + first * size_};
-    return weights_.part(text_, first * size_, count * size_);
+    return weights_.range(text_, first * size_, count * size_);
   }
 
  private:

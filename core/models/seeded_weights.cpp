@@ -59,10 +59,10 @@ std::shared_ptr<const std::byte> SeededWeights::bytes(std::string_view name) con
   return draw_elements(from, 0, from.info.elements());
 }
 
-std::shared_ptr<const std::byte> SeededWeights::part(std::string_view name, int64_t first, int64_t count) const {
+std::shared_ptr<const std::byte> SeededWeights::range(std::string_view name, int64_t first, int64_t count) const {
   const Drawn& from = drawn(name);
   const auto element = static_cast<int64_t>(element_size(from.info.dtype));
-  if (first % element != 0 || count % element != 0) failed(name, "a part that begins or ends within an element");
+  if (first % element != 0 || count % element != 0) failed(name, "a range that begins or ends within an element");
   return draw_elements(from, first / element, count / element);
 }
 

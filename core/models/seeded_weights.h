@@ -29,7 +29,7 @@ class SeededWeights final : public WeightSource {
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
   int64_t stored_bytes(std::string_view) const override { return 0; }
   /// Draws those elements alone: an expert of a stack costs no more than one that stands by itself.
-  std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override;
+  std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override;
 
  private:
   struct Drawn {

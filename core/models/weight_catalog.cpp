@@ -26,7 +26,7 @@ class StoredWeights final : public WeightSource {
     const TensorPlace& tensor = stored(name);
     return read(tensor, 0, tensor.bytes);
   }
-  std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override {
+  std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override {
     return read(stored(name), first, count);
   }
 

@@ -288,7 +288,7 @@ Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
     WeightInfo part = *stored.find(text);
     const auto element = static_cast<int64_t>(element_size(part.dtype));
     part.shape = std::move(in->shape);
-    return std::make_unique<TensorReader>(part, stored.part(text, in->first * element, part.bytes()));
+    return std::make_unique<TensorReader>(part, stored.range(text, in->first * element, part.bytes()));
   }
   std::vector<Reader> of;
   for (const Recipe& operand : r.of) of.push_back(make_recipe_reader(operand, stored));

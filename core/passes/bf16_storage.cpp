@@ -68,11 +68,11 @@ class Bf16Storage {
     const size_t first = grouped ? 2 : 1;
     if (extra_count(n) > 0 && extra_input(n, "gain", n.inputs.size() - extra_count(n))) return false;
     for (size_t i = first; i < n.inputs.size() - extra_count(n); ++i)
-      if (graph_.value(n.inputs[i]).type.dtype != DType::bf16 || held_format(graph_.value(n.inputs[i])) != DType::bf16) return false;
+      if (graph_.value(n.inputs[i]).type.dtype != DType::bf16 || format_in_products(graph_.value(n.inputs[i])) != DType::bf16) return false;
     return true;
   }
 
-  bool is_in_bf16(ValueId v) const { return stored_format(graph_.value(v)) == DType::bf16; }
+  bool is_in_bf16(ValueId v) const { return format_in_memory(graph_.value(v)) == DType::bf16; }
 
   bool takes_bf16(NodeId id, ValueId v) const {
     const Node& n = graph_.node(id);

@@ -84,8 +84,8 @@ DeadBranches dead_branches(const PassInput& input) {
     if (load.batches == 0) continue;
     const bool real = decides_about_real_cells(input.graph, router);
     std::vector<int32_t> empty = empty_branches(load, real, most_share);
-    for (const RouterLoad& part : load.parts) {
-      const std::vector<int32_t> there = empty_branches(part, real, most_share);
+    for (const RouterLoad& either : load.prompt_and_turns) {
+      const std::vector<int32_t> there = empty_branches(either, real, most_share);
       std::erase_if(empty, [&](int32_t b) { return !std::binary_search(there.begin(), there.end(), b); });
     }
     if (!empty.empty()) dead[router] = std::move(empty);
@@ -98,10 +98,10 @@ std::vector<std::pair<std::string, std::string>> dead_in_one_part(const PassInpu
   const double most_share = input.option(kDeadShare);
   const std::string few = most_share > 0 ? "few cells or none" : "no cells";
   for (const auto& [router, load] : input.profile.routers) {
-    if (load.parts.size() != 2) continue;
+    if (load.prompt_and_turns.size() != 2) continue;
     const bool real = decides_about_real_cells(input.graph, router);
-    const std::vector<int32_t> prompt = empty_branches(load.parts[0], real, most_share),
-                               turns = empty_branches(load.parts[1], real, most_share);
+    const std::vector<int32_t> prompt = empty_branches(load.prompt_and_turns[0], real, most_share),
+                               turns = empty_branches(load.prompt_and_turns[1], real, most_share);
     if (!std::includes(prompt.begin(), prompt.end(), turns.begin(), turns.end()))
       routers.emplace_back(router, "what gets " + few + " in turns gets more in the prompt, which needs its weights");
     else if (turns != prompt)
@@ -135,7 +135,7 @@ std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranche
   return only;
 }
 
-FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::string, std::less<>>& read_on_demand) {
+FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::string, std::less<>>& parts) {
   std::set<ValueId> everywhere, needed;
   for (const Fallbacks which : {Fallbacks::included, Fallbacks::left_out})
     for (const BlockPlace place : blocks_of(graph, which))
@@ -144,8 +144,7 @@ FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::st
           if (graph.value(v).kind == ValueKind::weight) (which == Fallbacks::included ? everywhere : needed).insert(v);
   FallbackBytes bytes;
   for (const ValueId v : everywhere)
-    if (!needed.contains(v))
-      (read_on_demand.contains(weight_text(graph.value(v))) ? bytes.on_demand : bytes.loaded) += stored_bytes(graph, v);
+    if (!needed.contains(v)) (parts.contains(weight_text(graph.value(v))) ? bytes.parts : bytes.loaded) += stored_bytes(graph, v);
   return bytes;
 }
 

@@ -24,10 +24,10 @@ std::string branch_list(const std::vector<int32_t>& branches);
 /// Weights that only dead branches read, of whichever router: prefill and step read the same ones.
 std::set<ValueId> weights_of_dead_branches(const Graph& graph, const DeadBranches& dead_branches);
 /// Bytes of the weights that nothing outside of fallbacks reads: those that are loaded when a guard misses, and those that come and go
-/// (PassInput::read_on_demand).
+/// (PassInput::parts).
 struct FallbackBytes {
-  int64_t loaded = 0, on_demand = 0;
+  int64_t loaded = 0, parts = 0;
 };
-FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::string, std::less<>>& read_on_demand);
+FallbackBytes bytes_of_fallbacks_only(const Graph& graph, const std::set<std::string, std::less<>>& parts);
 
 }  // namespace stormcell

@@ -33,10 +33,10 @@ class DeadPath {
       if (input_.parameters && !seen_.contains(router)) refusals_.emplace_back(router, "the model has no such router");
     PassResult result;
     result.graph = guarded_.empty() ? input_.graph : rewriter_.finish();
-    const FallbackBytes before = bytes_of_fallbacks_only(input_.graph, input_.read_on_demand);
-    FallbackBytes bytes = bytes_of_fallbacks_only(result.graph, input_.read_on_demand);
-    bytes.loaded -= before.loaded, bytes.on_demand -= before.on_demand;
-    if (bytes.loaded + bytes.on_demand == 0 && !guarded_.empty()) {
+    const FallbackBytes before = bytes_of_fallbacks_only(input_.graph, input_.parts);
+    FallbackBytes bytes = bytes_of_fallbacks_only(result.graph, input_.parts);
+    bytes.loaded -= before.loaded, bytes.parts -= before.parts;
+    if (bytes.loaded + bytes.parts == 0 && !guarded_.empty()) {
       for (const auto& [router, branches] : guarded_) refusals_.emplace_back(router, kNoWeight);
       guarded_.clear();
       result.graph = input_.graph;
@@ -290,9 +290,9 @@ class DeadPath {
   /// What guards save. Weights that come and go are not read where no cell goes, guarded or not, and fallbacks keep them among those that
   /// the slots are planned for.
   static std::string saved_text(const FallbackBytes& bytes) {
-    if (bytes.on_demand == 0) return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses";
+    if (bytes.parts == 0) return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses";
     const std::string parts =
-        to_text(Bytes(bytes.on_demand)) + " are read only when cells go there, as without this pass under --weight-budget";
+        to_text(Bytes(bytes.parts)) + " are read only when cells go there, as without this pass under --weight-budget";
     if (bytes.loaded == 0) return "none of their weights is spared: " + parts + "; the slots stay as they are";
     return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses; " + parts + "; the slots stay as they are";
   }

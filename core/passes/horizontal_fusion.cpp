@@ -224,9 +224,9 @@ class BranchFusion {
         if (in_x.type != in_y.type)
           return here + " has " + node_text(y) + " with weights " + type_text(graph(), in_y.type) + ", " + there + " " +
                  type_text(graph(), in_x.type);
-        if (held_format(in_x) != held_format(in_y))
-          return here + " has " + node_text(y) + " with weights held in " + std::string(to_text(held_format(in_y))) + ", " + there +
-                 " in " + std::string(to_text(held_format(in_x)));
+        if (format_in_products(in_x) != format_in_products(in_y))
+          return here + " has " + node_text(y) + " with weights held in " + std::string(to_text(format_in_products(in_y))) + ", " + there +
+                 " in " + std::string(to_text(format_in_products(in_x)));
         // Only a product has weights for each branch.
         if (!(product && i == 1) && x.inputs[i] != y.inputs[i]) return here + " has weights of its own in " + node_text(y);
       } else if (const auto at = same.find(x.inputs[i]); at == same.end() || at->second != y.inputs[i]) {

@@ -20,7 +20,7 @@ struct RouterLoad {
   std::vector<int64_t> load_real = {};  ///< [branches] without padding; empty: not known
   int64_t cells_real = 0;
   /// Of a router that decides over a prompt and in turns: the same of either, in this order. Empty: it decides in one of them alone.
-  std::vector<RouterLoad> parts = {};
+  std::vector<RouterLoad> prompt_and_turns = {};
 };
 struct LoadProfile {
   std::map<std::string, RouterLoad, std::less<>> routers;
@@ -52,14 +52,15 @@ struct PassInput {
   std::map<std::string, MaskFacts, std::less<>> masks = {};  ///< by the mask's name
   /// Operators whose kernels take rows in bf16, of a device whose products round their input to it; null: they do not.
   const Bf16Rows* bf16_rows = nullptr;
-  /// By name, weights that are read when a branch gets cells and give way afterwards (--weight-budget); empty: all are loaded for good.
-  std::set<std::string, std::less<>> read_on_demand = {};
+  /// Of a budget (--weight-budget) the parts, by name: weights of one branch, read when it gets cells. Empty: all weights are loaded for
+  /// good.
+  std::set<std::string, std::less<>> parts = {};
 
   double option(const PassOption& option) const;
   bool is_on(const PassOption& flag) const { return option(flag) != 0; }
   /// The same of another graph and with other settings: what is known of the data, the device and the budget stays.
   PassInput on(const Graph& other, PassParameters settings, const PassParameters* found) const {
-    return {other, profile, found, std::move(settings), masks, bf16_rows, read_on_demand};
+    return {other, profile, found, std::move(settings), masks, bf16_rows, parts};
   }
 };
 

@@ -19,7 +19,7 @@ namespace stormcell {
 namespace {
 constexpr std::array kPasses = {
     Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}, true},
-    Pass{"dead-path", "branches that got no cell are neither mapped nor packed, behind a guard", false, dead_path, kDeadPathOptions},
+    Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path, kDeadPathOptions},
     Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots", false,
          horizontal_fusion, kHorizontalFusionOptions},
     Pass{"vertical-fusion", "scales, activations, gates, residuals and norms become part of the product beside them", false,

@@ -103,7 +103,7 @@ class VerticalFusion {
 
   /// What a node makes lies in a format that another, in its place, may have no kernel to write.
   bool lies_otherwise(ValueId value) {
-    const bool does = stored_format(graph().value(value)) != graph().value(value).type.dtype;
+    const bool does = format_in_memory(graph().value(value)) != graph().value(value).type.dtype;
     if (does) kept_apart.insert("%" + graph().value(value).name);
     return does;
   }

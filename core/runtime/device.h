@@ -109,7 +109,7 @@ struct Submission {
   /// ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router decides, the device leaves what
   /// it would have chosen freely in place of what it replayed: so a replay can be judged, and a free execution pays nothing for that.
   IdVector<RouterId, DeviceAddress> replayed;
-  /// Of a program with states in pages: addresses of pages [slots][sequences][pages_of_sequence]; 0 where a sequence has none.
+  /// Of a program with states in pages: addresses of pages [states][sequences][pages_of_sequence]; 0 where a sequence has none.
   DeviceAddress pages;
   int64_t pages_of_sequence = 0;
   bool record = false, events = false;

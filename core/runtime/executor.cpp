@@ -193,9 +193,9 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
   leave_sequences(options);
 }
 
-/// The device's table of addresses as the store is now; what may be used is pinned until the submission is done.
+/// The device's table of addresses as the store is now; what it holds is in use until the submission is done.
 void Executor::publish_weights() {
-  const bool changed = weights_.take(table_, pinned_, table_version_);
+  const bool changed = weights_.take(table_, in_use_, table_version_);
   submission_.weights = weights_.device_table();
   if (!changed && submission_.weights.value == table_at_.value) return;
   table_at_ = submission_.weights;
@@ -204,20 +204,20 @@ void Executor::publish_weights() {
 
 /// Again from where the device waits until the end is reached.
 void Executor::execute(const StatusArea& came, ExecutionResult& result) {
-  struct Unpin {
+  struct EndUse {
     Executor& executor;
     bool done = false;
     void now() {
-      executor.weights_.unpin(executor.pinned_);
-      executor.pinned_.clear();
+      executor.weights_.end_use(executor.in_use_);
+      executor.in_use_.clear();
     }
     // The device may be at work with the parts still: they give way to none before it is not.
-    ~Unpin() {
+    ~EndUse() {
       if (!done) settle(*executor.stream_);
       now();
       if (!done && executor.waves_) executor.weights_.drop_waiting();
     }
-  } pins{*this};
+  } use{*this};
   if (waves_) waves_->begin();
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
@@ -227,13 +227,13 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     if (program_->places != kNone)
       stream_->copy_to_host(places_.data(), executable_->address(program_->places), static_cast<int64_t>(places_.size()) * 4);
     stream_->synchronize();
-    pins.now();
+    use.now();
     if (came.status->code == ExecutionStatus::done) break;
     submission_.leaf = came.status->leaf;
     submission_.turns.assign(came.turns.begin(), came.turns.end());
     bring_what_is_missing(came, result);
   }
-  pins.done = true;
+  use.done = true;
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -246,7 +246,7 @@ void Executor::bring_what_is_missing(const StatusArea& came, ExecutionResult& re
     weights_.load(executable_->layout().lazy[came.status->guard], {progress_.cancel});
     ++result.late_loads;
   } else {
-    waves_->bring(came, progress_, pinned_);
+    waves_->bring(came, progress_, in_use_);
     ++result.waves;
   }
 }
@@ -258,6 +258,7 @@ void Executor::read_status(const StatusArea& came, ExecutionResult& result) {
     if (result.guard_misses[g] > 0) missed_[g] = true;
   result.not_replayed.assign(came.not_replayed.begin(), came.not_replayed.end());
   result.ragged_cells.assign(came.ragged_cells.begin(), came.ragged_cells.end());
+  result.lost_events = came.status->lost_events;
 }
 
 void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& options) const {
@@ -370,14 +371,5 @@ std::set<WeightHandle> Executor::spared_weights() const {
       if (!needed.contains(handle)) spared.insert(handle);
   return spared;
 }
-
-int64_t Executor::bytes_of(const std::set<WeightHandle>& handles) const {
-  int64_t bytes = 0;
-  for (const WeightHandle handle : handles) bytes += weights_.bytes(handle);
-  return bytes;
-}
-
-int64_t Executor::weight_bytes() const { return bytes_of(needed_weights()); }
-int64_t Executor::unloaded_weight_bytes() const { return bytes_of(spared_weights()); }
 
 }  // namespace stormcell

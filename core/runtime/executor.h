@@ -60,6 +60,7 @@ struct ExecutionResult {
   std::vector<OutputValue> outputs;
   std::vector<ExecutedDecision> decisions;
   std::vector<DeviceEvent> events;
+  int64_t lost_events = 0;  ///< for which there was no room
   IdVector<GuardId, int32_t> guard_hits, guard_misses;
   IdVector<RouterId, int32_t> not_replayed;  ///< cells that had no choice to replay
   std::vector<int32_t> ragged_cells;         ///< by ragged value of the program: cells that came
@@ -99,13 +100,10 @@ class Executor {
   const ExecutableLayout& layout() const { return executable_->layout(); }
   /// Arena, states, their pages, and scratch as planned.
   int64_t activation_bytes() const;
-  /// Weights this plan has needed so far: those of a fallback only once its guard has missed. What other plans of the same store have
-  /// loaded does not count.
-  int64_t weight_bytes() const;
-  /// Weights that only fallbacks which never ran would need.
-  int64_t unloaded_weight_bytes() const;
-  /// The handles of either.
+  /// Weights this plan has needed so far, but parts: those of a fallback only once its guard has missed. What other plans of the same store
+  /// have loaded does not count.
   std::set<WeightHandle> needed_weights() const;
+  /// Weights that only fallbacks which never ran would need.
   std::set<WeightHandle> spared_weights() const;
 
  private:
@@ -114,7 +112,6 @@ class Executor {
   void stage_all_replayed(const Bindings& bindings, const ExecuteOptions& options);
   void stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
   void leave_sequences(const ExecuteOptions& options);
-  int64_t bytes_of(const std::set<WeightHandle>& handles) const;
   void run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
   void execute(const StatusArea& came, ExecutionResult& result);
   void bring_what_is_missing(const StatusArea& came, ExecutionResult& result);
@@ -146,7 +143,7 @@ class Executor {
   std::vector<DeviceAddress> table_;        // of weights, as the device has it
   uint64_t table_version_ = 0;
   DeviceAddress table_at_;
-  std::vector<WeightHandle> pinned_;  // parts that the submission may use
+  std::vector<WeightHandle> in_use_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
   std::vector<std::byte> status_, records_;
   IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them

@@ -6,7 +6,7 @@
 #include "core/graph/roles.h"
 #include "core/runtime/cell_chain.h"
 #include "core/runtime/liveness.h"
-#include "core/runtime/slots.h"
+#include "core/runtime/slot_sharing.h"
 #include "core/runtime/storage.h"
 
 namespace stormcell {

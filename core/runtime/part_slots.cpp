@@ -19,7 +19,7 @@ int64_t PartSlots::count() const {
 
 bool PartSlots::any_busy() const {
   for (const SlotsOfClass& of : of_class_)
-    for (const Slot& slot : of.places)
+    for (const Slot& slot : of.all)
       if (slot.holds != kNone && is_busy(slot.holds)) return true;
   return false;
 }
@@ -47,28 +47,28 @@ void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
   for (const SlotClass& c : classes) {
     SlotsOfClass& of = made.emplace_back();
     of.memory = device.allocate(c.bytes * c.count, "weights of branches");
-    for (int64_t i = 0; i < c.count; ++i) of.places.push_back({of.memory->address() + i * c.bytes, kNone});
+    for (int64_t i = 0; i < c.count; ++i) of.all.push_back({of.memory->address() + i * c.bytes, kNone});
     bytes += c.bytes * c.count;
   }
   of_class_ = std::move(made), classes_ = std::move(classes), bytes_ = bytes;
 }
 
-/// The slot of the part's class that it may have: an empty one; else the one whose part is used last, of those the one that was used
-/// longest ago. -1: none.
+/// The slot of the part's class that it may have: an empty one; else the one whose part's next use is farthest, on ties the least recently
+/// used. -1: none.
 int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   if (class_of_part(handle) < 0) failed("weight " + list_[handle].key.tensor, "no memory was set aside for it");
-  const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].places;
+  const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].all;
   const int64_t mine = need == PartNeed::now ? -1 : next_use(handle);
   int32_t found = -1;
-  int64_t latest = 0;
+  int64_t farthest = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
     const WeightHandle held = slots[i].holds;
     if (held == kNone) return static_cast<int32_t>(i);
     if (is_busy(held)) continue;
     const int64_t use = next_use(held);
     if (use <= mine) continue;
-    if (found < 0 || use > latest || (use == latest && parts_[held].used < parts_[slots[found].holds].used))
-      found = static_cast<int32_t>(i), latest = use;
+    if (found < 0 || use > farthest || (use == farthest && parts_[held].used < parts_[slots[found].holds].used))
+      found = static_cast<int32_t>(i), farthest = use;
   }
   return found;
 }
@@ -77,7 +77,7 @@ bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need
   Part& given = part(handle);
   const int32_t at = find_slot(handle, next_use, need);
   if (at < 0) return false;
-  Slot& slot = of_class_[class_of_part(handle)].places[at];
+  Slot& slot = of_class_[class_of_part(handle)].all[at];
   if (slot.holds != kNone) {
     leave(slot.holds);
     ++evictions_;
@@ -89,7 +89,7 @@ bool PartSlots::give(WeightHandle handle, const NextUse& next_use, PartNeed need
 
 void PartSlots::fill(WeightHandle handle) {
   list_.set_address(handle, slot_address(handle));
-  resident_ += list_[handle].bytes;
+  ready_bytes_ += list_[handle].bytes;
   touch(handle);
 }
 
@@ -97,16 +97,16 @@ void PartSlots::leave(WeightHandle handle) {
   if (!has_slot(handle)) return;
   slot_of(handle).holds = kNone;
   part(handle).slot = -1;
-  if (list_.address(handle)) resident_ -= list_[handle].bytes;
+  if (list_.address(handle)) ready_bytes_ -= list_[handle].bytes;
   list_.set_address(handle, {});
 }
 
-void PartSlots::pin_ready(std::vector<WeightHandle>& pinned) {
+void PartSlots::begin_use_of_ready(std::vector<WeightHandle>& in_use) {
   for (const SlotsOfClass& of : of_class_)
-    for (const Slot& slot : of.places) {
+    for (const Slot& slot : of.all) {
       if (slot.holds == kNone || !list_.address(slot.holds)) continue;
-      pinned.push_back(slot.holds);
-      ++parts_[slot.holds].pins;
+      in_use.push_back(slot.holds);
+      ++parts_[slot.holds].users;
     }
 }
 

@@ -11,17 +11,18 @@
 
 namespace stormcell {
 
-/// How much a part is wanted, which says what may give way to it.
+/// How much a part is wanted, which says whose slot it may take.
 enum class PartNeed : uint8_t {
-  ahead,  ///< it will be used: what is used later
-  now,    ///< somebody waits for it: what is not busy
+  ahead,  ///< takes a slot only of a part that is used later than it
+  now,    ///< somebody waits for it: takes any that is not busy
 };
 
-/// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A ready part is pinned
-/// while a submission may use it. What gives way is a ready part that nobody pins. Not safe from several threads: WeightStore has the lock.
+/// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A ready part is in use
+/// while a submission may compute with it. What gives way is a ready part that nobody uses. Not safe from several threads: WeightStore has
+/// the lock.
 class PartSlots {
  public:
-  /// When a part is used next, in any unit, larger is later: what decides which gives way.
+  /// How far away the next use of a part is, in any unit: the one whose is farthest gives way.
   using NextUse = std::function<int64_t(WeightHandle handle)>;
 
   explicit PartSlots(WeightList& list) : list_(list) {}
@@ -32,12 +33,12 @@ class PartSlots {
   const std::vector<SlotClass>& classes() const { return classes_; }
   int64_t bytes() const { return bytes_; }              ///< of all slots
   int64_t count() const;                                ///< of slots
-  int64_t resident_bytes() const { return resident_; }  ///< of ready parts
+  int64_t ready_bytes() const { return ready_bytes_; }  ///< of ready parts
   int64_t evictions() const { return evictions_; }
 
   bool is_being_read(WeightHandle handle) const { return has_slot(handle) && !list_.address(handle); }
-  /// Being read or pinned.
-  bool is_busy(WeightHandle handle) const { return is_being_read(handle) || pins(handle) > 0; }
+  /// Being read or in use.
+  bool is_busy(WeightHandle handle) const { return is_being_read(handle) || users(handle) > 0; }
   bool any_busy() const;
 
   /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none does. Where it
@@ -47,14 +48,14 @@ class PartSlots {
   DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }
   /// It was read: it is ready.
   void fill(WeightHandle handle);
-  /// Empties the slot of a part that is not pinned; nothing where it has none.
+  /// Empties the slot of a part that nobody uses; nothing where it has none.
   void leave(WeightHandle handle);
 
-  void pin(WeightHandle handle) { ++part(handle).pins, touch(handle); }
-  void unpin(WeightHandle handle) { --part(handle).pins; }
-  /// Pins every part that is ready and adds it to `pinned`.
-  void pin_ready(std::vector<WeightHandle>& pinned);
-  /// Counts as a use, where parts that are used next at the same time are told apart.
+  void begin_use(WeightHandle handle) { ++part(handle).users, touch(handle); }
+  void end_use(WeightHandle handle) { --part(handle).users; }
+  /// Of every part that is ready, which is added to `in_use`.
+  void begin_use_of_ready(std::vector<WeightHandle>& in_use);
+  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
   void touch(WeightHandle handle) { part(handle).used = ++clock_; }
 
  private:
@@ -64,20 +65,20 @@ class PartSlots {
   };
   struct SlotsOfClass {
     std::unique_ptr<DeviceBuffer> memory;
-    IdVector<int32_t, Slot> places;
+    IdVector<int32_t, Slot> all;
   };
   struct Part {
     int32_t slot = -1;  // of its size's class
-    int32_t pins = 0;
+    int32_t users = 0;
     uint64_t used = 0;
   };
 
   Part& part(WeightHandle handle);
   bool has_slot(WeightHandle handle) const { return parts_.holds(handle) && parts_[handle].slot >= 0; }
-  int32_t pins(WeightHandle handle) const { return parts_.holds(handle) ? parts_[handle].pins : 0; }
+  int32_t users(WeightHandle handle) const { return parts_.holds(handle) ? parts_[handle].users : 0; }
   int32_t class_of_part(WeightHandle handle) const { return class_of(classes_, list_[handle].bytes); }
-  Slot& slot_of(WeightHandle handle) { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
-  const Slot& slot_of(WeightHandle handle) const { return of_class_[class_of_part(handle)].places[parts_[handle].slot]; }
+  Slot& slot_of(WeightHandle handle) { return of_class_[class_of_part(handle)].all[parts_[handle].slot]; }
+  const Slot& slot_of(WeightHandle handle) const { return of_class_[class_of_part(handle)].all[parts_[handle].slot]; }
   int32_t find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need);
   void make(Device& device, std::vector<SlotClass> classes);
 
@@ -86,7 +87,7 @@ class PartSlots {
   IdVector<int32_t, SlotsOfClass> of_class_;
   IdVector<WeightHandle, Part> parts_;  // up to the last that had a slot
   uint64_t clock_ = 0;
-  int64_t bytes_ = 0, resident_ = 0, evictions_ = 0;
+  int64_t bytes_ = 0, ready_bytes_ = 0, evictions_ = 0;
 };
 
 }  // namespace stormcell

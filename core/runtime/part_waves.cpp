@@ -29,12 +29,12 @@ bool PartWaves::is_passed(const Use& use) const {
 int64_t PartWaves::next_use(WeightHandle handle) const {
   int64_t next = INT64_MAX;  // of another plan
   if (!uses_.holds(handle)) return next;
-  const auto turn = static_cast<int64_t>(program_.steps.size());
+  const auto steps_of_program = static_cast<int64_t>(program_.steps.size());
   for (const Use& use : uses_[handle]) {
     const Told& told = told_[use.decision];
     const bool passed = is_passed(use), chosen = told.at_this_turn && use.step >= at_ && !passed;
     // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen next.
-    const int64_t later = chosen || told.left_out.empty() ? 0 : turn * told.left_out[static_cast<size_t>(use.branch)];
+    const int64_t later = chosen || told.left_out.empty() ? 0 : steps_of_program * told.left_out[static_cast<size_t>(use.branch)];
     next = std::min(next, turns_.steps_until(at_, use.step, passed) + later);
   }
   return next;
@@ -73,7 +73,7 @@ WeightHandle PartWaves::first_missing() const {
   bool some_came = false;
   for_each_wanted([&](const PartSite& site, const PartUse& part) {
     if (site.step != at_) return false;
-    if (weights_.ready(part.handle)) {
+    if (weights_.is_loaded(part.handle)) {
       some_came = true;
       return false;
     }
@@ -86,7 +86,7 @@ WeightHandle PartWaves::first_missing() const {
 void PartWaves::read_ahead(const WeightStore::NextUse& use) {
   int64_t left = ahead_;
   for_each_wanted([&](const PartSite&, const PartUse& part) {
-    return weights_.ready(part.handle) || (weights_.fetch_ahead(part.handle, use) && --left > 0);
+    return weights_.is_loaded(part.handle) || (weights_.fetch_ahead(part.handle, use) && --left > 0);
   });
 }
 
@@ -103,7 +103,7 @@ void PartWaves::report_if_long(const Progress& progress) const {
     progress.report("reading weights, MiB", (weights_.counters().bytes_filled - read_before_) >> 20, 0);
 }
 
-void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& pinned) {
+void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& in_use) {
   hear(came);
   const WeightStore::NextUse use = [this](WeightHandle handle) { return next_use(handle); };
   for_each_wanted([&](const PartSite&, const PartUse& part) {
@@ -113,14 +113,20 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
   // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard that then missed, whose
   // fallback begins with another branch. The first that comes is of this step, too, and would be read again if it gave way uncomputed.
   WeightHandle missing = first_missing();
-  for (; missing != kNone && !weights_.fetch_now(missing, use, progress.cancel); missing = first_missing()) report_if_long(progress);
+  while (missing != kNone) {
+    const bool has_slot = weights_.fetch_now(missing, use, progress.cancel);
+    if (has_slot) break;
+    report_if_long(progress);
+    missing = first_missing();
+  }
   // Readers go on with what comes behind while this one is waited for: now that it has a slot, they do not take it.
   read_ahead(use);
   if (missing == kNone) return;
   report_if_long(progress);
-  pinned.reserve(pinned.size() + 1);  // what is pinned must be told
+  in_use.reserve(in_use.size() + 1);  // what is in use must be told
+  // It has a slot, unless its reading failed or was dropped meanwhile: then hold() waits for another.
   weights_.hold(missing, use, progress.cancel);
-  pinned.push_back(missing);
+  in_use.push_back(missing);
 }
 
 }  // namespace stormcell

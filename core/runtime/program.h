@@ -50,12 +50,12 @@ struct Operand {
   DimId rows;                ///< kNone: one row (no cells)
   OperandId decision;        ///< routed: of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
-  bool in_slots = false;  ///< the buffer holds all slots of the decision
-  OperandId ragged;       ///< over ragged cells: of the value that tells them; with a decision, the members of its branch
-  DimId times;            ///< dense cells below routed or ragged ones: cells of each of those
-  int32_t slot = -1;      ///< paged: index into Program::paged
-  DimId per_parent;       ///< over a dense space: cells of one parent
-  int64_t width = 1;      ///< elements of one row
+  bool in_slots = false;     ///< the buffer holds all slots of the decision
+  OperandId ragged;          ///< over ragged cells: of the value that tells them; with a decision, the members of its branch
+  DimId times;               ///< dense cells below routed or ragged ones: cells of each of those
+  int32_t paged_index = -1;  ///< paged: of it in Program::paged
+  DimId per_parent;          ///< over a dense space: cells of one parent
+  int64_t width = 1;         ///< elements of one row
   bool is_decision = false, is_ragged = false;
   DimId ragged_parents, ragged_cells;  ///< a ragged value: its bounds
   DimId decision_cells;                ///< a decision: its bound on cells

@@ -20,9 +20,6 @@ struct SegmentWords {
 };
 SegmentWords words_of(const Segment& segment, const Program& program);
 
-/// Nothing within needs the host: it is one leaf.
-inline bool is_resident(const SegmentTree& tree) { return tree.leaves.size() <= 1; }
-
 /// One line a segment, indented. A leaf that holds regions whole is called resident: the device decides there by itself.
 std::string to_text(const SegmentTree& tree, const Program& program);
 

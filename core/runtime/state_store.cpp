@@ -116,11 +116,11 @@ void StateStore::table(std::span<const SequenceId> sequences, const StateKey& ke
   for (size_t i = 0; i < sequences.size(); ++i) {
     const Sequence& s = at(sequences[i]);
     expect_key(s, key);
-    for (size_t slot = 0; slot < key.states.size(); ++slot)
+    for (size_t state = 0; state < key.states.size(); ++state)
       for (const Pages& held : s.states)
-        if (held.state.name == key.states[slot].name)
+        if (held.state.name == key.states[state].name)
           std::copy_n(held.addresses.begin(), std::min(held.addresses.size(), each),
-                      addresses.begin() + static_cast<std::ptrdiff_t>((slot * sequences.size() + i) * each));
+                      addresses.begin() + static_cast<std::ptrdiff_t>((state * sequences.size() + i) * each));
   }
 }
 

@@ -28,8 +28,8 @@ struct SequenceState {
 };
 /// What a plan needs of sequences' states; two plans with the same key read each other's.
 struct StateKey {
-  std::vector<SequenceState> states;  ///< by slot of the program (Program::paged)
-  /// Whether the two hold the same states, in whatever order of slots. Where not, `why` says the first difference.
+  std::vector<SequenceState> states;  ///< in the order of Program::paged
+  /// Whether the two hold the same states, in whatever order. Where not, `why` says the first difference.
   bool fits(const StateKey& other, std::string* why = nullptr) const;
 };
 StateKey state_key(const Program& program);
@@ -55,13 +55,12 @@ class StateStore {
   /// Pages for `rows` rows of each state of the key. Throws Error(bad_input) where the sequence holds states of another plan, the device's
   /// Error where it has no memory; then the sequence keeps what it had.
   void reserve(SequenceId sequence, const StateKey& key, int64_t rows);
-  /// Addresses of pages [slots of the key][sequences][pages]; 0 where a sequence has none. Keys as reserve() was called with.
+  /// Addresses of pages [states of the key][sequences][pages]; 0 where a sequence has none. Keys as reserve() was called with.
   void table(std::span<const SequenceId> sequences, const StateKey& key, int64_t pages, std::vector<uint64_t>& addresses) const;
 
   /// Bytes of pages that sequences hold, and of all pages that are allocated.
   int64_t used_bytes() const { return used_; }
   int64_t bytes() const;
-  int64_t sequences() const { return static_cast<int64_t>(sequences_.size()); }
 
  private:
   struct Pages {

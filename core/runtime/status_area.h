@@ -20,12 +20,12 @@ enum ToldBranch : int32_t {
 struct ExecutionStatus {
   enum Code : int32_t { done = 0, needs_weights = 1, exchange = 2 };
   int32_t code = done;
-  int32_t leaf = 0;    ///< not done: to go on with, at the turns that StatusArea::turns tell
-  GuardId guard;       ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
-  OperandId decision;  ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
-  int32_t events = 0;  ///< events written
-  int32_t lost_events = 0;
-  uint64_t waited_ns = 0;  ///< what waves of the step that waits took so far, where events are asked for
+  int32_t leaf = 0;         ///< not done: to go on with, at the turns that StatusArea::turns tell
+  GuardId guard;            ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
+  OperandId decision;       ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
+  int32_t events = 0;       ///< written
+  int32_t lost_events = 0;  ///< for which there was no room
+  uint64_t waited_ns = 0;   ///< what waves of the step that waits took so far, where events are asked for
 };
 /// `exchange`: what a device wants of the other ranks. Rows lie by rank, one rank's behind another's.
 struct ExchangeStatus {

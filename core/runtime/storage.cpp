@@ -88,7 +88,7 @@ bool Storage::makes(const Block& body, ValueId v) const {
   return found && graph_.value(v).kind == ValueKind::result;
 }
 
-ValueId Storage::storage_of(ValueId v) const {
+ValueId Storage::owner_of(ValueId v) const {
   for (auto at = alias_.find(v); at != alias_.end(); at = alias_.find(v)) v = at->second;
   return v;
 }
@@ -98,7 +98,7 @@ OperandId Storage::operand(ValueId id) {
   const Value& v = graph_.value(id);
   Operand o;
   o.value = id;
-  o.dtype = stored_format(v);
+  o.dtype = format_in_memory(v);
   if (v.kind == ValueKind::decision) {
     decision_operand(v, o);
   } else if (v.kind == ValueKind::ragged) {
@@ -115,13 +115,13 @@ OperandId Storage::operand(ValueId id) {
 OperandId Storage::room_for(ValueId id) {
   Operand o = program_.operands[operand(id)];
   o.kind = BufferKind::arena;
-  o.slot = -1;
+  o.paged_index = -1;
   o.buffer = add_buffer(graph_.value(id).name + ".saved", BufferKind::arena, bytes_of(graph_.value(id)));
   return program_.operands.add(o);
 }
 
 Dim Storage::bytes_of(const Value& v) const {
-  Dim bytes(static_cast<int64_t>(element_size(stored_format(v))));
+  Dim bytes(static_cast<int64_t>(element_size(format_in_memory(v))));
   for (const Dim& d : v.type.content) bytes = bytes * d;
   return v.type.space == kNone ? bytes : bytes * graph_.space(v.type.space).count;
 }
@@ -181,16 +181,16 @@ void Storage::value_operand(ValueId id, const Value& v, Operand& o) {
       return;
     case ValueKind::state:
       if (const auto at = std::find(paged_.states.begin(), paged_.states.end(), id); at != paged_.states.end())
-        o.slot = static_cast<int32_t>(at - paged_.states.begin());
-      o.kind = o.slot >= 0 ? BufferKind::paged : BufferKind::state;
+        o.paged_index = static_cast<int32_t>(at - paged_.states.begin());
+      o.kind = o.paged_index >= 0 ? BufferKind::paged : BufferKind::state;
       o.buffer = add_buffer(v.name, o.kind, bytes_of(v));
       return;
     default:
       break;
   }
-  const ValueId storage = storage_of(id);
-  if (storage != id) {
-    o.buffer = program_.operands[operand(storage)].buffer;
+  const ValueId owner = owner_of(id);
+  if (owner != id) {
+    o.buffer = program_.operands[operand(owner)].buffer;
     return;
   }
   o.buffer = add_buffer(v.name, BufferKind::arena, bytes_of(v));

@@ -28,7 +28,7 @@ class Storage {
   void alias_in_place();
   bool may_be_overwritten(ValueId value, size_t at) const;
   bool makes(const Block& body, ValueId value) const;
-  ValueId storage_of(ValueId value) const;
+  ValueId owner_of(ValueId value) const;  ///< in whose buffer it lies; itself, where it has one of its own
   BufferId add_buffer(std::string name, BufferKind kind, Dim bytes);
   void rows_of(SpaceId space, Operand& operand);
   void decision_operand(const Value& value, Operand& operand);

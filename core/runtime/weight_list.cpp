@@ -36,7 +36,7 @@ std::map<int64_t, int64_t> WeightList::part_sizes() const {
   return sizes;
 }
 
-int64_t WeightList::part_bytes() const {
+int64_t WeightList::branch_weight_bytes() const {
   int64_t bytes = 0;
   for (const ListedWeight& weight : weights_)
     if (weight.is_part() || weight.pinned) bytes += weight.bytes;

@@ -44,7 +44,7 @@ class WeightList {
   /// How many parts there are of each size in bytes.
   std::map<int64_t, int64_t> part_sizes() const;
   /// Of parts and of what is pinned.
-  int64_t part_bytes() const;
+  int64_t branch_weight_bytes() const;
   /// Of what is pinned, each in a place of its own.
   int64_t pinned_bytes() const;
   /// The branch whose parts take most, and its bytes in slots of their own; 0: no part was asked for.

@@ -98,11 +98,11 @@ void WeightStore::load(const std::vector<WeightHandle>& handles, const Progress&
 
 // The budget -------------------------------------------------------------------------------------------------------------------------
 
-ResidentParts WeightStore::resident() const { return {budget_, list_.pinned_bytes()}; }
+BudgetShare WeightStore::share() const { return {budget_, list_.pinned_bytes()}; }
 
 void WeightStore::check_budget_locked() const {
   const auto [bytes, group] = list_.largest_branch();
-  resident().check(bytes, group);
+  share().check(bytes, group);
 }
 void WeightStore::check_budget() const {
   const std::lock_guard lock(mutex_);
@@ -111,13 +111,13 @@ void WeightStore::check_budget() const {
 
 int64_t WeightStore::least_budget() const {
   const std::lock_guard lock(mutex_);
-  return resident().pinned + list_.largest_branch().first;
+  return share().pinned + list_.largest_branch().first;
 }
 
 int64_t WeightStore::planned_slot_bytes() const {
   const std::lock_guard lock(mutex_);
   int64_t bytes = 0;
-  for (const SlotClass& c : slot_classes(list_.part_sizes(), resident().room())) bytes += c.bytes * c.count;
+  for (const SlotClass& c : slot_classes(list_.part_sizes(), share().room())) bytes += c.bytes * c.count;
   return bytes;
 }
 
@@ -147,7 +147,7 @@ void WeightStore::arrange(const CancellationToken& cancel) {
   const std::map<int64_t, int64_t> sizes = list_.part_sizes();
   check_budget_locked();
   if (sizes.empty()) return;
-  const std::vector<SlotClass> classes = slot_classes(sizes, resident().room());
+  const std::vector<SlotClass> classes = slot_classes(sizes, share().room());
   if (classes == slots_.classes()) return;
   while (!changed_.wait_for(lock, kPoll, [&] { return !slots_.any_busy(); })) cancel.check();
   if (!readers_) readers_ = std::make_unique<WeightReaders>(kWeightReaders, [this](WeightHandle handle) { read_part(handle); });
@@ -180,19 +180,26 @@ bool WeightStore::fetch_ahead(WeightHandle handle, const NextUse& next_use) {
   return list_.address(handle) || tickets_.contains(handle) || start(handle, next_use, PartNeed::ahead);
 }
 
-bool WeightStore::fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel) {
-  std::unique_lock lock(mutex_);
-  if (list_.address(handle)) return true;
+/// Of a part that is not there, as fetch_now().
+bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, std::unique_lock<std::mutex>& lock,
+                               const CancellationToken& cancel) {
   if (tickets_.contains(handle)) {
     readers_->hurry(handle);
     return true;
   }
   if (start(handle, next_use, PartNeed::now)) return true;
-  const auto begin = std::chrono::steady_clock::now();
   changed_.wait_for(lock, kPoll);
-  counters_.stall_seconds += seconds_since(begin);
   cancel.check();
   return false;
+}
+
+bool WeightStore::fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel) {
+  std::unique_lock lock(mutex_);
+  if (list_.address(handle)) return true;
+  const auto begin = std::chrono::steady_clock::now();
+  const bool has_slot = fetch_locked(handle, next_use, lock, cancel);
+  if (!has_slot) counters_.stall_seconds += seconds_since(begin);
+  return has_slot;
 }
 
 void WeightStore::drop_waiting() {
@@ -244,20 +251,14 @@ void WeightStore::hold(WeightHandle handle, const NextUse& next_use, const Cance
   const bool waits = !list_.address(handle);
   while (!list_.address(handle)) {
     const bool joins = tickets_.contains(handle);
-    if (!joins && !start(handle, next_use, PartNeed::now)) {
-      // All slots are pinned or being read: until one is not.
-      changed_.wait_for(lock, kPoll);
-      cancel.check();
-      continue;
-    }
-    readers_->hurry(handle);
+    if (!fetch_locked(handle, next_use, lock, cancel)) continue;
     const std::shared_ptr<Ticket> ticket = tickets_.at(handle);
     while (!changed_.wait_for(lock, kPoll, [&] { return ticket->done; })) cancel.check();
     // What failed before anybody asked may be there now.
     if (ticket->failure && !joins) std::rethrow_exception(ticket->failure);
   }
   if (waits) counters_.stall_seconds += seconds_since(begin);
-  slots_.pin(handle);
+  slots_.begin_use(handle);
 }
 
 void WeightStore::touch(WeightHandle handle) {
@@ -267,20 +268,20 @@ void WeightStore::touch(WeightHandle handle) {
 
 // What submissions use ---------------------------------------------------------------------------------------------------------------
 
-bool WeightStore::take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& pinned, uint64_t& version) {
+bool WeightStore::take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version) {
   if (budget_ == 0 && version == list_.version()) return false;
   const std::lock_guard lock(mutex_);
   table = list_.addresses();
   version = list_.version();
-  slots_.pin_ready(pinned);
+  slots_.begin_use_of_ready(in_use);
   return true;
 }
 
-void WeightStore::unpin(const std::vector<WeightHandle>& pinned) {
-  if (pinned.empty()) return;
+void WeightStore::end_use(const std::vector<WeightHandle>& in_use) {
+  if (in_use.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    for (const WeightHandle handle : pinned) slots_.unpin(handle);
+    for (const WeightHandle handle : in_use) slots_.end_use(handle);
   }
   changed_.notify_all();
 }
@@ -299,9 +300,9 @@ WeightCounters WeightStore::counters() const {
   const std::lock_guard lock(mutex_);
   WeightCounters now = counters_;
   now.budget = budget_;
-  now.part_bytes = list_.part_bytes();
+  now.branch_weight_bytes = list_.branch_weight_bytes();
   now.slot_bytes = slots_.bytes();
-  now.resident_bytes = slots_.resident_bytes();
+  now.ready_bytes = slots_.ready_bytes();
   now.evictions = slots_.evictions();
   return now;
 }

@@ -2,15 +2,15 @@
 //
 // The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are loaded for good, as
 // all are without a budget. With one, the weights that serve one branch of a router (parts) are read into slots that are allocated once
-// (PartSlots) by threads of their own (WeightReaders). A submission takes the table of addresses, and with it pins the parts that are
-// there.
+// (PartSlots) by threads of their own (WeightReaders). A submission takes the table of addresses, and from then on uses the parts
+// that are there.
 //
-// Threads. Any thread may call any method, and no lock is held while a weight is read.
+// Threads. Any thread may call any method, and `mutex_` is never held while a weight is read.
 // - `loading_` is held while a dense weight is loaded, because the device does that with all its threads. It is taken before `mutex_`.
 // - `mutex_` guards the list, the slots, the tickets and the counters. A NextUse is called under it and must not call the store.
 //   Slots are allocated under it as well, while no part is busy.
 // - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else is destroyed.
-// - `changed_` is told when a reading ended and when pins were given back.
+// - `changed_` is told when a reading ended and when a part is not in use any more.
 //
 // Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but for parts that had
 // to go first (arrange()), and it can be asked again.
@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/runtime/budget_share.h"
 #include "core/runtime/part_slots.h"
-#include "core/runtime/resident_parts.h"
 #include "core/runtime/weight_list.h"
 #include "core/runtime/weight_readers.h"
 
@@ -34,14 +34,14 @@ namespace stormcell {
 struct WeightCounters {
   int64_t dense_bytes = 0;  ///< loaded for good
   // Under a budget:
-  int64_t budget = 0;          ///< 0: none
-  int64_t part_bytes = 0;      ///< all parts that plans asked for
-  int64_t pinned_bytes = 0;    ///< of these kept for good, of the budget (resident_parts.h)
-  int64_t slot_bytes = 0;      ///< allocated for the others
-  int64_t resident_bytes = 0;  ///< parts that are there now
-  int64_t reads = 0;           ///< parts that were read
-  int64_t bytes_read = 0;      ///< of them, as the source stores them; 0 where it draws them
-  int64_t bytes_filled = 0;    ///< of slots that they were laid out in
+  int64_t budget = 0;               ///< 0: none
+  int64_t branch_weight_bytes = 0;  ///< that plans asked for: parts, and what is pinned
+  int64_t pinned_bytes = 0;         ///< of these kept for good, of the budget (budget_share.h)
+  int64_t slot_bytes = 0;           ///< allocated for the others
+  int64_t ready_bytes = 0;          ///< parts that are there now
+  int64_t reads = 0;                ///< parts that were read
+  int64_t bytes_read = 0;           ///< of them, as the source stores them; 0 where it draws them
+  int64_t bytes_filled = 0;         ///< of slots that they were laid out in
   int64_t evictions = 0;
   double stall_seconds = 0;  ///< that somebody waited for a part
 };
@@ -60,11 +60,12 @@ class WeightStore {
     return request(key, &group, residency);
   }
   bool is_part(WeightHandle handle) const;
+  /// A dense weight, or a part that is ready.
+  bool is_loaded(WeightHandle handle) const { return bool(address(handle)); }
 
   // Dense weights, loaded on the calling thread.
   void load(WeightHandle handle, const CancellationToken& cancel = {});
   void load(const std::vector<WeightHandle>& handles, const Progress& progress = {});
-  bool loaded(WeightHandle handle) const { return bool(address(handle)); }
   DeviceAddress address(WeightHandle handle) const;
   WeightKey key(WeightHandle handle) const;
   /// Bytes it takes, or will take, on the device: exact before it is loaded, too.
@@ -95,19 +96,20 @@ class WeightStore {
   /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who holds one of these
   /// parts at the same time asks for it again.
   void drop_waiting();
-  /// Waits until the part is there, and pins it. Throws what reading it failed with, and as the token says.
+  /// Waits until the part is there, for a slot too if it has none, and begins to use it. Throws what reading it failed with, and as the
+  /// token says.
   void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
-  bool ready(WeightHandle handle) const { return loaded(handle); }
-  /// Counts as a use, where parts that are used next at the same time are told apart.
+  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
   void touch(WeightHandle handle);
 
-  /// What a submission may use: dense weights that are loaded, and ready parts, which are pinned and added to `pinned`. False: nothing
-  /// changed since the call that set `version`, and there are no parts; `table` is left as it is.
-  bool take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& pinned, uint64_t& version);
+  /// What a submission may use: dense weights that are loaded, and ready parts, which are in use from then on and added to `in_use`. False:
+  /// nothing changed since the call that set `version`, and there are no parts; `table` is left as it is.
+  bool take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version);
   /// Where the device reads the table: one for all that run on it, one at a time. It holds as many addresses as the last take() gave, and
   /// what lies there means nothing after a handle was added.
   DeviceAddress device_table();
-  void unpin(const std::vector<WeightHandle>& pinned);
+  /// Once for each that take() added and for each hold().
+  void end_use(const std::vector<WeightHandle>& in_use);
 
   int64_t budget() const { return budget_; }
   WeightCounters counters() const;
@@ -122,10 +124,11 @@ class WeightStore {
   };
 
   WeightHandle request(const WeightKey& key, const BranchGroup* group, PartResidency residency);
-  ResidentParts resident() const;
+  BudgetShare share() const;
   void load_dense(WeightHandle handle, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void check_budget_locked() const;
   bool start(WeightHandle handle, const NextUse& next_use, PartNeed need);
+  bool fetch_locked(WeightHandle handle, const NextUse& next_use, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void read_part(WeightHandle handle);
 
   Device& device_;

@@ -460,7 +460,7 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("family", s.family);
   v("parameters", s.parameters);
   v("weight_bytes", s.weight_bytes);
-  v("branch_bytes", s.branch_bytes);
+  v("expert_bytes", s.expert_bytes);
   v.positive_or_null("least_weight_budget", s.least_budget);
   v("flops_per_cell", s.flops_per_cell);
   v("inputs", s.inputs);

@@ -389,7 +389,7 @@ struct ModelStructure {
   std::string version;  ///< of the program that wrote it; empty: of this one
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
-  int64_t branch_bytes = 0;  ///< weights of branches, as the CPU lays them out
+  int64_t expert_bytes = 0;  ///< weights of branches, all together, as the CPU lays them out
   int64_t least_budget = 0;  ///< of these the largest branch: the least --weight-budget; 0: it has no branches
   double flops_per_cell = 0;
   std::vector<InputStructure> inputs;

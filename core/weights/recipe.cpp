@@ -245,6 +245,9 @@ Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block) {
 }
 
 WeightInfo info_of(const Recipe& recipe, const FindStored& stored) { return Inference(recipe, stored).run(); }
+WeightInfo info_of(const Recipe& recipe, const WeightSource& stored) {
+  return info_of(recipe, [&](std::string_view name) { return stored.find(name); });
+}
 
 std::vector<std::string> tensors_of(const Recipe& recipe) {
   std::set<std::string_view> seen;

@@ -73,6 +73,7 @@ using FindStored = std::function<const WeightInfo*(std::string_view name)>;
 /// Format and shape of what a recipe makes; its name is the recipe's text. Throws Error(bad_input) that names the recipe, the step, what
 /// was expected and what came: a missing tensor, a slice beyond its extent, operands that do not fit.
 WeightInfo info_of(const Recipe& recipe, const FindStored& stored);
+WeightInfo info_of(const Recipe& recipe, const WeightSource& stored);
 
 /// The stored tensors a recipe reads, each once, in the order of the text.
 std::vector<std::string> tensors_of(const Recipe& recipe);

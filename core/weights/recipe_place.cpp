@@ -2,10 +2,6 @@
 
 namespace stormcell {
 
-WeightInfo info_of(const Recipe& recipe, const WeightSource& stored) {
-  return info_of(recipe, [&](std::string_view name) { return stored.find(name); });
-}
-
 int64_t elements_of(const std::vector<int64_t>& shape, size_t begin, size_t end) {
   int64_t n = 1;
   for (size_t i = begin; i < end; ++i) n *= shape[i];

@@ -15,8 +15,6 @@ struct PlaceInTensor {
 /// Where what `recipe` makes lies within a stored tensor; nothing where it does not lie there in one piece.
 std::optional<PlaceInTensor> place_in_tensor(const Recipe& recipe, const WeightSource& stored);
 
-/// Of what a recipe makes of these tensors.
-WeightInfo info_of(const Recipe& recipe, const WeightSource& stored);
 /// Elements of the extents [begin, end) of a shape.
 int64_t elements_of(const std::vector<int64_t>& shape, size_t begin, size_t end);
 

@@ -58,9 +58,7 @@ class Maker {
   }
 
  private:
-  WeightInfo info(const Recipe& r) const {
-    return info_of(r, [&](std::string_view name) { return stored_.find(name); });
-  }
+  WeightInfo info(const Recipe& r) const { return info_of(r, stored_); }
 
   /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
   std::optional<Made> view(const Recipe& r) const {
@@ -68,7 +66,7 @@ class Maker {
     if (!at) return {};
     WeightInfo to = info(r);
     const int64_t bytes = to.bytes();
-    return Made{std::move(to), stored_.part(*at->tensor, at->first, bytes)};
+    return Made{std::move(to), stored_.range(*at->tensor, at->first, bytes)};
   }
 
   Made index(const Recipe& r) const {
@@ -233,8 +231,8 @@ class RecipeWeights final : public WeightSource {
   int64_t stored_bytes(std::string_view text) const override {
     return looks_like_recipe(text) ? bytes_stored_of(known_as(text).recipe, *stored_) : stored_->stored_bytes(text);
   }
-  std::shared_ptr<const std::byte> part(std::string_view text, int64_t first, int64_t count) const override {
-    return looks_like_recipe(text) ? WeightSource::part(text, first, count) : stored_->part(text, first, count);
+  std::shared_ptr<const std::byte> range(std::string_view text, int64_t first, int64_t count) const override {
+    return looks_like_recipe(text) ? WeightSource::range(text, first, count) : stored_->range(text, first, count);
   }
 
  private:
@@ -247,7 +245,7 @@ class RecipeWeights final : public WeightSource {
     const std::lock_guard lock(mutex_);
     if (const auto at = known_.find(text); at != known_.end()) return at->second;
     Known known{parse_recipe(text, "weight"), {}};
-    known.info = info_of(known.recipe, [&](std::string_view name) { return stored_->find(name); });
+    known.info = info_of(known.recipe, *stored_);
     known.info.name = text;
     return known_.emplace(std::string(text), std::move(known)).first->second;
   }

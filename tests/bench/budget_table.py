@@ -101,7 +101,7 @@ def main():
     p.add_argument("--threads", default=str(len(os.sched_getaffinity(0))))
     a = p.parse_args()
     model = a.model or drawn_model()
-    bytes_of_branches = stormcell("inspect", model)["branch_bytes"]
+    bytes_of_branches = stormcell("inspect", model)["expert_bytes"]
     budgets = [None] + [int(bytes_of_branches * s) for s in a.shares]
     for name in os.listdir(model):
         with open(os.path.join(model, name), "rb") as file:

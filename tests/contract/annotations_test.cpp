@@ -65,7 +65,7 @@ class AnnotateTest : public QObject {
     // What kernel= may name, and how small a budget may be.
     QVERIFY2(shown.find("linear.panels, linear.plain") != std::string::npos, shown.c_str());
     const int64_t least = j["least_weight_budget"].get<int64_t>();
-    QVERIFY(least > 0 && least <= j["branch_bytes"].get<int64_t>());
+    QVERIFY(least > 0 && least <= j["expert_bytes"].get<int64_t>());
     QVERIFY(shown.find("--weight-budget from " + std::to_string(least) + " bytes on") != std::string::npos);
     const auto with = [&](int64_t bytes) {
       return short_run("run", switch_model(), switch_data(), {"--weight-budget", std::to_string(bytes)});

@@ -7,14 +7,15 @@
 
 namespace stormcell::testing {
 
-inline InputValues input_values(const RandomCase& from) {
+inline InputValues input_values(const std::map<std::string, CaseInput>& from) {
   InputValues inputs;
-  for (const auto& [name, values] : from.inputs) {
+  for (const auto& [name, values] : from) {
     if (const auto* ints = std::get_if<std::vector<int32_t>>(&values)) inputs.integers[name] = *ints;
     if (const auto* reals = std::get_if<std::vector<float>>(&values)) inputs.reals[name] = *reals;
   }
   return inputs;
 }
+inline InputValues input_values(const RandomCase& from) { return input_values(from.inputs); }
 
 template <class T>
 OracleInputs<T> oracle_inputs(const std::map<std::string, CaseInput>& from) {

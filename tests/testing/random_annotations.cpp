@@ -30,7 +30,7 @@ class Annotating {
   }
 
  private:
-  bool in_bf16(ValueId v) const { return stored_format(g_.value(v)) == DType::bf16; }
+  bool in_bf16(ValueId v) const { return format_in_memory(g_.value(v)) == DType::bf16; }
   bool is_product(const Node& n) const { return has_role(n, Role::grouped) || !n.op->grouped_as.empty(); }
 
   bool takes_bf16(const Node& n, ValueId v) const {

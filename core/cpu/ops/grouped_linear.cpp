@@ -62,7 +62,7 @@ std::unique_ptr<Kernel> make_grouped_linear(const Making& m) {
   const size_t branches = m.node().attributes.list("branches").size();
   // One product over all branches multiplies in one format.
   for (size_t i = 1; i < branches; ++i)
-    if (held_format(m.value(2 + i)) != held_format(m.value(2))) return nullptr;
+    if (format_in_products(m.value(2 + i)) != format_in_products(m.value(2))) return nullptr;
   if (!FusedProduct::supports(m, 2 + branches)) return nullptr;
   return std::make_unique<GroupedLinear>(m);
 }

@@ -42,7 +42,7 @@ class Linear : public Kernel {
 }  // namespace
 std::unique_ptr<Kernel> make_linear(const Making& m) {
   // What must not round its input has no panels in bf16.
-  const bool rounds = m.value(1).annotations.find(kFormat) && held_format(m.value(1)) == DType::bf16;
+  const bool rounds = m.value(1).annotations.find(kFormat) && format_in_products(m.value(1)) == DType::bf16;
   if (!FusedProduct::supports(m, 2) || (rounds && is_precise(m.node()))) return nullptr;
   return std::make_unique<Linear>(m);
 }

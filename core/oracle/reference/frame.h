@@ -88,7 +88,7 @@ struct HeldWeight {
       if (bytes) {
         load(bytes.get(), stored, first, n, to);
       } else {
-        load(source->part(tensor, first * size, n * size).get(), stored, 0, n, to);
+        load(source->range(tensor, first * size, n * size).get(), stored, 0, n, to);
       }
       if (to_bf16) round_to_bf16(to, n);
     }

@@ -1,22 +1,9 @@
 #include "core/base/bounded_number.h"
 
-#include "core/base/error.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
-namespace {
-
-template <class F>
-std::string complaint(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
-
-}  // namespace
+namespace stormcell::testing {
 
 class BoundedNumberTest : public QObject {
   Q_OBJECT
@@ -50,6 +37,6 @@ class BoundedNumberTest : public QObject {
 
 STORMCELL_TEST(BoundedNumberTest)
 
-}  // namespace stormcell
+}  // namespace stormcell::testing
 
 #include "bounded_number_test.moc"

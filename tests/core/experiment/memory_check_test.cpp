@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "core/graph/builder.h"
 #include "core/machine/memory.h"
 #include "core/runtime/executor.h"
@@ -125,7 +125,9 @@ class MemoryCheckTest : public QObject {
       const int64_t need = memory_needed(device, store, graph, CompileOptions{{4}});
       const Executor executor(device, store, std::make_shared<Program>(lower(graph)), CompileOptions{{4}});
       const int64_t panels = (47 * 64 * 1000 + 16 * 64 * 3000) * (dtype == DType::bf16 ? 2 : 4);
-      QCOMPARE(executor.weight_bytes(), panels);
+      int64_t needed = 0;
+      for (const WeightHandle handle : executor.needed_weights()) needed += store.bytes(handle);
+      QCOMPARE(needed, panels);
       // Beside the panels: the larger tensor while it is read, and little activations.
       const int64_t beside = need - panels - weights->find("up")->bytes();
       QVERIFY2(beside >= executor.activation_bytes() && beside < 8 << 20, std::to_string(beside).c_str());
@@ -136,7 +138,7 @@ class MemoryCheckTest : public QObject {
   void what_a_conversion_is_made_from_is_counted_as_long_as_it_is_held() {
     constexpr int64_t kElements = 16'000 * 1000;
     cpu::CpuDevice device(1);
-    const auto graph = convert_weights(*two_products(DType::f32, 16'000), DType::bf16);
+    const auto graph = in_format(*two_products(DType::f32, 16'000), DType::bf16);
     WeightStore store(device, zeros(*two_products(DType::f32, 16'000)));
     const int64_t need = memory_needed(device, store, graph, CompileOptions{{4}});
     QVERIFY(need >= 2 * kElements * 2 + kElements * (4 + 2));
@@ -157,7 +159,7 @@ class MemoryCheckTest : public QObject {
     const auto plain = routed(false);
     for (const int64_t budget : {2 * kPanels, int64_t{kPanels}}) {
       WeightStore all(device, zeros(*plain)), parts(device, zeros(*plain), budget);
-      const auto graph = convert_weights(*plain, DType::bf16);
+      const auto graph = in_format(*plain, DType::bf16);
       // Without a budget the two weights of branches are dense, and the larger is read beside them.
       const auto while_read = [&](const char* name) {
         return all.source().bytes_while_read("convert(\"" + std::string(name) + "\", bf16)");
@@ -234,7 +236,7 @@ class MemoryCheckTest : public QObject {
     cpu::CpuDevice device(1);
     const auto graph = two_products(DType::f32);
     WeightStore store(device, zeros(*graph));
-    const int64_t need = memory_needed(device, store, convert_weights(*graph, DType::bf16), CompileOptions{{4}});
+    const int64_t need = memory_needed(device, store, in_format(*graph, DType::bf16), CompileOptions{{4}});
     QVERIFY(refusal(device, DType::f32, need).ends_with("which fits)"));
     QVERIFY(refusal(device, DType::f32, need - 1).find("no --dtype") != std::string::npos);
   }

@@ -254,7 +254,7 @@ class MirroredTest : public QObject {
       };
       bool in_order = true;
       job.clock = [&] { return now; };
-      job.pass = run;
+      job.run_untimed = run;
       job.execute = [&](size_t plan, int64_t batch) {
         in_order = in_order && (held < 0 || (held_by == plan && (held + 1) % batches == batch));
         if (plan == 0) timed.push_back(batch);
@@ -321,7 +321,7 @@ class MirroredTest : public QObject {
     MirroredJob job;
     job.plans = 1, job.seconds = 10;
     for (int64_t b = 0; b < 100; ++b) job.batches.push_back(b);
-    set_order(job, 10, 4);  // 3 passes of 7 rounds: 47 batches each
+    set_order(job, 10, 4);  // 3 executions of 7 rounds: 47 batches each
     QCOMPARE(job.lead, 4);
     QCOMPARE(job.stretch, 44);
     set_order(job, 100, 1000);

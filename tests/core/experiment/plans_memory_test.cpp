@@ -1,8 +1,6 @@
 // All plans of an optimisation together take the memory of the largest one.
 #include <algorithm>
-#include <functional>
 
-#include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/batch_inputs.h"
 #include "core/experiment/memory_check.h"
@@ -11,21 +9,13 @@
 #include "core/passes/pipeline.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
 
 constexpr int64_t kSmall = 64 << 10;  // inputs, status and rounding to pages
-
-std::string complaint(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 }  // namespace
 

@@ -1,25 +1,12 @@
 #include "core/experiment/profile_split.h"
 
 #include <algorithm>
-#include <functional>
 
-#include "core/base/error.h"
 #include "core/profile/record.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
-namespace {
-
-std::string complaint(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return (e.kind() == ErrorKind::bad_input ? "" : "not bad input: ") + std::string(e.what());
-  }
-  return {};
-}
-
-}  // namespace
 
 class ProfileSplitTest : public QObject {
   Q_OBJECT
@@ -41,7 +28,7 @@ class ProfileSplitTest : public QObject {
     const ProfileSplit one = split_batches(1, "first");
     QCOMPARE(one.part_of(0), static_cast<uint8_t>(kProfiled | kMeasured));
     QVERIFY(one.same && one.profiled == std::vector<int64_t>{0} && one.measured == one.profiled);
-    QCOMPARE(complaint([] { split_batches(4, "random"); }),
+    QCOMPARE(bad_input_complaint([] { split_batches(4, "random"); }),
              std::string("--profile-split: \"random\" is no way to split (use strided or first)"));
   }
 };

@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "core/cpu/kernels/isa.h"
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 #include "tests/core/experiment/verify_runs.h"
 #include "tests/testing/testing.h"
 
@@ -41,7 +41,7 @@ class VerifyConvertedTest : public QObject {
   void the_oracle_rounds_weights_as_the_conversion_does_and_shares_nothing_with_it() {
     for (int seed = -2; seed < 20; ++seed) {
       const RandomCase c = toy_or_random(seed);
-      const auto converted = convert_weights(c.graph, DType::bf16);
+      const auto converted = in_format(c.graph, DType::bf16);
       // The same, but for weights that are stored as devices' conversion makes them.
       Graph plain = *converted;
       MemoryWeights made_by_devices;
@@ -64,7 +64,7 @@ class VerifyConvertedTest : public QObject {
       RandomOptions options;
       options.bf16 = false;
       const RandomCase c = seed < 0 ? toy_or_random(seed) : make_random_case(uint64_t(seed), options);
-      const auto converted = convert_weights(c.graph, DType::bf16);
+      const auto converted = in_format(c.graph, DType::bf16);
       const Verification v = judged_converted(c, c.weights, converted);
       QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
       const Widened widened;
@@ -89,7 +89,7 @@ class VerifyConvertedTest : public QObject {
     QFETCH(int, what);
     const Widened widened;
     const RandomCase c = mixture(best(2), "weighted");
-    const auto converted = convert_weights(c.graph, DType::bf16);
+    const auto converted = in_format(c.graph, DType::bf16);
     // What was stored is gone in the converted source: cut off is decided by the stored numbers.
     const auto stored = c.weights;
     const Change changes[] = {transpose, times(1.01f),
@@ -112,7 +112,7 @@ class VerifyConvertedTest : public QObject {
     if (!found) QSKIP("this processor has no bf16 dot products");
     cpu::set_isa_for_test(cpu::Isa::avx512_bf16);
     const RandomCase c = mixture(best(2), "weighted");
-    const auto converted = convert_weights(c.graph, DType::bf16);
+    const auto converted = in_format(c.graph, DType::bf16);
     cpu::CpuDevice device(1);
     QVERIFY(device.info().rounds_bf16_inputs);
     Plan plan(device, c, converted, c.weights);

@@ -104,8 +104,9 @@ class WeightBudgetTest : public QObject {
       if (profile) run.session = path("timed.storm");
       const auto came = Experiment::open(o)->run(run);
       const BudgetFigures& b = *came->weight_budget;
-      QVERIFY2(b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0,
-               fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
+      QVERIFY2(
+          b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0,
+          fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
       const double timed = static_cast<double>(b.measured_reads) / static_cast<double>(b.measured_executions),
                    others = static_cast<double>(b.reads - b.measured_reads) / static_cast<double>(b.executions - b.measured_executions);
       QVERIFY2(timed > 0.6 * others, (std::to_string(timed) + " " + std::to_string(others)).c_str());
@@ -204,9 +205,9 @@ class WeightBudgetTest : public QObject {
     const int64_t before = peak_resident_memory();
     BudgetMeter meter(store);
     store.hold(part, [](WeightHandle) { return 0; }, {});
-    store.unpin({part});
+    store.end_use({part});
     meter.add_execution();
-    meter.set_peak(peak_resident_memory());
+    meter.end_readings(peak_resident_memory());
     const BudgetFigures f = *meter.figures(0);
     QVERIFY2(f.peak_bytes > before + (int64_t{32} << 20), (std::to_string(f.peak_bytes) + " " + std::to_string(before)).c_str());
     // What is held later, to verify what ran, is part of neither.
@@ -219,7 +220,7 @@ class WeightBudgetTest : public QObject {
     QCOMPARE(later.held_bytes, f.held_bytes);
     QCOMPARE(later.peak_bytes, f.peak_bytes);
     // And of two readings of the same memory none says less at any time than the other says at one.
-    meter.set_peak(1);
+    meter.end_readings(1);
     QVERIFY(meter.figures(0)->peak_bytes == f.held_bytes || f.held_counted != "process");
   }
 

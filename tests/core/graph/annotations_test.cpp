@@ -1,11 +1,11 @@
 // What a plan says beside what it computes: in the text form, by name, and refused where nothing could be meant.
 #include "core/graph/annotations.h"
 
-#include "core/base/error.h"
 #include "core/graph/text.h"
 #include "core/graph/verify.h"
 #include "core/oracle/oracle.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/random_annotations.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -38,22 +38,13 @@ const char* const kAnnotated =
     "%y : f32 tokens [4] = linear(%h, %b) @kernel=linear.panels\n"
     "output y = %y\n";
 
-template <class Call>
-std::string complaint(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.exit_code() == 2 ? e.what() : "another exit code";
-  }
-  return "none";
-}
 std::string complaint_about(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
-  return complaint([&] { parse_graph(text, "g"); });
+  return bad_input_complaint([&] { parse_graph(text, "g"); });
 }
 std::string refusal(const std::string& annotation) {
   Graph graph = parse_graph(kPlain, "g");
-  return complaint([&] { annotate(graph, annotation, "--annotate"); });
+  return bad_input_complaint([&] { annotate(graph, annotation, "--annotate"); });
 }
 
 /// Every rule of outputs: a guard whose bodies yield what is made in them.
@@ -114,10 +105,11 @@ class AnnotationsTest : public QObject {
   }
   void formats_are_those_of_the_type_unless_said_otherwise() {
     const Graph plain = parse_graph(kPlain, "g"), annotated = parse_graph(kAnnotated, "g");
-    const auto stored = [](const Graph& g, const char* name) { return stored_format(g.value(g.find_value(name))); };
-    const auto held = [](const Graph& g, const char* name) { return held_format(g.value(g.find_value(name))); };
-    QVERIFY(stored(plain, "h") == DType::f32 && stored(annotated, "h") == DType::bf16 && stored(annotated, "y") == DType::f32);
-    QVERIFY(held(plain, "a") == DType::bf16 && held(annotated, "a") == DType::f32 && held(annotated, "b") == DType::bf16);
+    const auto in_memory = [](const Graph& g, const char* name) { return format_in_memory(g.value(g.find_value(name))); };
+    const auto in_products = [](const Graph& g, const char* name) { return format_in_products(g.value(g.find_value(name))); };
+    QVERIFY(in_memory(plain, "h") == DType::f32 && in_memory(annotated, "h") == DType::bf16 && in_memory(annotated, "y") == DType::f32);
+    QVERIFY(in_products(plain, "a") == DType::bf16 && in_products(annotated, "a") == DType::f32 &&
+            in_products(annotated, "b") == DType::bf16);
     // The type is what it was.
     QVERIFY(annotated.value(annotated.find_value("h")).type == plain.value(plain.find_value("h")).type);
   }

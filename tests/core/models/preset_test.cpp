@@ -70,9 +70,9 @@ class PresetTest : public QObject {
       weights.add({name, type, {6, 500}}, {0.5, 0.25});
       const auto whole = weights.bytes(name);
       for (const auto& [first, count] : {std::pair{0, 3000}, std::pair{500, 500}, std::pair{2999, 1}, std::pair{7, 0}})
-        QVERIFY(std::memcmp(weights.part(name, first * size, count * size).get(), whole.get() + first * size,
+        QVERIFY(std::memcmp(weights.range(name, first * size, count * size).get(), whole.get() + first * size,
                             static_cast<size_t>(count * size)) == 0);
-      QVERIFY_THROWS_EXCEPTION(Error, weights.part(name, 1, size));
+      QVERIFY_THROWS_EXCEPTION(Error, weights.range(name, 1, size));
     }
   }
 

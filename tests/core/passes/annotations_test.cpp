@@ -114,7 +114,7 @@ PassResult apply(const char* id, const Graph& graph, const Bf16Rows* rows = null
 std::vector<std::string> stored(const Graph& graph) {
   std::vector<std::string> names;
   for (const Value& v : graph.values)
-    if (stored_format(v) == DType::bf16 && v.kind == ValueKind::result) names.push_back(v.name);
+    if (format_in_memory(v) == DType::bf16 && v.kind == ValueKind::result) names.push_back(v.name);
   return names;
 }
 

@@ -73,21 +73,21 @@ class DeadPathTest : public QObject {
     EmulatedDevice emulated(2);
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       Plan optimised(*device, result.graph, from);
-      const int64_t unloaded = optimised.executor().unloaded_weight_bytes(), loaded = optimised.executor().weight_bytes();
+      const int64_t unloaded = optimised.spared_bytes(), loaded = optimised.needed_bytes();
       QVERIFY(unloaded > 0);
       ExecutionResult came = check_answer(*device, from, optimised, with_labels(from, "moe.labels", {1, 0, 0}));
       QCOMPARE(came.guard_hits, std::vector<int32_t>{1});
       QCOMPARE(came.guard_misses, std::vector<int32_t>{0});
       QCOMPARE(came.late_loads, int64_t{0});
-      QCOMPARE(optimised.executor().unloaded_weight_bytes(), unloaded);
+      QCOMPARE(optimised.spared_bytes(), unloaded);
 
       const CaseInputs missing = with_labels(from, "moe.labels", {1, 3, 0});
       came = check_answer(*device, from, optimised, missing);
       QCOMPARE(came.guard_hits, std::vector<int32_t>{0});
       QCOMPARE(came.guard_misses, std::vector<int32_t>{1});
       QCOMPARE(came.late_loads, int64_t{1});
-      QCOMPARE(optimised.executor().unloaded_weight_bytes(), int64_t{0});
-      QVERIFY(optimised.executor().weight_bytes() > loaded);
+      QCOMPARE(optimised.spared_bytes(), int64_t{0});
+      QVERIFY(optimised.needed_bytes() > loaded);
 
       came = check_answer(*device, from, optimised, missing);
       QCOMPARE(came.guard_misses, std::vector<int32_t>{1});
@@ -155,7 +155,7 @@ class DeadPathTest : public QObject {
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       Plan optimised(*device, result.graph, from);
       // What the inner router's dead experts read stands in two fallbacks, and stays unloaded none the less.
-      QVERIFY(optimised.executor().unloaded_weight_bytes() >= static_cast<int64_t>(inner_dead) * 2 * 12 * 8 * 4);
+      QVERIFY(optimised.spared_bytes() >= static_cast<int64_t>(inner_dead) * 2 * 12 * 8 * 4);
       QCOMPARE(check_answer(*device, from, optimised, usual).late_loads, int64_t{0});
       // Nobody comes to the inner router: its guard holds.
       ExecutionResult came = check_answer(*device, from, optimised, with_labels(from, "outer.labels", {0}));
@@ -248,7 +248,7 @@ class DeadPathTest : public QObject {
     QCOMPARE(result.parameters.at("moe"), std::string("0,1,3"));
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);
-    QVERIFY(optimised.executor().unloaded_weight_bytes() > 0);
+    QVERIFY(optimised.spared_bytes() > 0);
     QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2})).guard_misses, std::vector<int32_t>{0});
     QCOMPARE(check_answer(device, from, optimised, with_labels(from, "moe.labels", {2, 1})).late_loads, int64_t{1});
   }
@@ -323,14 +323,14 @@ class DeadPathTest : public QObject {
         part->batches = 1, part->cells = std::accumulate(part->load.begin(), part->load.end(), int64_t{0});
       for (size_t b = 0; b < prompt.size(); ++b) all.load.push_back(prompt[b] + turns[b]);
       all.cells = of_prompt.cells + of_turns.cells, all.batches = 2;
-      all.parts = {of_prompt, of_turns};
+      all.prompt_and_turns = {of_prompt, of_turns};
       PassInput input = pass_input(from.graph, profile);
       input.options = options;
       return dead_path().run(input);
     };
     // One cell of 100 in all is one of 10 in turns, where the guard would miss.
     QCOMPARE(told_apart({45, 0, 45, 0}, {9, 1, 0, 0}, {{"max-share", "0.05"}}).parameters.at("moe"), std::string("3"));
-    profile.routers["moe"].parts.clear();
+    profile.routers["moe"].prompt_and_turns.clear();
     PassInput together = pass_input(from.graph, profile);
     together.options = {{"max-share", "0.05"}};
     QCOMPARE(dead_path().run(together).parameters.at("moe"), std::string("1,3"));
@@ -347,7 +347,7 @@ class DeadPathTest : public QObject {
     QVERIFY2(!contains(result.reason, "not applied"), result.reason.c_str());
   }
 
-  void under_a_budget_it_says_that_nothing_read_on_demand_is_spared() {
+  void under_a_budget_it_says_that_no_part_is_spared() {
     const RandomCase from = labelled_mixture();
     const CaseInputs usual = with_labels(from, "moe.labels", {0, 1});
     const LoadProfile profile = profile_of(from, {usual});
@@ -355,7 +355,7 @@ class DeadPathTest : public QObject {
     constexpr int64_t kBudget = 1 << 20;
     Plan plain(device, from.graph, from, kBudget);
     PassInput input = pass_input(from.graph, profile);
-    for (const WeightHandle part : plain.store().parts()) input.read_on_demand.insert(plain.store().key(part).tensor);
+    for (const WeightHandle part : plain.store().parts()) input.parts.insert(plain.store().key(part).tensor);
     const PipelineResult found = run_passes(input, {{&dead_path(), {}}});
     const PassResult& result = found.outcomes.at(0).cumulative;
     QCOMPARE(result.reason, std::string("2 branches of 1 router got no cells; none of their weights is spared: 1.5 KiB are read only when "
@@ -368,9 +368,9 @@ class DeadPathTest : public QObject {
     QCOMPARE(with.bytes_read, without.bytes_read);
     QCOMPARE(with.slot_bytes, without.slot_bytes);
     QCOMPARE(with.dense_bytes, without.dense_bytes);
-    QVERIFY(without.bytes_read > 0 && without.bytes_read < without.part_bytes);
+    QVERIFY(without.bytes_read > 0 && without.bytes_read < without.branch_weight_bytes);
     // What is not read on demand is spared as ever.
-    input.read_on_demand.erase(std::prev(input.read_on_demand.end()));
+    input.parts.erase(std::prev(input.parts.end()));
     const PassResult half = dead_path().run(input);
     QVERIFY2(contains(half.reason, "got no cells; 384 B of weights are loaded only if a guard misses; 1.1 KiB are read only when cells go"),
              half.reason.c_str());
@@ -393,7 +393,7 @@ class DeadPathTest : public QObject {
     QCOMPARE(count_nodes(result.graph, "guard"), size_t{2});
     cpu::CpuDevice device(2);
     Plan optimised(device, result.graph, from);
-    QVERIFY(optimised.executor().unloaded_weight_bytes() > 0);
+    QVERIFY(optimised.spared_bytes() > 0);
     QCOMPARE(check_answer(device, from, optimised, usual).late_loads, int64_t{0});
     const ExecutionResult came = check_answer(device, from, optimised, with_labels(from, "moe.labels", {1, 2}));
     QCOMPARE(sum(came.guard_misses), int64_t{2});

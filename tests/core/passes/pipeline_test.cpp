@@ -7,6 +7,7 @@
 #include "core/base/listed_words.h"
 #include "core/graph/text.h"
 #include "tests/core/passes/plan.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/page_table.h"
 
@@ -42,12 +43,7 @@ const Ran& of(const std::vector<Ran>& all, std::string_view id) {
 }
 
 std::string complaint(const PassSelection& selection) {
-  try {
-    select_passes(selection);
-  } catch (const Error& e) {
-    return (e.kind() == ErrorKind::bad_input ? "" : "not bad input: ") + std::string(e.what());
-  }
-  return "none";
+  return bad_input_complaint([&] { select_passes(selection); });
 }
 
 RandomCase one_mixture(int64_t branches = 4) {

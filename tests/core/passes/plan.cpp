@@ -7,24 +7,9 @@
 #include "core/graph/label_inputs.h"
 #include "core/graph/operator.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/case_inputs.h"
 
 namespace stormcell::testing {
-namespace {
-
-InputValues input_values(const CaseInputs& inputs) {
-  InputValues values;
-  for (const auto& [name, input] : inputs) {
-    if (const auto* integers = std::get_if<std::vector<int32_t>>(&input)) {
-      values.integers[name] = *integers;
-    } else {
-      values.reals[name] = std::get<std::vector<float>>(input);
-    }
-  }
-  return values;
-}
-
-}  // namespace
-
 Plan::Plan(Device& device, const Graph& graph, const RandomCase& from, int64_t budget)
     : bindings_(from.bindings),
       store_(device, from.weights, budget),
@@ -40,6 +25,12 @@ const ExecutionResult& Plan::run(const CaseInputs& inputs) {
   return run(inputs, options);
 }
 const ExecutionResult& Plan::run_silently(const CaseInputs& inputs) { return run(inputs, {}); }
+
+int64_t Plan::bytes_of(const std::set<WeightHandle>& handles) const {
+  int64_t bytes = 0;
+  for (const WeightHandle handle : handles) bytes += store_.bytes(handle);
+  return bytes;
+}
 
 std::string difference(const std::vector<OutputValue>& a, const std::vector<OutputValue>& b) {
   if (a.size() != b.size()) return "another number of outputs";

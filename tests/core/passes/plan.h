@@ -1,6 +1,7 @@
 // Graphs as plans: run on a device, compared bit for bit, profiled.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 
 #include "core/passes/pass.h"
@@ -23,8 +24,13 @@ class Plan {
   const ExecutionResult& run(const CaseInputs& inputs, const ExecuteOptions& options);
   Executor& executor() { return executor_; }
   WeightStore& store() { return store_; }
+  /// Bytes of weights that it has needed so far, and of those that only fallbacks which never ran would need.
+  int64_t needed_bytes() const { return bytes_of(executor_.needed_weights()); }
+  int64_t spared_bytes() const { return bytes_of(executor_.spared_weights()); }
 
  private:
+  int64_t bytes_of(const std::set<WeightHandle>& handles) const;
+
   Bindings bindings_;
   WeightStore store_;
   Executor executor_;

@@ -106,7 +106,7 @@ void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercis
   QVERIFY2(planned <= 1.2 * alive, message(from, "memory", std::to_string(planned / alive)).constData());
 }
 
-/// The plan with parts that come and go: the bits of the plan with all of them there. (What is read: BudgetPlansTest.)
+/// The plan with parts that come and go: the bits of the plan with all of them there. (What is read: PartWavesPlansTest.)
 void check_under_budgets(const RandomCase& from, const std::vector<Turn>& turns, const Graph& graph, Exercised& exercised) {
   constexpr int64_t kEverything = int64_t{1} << 40;
   cpu::CpuDevice cpu(2);

@@ -7,6 +7,7 @@
 #include "core/passes/pipeline.h"
 #include "core/runtime/lower.h"
 #include "tests/core/passes/plan.h"
+#include "tests/testing/case_inputs.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -47,15 +48,6 @@ RandomCase with_room(uint64_t seed) {
   return from;
 }
 
-InputValues values_of(const CaseInputs& inputs) {
-  InputValues values;
-  for (const auto& [name, input] : inputs) {
-    if (const auto* integers = std::get_if<std::vector<int32_t>>(&input)) values.integers[name] = *integers;
-    if (const auto* reals = std::get_if<std::vector<float>>(&input)) values.reals[name] = *reals;
-  }
-  return values;
-}
-
 /// A plan whose sequences live in a store that outlives it.
 class Continued {
  public:
@@ -67,7 +59,7 @@ class Continued {
     ExecuteOptions execute;
     execute.outputs = true;
     execute.sequences = sequences;
-    executor_.run(values_of(inputs), bindings_, execute, result_);
+    executor_.run(input_values(inputs), bindings_, execute, result_);
     for (const int32_t missed : result_.guard_misses) misses += missed;
     return result_.outputs;
   }

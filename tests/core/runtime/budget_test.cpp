@@ -1,16 +1,17 @@
 // A batch runs with weights of branches that come and go, and gives bit for bit what it gives with all of them there.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
-#include <mutex>
 
 #include "core/base/error.h"
 #include "core/graph/annotations.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
+#include "tests/testing/counted_weights.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/failing_weights.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
@@ -70,42 +71,6 @@ std::string difference(const ExecutionResult& a, const ExecutionResult& b) {
   return {};
 }
 
-/// Weights of a case; when it is told to, every reading but the first few fails.
-class Failing final : public WeightSource {
- public:
-  explicit Failing(std::shared_ptr<const WeightSource> from) : from_(std::move(from)) {}
-  const WeightInfo* find(std::string_view name) const override { return from_->find(name); }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
-    if (left-- <= 0) failed("shard", "gave out");
-    return from_->bytes(name);
-  }
-  mutable std::atomic<int64_t> left = INT64_MAX;
-
- private:
-  std::shared_ptr<const WeightSource> from_;
-};
-
-/// Counts how often each weight is read.
-class Counting final : public WeightSource {
- public:
-  explicit Counting(std::shared_ptr<const WeightSource> from) : from_(std::move(from)) {}
-  const WeightInfo* find(std::string_view name) const override { return from_->find(name); }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
-    const std::lock_guard lock(mutex_);
-    ++reads_[std::string(name)];
-    return from_->bytes(name);
-  }
-  int reads(const std::string& name) const {
-    const auto at = reads_.find(name);
-    return at == reads_.end() ? 0 : at->second;
-  }
-
- private:
-  std::shared_ptr<const WeightSource> from_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, int> reads_;
-};
-
 /// Names of every second weight that steps read as parts.
 std::vector<std::string> pinned_names(const RandomCase& c) {
   cpu::CpuDevice device(1);
@@ -143,16 +108,6 @@ class Refusing final : public cpu::CpuDevice {
     if (left-- <= 0) failed("weights", "no memory");
   }
 };
-
-template <class F>
-std::string complaint(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -205,19 +160,20 @@ class BudgetTest : public QObject {
       EmulatedDevice emulated(2);
       const Ran plain = run_on(cpu_device, c, 0), streamed = run_on(cpu_device, c, with.least);
       for (Device* device : {static_cast<Device*>(&cpu_device), static_cast<Device*>(&emulated)}) {
-        const auto counted = std::make_shared<Counting>(pinned.weights);
+        const auto counted = std::make_shared<CountedWeights>(pinned.weights);
         RandomCase watched = pinned;
         watched.weights = counted;
         const Ran ran = run_on(*device, watched, with.least);
         const std::string why = difference(plain.result, ran.result);
         QVERIFY2(why.empty(), (c.name + ": " + why).c_str());
         QVERIFY(ran.counters.pinned_bytes > 0 && ran.counters.pinned_bytes + ran.counters.slot_bytes <= with.least);
-        QCOMPARE(ran.counters.part_bytes, streamed.counters.part_bytes);
+        QCOMPARE(ran.counters.branch_weight_bytes, streamed.counters.branch_weight_bytes);
         // Those of a fallback are read when its guard misses, if it does.
-        int read = 0;
+        std::map<std::string, int64_t> reads = counted->take();
+        int64_t read = 0;
         for (const std::string& name : names) {
-          QVERIFY2(counted->reads(name) <= 1, (c.name + ": " + name).c_str());
-          read += counted->reads(name);
+          QVERIFY2(reads[name] <= 1, (c.name + ": " + name).c_str());
+          read += reads[name];
         }
         QVERIFY2(read > 0, c.name.c_str());
       }
@@ -254,7 +210,7 @@ class BudgetTest : public QObject {
       EmulatedDevice emulated(2);
       const Ran plain = run_on(cpu_device, c, 0);
       for (Device* device : {static_cast<Device*>(&cpu_device), static_cast<Device*>(&emulated)}) {
-        const auto source = std::make_shared<Failing>(c.weights);
+        const auto source = std::make_shared<FailingWeights>(c.weights);
         WeightStore store(*device, source, parts.least);
         Executor executor(*device, store, program_of(c), c.bindings);
         ExecuteOptions options;

@@ -8,22 +8,14 @@
 #include "core/cpu/cpu_device.h"
 #include "core/runtime/lower.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/many_turns.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {
-
-template <class F>
-std::string complaint(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 /// Once it is told to, its next submission fails when it stands on the stream.
 class GivingOut final : public EmulatedDevice {
@@ -70,7 +62,7 @@ int64_t least_budget(const RandomCase& c) {
 int64_t evicted_by_others(WeightStore& store) {
   const int64_t before = store.counters().evictions;
   for (const WeightHandle wanted : store.parts())
-    if (!store.ready(wanted)) store.fetch_ahead(wanted, [&](WeightHandle handle) { return handle == wanted ? 0 : 1; });
+    if (!store.is_loaded(wanted)) store.fetch_ahead(wanted, [&](WeightHandle handle) { return handle == wanted ? 0 : 1; });
   return store.counters().evictions - before;
 }
 
@@ -124,6 +116,29 @@ class ExecutorTest : public QObject {
       for (size_t i = 0; i < expected.outputs.size(); ++i) QCOMPARE(result.outputs.at(i).reals, expected.outputs[i].reals);
     }
     QVERIFY2(cases >= 5, qPrintable(QString::number(cases)));
+  }
+
+  void events_for_which_there_is_no_room_are_counted() {
+    constexpr int64_t kTurns = kMostEvents / 2;
+    const RandomCase c = many_turns(kTurns);
+    cpu::CpuDevice device(1);
+    WeightStore store(device, c.weights);
+    Executor executor(device, store, std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph))), c.bindings);
+    int64_t steps = 0, turns = 1;
+    for (const Step& step : executor.program().steps) {
+      if (step.kind == StepKind::repeat_begin) turns = kTurns;
+      if (step.kind == StepKind::repeat_end) turns = 1;
+      if (step.kind == StepKind::kernel) steps += turns;
+    }
+    QVERIFY(steps > kMostEvents);
+    ExecuteOptions options;
+    options.events = true;
+    ExecutionResult result;
+    executor.run(input_values(c), c.bindings, options, result);
+    QCOMPARE(result.events.size(), static_cast<size_t>(kMostEvents));
+    QCOMPARE(result.lost_events, steps - kMostEvents);
+    executor.run(input_values(c), c.bindings, outputs_alone(), result);
+    QCOMPARE(result.lost_events, int64_t{0});
   }
 };
 STORMCELL_TEST(ExecutorTest)

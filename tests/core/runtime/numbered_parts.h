@@ -53,8 +53,8 @@ class NumberedWeights final : public WeightSource {
 
 /// A store with `parts` parts, each the one of its branch, and room for so many slots. `asked`: for how many it was asked; -1: for all.
 struct Parts {
-  Parts(int parts, int64_t places, int asked = -1)
-      : source(std::make_shared<NumberedWeights>(parts)), store(device, source, places * kPart) {
+  Parts(int parts, int64_t slot_count, int asked = -1)
+      : source(std::make_shared<NumberedWeights>(parts)), store(device, source, slot_count * kPart) {
     for (int i = 0; i < (asked < 0 ? parts : asked); ++i)
       handles.push_back(store.request({std::to_string(i), "plain", DType::f32}, {"router", i}));
     store.arrange();
@@ -66,7 +66,7 @@ struct Parts {
   }
   void use(int part, const WeightStore::NextUse& next) {
     store.hold(handles[static_cast<size_t>(part)], next, {});
-    store.unpin({handles[static_cast<size_t>(part)]});
+    store.end_use({handles[static_cast<size_t>(part)]});
   }
   cpu::CpuDevice device{1};
   std::shared_ptr<NumberedWeights> source;

@@ -1,6 +1,5 @@
 // Expert parallelism over in-process ranks gives what one rank gives; ranks meet between submissions, and one that fails ends all.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -12,7 +11,9 @@
 #include "core/runtime/communicator.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
+#include "tests/testing/failing_weights.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
@@ -105,21 +106,6 @@ std::shared_ptr<MemoryWeights> weights() {
   return w;
 }
 
-/// Weights; when it is told to, every reading but the first few fails.
-class Failing final : public WeightSource {
- public:
-  explicit Failing(std::shared_ptr<const WeightSource> from) : from_(std::move(from)) {}
-  const WeightInfo* find(std::string_view name) const override { return from_->find(name); }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
-    if (left-- <= 0) failed("shard", "gave out");
-    return from_->bytes(name);
-  }
-  mutable std::atomic<int64_t> left = INT64_MAX;
-
- private:
-  std::shared_ptr<const WeightSource> from_;
-};
-
 constexpr int64_t kTokens = 5, kEach = 2;  // of each of a rank's sequences; of each rank
 
 /// How ranks run.
@@ -206,16 +192,6 @@ Ended run_all(int ranks, const Setup& setup, const std::vector<float>& all, cons
     ended.thrown = e.what();
   }
   return ended;
-}
-
-template <class F>
-std::string complaint(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 }  // namespace
@@ -339,8 +315,8 @@ class RanksTest : public QObject {
 
   void a_shard_that_gives_out_on_one_rank_ends_all_with_one_line() {
     for (const bool emulated : {false, true}) {
-      std::vector<std::shared_ptr<Failing>> sources;
-      for (int r = 0; r < 2; ++r) sources.push_back(std::make_shared<Failing>(weights()));
+      std::vector<std::shared_ptr<FailingWeights>> sources;
+      for (int r = 0; r < 2; ++r) sources.push_back(std::make_shared<FailingWeights>(weights()));
       Setup setup;
       setup.owners = {0, 0, 0, 1, 1, 1};
       setup.turns = 3;

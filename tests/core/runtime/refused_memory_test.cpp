@@ -64,7 +64,7 @@ class RefusedMemoryTest : public QObject {
       return p;
     };
     const auto nothing_gave_way = [](Parts& p) {
-      QVERIFY(p.store.ready(p.handles[0]) && p.store.ready(p.handles[1]));
+      QVERIFY(p.store.is_loaded(p.handles[0]) && p.store.is_loaded(p.handles[1]));
       QCOMPARE(p.store.counters().evictions, int64_t{0});
       p.use(2, number_of);  // would wait for ever for a reading that nobody was told of
       QCOMPARE(p.store.counters().evictions, int64_t{1});
@@ -103,7 +103,7 @@ class RefusedMemoryTest : public QObject {
       WeightHandle handle = store.request({"0", "plain", DType::f32});
     };
     const auto not_there = [](Dense& d) {
-      QVERIFY(!d.store.loaded(d.handle));
+      QVERIFY(!d.store.is_loaded(d.handle));
       QCOMPARE(d.store.counters().dense_bytes, int64_t{0});
       d.store.load(d.handle);
       QCOMPARE(d.store.counters().dense_bytes, kPart);
@@ -117,9 +117,9 @@ class RefusedMemoryTest : public QObject {
       cpu::CpuDevice device{1};
       WeightStore store{device, std::make_shared<NumberedWeights>(1)};
       std::vector<DeviceAddress> table;
-      std::vector<WeightHandle> pinned;
+      std::vector<WeightHandle> in_use;
       uint64_t version = 0;
-      bool take() { return store.take(table, pinned, version); }
+      bool take() { return store.take(table, in_use, version); }
     };
     const auto make = [] {
       auto t = std::make_unique<Taker>();
@@ -162,7 +162,7 @@ class RefusedMemoryTest : public QObject {
     QVERIFY(told);
     store.hold(handle, number_of, {});
     QCOMPARE(first_value(store.address(handle)), 0.0f);
-    store.unpin({handle});
+    store.end_use({handle});
   }
 
   void slots_that_the_device_refuses_leave_those_of_before() {
@@ -176,7 +176,7 @@ class RefusedMemoryTest : public QObject {
     const auto holds = [&](size_t i) {
       store.hold(handles[i], number_of, {});
       const float value = first_value(store.address(handles[i]));
-      store.unpin({handles[i]});
+      store.end_use({handles[i]});
       return value == static_cast<float>(i);
     };
     for (int i = 0; i < 2; ++i) ask();

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/lower.h"
 #include "core/runtime/shared_memory.h"
 #include "tests/testing/case_inputs.h"
+#include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -15,16 +15,6 @@
 
 namespace stormcell::testing {
 namespace {
-
-template <class F>
-std::string complaint(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 struct Resumed {
   int64_t times = 0, in_turns = 0;  ///< of those at a turn other than a repeat's first

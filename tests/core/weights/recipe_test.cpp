@@ -43,7 +43,7 @@ class HeldTensors : public WeightSource {
     bytes_read += static_cast<int64_t>(bytes.size());
     return {std::shared_ptr<const void>(), bytes.data()};
   }
-  std::shared_ptr<const std::byte> part(std::string_view name, int64_t first, int64_t count) const override {
+  std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override {
     const std::vector<std::byte>& bytes = tensors_.find(name)->second.bytes;
     if (first < 0 || count < 0 || first + count > static_cast<int64_t>(bytes.size())) failed(name, "a part beyond its end");
     bytes_read += count;
@@ -325,8 +325,8 @@ class RecipeTest : public QObject {
     held->bytes_read = 0;
     QVERIFY(source->bytes(R"(slice(slice("e", 2, 3), 1, 3, axis=1))").get() - held->bytes("e").get() == (2 * 30 + 1 * 5) * 2);
     QCOMPARE(held->bytes_read.load(), int64_t{2 * 5 * 2 + 3 * 6 * 5 * 2});
-    QVERIFY(source->part("a", 8, 4).get() == held->bytes("a").get() + 8);
-    QCOMPARE(std::memcmp(source->part(R"(transpose("a"))", 6, 4).get(), source->bytes(R"(transpose("a"))").get() + 6, 4), 0);
+    QVERIFY(source->range("a", 8, 4).get() == held->bytes("a").get() + 8);
+    QCOMPARE(std::memcmp(source->range(R"(transpose("a"))", 6, 4).get(), source->bytes(R"(transpose("a"))").get() + 6, 4), 0);
     QVERIFY(source->find("no such") == nullptr);
     QVERIFY(source->find("slice(odd") == nullptr);
     QVERIFY_EXCEPTION_THROWN(source->find("slice(odd)"), Error);

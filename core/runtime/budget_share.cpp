@@ -1,4 +1,4 @@
-#include "core/runtime/resident_parts.h"
+#include "core/runtime/budget_share.h"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-void ResidentParts::check(int64_t largest, const BranchGroup& branch) const {
+void BudgetShare::check(int64_t largest, const BranchGroup& branch) const {
   if (largest + pinned <= budget) return;
   // To the byte: rounded, the budget and what it lacks may read alike.
   const auto bytes = [](int64_t count) { return counted(count, "byte"); };

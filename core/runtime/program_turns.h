@@ -18,11 +18,12 @@ class ProgramTurns {
   int64_t steps_until(int32_t at, int32_t step, bool passed) const;
 
  private:
-  struct Turn {
+  /// Steps [begin, end).
+  struct Range {
     int32_t begin, end;
   };
   int64_t steps_;
-  std::vector<Turn> repeats_;  // [begin, end), an inner one before those around it
+  std::vector<Range> repeats_;  // an inner one before those around it
 };
 
 }  // namespace stormcell

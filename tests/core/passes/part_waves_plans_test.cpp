@@ -1,4 +1,4 @@
-// What an executor reads under a budget: how often, of what a router chose alone, and what is kept for the next batch; who cancels.
+// What PartWaves reads under a budget: how often, of what a router chose alone, and what is kept for the next batch; who cancels.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -114,7 +114,7 @@ int64_t turns_of(const ExecutionResult& result) {
 
 }  // namespace
 
-class BudgetPlansTest : public QObject {
+class PartWavesPlansTest : public QObject {
   Q_OBJECT
 
   struct Reads {
@@ -419,7 +419,7 @@ class BudgetPlansTest : public QObject {
     QCOMPARE(seen, all);
   }
 };
-STORMCELL_TEST(BudgetPlansTest)
+STORMCELL_TEST(PartWavesPlansTest)
 
 }  // namespace stormcell::testing
-#include "budget_plans_test.moc"
+#include "part_waves_plans_test.moc"

@@ -1,4 +1,4 @@
-#include "core/runtime/slots.h"
+#include "core/runtime/slot_sharing.h"
 
 #include <algorithm>
 #include <map>

@@ -1,17 +1,16 @@
-#include "core/experiment/converted_weights.h"
+#include "core/experiment/converted_graph.h"
 
 #include "core/graph/paged_states.h"
 
 namespace stormcell {
 
-std::shared_ptr<const Graph> convert_weights(const Graph& graph, DType to) {
+std::shared_ptr<const Graph> in_format(const Graph& graph, DType to) {
   auto changed = std::make_shared<Graph>(graph);
   for (Value& v : changed->values) {
     if (v.kind != ValueKind::weight || !is_engine_float(v.type.dtype) || v.type.dtype == to || v.type.content.size() < 2) continue;
     v.type.dtype = to;
     set_recipe(v, convert_recipe(recipe_of(v), to));
   }
-  // Caches are kept as models keep them whose weights are stored so.
   for (const ValueId state : paged_states(*changed).states) changed->value(state).type.dtype = to == DType::bf16 ? DType::bf16 : DType::f32;
   return changed;
 }

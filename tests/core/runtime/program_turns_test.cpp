@@ -1,5 +1,5 @@
-// When a step runs next, beside the steps as they run.
-#include "core/runtime/next_use.h"
+// When a step of a program runs next, beside the steps as they run.
+#include "core/runtime/program_turns.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace stormcell::testing {
 
-class NextUseTest : public QObject {
+class ProgramTurnsTest : public QObject {
   Q_OBJECT
  private slots:
   void steps_until_the_next_use_are_counted_as_they_run() {
@@ -56,7 +56,7 @@ class NextUseTest : public QObject {
     }
   }
 };
-STORMCELL_TEST(NextUseTest)
+STORMCELL_TEST(ProgramTurnsTest)
 
 }  // namespace stormcell::testing
-#include "next_use_test.moc"
+#include "program_turns_test.moc"

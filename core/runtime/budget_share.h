@@ -1,5 +1,5 @@
-// Weights of branches that stay in memory under a budget: loaded for good as dense weights are, but of the budget's bytes. What they leave
-// is divided into slots for the others.
+// What a budget is for: weights of branches that are pinned, loaded for good as dense weights are, and of what they leave the slots for
+// the others.
 #pragma once
 #include <cstdint>
 
@@ -13,7 +13,7 @@ enum class PartResidency : uint8_t {
   pinned,    ///< stays
 };
 
-struct ResidentParts {
+struct BudgetShare {
   int64_t budget = 0, pinned = 0;  ///< bytes
   /// Bytes for the others.
   int64_t room() const { return budget > pinned ? budget - pinned : 0; }

@@ -1,4 +1,4 @@
-// Which values of sibling branches share memory.
+// Which values of sibling branches share memory: the slots of their decision.
 #pragma once
 #include "core/runtime/program.h"
 

@@ -1,4 +1,4 @@
-#include "core/runtime/next_use.h"
+#include "core/runtime/program_turns.h"
 
 #include <algorithm>
 
@@ -12,13 +12,13 @@ ProgramTurns::ProgramTurns(const Program& program) : steps_(static_cast<int64_t>
 
 int64_t ProgramTurns::steps_until(int32_t at, int32_t step, bool passed) const {
   const bool comes = step >= at && !passed;
-  const auto holds = [&](const Turn& t) { return t.begin <= at && at < t.end; };
-  const auto turn = std::find_if(repeats_.begin(), repeats_.end(), holds);
-  if (turn == repeats_.end()) return comes ? step - at : int64_t{step} - at + steps_;
-  const int64_t rest = turn->end - at, whole = turn->end - turn->begin;
-  if (turn->begin <= step && step < turn->end) return comes ? step - at : rest + step - turn->begin;
+  const auto holds = [&](const Range& r) { return r.begin <= at && at < r.end; };
+  const auto repeat = std::find_if(repeats_.begin(), repeats_.end(), holds);
+  if (repeat == repeats_.end()) return comes ? step - at : int64_t{step} - at + steps_;
+  const int64_t rest = repeat->end - at, whole = repeat->end - repeat->begin;
+  if (repeat->begin <= step && step < repeat->end) return comes ? step - at : rest + step - repeat->begin;
   // Behind the repeat, which runs at least once more, for all that is known.
-  return rest + whole + (step >= turn->end ? step - turn->end : steps_ - turn->end + step);
+  return rest + whole + (step >= repeat->end ? step - repeat->end : steps_ - repeat->end + step);
 }
 
 }  // namespace stormcell
