@@ -186,12 +186,7 @@ std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::sha
   auto plan = state_.make_plan(name, plan_graphs(state_, std::move(left), {}), new_tokens(), progress);
   plan->judged = [this, configuration]() -> std::shared_ptr<const Graph> {
     if (configuration.empty()) return with_logits_;
-    PipelineResult passed = replay_passes(state_.pass_input(*with_logits_), configuration);
-    for (const PassOutcome& outcome : passed.outcomes)
-      if (!outcome.cumulative.applied)
-        failed("pass " + std::string(outcome.pass->id), "does not apply where the logits are kept: " + outcome.cumulative.reason,
-               "leave it out with --disable");
-    return std::make_shared<Graph>(std::move(passed.graph));
+    return replay_or_fail(state_.pass_input(*with_logits_), configuration, "does not apply where the logits are kept");
   };
   return plan;
 }

@@ -6,6 +6,7 @@
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/recording.h"
 #include "core/experiment/routing_figures.h"
+#include "core/experiment/run_summary.h"
 #include "core/experiment/verify.h"
 #include "core/experiment/verify_decoded.h"
 #include "core/experiment/workload.h"

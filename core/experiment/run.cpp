@@ -65,7 +65,7 @@ Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& co
   tell_of_annotations(work, r);
   const std::shared_ptr<const Graph> graph = work.graph();
   PassInput input = s.pass_input(*graph);
-  input.read_on_demand = work.read_on_demand();
+  input.parts = work.parts();
   PipelineResult replayed = replay_config(input, wanted, options.config_name);
   warn(not_taken_over(replayed));
   PassConfiguration taken;

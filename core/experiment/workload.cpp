@@ -25,7 +25,7 @@ std::vector<std::string> Workload::check_annotations(const SaidAnnotations& said
   return stormcell::check_annotations(state_.site(), graph(), bounds(), said);
 }
 
-std::set<std::string, std::less<>> Workload::read_on_demand() const {
+std::set<std::string, std::less<>> Workload::parts() const {
   std::set<std::string, std::less<>> names;
   if (state_.options.weight_budget == 0) return names;
   const std::unique_ptr<WeightStore> asked = asked_weights(state_.site(), graph(), bounds());

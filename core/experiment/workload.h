@@ -33,7 +33,7 @@ class Workload {
   /// All that is said of graph(), in the order in which it is: of two that name the same the later one holds.
   const std::vector<std::string>& annotations() const { return annotations_; }
   /// By name, weights that graph() reads when a branch gets cells (PassInput); empty: there is no budget.
-  std::set<std::string, std::less<>> read_on_demand() const;
+  std::set<std::string, std::less<>> parts() const;
   /// A sentence for each of --annotate that changes nothing in this phase.
   const std::vector<std::string>& idle_annotations() const { return idle_; }
 

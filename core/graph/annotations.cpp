@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -13,12 +14,26 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array kRules = {
-    AnnotationRule{kKernel, Annotated::node, "", "the device's kernel that runs the node, by its name"},
-    AnnotationRule{kStorage, Annotated::value, "f32 bf16", "the format in which the value lies in memory"},
-    AnnotationRule{kFormat, Annotated::weight, "f32 bf16", "the format in which products hold the weight"},
-    AnnotationRule{kResidency, Annotated::weight, "streamed pinned", "whether a branch's weight comes and goes under a budget, or stays"},
+struct AnnotationRule {
+  std::string_view key;
+  Annotated on = Annotated::node;
+  std::string_view words;  ///< those it may be, with blanks between; empty: a name that the device knows
 };
+/// What they mean is said in annotations.h, and to users by the help of --annotate (core/summary/settings.h).
+constexpr std::array kRules = {
+    AnnotationRule{kKernel, Annotated::node, ""},
+    AnnotationRule{kStorage, Annotated::value, "f32 bf16"},
+    AnnotationRule{kFormat, Annotated::weight, "f32 bf16"},
+    AnnotationRule{kResidency, Annotated::weight, "streamed pinned"},
+};
+
+/// Keys of what stands on this; of all where nothing is given.
+std::string known_keys(std::optional<Annotated> on = {}) {
+  std::string known;
+  for (const AnnotationRule& r : kRules)
+    if (!on || r.on == *on) add_to_list(known, r.key, " ");
+  return listed(known);
+}
 
 std::string_view kind_text(Annotated on) {
   switch (on) {
@@ -111,12 +126,8 @@ bool is_pinned(const Value& weight) {
 
 std::string annotation_problem(std::string_view key, std::string_view word, Annotated on) {
   const AnnotationRule* rule = find_rule(key);
-  if (!rule || rule->on != on) {
-    std::string known;
-    for (const AnnotationRule& r : kRules)
-      if (r.on == on) add_to_list(known, r.key, " ");
-    return "expected an annotation of " + std::string(kind_text(on)) + " as " + listed(known) + ", got " + quoted(key);
-  }
+  if (!rule || rule->on != on)
+    return "expected an annotation of " + std::string(kind_text(on)) + " as " + known_keys(on) + ", got " + quoted(key);
   if (rule->words.empty() ? word.empty() : !holds_word(rule->words, word))
     return "expected " + std::string(key) + (rule->words.empty() ? " to name a kernel" : " " + listed(rule->words)) + ", got " +
            quoted(word);
@@ -169,11 +180,7 @@ std::string example_of(const Graph& graph) {
 Request checked_request(const Graph& graph, std::string_view text, const std::string& where) {
   Request asked = parse_request(text, where, example_of(graph));
   const AnnotationRule* rule = find_rule(asked.key);
-  if (!rule) {
-    std::string known;
-    for (const AnnotationRule& r : kRules) add_to_list(known, r.key, " ");
-    bad_input(where, quoted(asked.key) + " is no annotation", listed(known));
-  }
+  if (!rule) bad_input(where, quoted(asked.key) + " is no annotation", known_keys());
   if (const std::string problem = annotation_problem(asked.key, asked.word, rule->on); !problem.empty())
     bad_input(where, quoted(text) + ": " + problem, "choose one of these");
   return asked;

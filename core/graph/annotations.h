@@ -25,12 +25,6 @@ enum class Annotated : uint8_t {
   weight,
 };
 
-struct AnnotationRule {
-  std::string_view key;
-  Annotated on = Annotated::node;
-  std::string_view words;  ///< those it may be, with blanks between; empty: a name that the device knows
-  std::string_view summary;
-};
 inline constexpr std::string_view kKernel = "kernel", kStorage = "storage", kFormat = "format", kResidency = "residency";
 
 /// Words by key, ordered by key, so that the text form is canonical.

@@ -120,7 +120,7 @@ inline constexpr std::array kSettings = {
             &ExperimentOptions::annotations,
             "NAME.KEY=WORD",
             "says of a node which kernel runs it (kernel=NAME), of a value how it lies in memory (storage=bf16), of a weight how products "
-            "hold it (format=f32); * in NAME stands for any characters; may be repeated",
+            "hold it (format=f32), of a branch's that it stays (residency=pinned); * in NAME: any characters; may be repeated",
             {},
             nullptr,
             "run profile optimize"},
