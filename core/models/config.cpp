@@ -23,8 +23,8 @@ const nlohmann::json* Config::at(std::string_view key) const {
 bool Config::has(std::string_view key) const { return at(key) != nullptr; }
 
 std::vector<std::string> Config::unknown(std::span<const std::string_view> known) const {
-  constexpr std::string_view kOfAll[] = {"model_type", "architectures",        "torch_dtype",
-                                         "dtype",      "transformers_version", "stormcell_weights"};
+  constexpr std::string_view kOfAll[] = {"model_type",           "architectures",     "torch_dtype",          "dtype",
+                                         "transformers_version", "stormcell_weights", "stormcell_calibration"};
   std::vector<std::string> keys;
   for (const auto& [key, value] : object_.items()) {
     const bool is_known = std::find(known.begin(), known.end(), key) != known.end() || std::ranges::find(kOfAll, key) != std::end(kOfAll);

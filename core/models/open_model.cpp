@@ -182,6 +182,17 @@ std::shared_ptr<Model> open_files(const std::string& path) {
   return model;
 }
 
+/// How a preset's weights are drawn: as was fitted, else as their family says.
+std::function<Initialisation(std::string_view)> drawing_of(std::shared_ptr<const Architecture> architecture, const Json& config) {
+  std::map<std::string, Initialisation, std::less<>> fitted;
+  if (const auto at = config.find(kCalibrationKey); at != config.end())
+    for (const auto& [weight, drawn] : at->items()) fitted[weight] = {drawn.at(0).get<double>(), drawn.at(1).get<double>()};
+  return [architecture = std::move(architecture), fitted = std::move(fitted)](std::string_view weight) {
+    const auto at = fitted.find(weight);
+    return at == fitted.end() ? architecture->initialisation(weight) : at->second;
+  };
+}
+
 std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& options) {
   const Json config_json = preset_config(name), none = Json::object();
   const Config config(config_json, "preset:" + name), generation(none, "preset:" + name);
@@ -194,8 +205,7 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
   add_graphs(*model, architecture,
-             std::make_shared<SeededCatalog>(options.seed, options.preset_dtype,
-                                             [architecture](std::string_view weight) { return architecture->initialisation(weight); }));
+             std::make_shared<SeededCatalog>(options.seed, options.preset_dtype, drawing_of(architecture, config_json)));
   model->fingerprint =
       fingerprint_of(model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
   return model;
