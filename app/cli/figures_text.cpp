@@ -1,4 +1,5 @@
 #include "app/cli/figures_text.h"
+#include "app/cli/answers_text.h"
 #include "app/cli/numbers_text.h"
 #include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
@@ -9,10 +10,10 @@
 
 #include "core/base/counted.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/dense_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/measured_text.h"
 #include "core/summary/padding_text.h"
-#include "core/summary/quality_text.h"
 #include "core/summary/verdict_text.h"
 #include "core/summary/weights_text.h"
 
@@ -59,6 +60,7 @@ std::string subject_text(const ModelFigures& m, const DatasetFigures& d, const D
 
 void add_row(Rows& rows, const std::string& name, const RunSummaryFigures& f, std::string (*text)(const PlanFigures&)) {
   std::vector<std::string> row = {name};
+  if (f.dense) row.push_back(text(*f.dense));
   if (f.baseline) row.push_back(text(*f.baseline));
   if (f.optimized) row.push_back(text(*f.optimized));
   rows.push_back(std::move(row));
@@ -75,6 +77,7 @@ std::string plans_text(RunSummaryFigures f) {
   if (hides_optimized(f)) f.optimized.reset();
   if (!f.baseline && !f.optimized) return {};
   Rows rows = {{""}};
+  if (f.dense) rows[0].push_back("dense");
   if (f.baseline) rows[0].push_back("baseline");
   if (f.optimized) rows[0].push_back(f.verified && !f.verified->passed ? "not verified" : "optimised");
   add_row(rows, "latency of a batch, mean", f, [](const PlanFigures& p) { return milliseconds_text(p.latency_ms.mean); });
@@ -95,7 +98,8 @@ std::string plans_text(RunSummaryFigures f) {
             [](const PlanFigures& p) { return p.states ? bytes_text(p.states->planned_bytes) : "-"; });
     add_row(rows, "  of these taken at most", f, [](const PlanFigures& p) { return p.states ? bytes_text(p.states->taken_bytes) : "-"; });
   }
-  std::string text = "\n" + table_text(rows, {1, 2});
+  std::string text = "\n" + table_text(rows, {1, 2, 3});
+  if (const std::string dense = dense_text(f); !dense.empty()) text += dense + "\n";
   if (const std::string measured = measured_text(f); !measured.empty()) text += measured + "\n";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + "\n";
   if ((f.baseline && f.baseline->limit_share > 1) || (f.optimized && f.optimized->limit_share > 1))
@@ -160,31 +164,6 @@ std::string verdict_text(const RunSummaryFigures& f, bool verbose) {
     }
   }
   return "\n" + table_text(rows, {});
-}
-
-/// Of the answers, beside what the data say. A plan that is not verified is called so.
-std::string quality_block(const RunSummaryFigures& f, bool verbose) {
-  if (!f.quality) return {};
-  const QualityFigures& q = *f.quality;
-  const bool both = q.baseline && q.optimized;
-  Rows rows;
-  const auto add = [&](const std::string& text) { rows.push_back({rows.empty() ? q.measure : "", text}); };
-  const std::string after = f.verified && !f.verified->passed ? "not verified: " : both ? "optimised: " : "";
-  if (q.baseline) add((both ? "baseline: " : "") + quality_sentence(q, *q.baseline));
-  if (q.optimized) add(after + quality_sentence(q, *q.optimized));
-  if (const std::string change = quality_change_text(q); !change.empty()) add(change);
-  add(quality_source_text(q));
-  std::string text = "\n" + table_text(rows, {});
-  if (!verbose || q.groups.size() < 2) return text;
-  Rows groups = {{"class", q.item + "s"}};
-  if (q.baseline) groups[0].push_back(both ? "baseline" : q.measure);
-  if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
-  for (const GroupQuality& g : q.groups) {
-    groups.push_back({g.name, count_text(g.items)});
-    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q, *g.baseline) : "-");
-    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q, *g.optimized) : "-");
-  }
-  return text + "\n" + table_text(groups, {1, 2, 3});
 }
 
 std::string passes_text(const RunSummaryFigures& f) {
@@ -263,7 +242,7 @@ enum class PhaseTitle : uint8_t { of_decoding, of_both };
 std::string phase_text(const RunSummaryFigures& f, bool verbose, PhaseTitle title) {
   const bool decodes = work_phase(f.phase) == WorkPhase::decode;
   std::string text = decodes || title == PhaseTitle::of_both ? "\n" + phase_title(f.phase) + "\n" : "";
-  text += plans_text(f) + verdict_text(f, verbose) + quality_block(f, verbose) + passes_text(f);
+  text += plans_text(f) + verdict_text(f, verbose) + answers_text(f, verbose) + passes_text(f);
   if (verbose || run_kind(f.verb) == RunKind::profile) text += routing_text(f.routing);
   if (verbose)
     text += operators_text("baseline operators", f.baseline_operators) +

@@ -4,6 +4,7 @@
 
 #include "core/base/checkout.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/data/sequence_source.h"
 
 namespace stormcell {
@@ -16,6 +17,12 @@ struct MadeData {
 };
 constexpr MadeData kMade[] = {{"switch-names", "test.jsonl", "./dev data", "target", "language"},
                               {"msdnet-digits", "test.safetensors", "./dev data msdnet-digits", "", ""}};
+
+/// Data of our own that come with the program.
+struct SampleData {
+  std::string_view name, file, label;
+};
+constexpr SampleData kSamples[] = {{"switch-names-sample", "names.jsonl", "language"}, {"msdnet-digits-sample", "digits.safetensors", ""}};
 
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;
@@ -42,12 +49,16 @@ DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
               "run " + std::string(made.verb) + " in the source tree, or set STORMCELL_DATA to the folder that holds " + std::string(name) +
                   "/" + std::string(made.file));
   }
-  if (name == "switch-names-sample") {
-    const fs::path file = fs::path(options.resources) / "sample" / "names.jsonl";
-    if (fs::exists(file, error)) return {file.string(), "", "language"};
-    bad_input(spec, "is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/names.jsonl");
+  std::string known;
+  for (const SampleData& sample : kSamples) {
+    if (name != sample.name) continue;
+    const fs::path file = fs::path(options.resources) / "sample" / sample.file;
+    if (fs::exists(file, error)) return {file.string(), "", std::string(sample.label)};
+    bad_input(spec, "is not installed here", "set STORMCELL_RESOURCES to the folder that holds sample/" + std::string(sample.file));
   }
-  bad_input(spec, "no such demo", "there are demo:switch-names, demo:switch-names-sample and demo:msdnet-digits");
+  for (const MadeData& made : kMade) add_to_list(known, "demo:" + std::string(made.demo));
+  for (const SampleData& sample : kSamples) add_to_list(known, "demo:" + std::string(sample.name));
+  bad_input(spec, "no such demo", "there are " + known);
 }
 
 }  // namespace stormcell

@@ -4,6 +4,7 @@
 
 #include "core/base/blocking.h"
 #include "core/base/error.h"
+#include "core/experiment/dense_plan.h"
 #include "core/experiment/device_list.h"
 #include "core/experiment/devices.h"
 #include "core/experiment/state.h"
@@ -48,6 +49,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   State& s = *state;
   s.options = options;
   check(options);  // before anything is read
+  check_dense(options);
   check_device(options.device);
   const std::optional<DType> asked = parse_dtype(options.dtype);
 

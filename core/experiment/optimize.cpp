@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "core/experiment/candidates.h"
+#include "core/experiment/dense_plan.h"
+#include "core/experiment/exit_curve.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/measured_plans.h"
@@ -40,6 +42,9 @@ class Optimization {
     set_gains();
     gains_.tell(result_->passes, result_->warnings);
     set_figures();
+    // Apart from the plans: one that takes several times as long would leave them few rounds.
+    if (s_.options.dense) measure_dense(work_, *baseline_, split_.measured, options_.measure_seconds / 4, *result_, progress_);
+    result_->exits = exit_curve(work_, progress_);
     record();
     return result_;
   }

@@ -4,6 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
+#include "core/experiment/dense_plan.h"
+#include "core/experiment/exit_curve.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/experiment_figures.h"
 #include "core/experiment/measured_plans.h"
@@ -25,11 +27,12 @@ namespace stormcell {
 namespace {
 
 /// What one phase alone can do, before anything runs.
-void check_phases(WorkPhase phase, const RunOptions& options) {
+void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
   if (!options.outputs.empty() && phase != WorkPhase::forward)
     bad_input("--outputs", "writes what a forward pass computes, and not what --phase " + std::string(to_text(phase)) + " decodes",
               "use generate for texts");
   if (options.config.empty()) return;
+  if (dense) bad_input("--dense", "stands beside the baseline, and --config runs another plan", "leave one of them out");
   const bool both = phase == WorkPhase::both;
   check_phase_of(parse_plan_config(options.config, options.config_name), both ? WorkPhase::forward : phase, options.config_name);
   if (both && !options.decode_config.empty())
@@ -97,7 +100,9 @@ class Run {
     measure(about);
     measured_.others.add(before, processor_times());
     set_figures();
+    if (s_.options.dense) measure_dense(work_, *plan_, all_batches(*s_.data), options_.measure_seconds / 2, *result_, progress_);
     verify();
+    if (is_baseline()) result_->exits = exit_curve(work_, progress_);
     result_->session = options_.session;
     if (options_.decisions) {
       result_->decisions = session.decisions();
@@ -198,7 +203,7 @@ class Run {
 
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
   const State::Call call(*state_, progress);
-  check_phases(work_phase(state_->options.phase), run);
+  check_phases(work_phase(state_->options.phase), state_->options.dense, run);
   return of_each_phase(*state_, run.half_done, [&](Workload& work) { return Run(work, options_of(run, work), progress).run(); });
 }
 

@@ -96,13 +96,14 @@ CompiledPlan Experiment::State::lowered(std::shared_ptr<const Graph> g, const Bi
 }
 
 std::unique_ptr<ReadyPlan> Experiment::State::make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
-                                                        const Progress& progress) {
+                                                        const Progress& progress, KeepScores scores) {
   const auto lower_for = [this, new_tokens, graphs = std::move(graphs)](PictureSize size) {
     const std::shared_ptr<const Graph> g = graphs(size);
     return lowered(g, bounds_of(*g, *data, new_tokens, size));
   };
-  const auto compile = [this, new_tokens, name, progress](CompiledPlan& plan, PictureSize size) {
-    const CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), options.record_scores, memory, states};
+  const bool keeps = options.record_scores || scores == KeepScores::yes;
+  const auto compile = [this, new_tokens, name, progress, keeps](CompiledPlan& plan, PictureSize size) {
+    const CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states};
     check_further_plan(*device, *store, plan.program, options_of_plan, available_memory(), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);
   };

@@ -23,6 +23,9 @@ namespace stormcell {
 /// Of a plan: its graph for pictures of a size; of a model without pictures for 0x0.
 using GraphOfSize = std::function<std::shared_ptr<const Graph>(PictureSize)>;
 
+/// Whether what runs keeps the scores that its routers read: as --record-scores says, or in any case.
+enum class KeepScores : uint8_t { as_asked, yes };
+
 struct Experiment::State {
   ExperimentOptions options;
   std::shared_ptr<const Model> model;
@@ -78,7 +81,8 @@ struct Experiment::State {
   void check_fits(const GraphOfSize& graphs, int64_t available, std::vector<std::string>& warnings, int64_t new_tokens = 0) const;
   /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The state must outlive the
   /// plan.
-  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress);
+  std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens, const Progress& progress,
+                                       KeepScores scores = KeepScores::as_asked);
   /// Of data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);

@@ -39,6 +39,8 @@ class Workload {
 
   /// Throws Error(bad_input) where the plan that the passes left does not fit into memory; warns where its fallbacks do not.
   void check_fits(std::shared_ptr<const Graph> left, const PassConfiguration& configuration, std::vector<std::string>& warnings) const;
+  /// graph(), and the same for pictures of other sizes.
+  GraphOfSize graph_of_size() const { return plan_graphs(state_, graph(), {}, annotations_); }
   /// `left`: graph() as the passes left it; `configuration`: what they need to do the same again.
   virtual std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> left,
                                                const PassConfiguration& configuration, const Progress& progress) = 0;

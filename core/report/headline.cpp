@@ -7,6 +7,7 @@
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/dense_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -126,6 +127,7 @@ std::string tiles_of(const ReportData& d) {
     return tile(term, milliseconds(typical_milliseconds(p.latency_ms)),
                 std::string(typical_name(p.latency_ms)) + " of " + counted(p.latency_ms.runs, "execution"));
   };
+  if (f.dense) tiles += plan_tile("Dense, a batch", *f.dense);
   if (f.baseline) tiles += plan_tile(f.optimized ? "Baseline, a batch" : "A batch", *f.baseline);
   if (f.optimized && (d.trusted() || !f.baseline)) tiles += plan_tile("Optimised, a batch", *f.optimized);
   if (f.quality) {
@@ -162,9 +164,12 @@ std::string times_of(const ReportData& d) {
                  : *p->limit_share > 1 ? "in cache"
                                        : percent(*p->limit_share)});
   };
+  line("dense", f.dense);
   line("baseline", f.baseline);
   if (d.trusted() || !f.baseline) line("optimised", f.optimized);
   std::string html = table.details();
+  if (const std::string dense = dense_text(f); !dense.empty())
+    html += paragraph("Beside them " + escape(dense) + ". Never what a speed-up is against.", "note");
   if (const std::string measured = measured_text(f); !measured.empty())
     html += paragraph(
         "Times: " + measured +

@@ -17,6 +17,7 @@ struct Section {
 /// The page below its headline, in its order.
 constexpr Section kSections[] = {
     {nullptr, quality_section},
+    {nullptr, exits_section},
     {"passes", passes_section},
     {"routing decisions", loads_section},
     {"labels", labels_section},

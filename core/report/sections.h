@@ -8,6 +8,7 @@ namespace stormcell::report {
 
 std::string headline(const ReportData& data);
 std::string quality_section(const ReportData& data);
+std::string exits_section(const ReportData& data);
 std::string passes_section(const ReportData& data);
 std::string loads_section(const ReportData& data);
 std::string labels_section(const ReportData& data);

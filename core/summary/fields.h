@@ -298,20 +298,57 @@ void fields(auto& v, Of<QualityFigures> auto& q) {
   v("groups", q.groups);
 }
 
+void fields(auto& v, Of<ExitFigures> auto& e) {
+  v.text_or_null("router", e.router);
+  v("cost", e.cost);
+  v("items", e.items);
+  v("value", e.value);
+  v("value_of_all", e.value_of_all);
+}
+
+void fields(auto& v, Of<ExitPoint> auto& p) {
+  v("threshold", p.threshold);
+  v("mean_cost", p.mean_cost);
+  v("value", p.value);
+  v("value_ci95", p.value_ci95);
+  v("items", p.items);
+}
+
+void fields(auto& v, Of<ExitClass> auto& c) {
+  v("name", c.name);
+  v("items", c.items);
+}
+
+void fields(auto& v, Of<ExitCurve> auto& c) {
+  v("measure", c.measure);
+  v("unit", c.unit);
+  v("item", c.item);
+  v("items", c.items);
+  v("thresholds", c.thresholds);
+  v("exits", c.exits);
+  v("chosen", c.chosen);
+  v("curve", c.curve);
+  v("classes", c.classes);
+}
+
 void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.schema(f.verb, f.version);
   v("model", f.model);
   v("dataset", f.dataset);
   v("device", f.device);
   v("phase", f.phase);
+  v("dense", f.dense);
   v("baseline", f.baseline);
   v("optimized", f.optimized);
+  v("routing_speedup", f.routing_speedup);
+  v("routing_speedup_ci95", f.routing_speedup_ci95);
   v("speedup", f.speedup);
   v("speedup_ci95", f.speedup_ci95);
   v("speedup_basis", f.speedup_basis);
   v("split", f.split);
   if (run_kind(f.verb) != RunKind::generate) v("verified", f.verified);  // there it is of tokens
   v("quality", f.quality);
+  v("exits", f.exits);
   v("passes", f.passes);
   v("routing", f.routing);
   v.derived("routing_of", f.baseline ? "baseline" : "optimized");  // the plan whose cells are counted

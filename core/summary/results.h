@@ -261,6 +261,40 @@ struct QualityFigures {
   std::vector<GroupQuality> groups;      ///< by class, those that the data have
 };
 
+/// An exit of a network: where pictures may answer and go no further.
+struct ExitFigures {
+  std::string router;           ///< that decides there; empty: the end of the network
+  double cost = 1;              ///< operations of an item that answers there, as a share of those through the whole network
+  int64_t items = 0;            ///< that left there, with the model's thresholds
+  std::optional<double> value;  ///< the measure over those; nothing: none left there
+  double value_of_all = 0;      ///< the measure where every item answers there
+};
+/// What thresholds give: which items leave where, at which mean cost, with which quality.
+struct ExitPoint {
+  double threshold = 0;                             ///< one for all exits
+  double mean_cost = 1;                             ///< as ExitFigures::cost, of all items
+  double value = 0;                                 ///< of the measure
+  std::optional<std::array<double, 2>> value_ci95;  ///< as PlanQuality has it
+  std::vector<int64_t> items;                       ///< by exit
+};
+/// Items of one class, by exit, with the model's thresholds.
+struct ExitClass {
+  std::string name;
+  std::vector<int64_t> items;
+};
+/// Early exits: what every threshold would give, from one run in which all items went through the whole network and the scores of every
+/// exit were kept.
+struct ExitCurve {
+  std::string measure, unit;       ///< as QualityFigures
+  std::string item;                ///< "picture", "item"
+  int64_t items = 0;               ///< that were judged
+  std::vector<double> thresholds;  ///< of the model, by exit
+  std::vector<ExitFigures> exits;  ///< the last is the end of the network
+  ExitPoint chosen;                ///< with the model's thresholds; its `threshold` says nothing where they differ
+  std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
+  std::vector<ExitClass> classes;
+};
+
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
@@ -296,6 +330,11 @@ struct RunSummaryFigures {
   std::vector<std::string> warnings;
   std::shared_ptr<const RunSummaryFigures> decode;  ///< --phase both: the same of decoding, a run of its own; else null
   std::optional<QualityFigures> quality;            ///< nothing: there is no task, or the data do not say what is right
+  std::optional<PlanFigures> dense;                 ///< --dense: every cell through every branch, masked
+  /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
+  std::optional<double> routing_speedup;
+  std::optional<std::array<double, 2>> routing_speedup_ci95;
+  std::optional<ExitCurve> exits;  ///< nothing: the model has no exits, or the data do not say what is right
 
   bool is_verified() const { return verified && verified->passed; }
 };

@@ -32,6 +32,7 @@ struct ExperimentOptions {
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   std::vector<std::string> annotations;   ///< run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   bool keep_all = false;                  ///< optimize; also passes that make the plan slower and save no memory
+  bool dense = false;                     ///< optimize, run; also measure every cell through every branch, masked
   bool operator==(const ExperimentOptions&) const = default;
 };
 
@@ -148,6 +149,14 @@ inline constexpr std::array kSettings = {
             {},
             nullptr,
             "optimize"},
+    Setting{"dense",
+            "--dense",
+            &ExperimentOptions::dense,
+            "",
+            "also measure every cell through every branch, masked, as frameworks without routing run it: what routing itself saves",
+            {},
+            nullptr,
+            "optimize run"},
 };
 
 /// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the word does not fit.

@@ -277,6 +277,26 @@ class OverviewTest : public QObject {
             accuracy.tip.contains("1 picture better than the baseline and 0 worse"));
   }
 
+  void the_dense_plan_and_the_exits_have_rows_of_their_own() {
+    QJsonObject json = optimised();
+    json["dense"] = plan(5.2, 60000);
+    json["routing_speedup"] = 2.08, json["routing_speedup_ci95"] = QJsonArray{2.0, 2.16};
+    const QJsonObject chosen{{"threshold", 0.9}, {"mean_cost", 0.503}, {"value", 0.989}, {"items", QJsonArray{844, 156}}};
+    json["exits"] = QJsonObject{{"measure", "accuracy"},
+                                {"unit", "share"},
+                                {"item", "picture"},
+                                {"items", 1000},
+                                {"exits", QJsonArray{QJsonObject{{"router", "exits.0.router"}, {"cost", 0.428}, {"value_of_all", 0.983}},
+                                                     QJsonObject{{"cost", 1.0}, {"value_of_all", 0.989}}}},
+                                {"chosen", chosen}};
+    const OverviewPageModel page = make_page(situation(json));
+    QStringList names, values;
+    for (const FigureRow& row : page.figures) names << row.name, values << row.before;
+    QVERIFY(names.contains("Dense plan, a batch") && names.contains("Operations with exits"));
+    QCOMPARE(values[names.indexOf("Operations with exits")], percent_text(0.503));
+    QVERIFY(page.figures[names.indexOf("Dense plan, a batch")].note.contains(times_text(2.08)));
+  }
+
   void a_budget_is_told_with_what_was_read_and_held() {
     QJsonObject j = optimised();
     for (const auto& [plan, share] : {std::pair("baseline", 0.25), {"optimized", 0.5}}) {

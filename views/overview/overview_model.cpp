@@ -5,6 +5,8 @@
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/dense_text.h"
+#include "core/summary/exits_text.h"
 #include "core/summary/items_text.h"
 #include "core/summary/latency.h"
 #include "core/summary/measured_text.h"
@@ -154,6 +156,22 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           both ? after : 0});
 }
 
+/// The third plan, whose times stand beside the baseline's and are no part of a speed-up.
+void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
+  if (!f.dense) return;
+  const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
+  page.figures.push_back({tr("Dense plan, a batch"),
+                          f.routing_speedup
+                              ? tr("every cell through every branch; the baseline is %1 as fast").arg(times_text(*f.routing_speedup))
+                              : tr("every cell through every branch"),
+                          tr("Measured: %1.").arg(of(dense_text(f)).toHtmlEscaped()),
+                          duration_text(mean),
+                          {},
+                          {},
+                          mean,
+                          0});
+}
+
 /// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
 void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.quality) return;
@@ -218,7 +236,17 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
     if (before && after && figure.is_compared) row.change = change_text(*before, *after);
     page.figures.push_back(std::move(row));
   }
+  add_dense(f, page);
   add_quality(f, both, page);
+  if (f.exits && !f.exits->exits.empty())
+    page.figures.push_back({tr("Operations with exits"),
+                            tr("of the whole network, counted"),
+                            of(exits_sentence(*f.exits)).toHtmlEscaped(),
+                            percent_text(f.exits->chosen.mean_cost),
+                            {},
+                            {},
+                            f.exits->chosen.mean_cost,
+                            0});
   add_padding(f, both, page);
   add_budget(f, page);
   if (generated) {

@@ -140,6 +140,25 @@ class ReportTest : public QObject {
     QVERIFY(has(html, "95 % interval by Wilson; of 12 pictures more the data do not say what is right"));
   }
 
+  void exits_and_the_dense_plan_are_told_as_what_they_are() {
+    RunSummaryFigures f = some_figures();
+    QVERIFY(!has(page(f, testing::two_stacks()), "id=\"exits\"") && !has(page(f, testing::two_stacks()), "Dense"));
+    f.dense = PlanFigures{{17.5, 19, 16, 9}, 480, 0.5, 5000, 900};
+    f.routing_speedup = 2.125, f.routing_speedup_ci95 = {{2.0, 2.25}};
+    f.exits = ExitCurve{"accuracy", "share", "picture", 1000, {0.9}};
+    f.exits->exits = {{"exits.0.router", 0.4375, 800, 0.99, 0.97}, {"", 1, 200, 0.95, 0.985}};
+    f.exits->chosen = {0.9, 0.55, 0.982, {{0.97, 0.99}}, {800, 200}};
+    f.exits->curve = {{0, 0.4375, 0.97, {}, {1000, 0}}, {0.95, 0.75, 0.984, {}, {440, 560}}, {2, 1, 0.985, {}, {0, 1000}}};
+    f.exits->classes = {{"<owl>", {7, 3}}};
+    const std::string html = page(f, testing::two_stacks()), all = tables(html);
+    QCOMPARE(flaw(html), QString());
+    QVERIFY(has(html, "Dense, a batch") && has(html, "routing alone makes the baseline 2.12x as fast [2, 2.25]"));
+    QVERIFY(has(html, "80.0 % of 1,000 pictures answer at exit 1, 20.0 % at the end: 55.0 % of the operations of the whole network"));
+    for (const char* text : {"dense", "17.5 ms", "43.8 %", "98.4 %", "560", "&lt;owl&gt;"})
+      QVERIFY2(has(all, std::string(">") + text + "<"), text);
+    QVERIFY(has(html, "<svg viewBox"));
+  }
+
   void settings_stand_there_once_also_of_a_run_without_a_result() {
     RunSummaryFigures without = some_figures();
     without.settings.clear();

@@ -16,11 +16,11 @@ size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
                threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
-               profile_split, annotations, keep_all] = o;
+               profile_split, annotations, keep_all, dense] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field, label_field, seed,
                threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs, record_scores, phase, most_new_tokens,
-               profile_split, annotations, keep_all);
+               profile_split, annotations, keep_all, dense);
 }
 
 /// All fields other than their defaults.

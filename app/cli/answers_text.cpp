@@ -1,0 +1,70 @@
+#include "app/cli/answers_text.h"
+
+#include <vector>
+
+#include "app/cli/numbers_text.h"
+#include "core/summary/exits_text.h"
+#include "core/summary/quality_text.h"
+
+namespace stormcell::cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string share_text(double value) { return number_text(100 * value, 3) + " %"; }
+
+/// Of the answers, beside what the data say. A plan that is not verified is called so.
+std::string quality_block(const RunSummaryFigures& f, bool verbose) {
+  if (!f.quality) return {};
+  const QualityFigures& q = *f.quality;
+  const bool both = q.baseline && q.optimized;
+  Rows rows;
+  const auto add = [&](const std::string& text) { rows.push_back({rows.empty() ? q.measure : "", text}); };
+  const std::string after = f.verified && !f.verified->passed ? "not verified: " : both ? "optimised: " : "";
+  if (q.baseline) add((both ? "baseline: " : "") + quality_sentence(q, *q.baseline));
+  if (q.optimized) add(after + quality_sentence(q, *q.optimized));
+  if (const std::string change = quality_change_text(q); !change.empty()) add(change);
+  add(quality_source_text(q));
+  std::string text = "\n" + table_text(rows, {});
+  if (!verbose || q.groups.size() < 2) return text;
+  Rows groups = {{"class", q.item + "s"}};
+  if (q.baseline) groups[0].push_back(both ? "baseline" : q.measure);
+  if (q.optimized) groups[0].push_back(both ? "optimised" : q.measure);
+  for (const GroupQuality& g : q.groups) {
+    groups.push_back({g.name, count_text(g.items)});
+    if (q.baseline) groups.back().push_back(g.baseline ? quality_value_text(q, *g.baseline) : "-");
+    if (q.optimized) groups.back().push_back(g.optimized ? quality_value_text(q, *g.optimized) : "-");
+  }
+  return text + "\n" + table_text(groups, {1, 2, 3});
+}
+
+/// Early exits: who leaves where, at what cost, and what other thresholds would give.
+std::string exits_block(const RunSummaryFigures& f, bool verbose) {
+  constexpr size_t kPoints = 8;
+  if (!f.exits || f.exits->exits.empty()) return {};
+  const ExitCurve& c = *f.exits;
+  Rows rows = {{"exit", "left there", "of these " + c.measure, "operations", "all answered there"}};
+  for (size_t e = 0; e < c.exits.size(); ++e) {
+    const ExitFigures& exit = c.exits[e];
+    rows.push_back({(exit.router.empty() ? exit_name(c, e) : exit.router), count_text(exit.items),
+                    exit.value ? exit_value_text(c, *exit.value) : "-", share_text(exit.cost), exit_value_text(c, exit.value_of_all)});
+  }
+  std::string text = "\n" + exits_sentence(c) + "\n" + table_text(rows, {1, 2, 3, 4});
+  Rows curve = {{"one threshold", "mean operations", c.measure}};
+  for (size_t e = 0; e < c.exits.size(); ++e) curve[0].push_back(exit_name(c, e));
+  for (const size_t p : told_points(c, verbose ? c.curve.size() : kPoints)) {
+    const ExitPoint& point = c.curve[p];
+    curve.push_back({number_text(point.threshold), share_text(point.mean_cost), exit_value_text(c, point.value)});
+    for (const int64_t items : point.items) curve.back().push_back(count_text(items));
+  }
+  std::vector<size_t> right;
+  for (size_t column = 0; column < curve[0].size(); ++column) right.push_back(column);
+  return text + "\n" + table_text(curve, right) +
+         "exits replayed on the scores of one run in which all went through the whole network; operations: of the whole network\n";
+}
+
+}  // namespace
+
+std::string answers_text(const RunSummaryFigures& f, bool verbose) { return quality_block(f, verbose) + exits_block(f, verbose); }
+
+}  // namespace stormcell::cli

@@ -1,0 +1,54 @@
+#include "core/summary/exits_text.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/base/counted.h"
+#include "core/summary/quality_text.h"
+
+namespace stormcell {
+namespace {
+
+double share_at(const ExitPoint& point, size_t exit) {
+  const auto all = std::accumulate(point.items.begin(), point.items.end(), int64_t{0});
+  return all > 0 && exit < point.items.size() ? static_cast<double>(point.items[exit]) / static_cast<double>(all) : 0;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+}  // namespace
+
+std::string exit_name(const ExitCurve& c, size_t exit) {
+  return exit + 1 < c.exits.size() ? "exit " + std::to_string(exit + 1) : "the end";
+}
+
+std::string exit_value_text(const ExitCurve& c, double value) {
+  QualityFigures as;
+  as.unit = c.unit;
+  return quality_value_text(as, value);
+}
+
+std::string exits_sentence(const ExitCurve& c) {
+  if (c.exits.empty()) return {};
+  std::string text;
+  for (size_t e = 0; e < c.exits.size(); ++e) {
+    text += text.empty() ? percent(share_at(c.chosen, e)) + " of " + counted(c.items, c.item) + " answer at "
+                         : ", " + percent(share_at(c.chosen, e)) + " at ";
+    text += exit_name(c, e);
+  }
+  return text + ": " + percent(c.chosen.mean_cost) + " of the operations of the whole network, " + c.measure + " " +
+         exit_value_text(c, c.chosen.value) + "; all of them through the whole network: " + exit_value_text(c, c.exits.back().value_of_all);
+}
+
+std::vector<size_t> told_points(const ExitCurve& c, size_t most) {
+  std::vector<size_t> changing;
+  for (size_t p = 0; p < c.curve.size(); ++p)
+    if (changing.empty() || c.curve[p].items != c.curve[changing.back()].items) changing.push_back(p);
+  if (changing.size() <= most || most < 2) return changing;
+  std::vector<size_t> told;
+  for (size_t i = 0; i < most; ++i) told.push_back(changing[i * (changing.size() - 1) / (most - 1)]);
+  return told;
+}
+
+}  // namespace stormcell

@@ -1,0 +1,21 @@
+// Early exits in words and numbers, one way for command line, report and window.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/summary/results.h"
+
+namespace stormcell {
+
+/// "exit 1", "exit 2", "the end".
+std::string exit_name(const ExitCurve& curve, size_t exit);
+/// "84.4 % of 1,000 pictures answer at exit 1, 6.9 % at exit 2, 8.7 % at the end: 50.1 % of the operations of the whole network, accuracy
+/// 98.9 %; all of them through the whole network: 98.9 %".
+std::string exits_sentence(const ExitCurve& curve);
+/// A value of the measure: "98.9 %".
+std::string exit_value_text(const ExitCurve& curve, double value);
+/// Points of the curve that are worth a line: those at which fewer items leave at some exit than at the one before, at most `most` of them,
+/// evenly chosen, the first and the last among them.
+std::vector<size_t> told_points(const ExitCurve& curve, size_t most);
+
+}  // namespace stormcell
