@@ -55,7 +55,7 @@ void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_
   plans.warm_up(batches.front());
   const MirroredTimes times = measure_mirrored(job, progress);
   const Measured how = measured(times);
-  figures.dense = plan_figures(work, plan, times.plan_latency(0), how.batches, how.rounds);
+  figures.dense = plan_figures(work, plan, times.plan_latency(0), times.plan_reads(0), how.batches, how.rounds);
   set_limit_share(*figures.dense, plan, work.state(), how.batches, progress);
   const Ratio beside = times.speedup(0);
   if (!(beside.value > 0)) return;

@@ -83,6 +83,8 @@ constexpr const char* kSaidOnce[] = {
     "step.flops",
     "step.bytes",
     "batch.latency_ms",
+    "batch.rank",
+    "batch.server_step",
     "batch.part",
     "batch_space.first_sequence",
     "batch_space.step",

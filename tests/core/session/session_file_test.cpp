@@ -1,5 +1,6 @@
 // Sessions as files: names, tables, earlier schemas, what is held, copies, and where they can be read.
 #include "core/profile/layout_edges.h"
+#include "core/session/schema.h"
 #include "tests/core/session/child_process.h"
 #include "tests/core/session/session_files.h"
 #include "tests/testing/testing.h"
@@ -53,11 +54,12 @@ class SessionFileTest : public QObject {
     RunLayout chained = two_stacks();
     chained.edges = chain_edges(chained);  // schema 1 knew nothing else
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
-    // Back to front, what schemas 5, 4, 3 and 2 brought.
+    // Back to front, what schemas 6, 5, 4, 3 and 2 brought.
     execute(path,
             "DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; DROP INDEX batch_space_by_phase; DROP "
             "INDEX pair_window_place;"
             "CREATE UNIQUE INDEX pair_window_place ON pair_window(router, kind, level, number); ALTER TABLE batch DROP COLUMN part;"
+            "ALTER TABLE batch DROP COLUMN server_step; ALTER TABLE batch DROP COLUMN rank; "
             "ALTER TABLE batch DROP COLUMN items; ALTER TABLE batch_space DROP COLUMN starts; ALTER TABLE batch_space DROP COLUMN columns; "
             "ALTER TABLE model DROP COLUMN form");
     for (const char* column : {"layer", "branch_bytes", "dense_bytes"})
@@ -81,7 +83,7 @@ class SessionFileTest : public QObject {
     layout.routers[1].branch_bytes = int64_t{1} << 40;
     make_session(path, 20, some_run("second", layout));
     const SessionReader reader(path);
-    QCOMPARE(reader.summary().schema, 5);
+    QCOMPARE(reader.summary().schema, kSchemaVersion);
     QCOMPARE(reader.summary().model.form, std::string());  // nobody knows
     QVERIFY(reader.layout(1) == chained);
     QVERIFY(reader.layout(2) == layout);

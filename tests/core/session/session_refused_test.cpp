@@ -1,6 +1,7 @@
 // What is refused: files that are no session, damaged ones, tables that contradict each other, missing permissions.
 #include <random>
 
+#include "core/session/schema.h"
 #include "tests/core/session/child_process.h"
 #include "tests/core/session/session_files.h"
 #include "tests/testing/testing.h"
@@ -37,7 +38,9 @@ class SessionRefusedTest : public QObject {
     QTest::newRow("an SQLite file without tables") << "bare"
                                                    << "an SQLite file, but not a session";
     QTest::newRow("newer") << "newer"
-                           << "a session of schema 7, this program knows schemas up to 5 (use a newer Stormcell)";
+                           << QString("a session of schema %1, this program knows schemas up to %2 (use a newer Stormcell)")
+                                  .arg(kSchemaVersion + 1)
+                                  .arg(kSchemaVersion);
     QTest::newRow("truncated") << "truncated"
                                << "the file is damaged";
   }
@@ -52,7 +55,7 @@ class SessionRefusedTest : public QObject {
     if (form == "sqlite") execute(path, "CREATE TABLE t(x); INSERT INTO t VALUES(1)");
     if (form == "bare") execute(path, "PRAGMA user_version=3");
     if (form == "newer" || form == "truncated") make_session(path, 40);
-    if (form == "newer") execute(path, "PRAGMA user_version=7");
+    if (form == "newer") execute(path, ("PRAGMA user_version=" + std::to_string(kSchemaVersion + 1)).c_str());
     if (form == "truncated") fs::resize_file(path, fs::file_size(path) / 2);
     const std::string before = form == "folder" || form == "missing" ? "" : read_all(path);
     const Outcome read = outcome([&] {

@@ -1,5 +1,6 @@
 // A session, its model and its runs: appended, picked, refused, set later.
 #include "core/base/error.h"
+#include "core/session/schema.h"
 #include "core/session/session_reader.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
@@ -59,7 +60,7 @@ class SessionRunsTest : public QObject {
     QCOMPARE(reader.summary().model.name, std::string("switch-tiny"));
     QCOMPARE(reader.summary().model.json, std::string("{\"parameters\":42}"));
     QCOMPARE(reader.summary().id.size(), size_t{32});
-    QCOMPARE(reader.summary().schema, 5);
+    QCOMPARE(reader.summary().schema, kSchemaVersion);
     QCOMPARE(reader.summary().model.form, std::string("sampled-256"));
     const auto runs = reader.runs();
     QCOMPARE(runs.size(), size_t{1});

@@ -51,7 +51,7 @@ class CountedTensors final : public WeightSource {
     const auto at = infos_.find(name);
     return at == infos_.end() ? nullptr : &at->second;
   }
-  std::shared_ptr<const std::byte> bytes(std::string_view name) const override { return part(name, 0, find(name)->bytes()); }
+  std::shared_ptr<const std::byte> bytes(std::string_view name) const override { return range(name, 0, find(name)->bytes()); }
   std::shared_ptr<const std::byte> range(std::string_view, int64_t, int64_t count) const override {
     auto memory = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(count), std::byte{0x3c});
     return {memory, memory->data()};
