@@ -36,17 +36,6 @@ const std::vector<int32_t>& tokens_of(Experiment::State& state, ReadyPlan& plan,
   return plan.decoded.at(batch.index);
 }
 
-/// What was found elsewhere than beside the oracle's first tokens; `where` begins its reasons. What is said of tokens stays as it is.
-void add_found(const std::string& where, const Verification& found, Verification& v) {
-  for (const std::string& reason : found.reasons) v.reasons.push_back(where + ": " + reason);
-  v.max_abs_diff = std::max(v.max_abs_diff, found.max_abs_diff);
-  v.max_rel_diff = std::max(v.max_rel_diff, found.max_rel_diff);
-  v.free_max_rel_diff = std::max(v.free_max_rel_diff, found.free_max_rel_diff);
-  v.nonfinite += found.nonfinite;
-  v.flips += found.flips, v.explained_flips += found.explained_flips, v.consequences += found.consequences;
-  v.listed.insert(v.listed.end(), found.listed.begin(), found.listed.end());
-}
-
 /// Its logits come from the same plan that keeps them, which runs beside it; the tokens are those that the plan itself wrote.
 class JudgedDecoding final : public JudgedPlan {
  public:
@@ -109,7 +98,8 @@ class JudgedDecoding final : public JudgedPlan {
         tokens_(tokens),
         with_logits_(std::move(with_logits)),
         beside_oracle_(work.tolerance(), work.arithmetic(), tokens, "the oracle", work.state().nonfinite()),
-        beside_baseline_(work.tolerance(), work.arithmetic(), tokens, "the baseline", work.state().nonfinite()) {}
+        beside_baseline_(work.tolerance_beside_baseline(plan), work.arithmetic_beside_baseline(plan), tokens, "the baseline",
+                         work.state().nonfinite()) {}
 
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);

@@ -56,4 +56,7 @@ class JudgedPlan {
   ReadyPlan& runs_;
 };
 
+/// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens stays as it is.
+void add_found(const std::string& where, const Verification& found, Verification& verdict);
+
 }  // namespace stormcell
