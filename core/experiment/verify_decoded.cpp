@@ -97,8 +97,10 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
       const int32_t theirs = expected[at(s, place)], got = list[at(s, place)];
       if (got == theirs) return;
       const double best = logit(logits, theirs);
-      differing_.push_back(
-          {batch.items[static_cast<size_t>(s)], place, theirs, got, best - logit(logits, got), size_of(best), may_follow, written, false});
+      // Up to here both wrote the same: a text that goes on behind its end, or ends without one, follows from no logit and no choice.
+      const bool one_ended = theirs < 0 || got < 0;
+      differing_.push_back({batch.items[static_cast<size_t>(s)], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got),
+                            size_of(best), may_follow && !one_ended, written, false});
     };
     compare(of_replay, false, false);
     compare(of_free, follows, false);
@@ -175,8 +177,10 @@ void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   if (!worst) return;
   const std::string of = own ? fmt::format("its own logits say {}, and those", worst->best)
                              : fmt::format("{} decodes {}, and their logits", reference_, worst->best);
-  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {} differ by {:.2g}: no near tie{}", worst->place, worst->item,
-                                  worst->got, of, worst->margin, unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
+  const std::string where = worst->best < 0 ? (own ? "its own" : reference_ + "'s") + " text has ended"
+                                            : fmt::format("{} differ by {:.2g}", of, worst->margin);
+  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {}: no near tie{}", worst->place, worst->item, worst->got, where,
+                                  unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
 
 Verification DecodedJudge::verification() const {
