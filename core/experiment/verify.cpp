@@ -38,6 +38,7 @@ class Verifying {
         until_(begin_ + options.all_seconds),
         judges_format_(options.format_cost && s_.converts()),
         progress_(progress),
+        baseline_(baseline),
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
         format_(s_.nonfinite()) {
@@ -48,6 +49,7 @@ class Verifying {
   Verification run() {
     const size_t checked = compare_with_oracle();
     const size_t more = compare_with_baseline(checked);
+    if (plans_.size() > 1) plans_[0]->compare_texts(*baseline_, until_, progress_);
     Verification v = plans_[0]->verdict();
     if (plans_.size() > 1)
       for (const std::string& reason : plans_[1]->verdict().reasons) v.reasons.push_back("the baseline: " + reason);
@@ -73,6 +75,7 @@ class Verifying {
     size_t checked = 0;
     for (; checked < order_.at_least; ++checked) compare_with_oracle(checked);
     look_further();
+    plans_[0]->compare_with_own(progress_);
     for (; checked < order_.batches.size() && seconds_now() < oracle_until_; ++checked) compare_with_oracle(checked);
     return checked;
   }
@@ -147,6 +150,7 @@ class Verifying {
   const double oracle_until_, until_;
   const bool judges_format_;
   const Progress& progress_;
+  ReadyPlan* const baseline_;  // null: none
   const ComparisonOrder order_;
   References references_;
   FormatJudge format_;

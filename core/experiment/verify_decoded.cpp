@@ -109,6 +109,14 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   ++batches_;
 }
 
+void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours) {
+  const Tokens tokens = take_tokens(execution);
+  compare_with_own(batch, tokens, execution);
+  compare_written(batch, ours, {{&tokens, &execution}});
+  compared_ += std::count_if(ours.begin(), ours.end(), [](int32_t token) { return token >= 0; });
+  ++batches_;
+}
+
 void DecodedJudge::measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed) {
   const std::vector<int32_t>& counts = reference.real.at(std::string(kLogits));
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -183,7 +191,7 @@ void DecodedJudge::judge_tokens(bool own, Verification& v) const {
                                   unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
 
-Verification DecodedJudge::verification() const {
+Verification DecodedJudge::verification(int64_t written) const {
   Verification v = judge_.verdict();
   v.batches = batches_;
   v.tokens = DecodedTokens{sequences_, equal_, tokens_, compared_, 0, 0};
@@ -191,8 +199,10 @@ Verification DecodedJudge::verification() const {
   judge_tokens(true, v);
   v.passed = v.reasons.empty();
   const DecodedTokens& t = *v.tokens;
+  const std::string compared =
+      written > 0 ? fmt::format("{} of {} written tokens", with_commas(compared_), with_commas(written)) : compared_text();
   v.text = fmt::format("the first {} of {} of {} equal {}'s; the logits of {} compared", counted(t.tokens, "token"), t.equal,
-                       counted(t.sequences, "sequence"), reference_, compared_text());
+                       counted(t.sequences, "sequence"), reference_, compared);
   if (t.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(t.near_ties, "token differs,", "tokens differ, each"));
   if (t.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(t.follows, "token follows", "tokens follow"));
   return v;

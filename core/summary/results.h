@@ -314,7 +314,7 @@ struct DecodedVerification {
   double tolerance = 0, max_rel_diff = 0;  ///< of the logits with the oracle's decisions replayed, as a share of the largest
   int64_t flips = 0, explained_flips = 0;  ///< of routing choices
   int64_t near_ties = 0, follows = 0;      ///< tokens that differ: logits nearly equal; behind a routing choice that differs
-  std::string text;  ///< "the first 16 tokens of 3 of 3 sequences equal the oracle's; the logits of 48 of 48 tokens compared (1 of 4 ..."
+  std::string text;  ///< "the first 16 tokens of 3 of 3 sequences equal the oracle's; the logits of 48 of 96 written tokens compared ..."
 };
 
 struct GenerateFigures {

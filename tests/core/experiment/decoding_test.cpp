@@ -196,6 +196,38 @@ class DecodingTest : public QObject {
     QVERIFY(!verified().passed);
   }
 
+  /// Behind the first 16 tokens, which are all that the oracle decodes, and within a page of states.
+  void texts_are_compared_to_their_end() {
+    Opened opened(kSwitch);
+    Experiment::State& s = opened.state;
+    constexpr int64_t kLong = 40;
+    s.options.most_new_tokens = kLong;
+    Decoding work(s);
+    const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
+    for (ReadyPlan* each : {baseline.get(), plan.get()})
+      for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*each, s.data->batch(b), {});
+    const auto verified = [&](ReadyPlan* beside) { return verify(work, *plan, beside, {0, 0}, {}); };
+    const Verification right = verified(baseline.get());
+    QVERIFY2(right.passed, qPrintable(said(right)));
+    // Of 240 tokens 48 lie in the batch and in the turns that the oracle decodes; one batch is what its own logits say.
+    QVERIFY2(right.text.find("the logits of 48 of 240 written tokens compared; each of 120 tokens of one batch what") != std::string::npos,
+             right.text.c_str());
+    const auto wrong_in = [&](ReadyPlan& of, int64_t batch, ReadyPlan* beside) {
+      int32_t& token = of.decoded.at(batch).at(static_cast<size_t>(kLong) + 30);
+      const int32_t was = std::exchange(token, (token + 2) % 50);
+      const Verification found = verified(beside);
+      token = was;
+      return found.passed ? QString("passed") : said(found);
+    };
+    const QString own = wrong_in(*plan, 0, nullptr), last = wrong_in(*plan, 1, baseline.get()),
+                  baseline_wrong = wrong_in(*baseline, 1, baseline.get());
+    QVERIFY2(own.contains("; to the end of its text: token 30 of sequence 1 is ") && own.contains("its own logits say"), qPrintable(own));
+    QVERIFY2(last.contains("; beside the baseline's text of batch 1: token 30 of sequence 4 is ") && last.contains("the baseline decodes"),
+             qPrintable(last));
+    QVERIFY2(baseline_wrong.contains("; beside the baseline's text of batch 1: the baseline: token 30 of sequence 4 is "),
+             qPrintable(baseline_wrong));
+  }
+
   /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch alone.
   void tokens_past_a_page_of_states_are_verified_whatever_time_there_is() {
     Opened opened(kSwitch);
