@@ -8,6 +8,18 @@
 #include "core/base/error.h"
 
 namespace stormcell {
+namespace {
+
+/// What it reads, where a guard misses too.
+std::vector<WeightHandle> weights_of(const ExecutableLayout& layout) {
+  std::set<WeightHandle> weights(layout.always.begin(), layout.always.end());
+  for (const auto& of_guard : layout.lazy) weights.insert(of_guard.begin(), of_guard.end());
+  for (const PartSite& site : layout.sites)
+    for (const PartUse& part : site.parts) weights.insert(part.handle);
+  return {weights.begin(), weights.end()};
+}
+
+}  // namespace
 
 Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
                    const Progress& progress)
@@ -25,6 +37,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
     exchange_ = std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments);
   }
   stream_ = device_.create_stream();
+  retained_.emplace(weights_, weights_of(executable_->layout()));
   weights_.arrange(progress.cancel);
   weights_.load(executable_->layout().always, progress);
   if (!executable_->layout().sites.empty()) waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout());
