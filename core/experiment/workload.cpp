@@ -9,11 +9,11 @@
 namespace stormcell {
 namespace {
 
-/// A state that is kept in bf16, or a value or weight in f32 that lies so because an annotation asks for it.
+/// A state that is kept in bf16, or a value or weight of another format that lies so because an annotation asks for it.
 bool keeps_rounded_values(const Graph& graph) {
   return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
     if (v.kind == ValueKind::state && v.type.dtype == DType::bf16) return true;
-    return v.type.dtype == DType::f32 && (v.kind == ValueKind::weight ? held_format(v) : stored_format(v)) == DType::bf16;
+    return v.type.dtype != DType::bf16 && (v.kind == ValueKind::weight ? held_format(v) : stored_format(v)) == DType::bf16;
   });
 }
 
