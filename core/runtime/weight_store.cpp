@@ -142,6 +142,11 @@ int64_t WeightStore::least_budget() const {
   return resident().pinned + list_.largest_branch().first;
 }
 
+int64_t WeightStore::planned_pinned_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return list_.pinned_bytes();
+}
+
 int64_t WeightStore::planned_slot_bytes() const {
   const std::lock_guard lock(mutex_);
   int64_t bytes = 0;

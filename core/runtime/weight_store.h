@@ -83,6 +83,8 @@ class WeightStore {
   void check_budget() const;
   /// Bytes of that branch, the least budget with which everything runs; 0: no part was asked for.
   int64_t least_budget() const;
+  /// Bytes of the budget that what is pinned takes, or will take: the rest is for slots.
+  int64_t planned_pinned_bytes() const;
   /// Bytes of the slots for the parts asked for so far; 0 without a budget.
   int64_t planned_slot_bytes() const;
   /// Slots that were allocated.
