@@ -335,7 +335,6 @@ void Executor::read_records(ExecutionResult& result) {
     const ProgramRouter& router = program_->routers[r];
     const DecisionShape& bound = layout.records[r].bound;
     const int32_t columns = layout.records[r].score_columns;
-    // Of a repeat within a repeat the device keeps as many as the inner one has turns.
     const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
     for (int32_t e = 0; e < std::min<int64_t>(came.executions[static_cast<size_t>(r)], kept); ++e) {
       const RecordView record = layout.records[r].at(records_.data(), e);
