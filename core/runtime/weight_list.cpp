@@ -55,13 +55,10 @@ int64_t WeightList::pinned_bytes() const {
   return bytes;
 }
 
-std::pair<int64_t, BranchGroup> WeightList::largest_branch() const {
-  std::map<BranchGroup, int64_t> groups;
-  for (const ListedWeight& weight : weights_)
-    if (weight.asked && weight.is_part()) groups[*weight.group] += align_up(weight.bytes);
+std::pair<int64_t, BranchGroup> WeightList::largest_part() const {
   std::pair<int64_t, BranchGroup> largest;
-  for (const auto& [group, bytes] : groups)
-    if (bytes > largest.first) largest = {bytes, group};
+  for (const ListedWeight& weight : weights_)
+    if (weight.asked && weight.is_part() && align_up(weight.bytes) > largest.first) largest = {align_up(weight.bytes), *weight.group};
   return largest;
 }
 

@@ -55,8 +55,8 @@ class WeightList {
   int64_t part_bytes() const;
   /// Of what is pinned, each in a place of its own.
   int64_t pinned_bytes() const;
-  /// The branch whose parts take most, and its bytes in slots of their own; 0: no part was asked for.
-  std::pair<int64_t, BranchGroup> largest_branch() const;
+  /// The bytes that the largest part takes in a slot, and whose it is; 0: no part was asked for.
+  std::pair<int64_t, BranchGroup> largest_part() const;
 
  private:
   IdVector<WeightHandle, ListedWeight> weights_;

@@ -129,7 +129,7 @@ void WeightStore::load(const std::vector<WeightHandle>& handles, const Progress&
 ResidentParts WeightStore::resident() const { return {budget_, list_.pinned_bytes()}; }
 
 void WeightStore::check_budget_locked() const {
-  const auto [bytes, group] = list_.largest_branch();
+  const auto [bytes, group] = list_.largest_part();
   resident().check(bytes, group);
 }
 void WeightStore::check_budget() const {
@@ -139,7 +139,7 @@ void WeightStore::check_budget() const {
 
 int64_t WeightStore::least_budget() const {
   const std::lock_guard lock(mutex_);
-  return resident().pinned + list_.largest_branch().first;
+  return resident().pinned + list_.largest_part().first;
 }
 
 int64_t WeightStore::planned_pinned_bytes() const {

@@ -63,7 +63,7 @@ class WeightStore {
     return request(key, &group, residency);
   }
   bool is_part(WeightHandle handle) const;
-  /// An executable reads these from here on, and reads them no more. What was the last to be read so is as if it had not been asked for; its
+  /// An executable reads these from here on, and reads them no more. Behind the last one a weight is as if it had not been asked for; its
   /// memory is given back by arrange().
   void retain(const std::vector<WeightHandle>& handles);
   void release(const std::vector<WeightHandle>& handles);
@@ -79,9 +79,10 @@ class WeightStore {
 
   // Parts.
   using NextUse = PartSlots::NextUse;
-  /// Throws Error(bad_input) that names the option where the budget is below the largest branch of those asked for.
+  /// Throws Error(bad_input) that names the option where the budget is below the largest part of those asked for.
   void check_budget() const;
-  /// Bytes of that branch, the least budget with which everything runs; 0: no part was asked for.
+  /// What is pinned and that part, of which a step waits for one at a time: the least budget with which everything runs. 0: nothing
+  /// of a branch was asked for.
   int64_t least_budget() const;
   /// Bytes of the budget that what is pinned takes, or will take: the rest is for slots.
   int64_t planned_pinned_bytes() const;

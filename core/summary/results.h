@@ -390,7 +390,7 @@ struct ModelStructure {
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
   int64_t branch_bytes = 0;  ///< weights of branches, as the CPU lays them out
-  int64_t least_budget = 0;  ///< of these the largest branch: the least --weight-budget; 0: it has no branches
+  int64_t least_budget = 0;  ///< of these the largest one: the least --weight-budget; 0: it has no branches
   double flops_per_cell = 0;
   std::vector<InputStructure> inputs;
   std::optional<PictureStructure> picture;  ///< none: it takes no pictures
