@@ -38,15 +38,20 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
   const std::shared_ptr<const Graph> graph = work.graph();
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
   c.passed = run_passes(work.state().pass_input(*graph, profile), chosen, on_their_own);
-  const auto add = [&](const PassResult& result, const std::string& name, const PassConfiguration& configuration) {
+  const auto add = [&](const PassResult& result, bool same_bits, const std::string& name, const PassConfiguration& configuration) {
     if (!result.applied) return kNoPlan;
     c.plans.push_back(work.make_plan(name, std::make_shared<Graph>(result.graph), configuration, progress));
+    c.plans.back()->same_bits = same_bits;
     return c.plans.size() - 1;
   };
   PassConfiguration until;  // all passes up to one
+  bool same_bits = true;    // of these
   for (const PassOutcome& outcome : c.passed.outcomes) {
-    if (outcome.cumulative.applied) until.emplace(outcome.pass->id, saved_parameters(outcome));
-    c.cumulative_of.push_back(add(outcome.cumulative, "up to " + std::string(outcome.pass->id), until));
+    if (outcome.cumulative.applied) {
+      until.emplace(outcome.pass->id, saved_parameters(outcome));
+      same_bits = same_bits && outcome.cumulative.same_bits;
+    }
+    c.cumulative_of.push_back(add(outcome.cumulative, same_bits, "up to " + std::string(outcome.pass->id), until));
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
     progress.report("passes", static_cast<int64_t>(c.cumulative_of.size()), static_cast<int64_t>(chosen.size()));
   }
@@ -55,9 +60,10 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
     const bool first = c.cumulative_of[i] == 0;
     const PassOutcome& outcome = c.passed.outcomes[i];
     const std::string id(outcome.pass->id);
-    c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan
-                         : first                        ? 0
-                                                        : add(outcome.alone, id, {{id, saved_parameters(outcome.options, outcome.alone)}}));
+    const auto add_alone = [&] {
+      return add(outcome.alone, outcome.alone.same_bits, id, {{id, saved_parameters(outcome.options, outcome.alone)}});
+    };
+    c.alone_of.push_back(on_their_own == OnTheirOwn::no ? kNoPlan : first ? 0 : add_alone());
   }
   c.wrong.resize(c.plans.size()), c.unlike.resize(c.plans.size());
   return c;

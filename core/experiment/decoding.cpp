@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/experiment/flip_items.h"
@@ -30,21 +33,30 @@ int64_t rows_of_prompt(const Batch& batch, int64_t item, bool has_encoder) {
   return rows;
 }
 
+/// Bytes of logits that are held at most to compare a text with its own.
+constexpr int64_t kMostLogits = int64_t{128} << 20;
+
+int64_t count_written(std::span<const int32_t> tokens) {
+  return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
+}
+
+/// Of two texts of each sequence [sequences, tokens]: so many tokens of all that each which parts from the other has done so. 0: none does.
+int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t tokens) {
+  int64_t most = 0;
+  for (size_t begin = 0; begin < a.size(); begin += static_cast<size_t>(tokens))
+    for (int64_t t = 0; t < tokens; ++t) {
+      const size_t at = begin + static_cast<size_t>(t);
+      if (a[at] == b[at]) continue;
+      most = std::max(most, t + 1);
+      break;
+    }
+  return most;
+}
+
 /// [sequences, new_tokens] that a plan decoded last of a batch.
 const std::vector<int32_t>& tokens_of(Experiment::State& state, ReadyPlan& plan, const Batch& batch) {
   if (!plan.decoded.contains(batch.index)) state.run_batch(plan, batch, {});
   return plan.decoded.at(batch.index);
-}
-
-/// What was found elsewhere than beside the oracle's first tokens; `where` begins its reasons. What is said of tokens stays as it is.
-void add_found(const std::string& where, const Verification& found, Verification& v) {
-  for (const std::string& reason : found.reasons) v.reasons.push_back(where + ": " + reason);
-  v.max_abs_diff = std::max(v.max_abs_diff, found.max_abs_diff);
-  v.max_rel_diff = std::max(v.max_rel_diff, found.max_rel_diff);
-  v.free_max_rel_diff = std::max(v.free_max_rel_diff, found.free_max_rel_diff);
-  v.nonfinite += found.nonfinite;
-  v.flips += found.flips, v.explained_flips += found.explained_flips, v.consequences += found.consequences;
-  v.listed.insert(v.listed.end(), found.listed.begin(), found.listed.end());
 }
 
 /// Its logits come from the same plan that keeps them, which runs beside it; the tokens are those that the plan itself wrote.
@@ -83,15 +95,58 @@ class JudgedDecoding final : public JudgedPlan {
     further_.emplace(std::move(judged.beside_oracle_));
   }
 
+  /// The longest text that it wrote.
+  void compare_with_own(const Progress& progress) override {
+    int64_t longest = 0, number = 0;
+    for (const auto& [b, tokens] : plan_.decoded)
+      for (size_t begin = 0; begin < tokens.size(); begin += static_cast<size_t>(plan_.new_tokens)) {
+        const int64_t written = count_written(std::span(tokens).subspan(begin, static_cast<size_t>(plan_.new_tokens)));
+        if (written > longest) longest = written, number = b;
+      }
+    if (longest <= tokens_) return;
+    const Batch batch = work_.state().data->batch(number);
+    const int64_t bytes_of_turn = batch.size() * work_.state().model->vocabulary * 4;
+    const int64_t tokens = std::min(longest, kMostLogits / std::max<int64_t>(bytes_of_turn, 1));
+    if (tokens <= tokens_) return;
+    progress.report("verifying a text to its end", 0, 0);
+    JudgedDecoding to_the_end(work_, plan_, tokens, progress);
+    own_.emplace(kF32Tolerance, Arithmetic::f32, tokens, "the plan itself", work_.state().nonfinite());
+    own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch));
+  }
+  void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) override {
+    std::map<int64_t, int64_t> parted;  // by batch: so many tokens show it
+    for (const auto& [b, ours] : plan_.decoded) {
+      const auto theirs = baseline.decoded.find(b);
+      const int64_t tokens = theirs == baseline.decoded.end() ? 0 : tokens_until_parted(ours, theirs->second, plan_.new_tokens);
+      if (tokens > 0) parted.emplace(b, tokens);
+    }
+    parted_count_ = static_cast<int64_t>(parted.size());
+    for (const auto& [b, tokens] : parted) {
+      if (!parted_.empty() && seconds_now() >= until) break;
+      progress.report("verifying texts that part from the baseline's", static_cast<int64_t>(parted_.size()), parted_count_);
+      parted_.emplace(b, compare_text(work_.state().data->batch(b), baseline, tokens, progress));
+    }
+  }
+
   Verification verdict() const override {
-    Verification v = beside_oracle_.verification();
+    int64_t written = 0;
+    for (const auto& [batch, tokens] : plan_.decoded) written += count_written(tokens);
+    Verification v = beside_oracle_.verification(written);
     if (further_) {
       const int64_t tokens = further_->tokens(), furthest = further_->furthest();
       add_found(in_the_first(tokens), further_->verification(), v);
       v.text += fmt::format("; the first {} of one batch too, {} compared", counted(tokens, "token"), further_->compared_text());
       if (furthest < tokens) v.text += fmt::format(", none past the first {} of a sequence", furthest);
     }
+    if (own_) {
+      add_found("to the end of its text", own_->verification(), v);
+      v.text += fmt::format("; each of {} of one batch what its own logits say", counted(own_->compared(), "token"));
+    }
     if (beside_baseline_.batches() > 0) add_found("beside the baseline", beside_baseline_.verification(), v);
+    for (const auto& [batch, found] : parted_) add_found(fmt::format("beside the baseline's text of batch {}", batch), found, v);
+    if (parted_count_ > 0)
+      v.text += fmt::format("; {} written otherwise than by the baseline, {} of them compared", counted(parted_count_, "batch", "batches"),
+                            parted_.size());
     name_decoded_items(*work_.state().data, *work_.state().model, v.listed);
     return v;
   }
@@ -103,13 +158,26 @@ class JudgedDecoding final : public JudgedPlan {
   }
 
  private:
+  /// One batch as far as texts part. What the baseline wrote has to be its own, too, or the plan would answer for it.
+  Verification compare_text(const Batch& batch, ReadyPlan& baseline, int64_t tokens, const Progress& progress) {
+    JudgedDecoding of_baseline(work_, baseline, tokens, progress), judged(work_, plan_, tokens, progress);
+    const Observed reference = of_baseline.run(batch, nullptr);
+    judged.compare_with_baseline(batch, reference);
+    Verification found = judged.beside_baseline_.verification();
+    DecodedJudge own(kF32Tolerance, Arithmetic::f32, tokens, "the baseline", work_.state().nonfinite());
+    own.add_own(batch, reference, of_baseline.first_tokens(batch));
+    add_found("the baseline", own.verification(), found);
+    return found;
+  }
+
   JudgedDecoding(Workload& work, ReadyPlan& plan, int64_t tokens, std::unique_ptr<ReadyPlan> with_logits)
       : JudgedPlan(work, *with_logits),
         plan_(plan),
         tokens_(tokens),
         with_logits_(std::move(with_logits)),
         beside_oracle_(work.tolerance(), work.arithmetic(), tokens, "the oracle", work.state().nonfinite()),
-        beside_baseline_(work.tolerance(), work.arithmetic(), tokens, "the baseline", work.state().nonfinite()) {}
+        beside_baseline_(work.tolerance_beside_baseline(plan), work.arithmetic_beside_baseline(plan), tokens, "the baseline",
+                         work.state().nonfinite()) {}
 
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);
@@ -125,7 +193,7 @@ class JudgedDecoding final : public JudgedPlan {
     const std::vector<int32_t>& all = plan_.decoded.at(batch.index);
     for (int64_t i = 0; i < batch.size(); ++i) {
       const auto begin = all.begin() + i * plan_.new_tokens;
-      const int64_t written = std::count_if(begin, begin + plan_.new_tokens, [](int32_t token) { return token >= 0; });
+      const int64_t written = count_written({begin, begin + plan_.new_tokens});
       // The last token is written and never read.
       const int64_t before = rows_of_prompt(batch, i, work_.state().model->has_encoder) - 1;
       if (written == 0 || before + written <= kPageRows) continue;
@@ -152,7 +220,10 @@ class JudgedDecoding final : public JudgedPlan {
   int64_t tokens_;
   std::unique_ptr<ReadyPlan> with_logits_;
   DecodedJudge beside_oracle_, beside_baseline_;
-  std::optional<DecodedJudge> further_;  // of one batch, of which more is compared
+  std::optional<DecodedJudge> further_;     // of one batch, of which more is compared
+  std::optional<DecodedJudge> own_;         // of one batch to its end
+  std::map<int64_t, Verification> parted_;  // by batch
+  int64_t parted_count_ = 0;                // of batches, whether there was time to compare them or not
 };
 
 }  // namespace
@@ -197,7 +268,7 @@ std::unique_ptr<JudgedPlan> Decoding::judged(ReadyPlan& plan, int64_t tokens, co
 
 int64_t Decoding::cells(const ReadyPlan& plan, int64_t batch) const {
   const std::vector<int32_t>& tokens = plan.decoded.at(batch);
-  return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
+  return count_written(tokens);
 }
 
 bool Decoding::wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) {

@@ -78,7 +78,7 @@ std::unique_ptr<Experiment> Experiment::open(const ExperimentOptions& options, c
   if (const DeviceInfo info = s.device->info(); info.rounds_bf16_inputs) s.bf16_rows = info.bf16_rows;
   // A converted model is judged by an oracle that holds the same rounded weights: where products do not round, only f32's rounding is left.
   const bool exact = s.dtype != DType::bf16 || (s.dtype != s.model->dtype && s.arithmetic() == Arithmetic::f32);
-  s.tolerance = exact ? 1e-4 : kRoundedTolerance;
+  s.tolerance = exact ? kF32Tolerance : kRoundedTolerance;
   s.store = std::make_unique<WeightStore>(*s.device, s.model->weights, options.weight_budget);
   s.budget = BudgetMeter(*s.store);
   s.memory = std::make_shared<SharedMemory>(*s.device);

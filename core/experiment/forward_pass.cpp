@@ -12,17 +12,19 @@ namespace {
 class JudgedForwardPass final : public JudgedPlan {
  public:
   JudgedForwardPass(Workload& work, ReadyPlan& plan)
-      : JudgedPlan(work, plan), judge_(work.tolerance(), work.arithmetic(), work.state().nonfinite()) {}
+      : JudgedPlan(work, plan),
+        beside_oracle_(work.tolerance(), work.arithmetic(), work.state().nonfinite()),
+        beside_baseline_(work.tolerance_beside_baseline(plan), work.arithmetic_beside_baseline(plan), work.state().nonfinite()) {}
 
   void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) override {
     Observed replayed = run(batch, &reference);
     if (format) format->add_replayed(replayed.outputs, reference);
-    judge_.add_replayed(batch.index, reference, std::exchange(replayed.outputs, {}));
+    beside_oracle_.add_replayed(batch.index, reference, std::exchange(replayed.outputs, {}));
     const Observed free = run(batch, nullptr);
     const auto some = without_padding(batch, reference.decisions);
     const std::vector<JudgedDecision>& expected = some ? *some : reference.decisions;
     if (format) format->add_free(free, reference, expected);
-    judge_.add_free(batch.index, reference, expected, replayed.decisions, &free);
+    beside_oracle_.add_free(batch.index, reference, expected, replayed.decisions, &free);
   }
 
   void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) override {
@@ -37,22 +39,23 @@ class JudgedForwardPass final : public JudgedPlan {
     if (auto some = without_padding(batch, reference.decisions)) reference.decisions = std::move(*some);
     Observed free = run(batch, nullptr);
     if (!decided_alike(reference.decisions, free.decisions)) {
-      judge_.add(batch.index, reference, run(batch, &reference), &free);
+      beside_baseline_.add(batch.index, reference, run(batch, &reference), &free);
       return;
     }
     for (JudgedDecision& d : free.decisions) d.free_choice = d.choice;
-    judge_.add(batch.index, reference, free, &free);
+    beside_baseline_.add(batch.index, reference, free, &free);
   }
 
   Verification verdict() const override {
-    Verification v = judge_.verdict();
+    Verification v = beside_oracle_.verdict();
+    add_found("beside the baseline", beside_baseline_.verdict(), v);
     name_items(*work_.state().data, v.listed);
     return v;
   }
-  std::vector<std::string> differences() const override { return judge_.verdict().reasons; }
+  std::vector<std::string> differences() const override { return beside_baseline_.verdict().reasons; }
 
  private:
-  Judge judge_;
+  Judge beside_oracle_, beside_baseline_;
 };
 
 }  // namespace

@@ -110,7 +110,7 @@ PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const 
   return plan;
 }
 
-/// What --weight-budget is about, in the layouts of the CPU: all weights of branches, and the largest branch.
+/// What --weight-budget is about, in the layouts of the CPU: all weights of branches, and the largest of them.
 void set_budget(const Model& model, Device& device, const std::shared_ptr<const Graph>& graph, ModelStructure& s) {
   const std::unique_ptr<WeightStore> asked = asked_weights({device, model.weights, kBudgetForAll}, graph, typical_case(model, *graph));
   s.expert_bytes = asked->counters().branch_weight_bytes;

@@ -1,5 +1,6 @@
 #include "core/experiment/judged_plan.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/experiment/batch_inputs.h"
@@ -22,6 +23,24 @@ std::optional<std::vector<JudgedDecision>> JudgedPlan::without_padding(const Bat
   const std::map<std::string, std::vector<int32_t>> computed = computed_cells(*runs_.graph, *work_.judged_graph(batch.picture), batch);
   if (computed.empty()) return std::nullopt;
   return only_computed(decisions, computed);
+}
+
+void add_found(const std::string& where, const Verification& found, Verification& v) {
+  for (const std::string& reason : found.reasons) v.reasons.push_back(where + ": " + reason);
+  if (v.what_to_do.empty()) v.what_to_do = found.what_to_do;
+  for (const OutputDifference& of : found.outputs)
+    for (OutputDifference& output : v.outputs) {
+      if (output.name != of.name) continue;
+      output.max_abs_diff = std::max(output.max_abs_diff, of.max_abs_diff);
+      output.max_rel_diff = std::max(output.max_rel_diff, of.max_rel_diff);
+      output.free_max_rel_diff = std::max(output.free_max_rel_diff, of.free_max_rel_diff);
+    }
+  v.max_abs_diff = std::max(v.max_abs_diff, found.max_abs_diff);
+  v.max_rel_diff = std::max(v.max_rel_diff, found.max_rel_diff);
+  v.free_max_rel_diff = std::max(v.free_max_rel_diff, found.free_max_rel_diff);
+  v.nonfinite += found.nonfinite;
+  v.flips += found.flips, v.explained_flips += found.explained_flips, v.consequences += found.consequences;
+  v.listed.insert(v.listed.end(), found.listed.begin(), found.listed.end());
 }
 
 }  // namespace stormcell

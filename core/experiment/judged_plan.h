@@ -36,6 +36,11 @@ class JudgedPlan {
   /// That batch beside the oracle.
   virtual void compare_further(const Batch& /*batch*/, const Observed& /*reference*/, int64_t /*tokens*/, const Progress& /*progress*/) {}
 
+  /// What it wrote of one batch to the end, beside its own logits: nobody else is asked.
+  virtual void compare_with_own(const Progress& /*progress*/) {}
+  /// All texts that both have written, wherever they part; of several batches so many as there is time for until `until`, at least one.
+  virtual void compare_texts(ReadyPlan& /*baseline*/, double /*until*/, const Progress& /*progress*/) {}
+
   /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside the batches.
   virtual Verification verdict() const = 0;
   /// What differs from the baseline, a sentence each.
@@ -55,5 +60,8 @@ class JudgedPlan {
  private:
   ReadyPlan& runs_;
 };
+
+/// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens stays as it is.
+void add_found(const std::string& where, const Verification& found, Verification& verdict);
 
 }  // namespace stormcell

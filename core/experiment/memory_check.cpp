@@ -86,8 +86,10 @@ int64_t memory_needed(Device& device, WeightStore& store, const std::vector<Plan
 int64_t largest_budget(Device& device, const WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available) {
   constexpr int64_t kEverything = int64_t{1} << 60;
   WeightStore other(device, {std::shared_ptr<void>(), &store.source()}, kEverything);
-  const int64_t beside = memory_needed(device, other, graphs) - other.planned_slot_bytes(), room = available - beside;
-  return other.parts().empty() || room < other.least_budget() ? 0 : room;
+  const int64_t need = memory_needed(device, other, graphs);
+  // What is pinned is of the budget, and not of the slots.
+  const int64_t budget = available - (need - other.planned_slot_bytes() - other.planned_pinned_bytes());
+  return other.parts().empty() || budget < other.least_budget() ? 0 : budget;
 }
 
 void check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs, int64_t available, const std::string& what) {

@@ -58,6 +58,7 @@ class ReadyPlan : public CompiledPlan {
   int64_t unloaded_weight_bytes() const;
 
   int64_t new_tokens = 0;  ///< that it decodes at most; 0: one forward pass
+  bool same_bits = true;   ///< as the baseline: each of its passes says so (PassResult::same_bits)
   /// What is verified in its place: the same plan with outputs more that nobody else reads; empty: itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 

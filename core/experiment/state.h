@@ -42,7 +42,7 @@ struct Experiment::State {
   CancellationToken cancel;              ///< of the call that runs now
   ProgressSink* sink = nullptr;          ///< the same; null: nobody listens
   DType dtype = DType::f32;
-  double tolerance = 1e-4;                    ///< of the execution
+  double tolerance = kF32Tolerance;           ///< of the execution
   std::vector<std::string> idle_annotations;  ///< a sentence for each of --annotate that nothing which runs has a name for
   std::optional<Bf16Rows> bf16_rows = {};     ///< of the device, where its products round their input to bf16
 

@@ -38,6 +38,7 @@ class Verifying {
         until_(begin_ + options.all_seconds),
         judges_format_(options.format_cost && s_.converts()),
         progress_(progress),
+        baseline_(baseline),
         order_(*s_.data),
         references_(work, tokens_of(work), progress),
         format_(s_.nonfinite()) {
@@ -48,6 +49,7 @@ class Verifying {
   Verification run() {
     const size_t checked = compare_with_oracle();
     const size_t more = compare_with_baseline(checked);
+    if (plans_.size() > 1) plans_[0]->compare_texts(*baseline_, until_, progress_);
     Verification v = plans_[0]->verdict();
     if (plans_.size() > 1)
       for (const std::string& reason : plans_[1]->verdict().reasons) v.reasons.push_back("the baseline: " + reason);
@@ -73,6 +75,7 @@ class Verifying {
     size_t checked = 0;
     for (; checked < order_.at_least; ++checked) compare_with_oracle(checked);
     look_further();
+    plans_[0]->compare_with_own(progress_);
     for (; checked < order_.batches.size() && seconds_now() < oracle_until_; ++checked) compare_with_oracle(checked);
     return checked;
   }
@@ -100,14 +103,19 @@ class Verifying {
     for (const auto& plan : plans_) plan->compare_further(batch, reference, further->tokens, progress_);
   }
 
-  /// The batches from the first that no oracle has run compare the plan with the baseline. Returns how many.
+  /// The batches from the first that no oracle has run compare the plan with the baseline, in the time that is left; one whatever time
+  /// it takes, and where an oracle has run them all, too: where numbers are rounded, plan and baseline lie closer to each other than
+  /// either has to lie to the oracle. Returns how many no oracle has run.
   size_t compare_with_baseline(size_t first) {
-    size_t i = first;
-    for (; plans_.size() > 1 && i < order_.batches.size() && seconds_now() < until_; ++i) {
-      report("verifying against the baseline", i);
-      const Batch batch = s_.data->batch(order_.batches[i]);
+    if (plans_.size() < 2) return 0;
+    const auto compare = [this](size_t place) {
+      report("verifying against the baseline", place);
+      const Batch batch = s_.data->batch(order_.batches[place]);
       plans_[0]->compare_with_baseline(batch, plans_[1]->run(batch, nullptr));
-    }
+    };
+    compare(std::min(first, order_.batches.size() - 1));
+    size_t i = std::min(first + 1, order_.batches.size());
+    for (; i < order_.batches.size() && seconds_now() < until_; ++i) compare(i);
     return i - first;
   }
 
@@ -129,7 +137,10 @@ class Verifying {
   std::string batches_text(const Verification& v) const {
     std::string text = fmt::format("{} of {} batches against the oracle", v.batches, s_.data->batch_count());
     if (s_.data->sizes().size() > 1) text += fmt::format(", at least one of each of the {} sizes", s_.data->sizes().size());
-    if (v.baseline_batches > 0) text += fmt::format(", {} more against the baseline", v.baseline_batches);
+    if (v.baseline_batches > 0)
+      text += fmt::format(", {} more against the baseline", v.baseline_batches);
+    else if (plans_.size() > 1)
+      text += ", one of them against the baseline too";
     return text;
   }
 
@@ -139,6 +150,7 @@ class Verifying {
   const double oracle_until_, until_;
   const bool judges_format_;
   const Progress& progress_;
+  ReadyPlan* const baseline_;  // null: none
   const ComparisonOrder order_;
   References references_;
   FormatJudge format_;

@@ -9,7 +9,8 @@
 namespace stormcell {
 
 struct VerifyOptions {
-  /// Both from the beginning: batches beside the oracle, at least one of each size of picture; then the others beside the baseline.
+  /// Both from the beginning: batches beside the oracle, at least one of each size of picture; then the others beside the baseline, at
+  /// least one.
   double oracle_seconds = 0, all_seconds = 0;
   bool format_cost = true;  ///< where the weights run in another format than they are stored in: also what that costs
 };

@@ -97,13 +97,23 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
       const int32_t theirs = expected[at(s, place)], got = list[at(s, place)];
       if (got == theirs) return;
       const double best = logit(logits, theirs);
-      differing_.push_back(
-          {batch.items[static_cast<size_t>(s)], place, theirs, got, best - logit(logits, got), size_of(best), may_follow, written, false});
+      // Up to here both wrote the same: a text that goes on behind its end, or ends without one, follows from no logit and no choice.
+      const bool one_ended = theirs < 0 || got < 0;
+      differing_.push_back({batch.items[static_cast<size_t>(s)], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got),
+                            size_of(best), may_follow && !one_ended, written, false});
     };
     compare(of_replay, false, false);
     compare(of_free, follows, false);
     compare(ours, follows, true);
   }
+  ++batches_;
+}
+
+void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours) {
+  const Tokens tokens = take_tokens(execution);
+  compare_with_own(batch, tokens, execution);
+  compare_written(batch, ours, {{&tokens, &execution}});
+  compared_ += std::count_if(ours.begin(), ours.end(), [](int32_t token) { return token >= 0; });
   ++batches_;
 }
 
@@ -175,11 +185,13 @@ void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   if (!worst) return;
   const std::string of = own ? fmt::format("its own logits say {}, and those", worst->best)
                              : fmt::format("{} decodes {}, and their logits", reference_, worst->best);
-  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {} differ by {:.2g}: no near tie{}", worst->place, worst->item,
-                                  worst->got, of, worst->margin, unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
+  const std::string where = worst->best < 0 ? (own ? "its own" : reference_ + "'s") + " text has ended"
+                                            : fmt::format("{} differ by {:.2g}", of, worst->margin);
+  v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {}: no near tie{}", worst->place, worst->item, worst->got, where,
+                                  unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }
 
-Verification DecodedJudge::verification() const {
+Verification DecodedJudge::verification(int64_t written) const {
   Verification v = judge_.verdict();
   v.batches = batches_;
   v.tokens = DecodedTokens{sequences_, equal_, tokens_, compared_, 0, 0};
@@ -187,8 +199,10 @@ Verification DecodedJudge::verification() const {
   judge_tokens(true, v);
   v.passed = v.reasons.empty();
   const DecodedTokens& t = *v.tokens;
+  const std::string compared =
+      written > 0 ? fmt::format("{} of {} written tokens", with_commas(compared_), with_commas(written)) : compared_text();
   v.text = fmt::format("the first {} of {} of {} equal {}'s; the logits of {} compared", counted(t.tokens, "token"), t.equal,
-                       counted(t.sequences, "sequence"), reference_, compared_text());
+                       counted(t.sequences, "sequence"), reference_, compared);
   if (t.near_ties > 0) v.text += fmt::format("; {} a near tie", counted(t.near_ties, "token differs,", "tokens differ, each"));
   if (t.follows > 0) v.text += fmt::format("; {} from a routing choice", counted(t.follows, "token follows", "tokens follow"));
   return v;

@@ -32,12 +32,16 @@ class DecodedJudge {
   /// reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was written in the run that is
   /// judged, -1 behind its end.
   void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
-  /// Outputs and routing as Judge::verdict() has them, and the tokens.
-  Verification verification() const;
+  /// One batch without a reference: each token that was written beside the logits of the plan that was judged, which ran once more.
+  void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours);
+  /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all batches, for the text;
+  /// 0: nobody says.
+  Verification verification(int64_t written = 0) const;
   DecodedVerification verdict() const { return decoded_verification(verification()); }
 
   int64_t tokens() const { return tokens_; }  ///< of each sequence, at most
   int64_t batches() const { return batches_; }
+  int64_t compared() const { return compared_; }
   /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference wrote.
   std::string compared_text() const;
   /// The most tokens of a sequence that were compared.

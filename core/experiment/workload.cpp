@@ -9,11 +9,11 @@
 namespace stormcell {
 namespace {
 
-/// A state that is kept in bf16, or a value or weight in f32 that lies so because an annotation asks for it.
+/// A state that is kept in bf16, or a value or weight of another format that lies so because an annotation asks for it.
 bool keeps_rounded_values(const Graph& graph) {
   return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
     if (v.kind == ValueKind::state && v.type.dtype == DType::bf16) return true;
-    return v.type.dtype == DType::f32 && (v.kind == ValueKind::weight ? format_in_products(v) : format_in_memory(v)) == DType::bf16;
+    return v.type.dtype != DType::bf16 && (v.kind == ValueKind::weight ? format_in_products(v) : format_in_memory(v)) == DType::bf16;
   });
 }
 
@@ -58,6 +58,10 @@ Arithmetic Workload::arithmetic() const { return keeps_rounded_values(*graph()) 
 double Workload::tolerance() const {
   return keeps_rounded_values(*graph()) ? std::max(state_.tolerance, kRoundedTolerance) : state_.tolerance;
 }
+
+Arithmetic Workload::arithmetic_beside_baseline(const ReadyPlan& plan) const { return plan.same_bits ? Arithmetic::f32 : arithmetic(); }
+
+double Workload::tolerance_beside_baseline(const ReadyPlan& plan) const { return plan.same_bits ? kF32Tolerance : tolerance(); }
 
 const CellReach& Workload::reach(PictureSize size) const {
   return reach_.at(size, [this](PictureSize of) { return cell_reach(*judged_graph(of), stop_); });

@@ -165,12 +165,17 @@ class Verifier {
       const size_t bodies = body_count(*node.op);
       if (node.bodies.size() != bodies || node.yields.size() != bodies)
         fail(where, "expected " + counted(static_cast<int64_t>(bodies), "body") + ", got " + std::to_string(node.bodies.size()));
+      const bool repeats = has_role(node, Role::repeat);
+      // Executions of a router, replayed choices and the order of use are counted by the turns of one repeat.
+      if (repeats && in_repeat_) fail(where, "stands within another repeat: expected one that stands in none");
+      in_repeat_ |= repeats;
       for (size_t b = 0; b < node.bodies.size(); ++b) {
         const IdVector<ValueId, bool> outside = defined_;
         this->block(node.bodies[b]);
         for (const ValueId v : node.yields[b]) use(v, where);
         defined_ = outside;
       }
+      if (repeats) in_repeat_ = false;
       const std::vector<Result> results = infer_outputs(graph_, node);
       if (results.size() != node.outputs.size())
         fail(where, "expected " + counted(static_cast<int64_t>(results.size()), "output") + ", got " + std::to_string(node.outputs.size()));
@@ -192,6 +197,7 @@ class Verifier {
   const Graph& graph_;
   IdVector<ValueId, bool> defined_;
   IdVector<NodeId, bool> placed_;
+  bool in_repeat_ = false;
 };
 
 }  // namespace

@@ -8,6 +8,18 @@
 #include "core/base/error.h"
 
 namespace stormcell {
+namespace {
+
+/// What it reads, where a guard misses too.
+std::vector<WeightHandle> weights_of(const ExecutableLayout& layout) {
+  std::set<WeightHandle> weights(layout.always.begin(), layout.always.end());
+  for (const auto& of_guard : layout.lazy) weights.insert(of_guard.begin(), of_guard.end());
+  for (const PartSite& site : layout.sites)
+    for (const PartUse& part : site.parts) weights.insert(part.handle);
+  return {weights.begin(), weights.end()};
+}
+
+}  // namespace
 
 Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const Program> program, const CompileOptions& options,
                    const Progress& progress)
@@ -25,6 +37,7 @@ Executor::Executor(Device& device, WeightStore& weights, std::shared_ptr<const P
     exchange_ = std::make_unique<RankExchange>(*options.communicator, *program_, executable_->layout().segments);
   }
   stream_ = device_.create_stream();
+  retained_.emplace(weights_, weights_of(executable_->layout()));
   weights_.arrange(progress.cancel);
   weights_.load(executable_->layout().always, progress);
   if (!executable_->layout().sites.empty()) waves_ = std::make_unique<PartWaves>(weights_, *program_, executable_->layout());
@@ -323,7 +336,6 @@ void Executor::read_records(ExecutionResult& result) {
     const ProgramRouter& router = program_->routers[r];
     const DecisionShape& bound = layout.records[r].bound;
     const int32_t columns = layout.records[r].score_columns;
-    // Of a repeat within a repeat the device keeps as many as the inner one has turns.
     const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
     for (int32_t e = 0; e < std::min<int64_t>(came.executions[static_cast<size_t>(r)], kept); ++e) {
       const RecordView record = layout.records[r].at(records_.data(), e);

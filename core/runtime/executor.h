@@ -147,6 +147,7 @@ class Executor {
   std::vector<LabelInput> labels_;
   std::vector<std::byte> status_, records_;
   IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them
+  std::optional<RetainedWeights> retained_;
 };
 
 }  // namespace stormcell

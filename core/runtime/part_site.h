@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// The branch of a router that a weight serves: the unit in which a budget is counted. Plans of one model name their routers alike.
+/// The branch of a router that a weight serves. Plans of one model name their routers alike.
 struct BranchGroup {
   std::string router;
   int32_t branch = 0;

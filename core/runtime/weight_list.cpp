@@ -29,34 +29,36 @@ void WeightList::set_address(WeightHandle handle, DeviceAddress address) {
   ++version_;
 }
 
+void WeightList::ask_again(WeightHandle handle, std::optional<BranchGroup> group, bool pinned) {
+  ListedWeight& weight = weights_[handle];
+  weight.group = std::move(group), weight.pinned = pinned, weight.asked = true;
+}
+
 std::map<int64_t, int64_t> WeightList::part_sizes() const {
   std::map<int64_t, int64_t> sizes;
   for (const ListedWeight& weight : weights_)
-    if (weight.is_part()) ++sizes[weight.bytes];
+    if (weight.asked && weight.is_part()) ++sizes[weight.bytes];
   return sizes;
 }
 
 int64_t WeightList::branch_weight_bytes() const {
   int64_t bytes = 0;
   for (const ListedWeight& weight : weights_)
-    if (weight.is_part() || weight.pinned) bytes += weight.bytes;
+    if (weight.asked && (weight.is_part() || weight.pinned)) bytes += weight.bytes;
   return bytes;
 }
 
 int64_t WeightList::pinned_bytes() const {
   int64_t bytes = 0;
   for (const ListedWeight& weight : weights_)
-    if (weight.pinned) bytes += align_up(weight.bytes);
+    if (weight.asked && weight.pinned) bytes += align_up(weight.bytes);
   return bytes;
 }
 
-std::pair<int64_t, BranchGroup> WeightList::largest_branch() const {
-  std::map<BranchGroup, int64_t> groups;
-  for (const ListedWeight& weight : weights_)
-    if (weight.is_part()) groups[*weight.group] += align_up(weight.bytes);
+std::pair<int64_t, BranchGroup> WeightList::largest_part() const {
   std::pair<int64_t, BranchGroup> largest;
-  for (const auto& [group, bytes] : groups)
-    if (bytes > largest.first) largest = {bytes, group};
+  for (const ListedWeight& weight : weights_)
+    if (weight.asked && weight.is_part() && align_up(weight.bytes) > largest.first) largest = {align_up(weight.bytes), *weight.group};
   return largest;
 }
 

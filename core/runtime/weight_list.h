@@ -20,6 +20,8 @@ struct ListedWeight {
   int64_t bytes = 0;                 ///< on the device, exact before it is loaded, too
   std::optional<BranchGroup> group;  ///< of a part
   bool pinned = false;               ///< of a branch, kept for good: dense, and counted to the budget
+  bool asked = true;                 ///< by somebody whose executable lives, or is still to be made
+  int32_t readers = 0;               ///< executables that live
   bool is_part() const { return group.has_value(); }
 };
 
@@ -32,6 +34,11 @@ class WeightList {
   const ListedWeight& operator[](WeightHandle handle) const { return weights_[handle]; }
   /// From here on somebody reads it who does not stand in its branch, or keeps it for good.
   void make_dense(WeightHandle handle, bool pinned) { weights_[handle].group.reset(), weights_[handle].pinned = pinned; }
+  /// One that nobody asked for any more is asked for again, as it is from here on.
+  void ask_again(WeightHandle handle, std::optional<BranchGroup> group, bool pinned);
+  void add_reader(WeightHandle handle) { ++weights_[handle].readers; }
+  /// Behind the last one nobody asks for it.
+  void remove_reader(WeightHandle handle) { weights_[handle].asked = --weights_[handle].readers > 0; }
 
   /// Where it lies; 0: it is not there.
   DeviceAddress address(WeightHandle handle) const { return addresses_[handle]; }
@@ -41,14 +48,15 @@ class WeightList {
   /// Changes with every address and with every weight that is added. Any thread may ask without the lock.
   uint64_t version() const { return version_.load(); }
 
+  // Of what is asked for:
   /// How many parts there are of each size in bytes.
   std::map<int64_t, int64_t> part_sizes() const;
   /// Of parts and of what is pinned.
   int64_t branch_weight_bytes() const;
   /// Of what is pinned, each in a place of its own.
   int64_t pinned_bytes() const;
-  /// The branch whose parts take most, and its bytes in slots of their own; 0: no part was asked for.
-  std::pair<int64_t, BranchGroup> largest_branch() const;
+  /// The bytes that the largest part takes in a slot, and whose it is; 0: no part was asked for.
+  std::pair<int64_t, BranchGroup> largest_part() const;
 
  private:
   IdVector<WeightHandle, ListedWeight> weights_;

@@ -29,7 +29,10 @@ WeightStore::~WeightStore() { readers_.reset(); }
 WeightHandle WeightStore::request(const WeightKey& key, const BranchGroup* group, PartResidency residency) {
   const std::lock_guard lock(mutex_);
   const bool pinned = budget_ > 0 && residency == PartResidency::pinned;
-  if (const std::optional<WeightHandle> known = list_.find(key)) {
+  if (const std::optional<WeightHandle> known = list_.find(key); known && !list_[*known].asked) {
+    ask_again(*known, group && budget_ > 0 && !pinned ? std::optional(*group) : std::nullopt, pinned);
+    return *known;
+  } else if (known) {
     const std::optional<BranchGroup>& its = list_[*known].group;
     if (its && (!group || *group != *its || pinned)) {
       if (!slots_.is_busy(*known)) slots_.leave(*known);
@@ -45,6 +48,23 @@ WeightHandle WeightStore::request(const WeightKey& key, const BranchGroup* group
   else if (group && budget_ > 0)
     asked.group = *group;
   return list_.add(std::move(asked));
+}
+
+/// It may be a part now and have been dense, or the reverse.
+void WeightStore::ask_again(WeightHandle handle, std::optional<BranchGroup> group, bool pinned) {
+  const ListedWeight& was = list_[handle];
+  if (was.is_part() && !group && !slots_.is_busy(handle)) slots_.leave(handle);
+  if (!was.is_part() && (group || was.pinned != pinned)) drop_dense(handle);
+  list_.ask_again(handle, std::move(group), pinned);
+}
+
+void WeightStore::retain(const std::vector<WeightHandle>& handles) {
+  const std::lock_guard lock(mutex_);
+  for (const WeightHandle handle : handles) list_.add_reader(handle);
+}
+void WeightStore::release(const std::vector<WeightHandle>& handles) {
+  const std::lock_guard lock(mutex_);
+  for (const WeightHandle handle : handles) list_.remove_reader(handle);
 }
 
 bool WeightStore::is_part(WeightHandle handle) const {
@@ -65,6 +85,14 @@ int64_t WeightStore::bytes(WeightHandle handle) const {
 }
 
 // Dense weights ----------------------------------------------------------------------------------------------------------------------
+
+void WeightStore::drop_dense(WeightHandle handle) {
+  const auto loaded = dense_.find(handle);
+  if (loaded == dense_.end()) return;
+  (list_[handle].pinned ? counters_.pinned_bytes : counters_.dense_bytes) -= loaded->second->bytes();
+  list_.set_address(handle, {});
+  dense_.erase(loaded);
+}
 
 void WeightStore::load_dense(WeightHandle handle, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel) {
   const auto begin = std::chrono::steady_clock::now();
@@ -101,7 +129,7 @@ void WeightStore::load(const std::vector<WeightHandle>& handles, const Progress&
 BudgetShare WeightStore::share() const { return {budget_, list_.pinned_bytes()}; }
 
 void WeightStore::check_budget_locked() const {
-  const auto [bytes, group] = list_.largest_branch();
+  const auto [bytes, group] = list_.largest_part();
   share().check(bytes, group);
 }
 void WeightStore::check_budget() const {
@@ -111,7 +139,12 @@ void WeightStore::check_budget() const {
 
 int64_t WeightStore::least_budget() const {
   const std::lock_guard lock(mutex_);
-  return share().pinned + list_.largest_branch().first;
+  return share().pinned + list_.largest_part().first;
+}
+
+int64_t WeightStore::planned_pinned_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return list_.pinned_bytes();
 }
 
 int64_t WeightStore::planned_slot_bytes() const {
@@ -125,7 +158,7 @@ std::vector<WeightHandle> WeightStore::parts() const {
   const std::lock_guard lock(mutex_);
   std::vector<WeightHandle> parts;
   for (const WeightHandle handle : list_.addresses().ids())
-    if (list_[handle].is_part()) parts.push_back(handle);
+    if (list_[handle].asked && list_[handle].is_part()) parts.push_back(handle);
   return parts;
 }
 
@@ -133,7 +166,7 @@ std::vector<WeightHandle> WeightStore::weights_of_branches() const {
   const std::lock_guard lock(mutex_);
   std::vector<WeightHandle> weights;
   for (const WeightHandle handle : list_.addresses().ids())
-    if (list_[handle].is_part() || list_[handle].pinned) weights.push_back(handle);
+    if (list_[handle].asked && (list_[handle].is_part() || list_[handle].pinned)) weights.push_back(handle);
   return weights;
 }
 
@@ -144,10 +177,10 @@ int64_t WeightStore::slot_count() const {
 
 void WeightStore::arrange(const CancellationToken& cancel) {
   std::unique_lock lock(mutex_);
-  const std::map<int64_t, int64_t> sizes = list_.part_sizes();
   check_budget_locked();
-  if (sizes.empty()) return;
-  const std::vector<SlotClass> classes = slot_classes(sizes, share().room());
+  for (const WeightHandle handle : list_.addresses().ids())
+    if (!list_[handle].asked) drop_dense(handle);
+  const std::vector<SlotClass> classes = slot_classes(list_.part_sizes(), share().room());
   if (classes == slots_.classes()) return;
   while (!changed_.wait_for(lock, kPoll, [&] { return !slots_.any_busy(); })) cancel.check();
   if (!readers_) readers_ = std::make_unique<WeightReaders>(kWeightReaders, [this](WeightHandle handle) { read_part(handle); });

@@ -12,6 +12,9 @@
 // - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else is destroyed.
 // - `changed_` is told when a reading ended and when a part is not in use any more.
 //
+// What counts, for the budget and for the slots, is what executables that live read, and those that are being made: plans come and go, of
+// one phase and of another, with other annotations. A store that is asked what a plan would take, and runs none, is one of its own.
+//
 // Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but for parts that had
 // to go first (arrange()), and it can be asked again.
 #pragma once
@@ -62,6 +65,10 @@ class WeightStore {
   bool is_part(WeightHandle handle) const;
   /// A dense weight, or a part that is ready.
   bool is_loaded(WeightHandle handle) const { return bool(address(handle)); }
+  /// An executable reads these from here on, and reads them no more. Behind the last one a weight is as if it had not been asked for; its
+  /// memory is given back by arrange().
+  void retain(const std::vector<WeightHandle>& handles);
+  void release(const std::vector<WeightHandle>& handles);
 
   // Dense weights, loaded on the calling thread.
   void load(WeightHandle handle, const CancellationToken& cancel = {});
@@ -73,10 +80,13 @@ class WeightStore {
 
   // Parts.
   using NextUse = PartSlots::NextUse;
-  /// Throws Error(bad_input) that names the option where the budget is below the largest branch of those asked for.
+  /// Throws Error(bad_input) that names the option where the budget is below the largest part of those asked for.
   void check_budget() const;
-  /// Bytes of that branch, the least budget with which everything runs; 0: no part was asked for.
+  /// What is pinned and that part, of which a step waits for one at a time: the least budget with which everything runs. 0: nothing
+  /// of a branch was asked for.
   int64_t least_budget() const;
+  /// Bytes of the budget that what is pinned takes, or will take: the rest is for slots.
+  int64_t planned_pinned_bytes() const;
   /// Bytes of the slots for the parts asked for so far; 0 without a budget.
   int64_t planned_slot_bytes() const;
   /// Slots that were allocated.
@@ -85,7 +95,8 @@ class WeightStore {
   std::vector<WeightHandle> parts() const;
   /// Those, and what is pinned of branches.
   std::vector<WeightHandle> weights_of_branches() const;
-  /// Allocates slots for the parts asked for so far; anew, and empty, where more kinds were asked for since. Waits until no part is busy.
+  /// Gives back what nobody reads any more, and allocates slots for the parts asked for so far; anew, and empty, where other kinds are
+  /// asked for than before. Then it waits until no part is busy.
   /// Throws as check_budget(), and as the token says.
   void arrange(const CancellationToken& cancel = {});
   /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no slot.
@@ -125,6 +136,8 @@ class WeightStore {
 
   WeightHandle request(const WeightKey& key, const BranchGroup* group, PartResidency residency);
   BudgetShare share() const;
+  void ask_again(WeightHandle handle, std::optional<BranchGroup> group, bool pinned);
+  void drop_dense(WeightHandle handle);
   void load_dense(WeightHandle handle, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void check_budget_locked() const;
   bool start(WeightHandle handle, const NextUse& next_use, PartNeed need);
@@ -145,6 +158,21 @@ class WeightStore {
   WeightCounters counters_;
   std::unique_ptr<DeviceBuffer> table_;
   std::unique_ptr<WeightReaders> readers_;  // last: its threads use the others
+};
+
+/// The weights that an executable reads, as long as it lives. The store must outlive it.
+class RetainedWeights {
+ public:
+  RetainedWeights(WeightStore& store, std::vector<WeightHandle> handles) : store_(store), handles_(std::move(handles)) {
+    store_.retain(handles_);
+  }
+  ~RetainedWeights() { store_.release(handles_); }
+  RetainedWeights(const RetainedWeights&) = delete;
+  RetainedWeights& operator=(const RetainedWeights&) = delete;
+
+ private:
+  WeightStore& store_;
+  const std::vector<WeightHandle> handles_;
 };
 
 }  // namespace stormcell

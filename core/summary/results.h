@@ -353,7 +353,7 @@ struct DecodedVerification {
   double tolerance = 0, max_rel_diff = 0;  ///< of the logits with the oracle's decisions replayed, as a share of the largest
   int64_t flips = 0, explained_flips = 0;  ///< of routing choices
   int64_t near_ties = 0, follows = 0;      ///< tokens that differ: logits nearly equal; behind a routing choice that differs
-  std::string text;  ///< "the first 16 tokens of 3 of 3 sequences equal the oracle's; the logits of 48 of 48 tokens compared (1 of 4 ..."
+  std::string text;  ///< "the first 16 tokens of 3 of 3 sequences equal the oracle's; the logits of 48 of 96 written tokens compared ..."
 };
 
 struct GenerateFigures {
@@ -429,7 +429,7 @@ struct ModelStructure {
   std::string name, family;
   int64_t parameters = 0, weight_bytes = 0;
   int64_t expert_bytes = 0;  ///< weights of branches, all together, as the CPU lays them out
-  int64_t least_budget = 0;  ///< of these the largest branch: the least --weight-budget; 0: it has no branches
+  int64_t least_budget = 0;  ///< of these the largest one: the least --weight-budget; 0: it has no branches
   double flops_per_cell = 0;
   std::vector<InputStructure> inputs;
   std::optional<PictureStructure> picture;  ///< none: it takes no pictures

@@ -48,6 +48,11 @@ class AnnotateTest : public QObject {
       const Json v = json_of(annotated("run", {asked}))["verified"];
       QVERIFY2(v["passed"] == true && v["tolerance"] == 2e-2 && v["max_rel_diff"] > 1e-4, v.dump().c_str());
     }
+    // What is stored in f16 rounds as well.
+    const Json f16 =
+        json_of(short_run("run", switch_model("stored-f16"), "random:6x9x5", {"--batch", "2", "--annotate", "*mlp*wi.weight.format=bf16"}));
+    QVERIFY2(f16["verified"]["passed"] == true && f16["verified"]["tolerance"] == 2e-2 && f16["verified"]["max_rel_diff"] > 1e-4,
+             f16["verified"].dump().c_str());
   }
 
   void inspect_shows_them() {

@@ -64,6 +64,21 @@ class BudgetContractTest : public QObject {
       QVERIFY2(compared.out.find(figure) != std::string::npos, compared.out.c_str());
     QVERIFY2(compared.out.find("weight_budget.reads") == std::string::npos, compared.out.c_str());
   }
+  void a_phase_has_the_budget_that_it_has_alone() {
+    const Scratch scratch;
+    const std::string config = scratch.path("forward.json");
+    json_of(short_run("optimize", switch_model(), switch_data(),
+                      {"--annotate", "*expert_0*.residency=pinned", "--annotate", "*expert_1*.format=bf16", "--only", "vertical-fusion",
+                       "--keep-all", "--weight-budget", "120kB", "--config-out", config}));
+    const auto run = [&](const std::string& phase, Arguments more) {
+      more.insert(more.end(), {"--phase", phase, "--max-new-tokens", "4", "--weight-budget", "120kB"});
+      return json_of(short_run("run", switch_model(), switch_data(), more));
+    };
+    const Json both = run("both", {"--config", config}), alone = run("decode", {});
+    QVERIFY2(both["weight_budget"]["pinned_bytes"] > 0, both["weight_budget"].dump(1).c_str());
+    for (const char* key : {"pinned_bytes", "slot_bytes", "expert_bytes", "dense_bytes"})
+      QCOMPARE(both["decode"]["weight_budget"][key].dump(), alone["weight_budget"][key].dump());
+  }
   void what_is_no_size_is_refused() {
     for (const auto& [wrong, why] : {std::pair("0", "is too little"),
                                      {"-5", "is no number of bytes"},

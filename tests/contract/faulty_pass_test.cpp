@@ -23,9 +23,9 @@ class FaultyPassTest : public QObject {
   Scratch scratch_;
 
   /// Few cells a batch: what one leaves empty another needs.
-  Arguments optimize(const Arguments& more) const {
-    Arguments arguments = {"optimize",          switch_model(), "--data",           "random:16x4", "--batch",   "1",
-                           "--measure-seconds", "0.4",          "--verify-seconds", "0",           "--threads", "1"};
+  Arguments optimize(const Arguments& more, const std::string& model = switch_model()) const {
+    Arguments arguments = {"optimize",          model, "--data",           "random:16x4", "--batch",   "1",
+                           "--measure-seconds", "0.4", "--verify-seconds", "0",           "--threads", "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -33,15 +33,27 @@ class FaultyPassTest : public QObject {
  private slots:
   void a_wrong_pass_fails_the_run_data() {
     QTest::addColumn<bool>("alone");
-    for (const char* fault : {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong"})
-      for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone;
+    QTest::addColumn<QString>("fixture");
+    QTest::addColumn<QString>("annotation");
+    const QString f32 = "encoder-decoder-8-experts";
+    for (const char* fault : {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong"}) {
+      for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone << f32 << "";
+      // Rounding is no excuse: the baseline rounds alike.
+      QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16" << "";
+      QTest::addRow("%s beside one value in bf16", fault) << true << f32 << "encoder.block.0.layer.1.mlp.act.storage=bf16";
+    }
   }
   void a_wrong_pass_fails_the_run() {
     QFETCH(const bool, alone);
+    QFETCH(const QString, fixture);
+    QFETCH(const QString, annotation);
+    const std::string model = switch_model(fixture.toStdString());
+    const Arguments annotate = annotation.isEmpty() ? Arguments{} : Arguments{"--annotate", annotation.toStdString()};
     const std::string fault = std::string(QTest::currentDataTag()).substr(0, std::string(QTest::currentDataTag()).find(' '));
-    const std::string config = scratch_.path("config.json"), session = scratch_.path(fault + (alone ? "1" : "2") + ".storm"),
+    const std::string config = scratch_.path("config.json"), session = scratch_.path(std::string(QTest::currentDataTag()) + ".storm"),
                       report = scratch_.path("report.html");
-    Arguments arguments = optimize({"--config-out", config, "-o", session, "--report", report, "--json", "-"});
+    Arguments arguments = optimize({"--config-out", config, "-o", session, "--report", report, "--json", "-"}, model);
+    arguments.insert(arguments.end(), annotate.begin(), annotate.end());
     if (alone) arguments.insert(arguments.end(), {"--only", fault});
     const Ended ended = run_program(arguments, {.fault = fault});
     const std::string whole = told(arguments, ended);
@@ -62,7 +74,7 @@ class FaultyPassTest : public QObject {
     QVERIFY(holds(page, "Not verified") && holds(page, "No speed-up is reported") && !holds(page, "times as fast"));
 
     // In words, too.
-    Arguments plain = optimize({});
+    Arguments plain = optimize(annotate, model);
     if (alone) plain.insert(plain.end(), {"--only", fault});
     const Ended said = run_program(plain, {.fault = fault});
     QVERIFY2(said.exit == 1 && holds(said.out, "none stated, because the result is not verified") && holds(said.out, "failed: ") &&

@@ -118,7 +118,7 @@ class DecodingTest : public QObject {
     // Of each router one branch that the profile is told to know nothing of: its guard has to miss.
     for (auto& [name, load] : profile.routers) {
       load.load.back() = load.load_real.back() = 0;
-      for (RouterLoad& part : load.parts) part.load.back() = part.load_real.back() = 0;
+      for (RouterLoad& part : load.prompt_and_turns) part.load.back() = part.load_real.back() = 0;
     }
     Candidates c = make_candidates(work, profile, select_passes({}), OnTheirOwn::no, {});
     QVERIFY(c.final_plan != kNoPlan);
@@ -194,6 +194,38 @@ class DecodingTest : public QObject {
     const QString text = said(verified());
     QVERIFY2(text.contains("beside the baseline: token 0 of sequence 21 is ") && text.contains("the baseline decodes"), qPrintable(text));
     QVERIFY(!verified().passed);
+  }
+
+  /// Behind the first 16 tokens, which are all that the oracle decodes, and within a page of states.
+  void texts_are_compared_to_their_end() {
+    Opened opened(kSwitch);
+    Experiment::State& s = opened.state;
+    constexpr int64_t kLong = 40;
+    s.options.most_new_tokens = kLong;
+    Decoding work(s);
+    const auto baseline = work.make_baseline({}), plan = work.make_plan("optimized", work.graph(), {}, {});
+    for (ReadyPlan* each : {baseline.get(), plan.get()})
+      for (int64_t b = 0; b < s.data->batch_count(); ++b) s.run_batch(*each, s.data->batch(b), {});
+    const auto verified = [&](ReadyPlan* beside) { return verify(work, *plan, beside, {0, 0}, {}); };
+    const Verification right = verified(baseline.get());
+    QVERIFY2(right.passed, qPrintable(said(right)));
+    // Of 240 tokens 48 lie in the batch and in the turns that the oracle decodes; one batch is what its own logits say.
+    QVERIFY2(right.text.find("the logits of 48 of 240 written tokens compared; each of 120 tokens of one batch what") != std::string::npos,
+             right.text.c_str());
+    const auto wrong_in = [&](ReadyPlan& of, int64_t batch, ReadyPlan* beside) {
+      int32_t& token = of.decoded.at(batch).at(static_cast<size_t>(kLong) + 30);
+      const int32_t was = std::exchange(token, (token + 2) % 50);
+      const Verification found = verified(beside);
+      token = was;
+      return found.passed ? QString("passed") : said(found);
+    };
+    const QString own = wrong_in(*plan, 0, nullptr), last = wrong_in(*plan, 1, baseline.get()),
+                  baseline_wrong = wrong_in(*baseline, 1, baseline.get());
+    QVERIFY2(own.contains("; to the end of its text: token 30 of sequence 1 is ") && own.contains("its own logits say"), qPrintable(own));
+    QVERIFY2(last.contains("; beside the baseline's text of batch 1: token 30 of sequence 4 is ") && last.contains("the baseline decodes"),
+             qPrintable(last));
+    QVERIFY2(baseline_wrong.contains("; beside the baseline's text of batch 1: the baseline: token 30 of sequence 4 is "),
+             qPrintable(baseline_wrong));
   }
 
   /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch alone.
@@ -335,9 +367,9 @@ class DecodingTest : public QObject {
       QVERIFY(!profile.routers.empty());
       for (const auto& [name, load] : profile.routers) {
         // Of an encoder-decoder each router decides in one of them alone.
-        QCOMPARE(load.parts.size(), fixture == kMixtral ? size_t{2} : size_t{0});
-        if (load.parts.empty()) continue;
-        const RouterLoad &prompt = load.parts[0], &turns = load.parts[1];
+        QCOMPARE(load.prompt_and_turns.size(), fixture == kMixtral ? size_t{2} : size_t{0});
+        if (load.prompt_and_turns.empty()) continue;
+        const RouterLoad &prompt = load.prompt_and_turns[0], &turns = load.prompt_and_turns[1];
         QCOMPARE(prompt.cells, int64_t{6 * 7});
         QCOMPARE(prompt.batches, int64_t{2});
         QVERIFY(turns.batches > 0 && turns.cells == 3 * turns.batches);

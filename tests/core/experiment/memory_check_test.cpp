@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/cpu/cpu_device.h"
 #include "core/experiment/converted_graph.h"
+#include "core/graph/annotations.h"
 #include "core/graph/builder.h"
 #include "core/machine/memory.h"
 #include "core/runtime/executor.h"
@@ -195,6 +196,31 @@ class MemoryCheckTest : public QObject {
     check_memory(device, store, {{spared, CompileOptions{{4}}}}, plan, "MODEL");
     VERIFY_BAD_INPUT(check_memory(device, store, {{whole, CompileOptions{{4}}}}, plan, "MODEL"), "MODEL", "of memory");
     QVERIFY(memory_needed(device, store, {{spared, CompileOptions{{4}}}}, FallbackWeights::loaded) >= baseline);
+  }
+  void the_advised_budget_holds_what_is_pinned_too() {
+    cpu::CpuDevice device(1);
+    auto graph = std::make_shared<Graph>(*eight_branches());
+    for (const char* name : {"product.0.weight", "product.1.weight"}) annotate(*graph, std::string(name) + ".residency=pinned", "test");
+    const auto weights = zeros(*graph);
+    WeightStore all(device, weights, int64_t{1} << 40);
+    const int64_t with_all = memory_needed(device, all, graph, CompileOptions{{4}}), least = all.least_budget(),
+                  pinned = all.planned_pinned_bytes();
+    QVERIFY(pinned > 0 && least > pinned);
+    // Beside what is pinned there is room for one more, and that is less than the two are.
+    const int64_t room = with_all - all.planned_slot_bytes() + (least - pinned) + 1000;
+    WeightStore store(device, weights);
+    std::string told;
+    try {
+      check_memory(device, store, {{graph, CompileOptions{{4}}}}, room, "MODEL");
+    } catch (const Error& e) {
+      told = e.what();
+    }
+    const size_t at = told.find("--weight-budget ");
+    QVERIFY2(at != std::string::npos, told.c_str());
+    const int64_t advised = std::stoll(told.substr(told.find_first_of("0123456789", at)));
+    QVERIFY2(advised >= least && advised < least + 1000 + 64, told.c_str());
+    WeightStore small(device, weights, advised);
+    check_memory(device, small, {{graph, CompileOptions{{4}}}}, room, "MODEL");
   }
   void where_a_budget_fits_it_is_advised_and_holds() {
     cpu::CpuDevice device(1);

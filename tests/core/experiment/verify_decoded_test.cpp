@@ -413,6 +413,24 @@ class VerifyDecodedTest : public QObject {
     QVERIFY2(said(judge.verdict()).contains("token 1 of sequence 11 is -1"), qPrintable(said(judge.verdict())));
   }
 
+  void a_text_that_goes_on_behind_its_end_is_no_near_tie() {
+    // In all executions alike: the first sequence ends behind its first token, and the plan writes on what its logits say.
+    const std::vector<int32_t> expected = {0, -1, 2, 0}, ours = {0, 1, 2, 0};
+    DecodedJudge judge(1e-4, Arithmetic::f32, 2);
+    judge.add(two_sequences(), by_hand(expected, kClear), by_hand(ours, kClear), by_hand(ours, kClear), ours);
+    const QString text = said(judge.verdict());
+    QVERIFY2(!judge.verdict().passed && text.contains("token 1 of sequence 10 is 1 where the oracle's text has ended: no near tie"),
+             qPrintable(text));
+    // Nor does it follow from a routing choice: up to its end both texts are one.
+    Observed reference = by_hand(expected, kClear), replayed = by_hand(expected, kClear), free = by_hand(ours, kClear);
+    reference.decisions = {turn({0, 0})}, replayed.decisions = {turn({0, 0})}, free.decisions = {turn({1, 0})};
+    replayed.decisions[0].free_choice = {1, 0};
+    DecodedJudge flipped(1e-4, Arithmetic::f32, 2);
+    flipped.add(two_sequences(), reference, replayed, free, ours);
+    QVERIFY2(!flipped.verdict().passed && flipped.verdict().follows == 0 && said(flipped.verdict()).contains("text has ended"),
+             qPrintable(said(flipped.verdict())));
+  }
+
   void what_nobody_reads_behind_the_end_of_a_sequence_does_not_count() {
     const std::vector<int32_t> expected = {0, -1, 2, 0};
     std::vector<float> other = kClear;

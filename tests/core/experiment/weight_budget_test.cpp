@@ -259,7 +259,7 @@ class WeightBudgetTest : public QObject {
     QVERIFY(nlohmann::json::parse(to_json(*plain))["weight_budget"].is_null());
   }
 
-  void a_budget_below_one_branch_says_what_is_needed() {
+  void a_budget_below_one_part_says_what_is_needed() {
     ExperimentOptions o = options();
     o.weight_budget = 64;
     std::string told;
@@ -269,7 +269,7 @@ class WeightBudgetTest : public QObject {
       QVERIFY(e.kind() == ErrorKind::bad_input);
       told = e.what();
     }
-    QVERIFY2(told.starts_with("--weight-budget: 64 bytes are less than the largest branch ("), told.c_str());
+    QVERIFY2(told.starts_with("--weight-budget: 64 bytes are less than the largest weight of a branch ("), told.c_str());
     // And what it says is enough.
     const size_t at = told.find("at least ") + 9;
     o.weight_budget = std::stoll(told.substr(at));

@@ -402,6 +402,20 @@ class VerifyTest : public QObject {
     QCOMPARE(complaint([&] { verify(b.graph()); }),
              std::string("output inside: uses %inside before it is defined, or outside of its body"));
   }
+  void a_repeat_stands_within_no_other() {
+    const auto once = [](GraphBuilder& b, const std::string& name) {
+      b.end_body({b.value("extent", {}, {{"extent", std::string("1")}}, name + ".stop")});
+      b.add_region("repeat", {}, {{"most", std::string("2")}}, name);
+    };
+    GraphBuilder after = small();
+    for (const char* name : {"first", "second"}) after.begin_body(), once(after, name);
+    QCOMPARE(complaint([&] { verify(after.graph()); }), std::string("none"));
+    GraphBuilder within = small();
+    within.begin_body(), within.begin_body();
+    once(within, "inner"), once(within, "outer");
+    QCOMPARE(complaint([&] { verify(within.graph()); }),
+             std::string("repeat \"inner\": stands within another repeat: expected one that stands in none"));
+  }
   void cells_are_used_only_where_their_decision_is_known() {
     // A state over the cells of a decision that only the body of a repeat takes.
     GraphBuilder b = small();

@@ -266,7 +266,7 @@ class PartWavesPlansTest : public QObject {
     const auto source = std::make_shared<CountedWeights>(std::make_shared<SlowWeights>(from.weights));
     RandomCase counted = from;
     counted.weights = source;
-    Plan plan(device, graph, counted, all.store().least_budget());
+    Plan plan(device, graph, counted, 2 * all.store().least_budget());
     QCOMPARE(plan.store().slot_count(), int64_t{2});
     const CaseInputs everywhere = labelled(0);
     for (int batch = 0; batch < 3; ++batch) {

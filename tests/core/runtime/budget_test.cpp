@@ -25,7 +25,7 @@ std::shared_ptr<const Program> program_of(const RandomCase& c) {
   return std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
 }
 
-/// What a case's parts take: the largest branch, and all together.
+/// What a case's parts take: the largest one, and all together.
 struct PartBytes {
   int64_t least = 0, all = 0;
 };

@@ -265,20 +265,91 @@ class WeightStoreTest : public QObject {
     QCOMPARE(store.counters().bytes_filled, kPart / 2);
   }
 
-  void a_budget_below_the_largest_branch_is_refused() {
+  /// However many a branch has.
+  void a_budget_below_the_largest_part_is_refused() {
     cpu::CpuDevice device(1);
-    const auto source = std::make_shared<NumberedWeights>(5);
-    for (const int64_t budget : {3 * kPart - 1, 3 * kPart}) {
+    const auto source = std::make_shared<NumberedWeights>(5, std::vector<int64_t>{kWidth - 1});  // a slot is a little larger
+    for (const int64_t budget : {kPart - 1, kPart}) {
       WeightStore store(device, source, budget);
-      for (int i = 0; i < 5; ++i) store.request({std::to_string(i), "plain", DType::f32}, {"layer.1", i < 2 ? 0 : 7});
+      for (int i = 0; i < 5; ++i) store.request({std::to_string(i), "plain", DType::f32}, {"layer.1", 7});
       ErrorKind kind{};
       const std::string told = complaint([&] { store.arrange(); }, &kind);
-      QCOMPARE(told.empty(), budget == 3 * kPart);
+      QCOMPARE(told.empty(), budget == kPart);
+      QCOMPARE(store.slot_count(), int64_t{budget == kPart});
       if (told.empty()) continue;
       QVERIFY(kind == ErrorKind::bad_input);
-      for (const char* word : {"--weight-budget", "7 of router layer.1", "at least 192 bytes"})
+      for (const char* word : {"--weight-budget", "7 of router layer.1", "at least 64 bytes"})
         QVERIFY2(told.find(word) != std::string::npos, told.c_str());
     }
+  }
+
+  void what_no_executable_reads_any_more_counts_no_more() {
+    cpu::CpuDevice device(1);
+    WeightStore store(device, std::make_shared<NumberedWeights>(4), 3 * kPart);
+    const auto ask = [&](int i, PartResidency residency = PartResidency::streamed) {
+      return store.request({std::to_string(i), "plain", DType::f32}, {"a", i}, residency);
+    };
+    const WeightHandle kept = ask(0, PartResidency::pinned), both = ask(1), first = ask(2),
+                       dense = store.request({"3", "plain", DType::f32});
+    auto one = std::make_unique<RetainedWeights>(store, std::vector{kept, both, first, dense});
+    store.arrange();
+    store.load({kept, dense});
+    QCOMPARE(store.counters().pinned_bytes, kPart);
+    QCOMPARE(store.counters().slot_bytes, 2 * kPart);
+    store.hold(both, [](WeightHandle) { return 0; }, {});
+    store.end_use({both});
+
+    // Another plan, of which nothing is pinned; it reads what had been dense as a part.
+    one.reset();
+    QVERIFY(store.parts().empty());
+    QCOMPARE(ask(0), kept);
+    QCOMPARE(ask(1), both);
+    QCOMPARE(ask(3), dense);
+    const RetainedWeights other(store, {kept, both, dense});
+    QVERIFY(store.is_part(kept) && store.is_part(dense));
+    QCOMPARE(store.parts(), (std::vector{kept, both, dense}));
+    store.arrange();
+    const WeightCounters now = store.counters();
+    QCOMPARE(now.pinned_bytes, int64_t{0});
+    QCOMPARE(now.dense_bytes, int64_t{0});
+    QCOMPARE(now.branch_weight_bytes, 3 * kPart);
+    QCOMPARE(now.slot_bytes, 3 * kPart);
+    for (const WeightHandle handle : {kept, both, dense}) {
+      QVERIFY(!store.is_loaded(handle));
+      store.hold(handle, [](WeightHandle) { return 0; }, {});
+      store.end_use({handle});
+    }
+    QCOMPARE(first_value(store.address(dense)), 3.0f);
+    QCOMPARE(first_value(store.address(kept)), 0.0f);
+  }
+
+  void what_a_plan_that_lives_reads_stays_whatever_others_ask() {
+    cpu::CpuDevice device(1);
+    WeightStore store(device, std::make_shared<NumberedWeights>(2), 2 * kPart);
+    const WeightHandle dense = store.request({"0", "plain", DType::f32}), part = store.request({"1", "plain", DType::f32}, {"a", 1});
+    const RetainedWeights lives(store, {dense, part});
+    store.arrange();
+    store.load({dense});
+    const DeviceAddress at = store.address(dense);
+    {
+      const RetainedWeights goes(store, {store.request({"0", "plain", DType::f32}), store.request({"1", "plain", DType::f32}, {"a", 1})});
+    }
+    store.arrange();
+    QCOMPARE(store.address(dense).value, at.value);
+    QCOMPARE(store.counters().slot_bytes, kPart);
+    QCOMPARE(store.parts(), std::vector{part});
+  }
+
+  void slots_go_with_the_last_part() {
+    cpu::CpuDevice device(1);
+    WeightStore store(device, std::make_shared<NumberedWeights>(2), 2 * kPart);
+    for (int i = 0; i < 2; ++i) store.request({std::to_string(i), "plain", DType::f32}, {"a", i});
+    store.arrange();
+    QCOMPARE(store.slot_count(), int64_t{2});
+    for (int i = 0; i < 2; ++i) store.request({std::to_string(i), "plain", DType::f32});
+    store.arrange();
+    QCOMPARE(store.slot_count(), int64_t{0});
+    QCOMPARE(store.counters().slot_bytes, int64_t{0});
   }
 
   void what_two_branches_read_is_dense() {
