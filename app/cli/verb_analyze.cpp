@@ -31,6 +31,19 @@ std::string loads_text(const std::vector<int64_t>& load) {
   return text + "  ... (--json has all)";
 }
 
+std::string reuse_and_drift_text(const AnalyzeFigures& f) {
+  std::string text;
+  if (f.reuse && f.reuse->p50)
+    text += "\nreuse distance, distinct experts of all layers between two uses of one: median " + count_text(*f.reuse->p50) + ", 90 % " +
+            count_text(*f.reuse->p90) + ", 99 % " + count_text(*f.reuse->p99) + "; " + count_text(f.reuse->first_uses) + " of " +
+            counted(f.reuse->lookups, "lookup") + " are the first\n";
+  if (f.drift)
+    text += "\ndrift between the halves: total variation " + number_text(f.drift->distance) + ", by chance " +
+            number_text(f.drift->expected) + " (" + (f.drift->p_value <= .05 ? "they differ" : "no more than chance") +
+            ", p = " + number_text(f.drift->p_value) + ", " + counted(f.drift->blocks, "block") + " of steps)\n";
+  return text;
+}
+
 /// Empty where nothing is known.
 std::string choices_text(const AnalyzeFigures& f) {
   const PredictabilityFigures& p = f.predictability;
@@ -45,6 +58,7 @@ std::string choices_text(const AnalyzeFigures& f) {
   add("what followed the layer before in the first 70 %, on the rest", p.transition_held_out);
   std::string text =
       rows.empty() ? "" : "\na cell's branches could be guessed by (share of its choices that are in the guess)\n" + table_text(rows, {1});
+  text += reuse_and_drift_text(f);
   if (!f.cache) return text;
   std::vector<std::vector<std::string>> cache = {{"cache " + f.cache->policy, "hits", "lookups", "rate"}};
   const auto count = [&](const char* what, const CacheFigures::Count& c) {
@@ -65,7 +79,7 @@ std::string to_text(const AnalyzeFigures& f) {
   for (size_t i = 0; i < f.lacks.size(); ++i)
     about.push_back({i == 0 ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
   std::vector<std::vector<std::string>> rows = {{"router", "choices", "imbalance", "balancedness", "entropy", "gini", "touched"}},
-                                        loads = {{"router", "choices of each branch"}};
+                                        loads = {{"router", "choices of each branch"}}, sets = {{"router", "hot", "cold"}};
   for (const RouterAnalysis& r : f.routers) {
     int64_t choices = 0;
     for (const int64_t load : r.load_real) choices += load;
@@ -73,10 +87,14 @@ std::string to_text(const AnalyzeFigures& f) {
                     number_text(r.entropy_bits_real), number_text(r.gini_real),
                     count_text(r.touched_real) + " of " + count_text(static_cast<int64_t>(r.load.size()))});
     loads.push_back({r.router, loads_text(r.load_real)});
+    sets.push_back({r.router, count_text(static_cast<int64_t>(r.hot.size())), count_text(static_cast<int64_t>(r.cold.size()))});
   }
+  rows.push_back({"mean", "", number_text(f.imbalance), number_text(f.balancedness), "", "", ""});
   return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
          "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all without padding\n\n" +
-         table_text(loads, {}) + choices_text(f);
+         table_text(loads, {}) + "\n" + table_text(sets, {1, 2}) +
+         "\nhot: the fewest branches that hold half of the choices; cold: below a tenth of the mean (--json has their numbers)\n" +
+         choices_text(f);
 }
 
 class AnalyzeVerb : public Verb {

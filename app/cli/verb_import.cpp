@@ -49,7 +49,10 @@ std::string to_text(const ImportFigures& f) {
 class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("TRACE", import_.traces, "routing traces of one model, each a run of its own; of a folder what the session does not have yet")->type_name("")->required();
+    app.add_option("TRACE", import_.traces,
+                   "routing traces of one model, each a run of its own; of a folder what the session does not have yet")
+        ->type_name("")
+        ->required();
     add_text(app, "-o", import_.session, "session to append to", "S.storm");
     add_text(app, "--format", import_.format, "one of the formats below (recognised by its content)", "FORMAT");
     add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say", "config.json");

@@ -15,6 +15,24 @@ namespace {
 
 std::string known(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
 
+/// Empty where steps are not costed.
+std::string cost_text(const PlaceFigures& f) {
+  if (f.backend.empty()) return {};
+  std::vector<std::vector<std::string>> rows = {
+      {"ms a step, predicted", "fitted", "held out", "dispatch", "experts", "combine", "95 %", "remote bytes"}};
+  for (const LayoutLine& line : f.layouts) {
+    const LayoutFigures& judged = line.held_out ? *line.held_out : line.fit;
+    if (!judged.step) return {};
+    rows.push_back({line.name, known(line.fit.objective_ms), line.held_out ? known(line.held_out->objective_ms) : "-",
+                    number_text(judged.step->dispatch_ms), number_text(judged.step->compute_ms), number_text(judged.step->combine_ms),
+                    number_text(judged.step->p95_ms), known(judged.step->remote_bytes)});
+  }
+  return "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7}) +
+         "\npredicted from rates of data sheets, without start-up times, queues and overlap: the layers' dispatch, slowest GPU and "
+         "combine, added up;\n"
+         "remote bytes: of a token and layer, to other GPUs\n";
+}
+
 std::string to_text(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
@@ -23,6 +41,12 @@ std::string to_text(const PlaceFigures& f) {
       {"loads", f.session + "#" + std::to_string(f.run) + (f.phase.empty() ? "" : ", " + f.phase) + ": fitted to " +
                     counted(f.steps_fit, f.unit == "tokens" ? "token" : "step") + ", judged on " +
                     (f.steps_held_out > 0 ? count_text(f.steps_held_out) : "none") + " behind"}};
+  if (f.sizes)
+    about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) + ", a token is " +
+                                  std::to_string(f.sizes->hidden) + " wide (" + f.sizes->source + ")"});
+  if (!f.backend.empty())
+    about.push_back({"a step", f.step_kind + ", experts reached " + f.backend + "; " + count_text(f.costed_fit) + " fitted and " +
+                                   count_text(f.costed_held_out) + " held out are costed"});
   if (f.slot_bytes && f.slot_count > f.branches)
     about.push_back({"spare slots", "take " + bytes_text(*f.slot_bytes * (f.slot_count - f.branches) / f.ranks) + " of each GPU"});
   about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the contiguous layout"});
@@ -33,7 +57,7 @@ std::string to_text(const PlaceFigures& f) {
     rows.push_back({line.name, number_text(line.fit.imbalance), line.held_out ? number_text(line.held_out->imbalance) : "-",
                     known(line.fit.cross_pairs), line.held_out ? known(line.held_out->cross_pairs) : "-", known(line.fit.ranks_per_token),
                     line.held_out ? known(line.held_out->ranks_per_token) : "-"});
-  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) +
+  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) + cost_text(f) +
          "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at consecutive layers,\n"
          "the share of pairs on two GPUs; GPUs a token: that it goes to at a layer\n\nadvice     " +
          f.advice + "\nplacement  " + f.session + "#" + std::to_string(f.placement) + "\n";
@@ -52,6 +76,17 @@ class PlaceVerb : public Verb {
            "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
            "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
         ->type_name("SHARE");
+    add_text(app, "--backend", place_.step.backend, "how tokens reach their experts (per-rank; of counts per-expert)",
+             joined(placement_backends(), "|"));
+    add_whole_number(app, "--tokens-per-step", place_.step.tokens_per_step, 1,
+                     "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
+    app.add_flag("--p95", place_.step.p95, "judge by the 95th percentile over steps (their mean)");
+    add_whole_number(app, "--amortise", place_.amortise, 1, "count the move of the experts, shared over so many steps (not counted)");
+    add_text(app, "--model-config", place_.sizes.model_config, "the model's config.json, for the sizes of its experts", "config.json");
+    add_whole_number(app, "--hidden", place_.sizes.hidden, 1, "width of a token's hidden state, where there is no config.json");
+    add_whole_number(app, "--ffn", place_.sizes.ffn, 1, "inner width of an expert, where there is no config.json");
+    add_text(app, "--dtype", place_.sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",
+             "f32|bf16|f16|f8|i8|f4");
     add_text(app, "--phase", place_.phase, "only loads of this phase (all)", "prefill|decode");
     add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
     add_json_option(app, json_);

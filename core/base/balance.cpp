@@ -40,4 +40,25 @@ int32_t touched(std::span<const int64_t> loads) {
   return static_cast<int32_t>(std::count_if(loads.begin(), loads.end(), [](int64_t load) { return load > 0; }));
 }
 
+std::vector<int32_t> hot_set(std::span<const int64_t> loads, double share) {
+  std::vector<int32_t> order(loads.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return loads[static_cast<size_t>(a)] > loads[static_cast<size_t>(b)]; });
+  const double needed = share * sum_of(loads);
+  double held = 0;
+  size_t taken = 0;
+  while (taken < order.size() && held < needed) held += static_cast<double>(loads[static_cast<size_t>(order[taken++])]);
+  order.resize(taken);
+  return order;
+}
+
+std::vector<int32_t> cold_set(std::span<const int64_t> loads, double part_of_mean) {
+  const double below = part_of_mean * sum_of(loads) / static_cast<double>(std::max<size_t>(loads.size(), 1));
+  std::vector<int32_t> cold;
+  for (size_t b = 0; b < loads.size(); ++b)
+    if (static_cast<double>(loads[b]) < below) cold.push_back(static_cast<int32_t>(b));
+  return cold;
+}
+
 }  // namespace stormcell

@@ -10,7 +10,9 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/cache_replay.h"
+#include "core/profile/drift.h"
 #include "core/profile/predictability.h"
+#include "core/profile/reuse.h"
 #include "core/profile/router_layer.h"
 #include "core/profile/statistics.h"
 #include "core/readings/lacks.h"
@@ -21,6 +23,8 @@
 
 namespace stormcell {
 namespace {
+
+constexpr double kHotShare = 0.5, kColdPart = 0.1;
 
 bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
 
@@ -71,6 +75,28 @@ CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, co
 /// Runs larger than this are not read whole without being asked: 64 Mi choices are half a gigabyte of session.
 constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
 
+std::optional<DriftFigures> figures_of(const std::optional<Drift>& d) {
+  return d ? std::optional(DriftFigures{d->distance, d->expected, d->p_value, d->blocks}) : std::nullopt;
+}
+
+/// Of counts, whose batches are steps in their order.
+std::optional<DriftFigures> drift_of_counts(const SessionReader& reader, const RunSummary& run, const RunLayout& layout,
+                                            const Progress& progress) {
+  constexpr int64_t kMostCounts = int64_t{1} << 26;  // 512 MiB of blocks
+  std::vector<int32_t> branches;
+  int64_t width = 0;
+  for (const RouterInfo& r : layout.routers) branches.push_back(r.branches), width += r.branches;
+  const int64_t each = steps_of_block(run.batches), blocks = (run.batches + each - 1) / each;
+  if (blocks * width > kMostCounts) return {};
+  std::vector<BlockLoads> loads(static_cast<size_t>(blocks), BlockLoads(static_cast<size_t>(width)));
+  int64_t first = 0;
+  for (size_t r = 0; r < layout.routers.size(); first += branches[r++])
+    for (int64_t b = 0; b < blocks; ++b)
+      for (const RouterLoads& step : reader.loads(run.id, static_cast<int32_t>(r), 0, {b * each, (b + 1) * each}))
+        for (size_t i = 0; i < step.load.size(); ++i) loads[static_cast<size_t>(b)][static_cast<size_t>(first) + i] += step.load[i];
+  return figures_of(drift_of(loads, branches, progress));
+}
+
 void look_at_choices(const AnalyzeOptions& options, const SessionReader& reader, const RunSummary& run, AnalyzeFigures& figures,
                      const Progress& progress) {
   const bool asked = !options.cache.empty();
@@ -81,6 +107,10 @@ void look_at_choices(const AnalyzeOptions& options, const SessionReader& reader,
   const TokenRoutes routes = read_token_routes(reader, run, progress);
   const Predictability p = predictability(routes);
   figures.predictability = {p.temporal_lag1, p.static_in_sample, p.static_from_prompt, p.static_held_out, p.transition_held_out};
+  const ReuseDistance reuse = reuse_distance(routes, progress);
+  figures.reuse = {reuse.lookups, reuse.first_uses, reuse.p50, reuse.p90, reuse.p99};
+  const std::vector<int32_t> branches(static_cast<size_t>(routes.layers), routes.branches);
+  figures.drift = figures_of(drift_of(blocks_of(routes), branches, progress));
   if (asked) figures.cache = replay(options, routes, progress);
 }
 
@@ -122,12 +152,22 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
     router.entropy_bits_real = entropy_bits(real);
     router.gini_real = gini(real);
     router.touched_real = touched(real);
+    router.hot = hot_set(real, kHotShare), router.cold = cold_set(real, kColdPart);
   }
   figures.layers = static_cast<int64_t>(layout.routers.size());
   for (const Phase phase : reader.phases(run.id))
     figures.phases.emplace_back(phase == Phase::decode ? "decode" : phase == Phase::prefill ? "prefill" : "forward");
   figures.lacks = lacks_of(reader, run, layout, weighted);
   for (const std::string& fact : figures.lacks) figures.lacks_how.push_back(how_to_get(run, fact));
+  int64_t loaded = 0;
+  for (const RouterAnalysis& r : figures.routers) {
+    if (r.touched_real == 0) continue;
+    figures.imbalance += r.imbalance_real, figures.balancedness += r.balancedness_real, ++loaded;
+  }
+  if (loaded > 0) figures.imbalance /= static_cast<double>(loaded), figures.balancedness /= static_cast<double>(loaded);
+  const auto& lacking = figures.lacks;
+  const bool ordered = std::find(lacking.begin(), lacking.end(), "order") == lacking.end();
+  if (!reader.has_decisions(run.id) && ordered) figures.drift = drift_of_counts(reader, run, layout, progress);
   look_at_choices(options, reader, run, figures, progress);
   return figures;
 }
@@ -155,7 +195,10 @@ std::string to_json(const AnalyzeFigures& f) {
          {"imbalance_real", {{"max_over_mean_minus_1", r.imbalance_real}, {"sglang_balancedness", r.balancedness_real}}},
          {"entropy_bits_real", r.entropy_bits_real},
          {"gini_real", r.gini_real},
-         {"touched_real", r.touched_real}});
+         {"touched_real", r.touched_real},
+         {"hot", r.hot},
+         {"cold", r.cold}});
+  json["imbalance"] = {{"max_over_mean_minus_1", f.imbalance}, {"sglang_balancedness", f.balancedness}};
   const PredictabilityFigures& p = f.predictability;
   const auto known = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
   json["predictability"] = {{"temporal_lag1", known(p.temporal_lag1)},
@@ -163,6 +206,21 @@ std::string to_json(const AnalyzeFigures& f) {
                             {"static_from_prompt", known(p.static_from_prompt)},
                             {"static_held_out", known(p.static_held_out)},
                             {"transition_held_out", known(p.transition_held_out)}};
+  const auto whole = [](const std::optional<int64_t>& v) { return v ? nlohmann::ordered_json(*v) : nlohmann::ordered_json(); };
+  json["reuse_distance"] = nullptr;
+  if (f.reuse)
+    json["reuse_distance"] = {{"lookups", f.reuse->lookups},
+                              {"first_uses", f.reuse->first_uses},
+                              {"p50", whole(f.reuse->p50)},
+                              {"p90", whole(f.reuse->p90)},
+                              {"p99", whole(f.reuse->p99)}};
+  json["drift"] = nullptr;
+  if (f.drift)
+    json["drift"] = {{"total_variation", f.drift->distance},
+                     {"by_chance", f.drift->expected},
+                     {"p_value", f.drift->p_value},
+                     {"confidence", 1 - f.drift->p_value},
+                     {"blocks", f.drift->blocks}};
   json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();
   json["lacks"] = f.lacks;
   json["lacks_how"] = nlohmann::ordered_json::object();

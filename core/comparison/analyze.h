@@ -21,6 +21,8 @@ struct RouterAnalysis {
   std::vector<int64_t> load_real;
   double imbalance_real = 0, balancedness_real = 0, entropy_bits_real = 0, gini_real = 0;
   int64_t touched_real = 0;
+  std::vector<int32_t> hot;   ///< the fewest branches that hold half of the load without padding, most loaded first
+  std::vector<int32_t> cold;  ///< branches below a tenth of the mean load without padding
 };
 
 /// What a cache of a budget would have hit; null rate: no lookups.
@@ -38,6 +40,18 @@ struct PredictabilityFigures {
   std::optional<double> temporal_lag1, static_in_sample, static_from_prompt, static_held_out, transition_held_out;
 };
 
+/// Distinct experts of all layers between two uses of one (core/profile/reuse.h); null: nothing is used twice.
+struct ReuseFigures {
+  int64_t lookups = 0, first_uses = 0;
+  std::optional<int64_t> p50, p90, p99;
+};
+
+/// Whether the second half goes elsewhere than the first (core/profile/drift.h).
+struct DriftFigures {
+  double distance = 0, expected = 0, p_value = 1;
+  int64_t blocks = 0;
+};
+
 struct AnalyzeOptions {
   std::string session;
   std::string cache;         ///< lru, lfu, belady; empty: none is replayed
@@ -53,9 +67,12 @@ struct AnalyzeFigures {
   int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them
   std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells
   std::vector<RouterAnalysis> routers;
-  std::vector<std::string> lacks;      ///< what the data does not have
-  std::vector<std::string> lacks_how;  ///< of each, what its recorder must be given for it; empty: nothing is known
+  std::vector<std::string> lacks;          ///< what the data does not have
+  std::vector<std::string> lacks_how;      ///< of each, what its recorder must be given for it; empty: nothing is known
+  double imbalance = 0, balancedness = 0;  ///< means over routers with load, without padding
   PredictabilityFigures predictability;
+  std::optional<ReuseFigures> reuse;  ///< null: there are no single choices, or too many to be read unasked
+  std::optional<DriftFigures> drift;  ///< null: too few steps
   std::optional<CacheFigures> cache;
 };
 

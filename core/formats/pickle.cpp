@@ -27,11 +27,11 @@ struct StorageClass {
   DType dtype;
 };
 constexpr std::array kStorages = {
-    StorageClass{"torch.FloatStorage", DType::f32},    StorageClass{"torch.DoubleStorage", DType::f64},
-    StorageClass{"torch.HalfStorage", DType::f16},     StorageClass{"torch.BFloat16Storage", DType::bf16},
-    StorageClass{"torch.LongStorage", DType::i64},     StorageClass{"torch.IntStorage", DType::i32},
-    StorageClass{"torch.ShortStorage", DType::i16},    StorageClass{"torch.CharStorage", DType::i8},
-    StorageClass{"torch.ByteStorage", DType::u8},      StorageClass{"torch.BoolStorage", DType::boolean},
+    StorageClass{"torch.FloatStorage", DType::f32}, StorageClass{"torch.DoubleStorage", DType::f64},
+    StorageClass{"torch.HalfStorage", DType::f16},  StorageClass{"torch.BFloat16Storage", DType::bf16},
+    StorageClass{"torch.LongStorage", DType::i64},  StorageClass{"torch.IntStorage", DType::i32},
+    StorageClass{"torch.ShortStorage", DType::i16}, StorageClass{"torch.CharStorage", DType::i8},
+    StorageClass{"torch.ByteStorage", DType::u8},   StorageClass{"torch.BoolStorage", DType::boolean},
 };
 
 const StorageClass* find_storage(std::string_view name) {

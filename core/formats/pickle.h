@@ -38,9 +38,9 @@ struct PickleValue {
 /// What torch._utils._rebuild_tensor_v2 is given.
 struct PickleTensor {
   DType dtype{};
-  std::string_view storage;       ///< its key
-  int64_t storage_elements = 0;   ///< as the pickle says
-  int64_t offset = 0;             ///< elements
+  std::string_view storage;      ///< its key
+  int64_t storage_elements = 0;  ///< as the pickle says
+  int64_t offset = 0;            ///< elements
   std::vector<int64_t> shape, strides;
 };
 

@@ -72,7 +72,8 @@ TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name)
   if (!value || !value->is(PickleValue::Kind::tensor)) wrong(name + " is no tensor");
   const PickleTensor& from = *value->node->tensor;
   TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset, from.strides};
-  if (from.dtype != DType::i32 && from.dtype != DType::i64 && from.dtype != DType::i16 && from.dtype != DType::i8 && from.dtype != DType::u8)
+  if (from.dtype != DType::i32 && from.dtype != DType::i64 && from.dtype != DType::i16 && from.dtype != DType::i8 &&
+      from.dtype != DType::u8)
     wrong(name + " holds " + std::string(to_text(from.dtype)) + ", expected whole numbers");
   const auto held = static_cast<int64_t>(tensor.bytes.size() / element_size(from.dtype));
   // The last element, without overflow: nothing may lie beyond what is there.

@@ -42,7 +42,8 @@ class Reader {
     for (uint64_t i = 0; i < directory.entries; ++i) {
       const Entry entry = read_central(at);
       const uint64_t begin = data_of(entry);
-      if (entry.size > bytes_.size() - begin) wrong(in_quotes(entry.name) + " is longer than the file", "it may be truncated; copy it again");
+      if (entry.size > bytes_.size() - begin)
+        wrong(in_quotes(entry.name) + " is longer than the file", "it may be truncated; copy it again");
       taken.push_back({entry.header, begin + entry.size});
       if (!entries.emplace(entry.name, bytes_.subspan(begin, entry.size)).second) wrong(in_quotes(entry.name) + " stands there twice");
     }

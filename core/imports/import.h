@@ -11,10 +11,10 @@ namespace stormcell {
 
 struct ImportOptions {
   std::vector<std::string> traces;  ///< files, or folders: of these what the session does not have yet
-  std::string session;          ///< made, or appended to where it is of the same model
-  std::string format;           ///< empty: told by each file's content
-  std::string model_config;     ///< a config.json, for what the traces do not say; may be empty
-  int64_t hidden = 0, ffn = 0;  ///< sizes of a branch where there is no config.json; 0: not known
+  std::string session;              ///< made, or appended to where it is of the same model
+  std::string format;               ///< empty: told by each file's content
+  std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
+  int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
 };
 
 struct ImportFormat {

@@ -93,8 +93,9 @@ void check_parts(const std::vector<Part>& parts) {
       bad_input(p.where(), "is of another model than " + first.where() + ", or has other layers", "merge parts of one trace");
     if (p.layout.spaces != first.layout.spaces) bad_input(p.where(), "has other cells than " + first.where(), "merge parts of one trace");
     if (p.decisions != first.decisions)
-      bad_input(p.where(), std::string("has ") + (p.decisions ? "single choices" : "counts") + ", " + first.where() + " has " +
-                               (first.decisions ? "single choices" : "counts"),
+      bad_input(p.where(),
+                std::string("has ") + (p.decisions ? "single choices" : "counts") + ", " + first.where() + " has " +
+                    (first.decisions ? "single choices" : "counts"),
                 "record both in one way");
   }
 }
@@ -107,8 +108,9 @@ std::vector<size_t> days_of(const std::vector<Part>& parts, bool by_ranks) {
   if (by_ranks)
     for (const auto& [rank, count] : of_rank)
       if (count != of_rank.begin()->second)
-        bad_input("--by", "rank " + std::to_string(rank) + " has " + counted(static_cast<int64_t>(count), "part") + ", rank " +
-                              std::to_string(of_rank.begin()->first) + " has " + std::to_string(of_rank.begin()->second),
+        bad_input("--by",
+                  "rank " + std::to_string(rank) + " has " + counted(static_cast<int64_t>(count), "part") + ", rank " +
+                      std::to_string(of_rank.begin()->first) + " has " + std::to_string(of_rank.begin()->second),
                   "name all parts of each rank");
   return day;
 }
@@ -121,7 +123,8 @@ void check_maps(const std::vector<Part>& parts, const std::vector<size_t>& day) 
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto [of_day, is_first] = first.emplace(day[i], &parts[i]);
     if (!is_first && map_of(*of_day->second) != map_of(parts[i]))
-      bad_input(parts[i].where(), "has other experts in its slots than " + of_day->second->where() + ": they were moved while it was recorded",
+      bad_input(parts[i].where(),
+                "has other experts in its slots than " + of_day->second->where() + ": they were moved while it was recorded",
                 "record between two re-balances");
   }
 }
@@ -240,8 +243,10 @@ class MergedRun {
 };
 
 Json json_of(const MergedPart& p) {
-  return {{"session", p.session}, {"run", p.run},   {"name", p.name}, {"rank", p.rank >= 0 ? Json(p.rank) : Json()},
-          {"batches", p.batches}, {"first_request", p.first_request}, {"requests", p.requests}};
+  return {{"session", p.session},  {"run", p.run},
+          {"name", p.name},        {"rank", p.rank >= 0 ? Json(p.rank) : Json()},
+          {"batches", p.batches},  {"first_request", p.first_request},
+          {"requests", p.requests}};
 }
 
 RunStart start_of(const MergeOptions& options, const std::vector<Part>& parts, const MergeFigures& figures) {

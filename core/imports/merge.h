@@ -19,7 +19,7 @@ struct MergeOptions {
 struct MergedPart {
   std::string session, name;
   int64_t run = 0;
-  int32_t rank = -1;          ///< -1: not known, or of all ranks together
+  int32_t rank = -1;  ///< -1: not known, or of all ranks together
   int64_t batches = 0;
   int64_t first_request = 0;  ///< number in the merged run of its first request
   int64_t requests = 0;       ///< 0 of counts

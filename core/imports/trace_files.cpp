@@ -33,10 +33,23 @@ KnownTraces known_traces(const std::string& session) {
   return known;
 }
 
-bool is_trace(const MappedFile& file) {
+/// Null: of none.
+const TraceFormat* format_of(const MappedFile& file) {
   const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-  const auto formats = trace_formats();
-  return !content.empty() && std::any_of(formats.begin(), formats.end(), [&](const TraceFormat& f) { return f.recognize(content); });
+  for (const TraceFormat& f : trace_formats())
+    if (!content.empty() && f.recognize(content)) return &f;
+  return nullptr;
+}
+
+void add_content(const MappedFile& file, Sha256& hash) {
+  constexpr size_t kPieces = 256, kPiece = 4096;
+  const std::span<const std::byte> bytes = file.bytes();
+  if (bytes.size() <= kPieces * kPiece) {
+    hash.update(bytes);
+  } else {
+    for (size_t i = 0; i < kPieces; ++i) hash.update(bytes.subspan((bytes.size() - kPiece) / (kPieces - 1) * i, kPiece));
+    hash.update(bytes.last(kPiece));
+  }
 }
 
 std::vector<std::string> files_of(const std::string& folder) {
@@ -50,35 +63,39 @@ std::vector<std::string> files_of(const std::string& folder) {
 }
 
 void add_folder(const std::string& folder, const KnownTraces& known, const Progress& progress, TraceFiles& out) {
-  int64_t others = 0, traces = 0, looked_at = 0;
+  int64_t others = 0, traces = 0, looked_at = 0, beside = 0;
   const std::vector<std::string> files = files_of(folder);
   for (const std::string& path : files) {
     progress.report("looking at files", looked_at++, static_cast<int64_t>(files.size()));
     const auto file = MappedFile::open(path);
-    if (!is_trace(*file)) {
+    const TraceFormat* format = format_of(*file);
+    if (!format) {
       ++others;
       continue;
     }
+    if (format->companions) beside += static_cast<int64_t>(format->companions(path).size());
     ++traces;
     (known.contains(content_of(*file)) ? out.known : out.traces).push_back(path);
   }
   if (traces == 0) bad_input(folder, "is a folder without a routing trace of a known format", "name the files, with --format");
+  others -= std::min(others, beside);  // they are no traces by themselves
   if (others > 0) out.warnings.push_back(folder + ": " + counted(others, "file") + " of no known format left out");
 }
 
 }  // namespace
 
 std::string content_of(const MappedFile& file) {
-  constexpr size_t kPieces = 256, kPiece = 4096;
   Sha256 hash;
-  const std::span<const std::byte> bytes = file.bytes();
-  if (bytes.size() <= kPieces * kPiece) {
-    hash.update(bytes);
-  } else {
-    for (size_t i = 0; i < kPieces; ++i) hash.update(bytes.subspan((bytes.size() - kPiece) / (kPieces - 1) * i, kPiece));
-    hash.update(bytes.last(kPiece));
-  }
-  return std::to_string(bytes.size()) + "-" + hash.hex();
+  add_content(file, hash);
+  size_t size = file.size();
+  const TraceFormat* format = format_of(file);
+  if (format && format->companions)
+    for (const std::string& path : format->companions(file.path())) {
+      const auto beside = MappedFile::open(path);
+      add_content(*beside, hash);
+      size += beside->size();
+    }
+  return std::to_string(size) + "-" + hash.hex();
 }
 
 TraceFiles find_trace_files(const std::vector<std::string>& named, const std::string& session, const Progress& progress) {

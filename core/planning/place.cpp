@@ -19,18 +19,19 @@
 #include "core/placement/joint.h"
 #include "core/placement/placement_text.h"
 #include "core/placement/traffic.h"
+#include "core/planning/advice.h"
 #include "core/planning/cluster_file.h"
+#include "core/planning/model_sizes.h"
 #include "core/planning/step_loads.h"
+#include "core/planning/step_objective.h"
 #include "core/profile/router_layer.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
 #include "core/session/session_writer.h"
-#include "core/summary/summary_json.h"
 
 namespace stormcell {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array kSolvers = {
@@ -54,8 +55,12 @@ constexpr int64_t kMostSlots = 1 << 20;  // of a layer
 
 bool has_batches(const SessionReader&, const RunSummary& run) { return run.batches > 0; }
 
-/// All that a search is about.
+/// All that a search is about. The objective refers to the loads and routes beside it.
 struct Task {
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
   Cluster cluster;
   RunSummary run;
   RunLayout layout;
@@ -63,6 +68,9 @@ struct Task {
   std::optional<SplitRoutes> routes;
   EplbShape shape;
   int32_t branches = 0;
+  std::optional<ModelSizes> sizes;
+  std::optional<StepObjective> objective;  ///< where sizes are known
+  double move_ms = 0;                      ///< of one slot, shared over the steps that it pays off in
 };
 
 /// All routers of one number of branches: servers place them alike.
@@ -114,40 +122,27 @@ LayoutFigures figures_of(const Placement& placement, const LayerLoads& loads, co
   return figures;
 }
 
-LayoutLine line_of(const std::string& name, const Placement& placement, const Task& task) {
+/// Adds what steps cost; moving begins at the contiguous layout.
+void add_step_cost(const Task& task, const Placement& placement, bool held_out, LayoutFigures& figures, const Progress& progress) {
+  if (!task.objective) return;
+  figures.step = task.objective->judge(placement, held_out, progress);
+  if (!figures.step) return;
+  const Placement before = contiguous_placement(placement.layers.size(), placement.branches, placement.slot_count(), placement.ranks);
+  figures.objective_ms = figures.step->objective_ms + task.move_ms * static_cast<double>(moved_slots(before, placement));
+}
+
+LayoutLine line_of(const std::string& name, const Placement& placement, const Task& task, const Progress& progress) {
   const SplitRoutes* routes = task.routes ? &*task.routes : nullptr;
   const auto tokens = [&](bool fit) {
     return routes ? std::span<const size_t>(fit ? routes->fit : routes->held_out) : std::span<const size_t>();
   };
   LayoutLine line{name, figures_of(placement, task.loads.fit, routes, tokens(true)), {}};
-  if (task.loads.steps_held_out > 0) line.held_out = figures_of(placement, task.loads.held_out, routes, tokens(false));
+  add_step_cost(task, placement, false, line.fit, progress);
+  if (task.loads.steps_held_out > 0) {
+    line.held_out = figures_of(placement, task.loads.held_out, routes, tokens(false));
+    add_step_cost(task, placement, true, *line.held_out, progress);
+  }
   return line;
-}
-
-/// By what judges: the rest where there is one, else what was fitted to.
-const LayoutFigures& judged_by(const LayoutLine& line) { return line.held_out ? *line.held_out : line.fit; }
-double judged(const LayoutLine& line) { return judged_by(line).imbalance; }
-
-/// Less even by no more than this, a layout with less traffic is the better one.
-constexpr double kEven = 0.05;
-
-/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule.
-std::optional<std::string> advice_on_traffic(const std::vector<LayoutLine>& layouts, const std::string& where) {
-  const LayoutFigures &contiguous = judged_by(layouts[0]), &eplb = judged_by(layouts[1]), &result = judged_by(layouts[2]);
-  if (!result.ranks_per_token || layouts[2].fit.imbalance == layouts[1].fit.imbalance) return {};
-  const bool less = *result.ranks_per_token < std::min(*contiguous.ranks_per_token, *eplb.ranks_per_token) &&
-                    *result.cross_pairs < std::min(*contiguous.cross_pairs, *eplb.cross_pairs);
-  if (!less || result.imbalance > eplb.imbalance + kEven) return {};
-  return "result: less traffic than both, and about as even as the EPLB rule (within 0.05), " + where;
-}
-
-std::string advice_of(const std::vector<LayoutLine>& layouts) {
-  const double contiguous = judged(layouts[0]), eplb = judged(layouts[1]), result = judged(layouts[2]);
-  const std::string where = layouts[2].held_out ? "on what was held out" : "on what it was fitted to: nothing was held out";
-  if (auto advice = advice_on_traffic(layouts, where)) return *advice;
-  if (contiguous <= eplb && contiguous <= result) return "stay: nothing is more even than the contiguous layout " + where;
-  if (eplb <= result) return "eplb: nothing is more even than what its rule gives " + where;
-  return "result: it is the most even one " + where;
 }
 
 std::vector<std::string> warnings_of(const Placement& result, const SplitLoads& loads) {
@@ -179,8 +174,41 @@ int64_t store(const PlaceOptions& options, const SessionReader& session, const T
   return id;
 }
 
-Task read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, const Progress& progress) {
-  Task task;
+bool lacks(const Task& task, std::string_view fact) {
+  const std::vector<std::string> all = lacks_of_import(task.run);
+  return std::find(all.begin(), all.end(), fact) != all.end();
+}
+
+/// Homes are those of the cluster only where as many ranks were recorded as it has.
+void look_at_homes(Task& task) {
+  int32_t last = -1;
+  for (const TokenRoutes::Token& t : task.routes->routes.tokens) last = std::max(last, t.rank);
+  if (last + 1 != task.shape.ranks)
+    for (TokenRoutes::Token& t : task.routes->routes.tokens) t.rank = -1;
+}
+
+void find_objective(const PlaceOptions& options, const SessionReader& session, Task& task) {
+  task.sizes = find_model_sizes(options.sizes, task.run, task.layout, session.summary().model.name);
+  if (!task.sizes) {
+    if (!options.step.backend.empty() || options.step.tokens_per_step > 0 || options.step.p95 || options.amortise > 0)
+      bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+                "--model-config config.json, or --hidden N --ffn N");
+    return;
+  }
+  if (!task.routes && options.step.tokens_per_step == 0 && lacks(task, "steps")) return;  // one sum is no step
+  const CostModel model = cost_model_of(task.cluster, *task.sizes);
+  if (task.routes)
+    task.objective.emplace(options.step, task.cluster, model, *task.routes);
+  else
+    task.objective.emplace(options.step, task.cluster, model, task.loads, lacks(task, "k") ? 0 : task.layout.routers[0].fan_out);
+  // All ranks take their new experts at a time, over the slowest link that there is.
+  const double rate = task.cluster.nodes > 1 ? task.cluster.network_bytes_per_s : task.cluster.fabric_bytes_per_s;
+  if (options.amortise > 0)
+    task.move_ms = 1e3 * task.sizes->branch_bytes / rate / static_cast<double>(task.shape.ranks) / static_cast<double>(options.amortise);
+}
+
+void read_task(const PlaceOptions& options, const SessionReader& session, const std::string& selector, Task& task,
+               const Progress& progress) {
   task.cluster = read_cluster(options.cluster);
   task.run = choose_run(session, selector, has_batches, "holds no batch yet");
   task.layout = session.layout(task.run.id);
@@ -189,12 +217,17 @@ Task read_task(const PlaceOptions& options, const SessionReader& session, const 
   task.routes = read_split_routes(session, task.run, task.layout, options.phase, options.fit_fraction, progress);
   if (task.routes) {
     const SplitRoutes& r = *task.routes;
-    task.loads = {loads_of_tokens(r.routes, r.fit), loads_of_tokens(r.routes, r.held_out), static_cast<int64_t>(r.fit.size()),
-                  static_cast<int64_t>(r.held_out.size())};
+    task.loads = {loads_of_tokens(r.routes, r.fit),
+                  loads_of_tokens(r.routes, r.held_out),
+                  static_cast<int64_t>(r.fit.size()),
+                  static_cast<int64_t>(r.held_out.size()),
+                  {},
+                  {}};
   } else {
     task.loads = read_split_loads(session, task.run.id, task.layout, options.phase, options.fit_fraction, progress);
   }
-  return task;
+  if (task.routes) look_at_homes(task);
+  find_objective(options, session, task);
 }
 
 /// By the solver that was asked for.
@@ -212,21 +245,17 @@ Placement search(const PlaceOptions& options, const Task& task, const Placement&
   return joint_placement(task.routes->routes, task.routes->fit, eplb, kJoint, progress);
 }
 
-Json json_of(const LayoutFigures& f) {
-  const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  return {{"imbalance", f.imbalance},
-          {"cross_pairs", known(f.cross_pairs)},
-          {"ranks_per_token", known(f.ranks_per_token)},
-          {"remote_bytes", known(f.remote_bytes)},
-          {"objective", known(f.objective)}};
-}
-
 bool is_fit_fraction(double share) { return share > 0 && share <= 1; }
 [[noreturn]] void refuse_fit_fraction(std::string_view text) {
   does_not_fit("--fit-fraction", text, "a share above 0 and at most 1, for example 0.7");
 }
 
 void check_options(const PlaceOptions& options) {
+  if (!options.sizes.model_config.empty() && (options.sizes.hidden > 0 || options.sizes.ffn > 0))
+    bad_input("--model-config", "has the sizes already", "leave --hidden and --ffn out");
+  if (!options.step.backend.empty() && !find_backend(options.step.backend))
+    bad_input("--backend", in_quotes(options.step.backend) + " is none", "one of " + joined(kBackends));
+
   find_solver(options.solver);
   if (!options.phase.empty() && options.phase != "prefill" && options.phase != "decode")
     bad_input("--phase", in_quotes(options.phase) + " is no phase of a placement", "prefill or decode");
@@ -244,12 +273,15 @@ double parse_fit_fraction(std::string_view text) {
 
 std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSolvers.end()}; }
 
+std::vector<std::string_view> placement_backends() { return {std::begin(kBackends), std::end(kBackends)}; }
+
 PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   const Clock::time_point begin = Clock::now();
   check_options(options);
   const SessionPath path = parse_session_path(options.session);
   const SessionReader session(path.file);
-  const Task task = read_task(options, session, path.run, progress);
+  Task task;
+  read_task(options, session, path.run, task, progress);
   PlaceFigures f;
   f.session = path.file, f.model = session.summary().model.name, f.cluster = task.cluster.name;
   f.run = task.run.id, f.solver = options.solver, f.phase = options.phase, f.fit_fraction = options.fit_fraction;
@@ -260,7 +292,13 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   const Placement contiguous = contiguous_placement(task.layout.routers.size(), task.branches, f.slot_count, f.ranks);
   const Placement eplb = eplb_placement(as_floats(task.loads.fit), task.shape);
   const Placement result = search(options, task, contiguous, eplb, progress);
-  f.layouts = {line_of("contiguous", contiguous, task), line_of("eplb", eplb, task), line_of("result", result, task)};
+  f.sizes = task.sizes;
+  if (task.objective) {
+    f.backend = to_text(task.objective->backend()), f.step_kind = task.objective->steps();
+    f.costed_fit = task.objective->count(false), f.costed_held_out = task.objective->count(true);
+  }
+  f.layouts = {line_of("contiguous", contiguous, task, progress), line_of("eplb", eplb, task, progress),
+               line_of("result", result, task, progress)};
   f.moved_slots = moved_slots(contiguous, result);
   int64_t bytes = 0;
   const bool sized = std::all_of(task.layout.routers.begin(), task.layout.routers.end(), [&](const RouterInfo& r) {
@@ -270,38 +308,14 @@ PlaceFigures place(const PlaceOptions& options, const Progress& progress) {
   if (sized) f.slot_bytes = bytes;
   f.advice = advice_of(f.layouts);
   f.warnings = warnings_of(result, task.loads);
+  if (!task.objective)
+    f.warnings.push_back(
+        task.sizes ? "the data is one sum of many steps, so the figures are loads: --tokens-per-step costs steps of that many tokens"
+                   : "the model's sizes are not known, so the figures are loads: --model-config, or --hidden and --ffn, cost steps");
   f.lacks = lacks_of_import(task.run);
   f.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   f.placement = store(options, session, task, result, f);
   return f;
-}
-
-std::string to_json(const PlaceFigures& f) {
-  Json json = json_of_verb("place");
-  json["session"] = f.session;
-  json["run"] = f.run;
-  json["placement"] = f.placement > 0 ? Json(f.placement) : Json();
-  json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}};
-  json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}};
-  json["solver"] = f.solver;
-  json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
-  json["slots"] = f.slot_count;
-  json["fit_fraction"] = f.fit_fraction;
-  json["unit"] = f.unit;
-  json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
-  json["residence"] = nullptr;  // only loads are looked at: nobody asks where tokens live
-  json["seconds"] = f.seconds;
-  json["layouts"] = Json::array();
-  for (const LayoutLine& line : f.layouts)
-    json["layouts"].push_back(
-        {{"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}});
-  json["moved_slots"] = f.moved_slots;
-  json["slot_bytes"] = f.slot_bytes ? Json(*f.slot_bytes) : Json();
-  json["bound"] = nullptr;
-  json["advice"] = f.advice;
-  json["lacks"] = f.lacks;
-  json["warnings"] = f.warnings;
-  return json_text(json);
 }
 
 }  // namespace stormcell

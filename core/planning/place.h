@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/planning/step_figures.h"
 
 namespace stormcell {
 
@@ -19,6 +20,9 @@ struct PlaceOptions {
   int64_t redundant = 0;      ///< spare slots a layer, on all ranks together
   int64_t groups = 0;         ///< of consecutive experts that a node should hold whole; 0: as the model says, else none
   double fit_fraction = 0.7;  ///< share of the steps that it is fitted to; the rest judges
+  StepOptions step;           ///< how a step is costed
+  SizeOptions sizes;          ///< of the model, where the session does not say them
+  int64_t amortise = 0;       ///< steps over which moving the experts pays off; 0: moving is not counted
 };
 
 /// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
@@ -30,13 +34,16 @@ struct PlacementSolver {
 /// The visible list.
 std::vector<PlacementSolver> placement_solvers();
 
+/// How tokens may come to their experts' ranks: what --backend takes.
+std::vector<std::string_view> placement_backends();
+
 /// What a layout does on some of the steps. Null: the data or this version do not say.
 struct LayoutFigures {
   double imbalance = 0;                   ///< mean over layers of max / mean - 1 over ranks
   std::optional<double> cross_pairs;      ///< share of the pairs of a token's consecutive experts that lie on two ranks
   std::optional<double> ranks_per_token;  ///< distinct GPUs that a token goes to at a layer, as a mean
-  std::optional<double> remote_bytes;     ///< a token and layer
-  std::optional<double> objective;
+  std::optional<StepFigures> step;        ///< what steps cost; null where sizes are not known
+  std::optional<double> objective_ms;     ///< of a step, the move of the experts included
 };
 
 struct LayoutLine {
@@ -53,6 +60,9 @@ struct PlaceFigures {
   double fit_fraction = 0, seconds = 0;
   std::string unit;  ///< what was split: "steps", or "tokens" where the run keeps single choices
   int64_t steps_fit = 0, steps_held_out = 0;
+  std::optional<ModelSizes> sizes;
+  std::string backend, step_kind;               ///< empty where steps are not costed
+  int64_t costed_fit = 0, costed_held_out = 0;  ///< steps
   std::vector<LayoutLine> layouts;
   int64_t moved_slots = 0;            ///< whose branch is not on its rank in the contiguous layout, over all layers
   std::optional<int64_t> slot_bytes;  ///< weights of one slot in all layers; null: not known

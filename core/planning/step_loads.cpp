@@ -32,6 +32,24 @@ int64_t fitted_of(int64_t all, double fit_fraction) {
   return all == 1 ? 1 : std::clamp<int64_t>(std::llround(fit_fraction * static_cast<double>(all)), 1, all);
 }
 
+/// Which steps of each part are kept by themselves.
+class Chosen {
+ public:
+  Chosen(int64_t fitted, int64_t all) : fitted_(fitted), all_(all) {}
+  size_t of_part(bool held_out) const { return static_cast<size_t>(std::min(part(held_out), kMostLoadSteps)); }
+  /// Its place among the kept steps of its part.
+  std::optional<size_t> place(int64_t step) const {
+    const bool held_out = step >= fitted_;
+    const int64_t i = held_out ? step - fitted_ : step, n = part(held_out), kept = std::min(n, kMostLoadSteps);
+    const int64_t at = (i * kept + n - 1) / n;  // the first kept one whose step is not before this
+    return at < kept && at * n / kept == i ? std::optional(static_cast<size_t>(at)) : std::nullopt;
+  }
+
+ private:
+  int64_t part(bool held_out) const { return held_out ? all_ - fitted_ : fitted_; }
+  int64_t fitted_, all_;
+};
+
 }  // namespace
 
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
@@ -58,6 +76,8 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
   SplitLoads out;
   out.steps_fit = fitted_of(all, fit_fraction);
   out.steps_held_out = all - out.steps_fit;
+  const Chosen chosen(out.steps_fit, all);
+  out.fit_steps.resize(chosen.of_part(false)), out.held_out_steps.resize(chosen.of_part(true));
   const auto routers = static_cast<int64_t>(layout.routers.size());
   for (int64_t r = 0; r < routers; ++r) {
     progress.report("reading loads", r, routers);
@@ -68,8 +88,15 @@ SplitLoads read_split_loads(const SessionReader& session, int64_t run, const Run
       const int64_t end = first + kStepsAtATime;
       if (steps[next] >= end) continue;
       const std::vector<RouterLoads> windows = session.loads(run, static_cast<int32_t>(r), 0, {first, end});
-      for (; next < steps.size() && steps[next] < end; ++next)
-        add(windows[static_cast<size_t>(steps[next] - first)], static_cast<int64_t>(next) < out.steps_fit ? fit : held_out);
+      for (; next < steps.size() && steps[next] < end; ++next) {
+        const RouterLoads& loads = windows[static_cast<size_t>(steps[next] - first)];
+        const bool behind = static_cast<int64_t>(next) >= out.steps_fit;
+        add(loads, behind ? held_out : fit);
+        if (const auto at = chosen.place(static_cast<int64_t>(next))) {
+          LayerLoads& step = (behind ? out.held_out_steps : out.fit_steps)[*at];
+          add(loads, step.emplace_back(branches));
+        }
+      }
     }
     out.fit.push_back(std::move(fit));
     out.held_out.push_back(std::move(held_out));

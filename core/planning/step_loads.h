@@ -17,7 +17,9 @@ using LayerLoads = std::vector<std::vector<double>>;
 struct SplitLoads {
   LayerLoads fit, held_out;
   int64_t steps_fit = 0, steps_held_out = 0;
+  std::vector<LayerLoads> fit_steps, held_out_steps;  ///< single ones, at most kMostLoadSteps of each part, evenly chosen
 };
+inline constexpr int64_t kMostLoadSteps = 256;
 
 /// Single choices, for what is counted on them. Empty of a run that keeps none, or whose routers decide about several kinds of cells.
 struct SplitRoutes {

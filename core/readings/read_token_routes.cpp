@@ -56,7 +56,9 @@ class RouteReader {
       place_[static_cast<size_t>(row)] = static_cast<int64_t>(routes_.tokens.size());
       const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[static_cast<size_t>(sequence)];
       // A step whose cells are all padding has no number: steps ascend without holes.
-      int64_t step = numbered ? first_step : decoding && last_offset_ != offset ? routes_.steps() : std::max(first_step, routes_.steps() - 1);
+      int64_t step = numbered                             ? first_step
+                     : decoding && last_offset_ != offset ? routes_.steps()
+                                                          : std::max(first_step, routes_.steps() - 1);
       last_offset_ = offset;
       routes_.tokens.push_back({item, step, static_cast<int32_t>(cells.start(sequence) + offset), cells.phase, batch.rank});
     }

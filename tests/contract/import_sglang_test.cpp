@@ -55,7 +55,8 @@ class ContractImportSglangTest : public QObject, private Imports {
     verify_loads(merged, expected_["totals"]);
     // Pass 7 ran on one rank alone: 2 tokens of k = 2.
     const SessionReader reader(merged);
-    QCOMPARE(std::accumulate(reader.loads(1, 0, 0, {2, 3})[0].load.begin(), reader.loads(1, 0, 0, {2, 3})[0].load.end(), int64_t{0}), int64_t{4});
+    QCOMPARE(std::accumulate(reader.loads(1, 0, 0, {2, 3})[0].load.begin(), reader.loads(1, 0, 0, {2, 3})[0].load.end(), int64_t{0}),
+             int64_t{4});
   }
 
   void tokens_keep_their_rank_position_and_phase() {
@@ -97,9 +98,7 @@ class ContractImportSglangTest : public QObject, private Imports {
     verify_refused(fixture("re-balanced.pt"), "twice, so experts were moved while it was recorded");
   }
 
-  void nothing_of_a_pickle_is_run() {
-    verify_refused(fixture("runs-code.pt"), "it names \"io.open\", and nothing of that is run");
-  }
+  void nothing_of_a_pickle_is_run() { verify_refused(fixture("runs-code.pt"), "it names \"io.open\", and nothing of that is run"); }
 
   void damaged_archives_are_refused_in_one_line() {
     const std::string good = Scratch::read(fixture("stat.pt"));

@@ -4,9 +4,7 @@
 namespace stormcell::testing {
 namespace {
 
-std::string counts(int64_t first) {
-  return R"({"logical_count": [[[0,0,0],[)" + std::to_string(first) + R"(,2,3]],[[0,0,0],[4,5,6]]]})";
-}
+std::string counts(int64_t first) { return R"({"logical_count": [[[0,0,0],[)" + std::to_string(first) + R"(,2,3]],[[0,0,0],[4,5,6]]]})"; }
 
 }  // namespace
 

@@ -133,6 +133,84 @@ class ContractPlaceTest : public QObject, private Imports {
     QVERIFY2(held_out(2, "imbalance") <= held_out(1, "imbalance") + 0.05, j.dump().c_str());
   }
 
+  void steps_are_costed_where_sizes_are_known() {
+    const std::string session = scratch_.path("costed.storm"),
+                      cluster = scratch_.write("two-gpus.json", R"({"schema": "stormcell.cluster/1",
+ "nodes": 1, "gpus_per_node": 2, "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
+    imported(scratch_.write("costed.csv", route_trace()), session);
+    const Arguments common = {"--cluster", cluster, "--solver", "joint"};
+    const auto with = [&](Arguments more) {
+      more.insert(more.begin(), common.begin(), common.end());
+      return placed(session, more);
+    };
+    const Json loads = with({});
+    QVERIFY(loads["sizes"].is_null() && loads["backend"].is_null() && loads["layouts"][2]["fit"]["objective"].is_null());
+    QVERIFY(loads["warnings"].dump().find("sizes are not known") != std::string::npos);
+    const Json j = with({"--hidden", "64", "--ffn", "32"});
+    QCOMPARE(j["backend"].get<std::string>(), std::string("per-rank"));
+    QCOMPARE(j["sizes"]["branch_bytes"].get<double>(), 1001.);  // the trace's own
+    QCOMPARE(j["sizes"]["source"].get<std::string>(), std::string("--hidden, --ffn"));
+    QCOMPARE(j["costed_steps"]["kind"].get<std::string>(), std::string("recorded"));
+    for (const Json& line : j["layouts"])
+      for (const char* part : {"fit", "held_out"}) {
+        const Json& f = line[part];
+        const double sum =
+            f["step_ms"]["dispatch"].get<double>() + f["step_ms"]["compute"].get<double>() + f["step_ms"]["combine"].get<double>();
+        QVERIFY2(sum > 0 && std::abs(sum / f["objective"].get<double>() - 1) < 1e-9, f.dump().c_str());
+        // Two GPUs, homes not known: half of the distinct GPUs are another.
+        QVERIFY(std::abs(f["remote_bytes"].get<double>() - f["ranks_per_token"].get<double>() / 2 * 64 * 2) < 1e-6);
+      }
+    // Copies for each expert do not depend on the placement, and a gather on nothing.
+    for (const char* backend : {"per-expert", "gather"}) {
+      const Json other = with({"--hidden", "64", "--ffn", "32", "--backend", backend, "--tokens-per-step", "256"});
+      QCOMPARE(other["costed_steps"]["kind"].get<std::string>(), std::string("drawn"));
+      for (const Json& line : other["layouts"])
+        QVERIFY(std::abs(line["fit"]["remote_bytes"].get<double>() - (backend == std::string("gather") ? 1 : 2 * .5) * 128) < 1e-6);
+    }
+    const Json wide = with({"--hidden", "64", "--ffn", "32", "--dtype", "f32"});
+    QCOMPARE(wide["sizes"]["branch_bytes"].get<double>(), 3. * 64 * 32 * 4);
+    const Json moved = with({"--hidden", "64", "--ffn", "32", "--amortise", "10"});
+    QVERIFY(moved["layouts"][2]["fit"]["objective"].get<double>() > j["layouts"][2]["fit"]["objective"].get<double>());
+    QCOMPARE(moved["layouts"][0]["fit"]["objective"].get<double>(), j["layouts"][0]["fit"]["objective"].get<double>());
+    const Arguments place = {"place", session, "--cluster", cluster};
+    const auto refused = [&](Arguments more, const std::string& where, const std::string& words) {
+      more.insert(more.begin(), place.begin(), place.end());
+      VERIFY_REFUSED(more, where, words);
+    };
+    refused({"--hidden", "64"}, "--ffn", "is missing");
+    refused({"--backend", "per-moon"}, "--backend", "is none (one of per-expert, per-rank");
+    refused({"--backend", "gather"}, session, "says no sizes of the model");
+    refused({"--hidden", "64", "--ffn", "32", "--dtype", "i5"}, "--dtype", "is no number format");
+  }
+
+  void published_architectures_are_recognised() {
+    const std::string session = scratch_.path("qwen-like.storm"),
+                      trace = scratch_.write("q.csv", route_trace({48, 128, 2, 3, 40, 1}, "Qwen3-30B-A3B-Q4_K_M.gguf"));
+    imported(trace, session);
+    const Json j = placed(session, {"--cluster", "preset:8x-h100"});
+    QVERIFY2(j["sizes"]["source"].get<std::string>().starts_with("architectures.json: Qwen3-30B-A3B, https://"), j["sizes"].dump().c_str());
+    QCOMPARE(j["sizes"]["hidden"].get<int>(), 2048);
+    const std::string other = scratch_.path("qwen-other.storm");
+    imported(scratch_.write("o.csv", route_trace({12, 128, 2, 3, 40, 1}, "Qwen3-30B-A3B-Q4_K_M.gguf")), other);
+    QVERIFY(placed(other, {"--cluster", "preset:8x-h100"})["sizes"].is_null());
+  }
+
+  void counts_are_costed_by_what_they_say() {
+    const std::string config =
+        scratch_.write("counted/config.json", R"({"model_type": "deepseek_v3", "num_hidden_layers": 3, "n_routed_experts": 12,
+ "first_k_dense_replace": 1, "num_experts_per_tok": 2, "hidden_size": 64, "moe_intermediate_size": 32})");
+    const std::string session = scratch_.path("counts-costed.storm"), cluster = scratch_.write("two.json", kTwoNodes);
+    imported(scratch_.write("counts-costed.json", kCounts), session, {"--model-config", config});
+    // One sum of all steps is no step; steps of so many tokens can be drawn from its shares.
+    QVERIFY(placed(session, {"--cluster", cluster, "--redundant", "4"})["backend"].is_null());
+    const Json j = placed(session, {"--cluster", cluster, "--redundant", "4", "--tokens-per-step", "1024"});
+    QCOMPARE(j["backend"].get<std::string>(), std::string("per-expert"));
+    QVERIFY(std::abs(j["layouts"][1]["fit"]["remote_bytes"].get<double>() - 2 * (1 - 1. / 8) * 128) < 1e-6);
+    VERIFY_REFUSED(
+        (Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--tokens-per-step", "8", "--backend", "per-rank"}),
+        "--backend", "needs single choices");
+  }
+
   void clusters_that_are_wrong_are_refused_data() {
     QTest::addColumn<QString>("from");
     QTest::addColumn<QString>("to");

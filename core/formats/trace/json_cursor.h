@@ -1,5 +1,6 @@
 // Goes over JSON whose numbers are nearly all of it, without a tree of values: what stands where is known to the reader of the format.
 #pragma once
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,15 @@
 #include "core/formats/file_text.h"
 
 namespace stormcell {
+
+/// Whether a text begins as JSON does that opens with one of these, and holds the key, with its quotes, near its begin or its end.
+inline bool is_json_with(std::string_view content, std::string_view opens, std::string_view key) {
+  constexpr size_t kLooked = 65536;  // keys may stand in any order, and what lies between is long
+  const size_t first = content.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || opens.find(content[first]) == std::string_view::npos) return false;
+  return content.substr(0, kLooked).find(key) != std::string_view::npos ||
+         content.substr(content.size() - std::min(content.size(), kLooked)).find(key) != std::string_view::npos;
+}
 
 /// A place in a text; every complaint names the file and the line. `path` must outlive it.
 class JsonCursor {

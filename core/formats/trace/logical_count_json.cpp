@@ -158,13 +158,7 @@ class LogicalCount {
 
 }  // namespace
 
-bool is_logical_count_json(std::string_view content) {
-  const size_t first = content.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || content[first] != '{') return false;
-  constexpr size_t kLooked = 65536;
-  const std::string_view head = content.substr(0, kLooked), tail = content.substr(content.size() - std::min(content.size(), kLooked));
-  return head.find(kKey) != std::string_view::npos || tail.find(kKey) != std::string_view::npos;
-}
+bool is_logical_count_json(std::string_view content) { return is_json_with(content, "{", kKey); }
 
 TraceCounts read_logical_count_json(const TraceSource& source, TraceSink& sink, const Progress& progress) {
   return LogicalCount(source, sink, progress).read();

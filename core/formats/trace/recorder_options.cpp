@@ -11,6 +11,7 @@ struct HowTo {
 
 constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-mode per_token",
                            kOfRequests = "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
+                           kVllmRequests = "vLLM: --enable-return-routed-experts, written as safetensors as the user guide shows",
                            kHooks = "write the choices of a forward pass as safetensors, as the user guide shows";
 
 // The first row that fits counts.
@@ -27,6 +28,10 @@ constexpr HowTo kHowTo[] = {
     {"sglang", "positions", kPerToken},
     {"sglang", "requests", kOfRequests},
     {"sglang", "order", "SGLang: --expert-distribution-recorder-buffer-size -1 keeps all steps in their order"},
+    {"vllm-eplb", "decisions", kVllmRequests},
+    {"vllm-eplb", "requests", kVllmRequests},
+    {"imatrix", "decisions", kHooks},
+    {"imatrix", "steps", "make one of each text: llama-imatrix sums up all of its input"},
     {"npy", "requests", "write safetensors with cell.request, as the user guide shows"},
     {"npy", "positions", "write safetensors with cell.position, as the user guide shows"},
     {"npy", "phases", "write safetensors with cell.phase, as the user guide shows"},

@@ -1,6 +1,6 @@
-// What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx: `logical_count` i32 [steps, layers,
-// experts] of all ranks together, rows of a ring buffer. Modes per_pass and per_token: one file a rank, `records` with a dictionary for each
-// forward pass, in which experts are physical slots, and `last_physical_to_logical_map` [layers, slots].
+// What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx: `logical_count` i32 [steps,
+// layers, experts] of all ranks together, rows of a ring buffer. Modes per_pass and per_token: one file a rank, `records` with a dictionary
+// for each forward pass, in which experts are physical slots, and `last_physical_to_logical_map` [layers, slots].
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -144,7 +144,8 @@ class SglangDump {
       if (record.pass < 0) wrong(where + " has no forward_pass_id");
       const int64_t rank = whole_of(dict, "rank", -1);
       if (rank < 0 || rank > INT32_MAX) wrong(where + " has no rank");
-      if (rank_ >= 0 && rank != rank_) wrong(where + " is of rank " + std::to_string(rank) + ", the first one of rank " + std::to_string(rank_));
+      if (rank_ >= 0 && rank != rank_)
+        wrong(where + " is of rank " + std::to_string(rank) + ", the first one of rank " + std::to_string(rank_));
       rank_ = static_cast<int32_t>(rank);
       records_.push_back(record);
     }
@@ -167,7 +168,8 @@ class SglangDump {
     }
     branches_ = source_.model.branches > 0 ? source_.model.branches : largest + 1;
     if (largest >= branches_)
-      wrong("last_physical_to_logical_map names expert " + std::to_string(largest) + ", " + source_.model.source + " has " + std::to_string(branches_),
+      wrong("last_physical_to_logical_map names expert " + std::to_string(largest) + ", " + source_.model.source + " has " +
+                std::to_string(branches_),
             "check that both are of one model");
     check_layers(layers_, branches_);
     map_name_ = hash.hex().substr(0, 16);
@@ -191,8 +193,8 @@ class SglangDump {
   void count_pass(const Record& record, std::vector<int64_t>& loads) {
     const TorchTensor counts = tensor_of(record, "global_physical_count", 2, "[layers, slots]");
     if (counts.shape[1] != slots_)
-      wrong("pass " + std::to_string(record.pass) + " counts " + counted(counts.shape[1], "slot") + ", the map has " + std::to_string(slots_) +
-                ": experts were moved while it was recorded",
+      wrong("pass " + std::to_string(record.pass) + " counts " + counted(counts.shape[1], "slot") + ", the map has " +
+                std::to_string(slots_) + ": experts were moved while it was recorded",
             "record without --enable-eplb, or between two re-balances");
     spend(counts.elements());
     for (int64_t i = 0; i < layers_ * slots_; ++i) {
@@ -256,7 +258,8 @@ class SglangDump {
 
   TorchTensor ids_of(const Record& record) {
     const TorchTensor ids = tensor_of(record, "topk_ids_of_layer", 3, "[layers, tokens, k]");
-    if (ids.shape[1] > INT32_MAX || ids.shape[2] > kMostTracedChoices) wrong("pass " + std::to_string(record.pass) + " has too many tokens");
+    if (ids.shape[1] > INT32_MAX || ids.shape[2] > kMostTracedChoices)
+      wrong("pass " + std::to_string(record.pass) + " has too many tokens");
     return ids;
   }
 
@@ -270,8 +273,8 @@ class SglangDump {
         for (int64_t j = 0; j < width; ++j) {
           const int64_t v = ids.whole((l * tokens + t) * width + j);
           if (v < -1 || v >= slots_)
-            wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(l) + ", token " + std::to_string(t) + " went to slot " +
-                  std::to_string(v) + ", the map has " + std::to_string(slots_));
+            wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(l) + ", token " + std::to_string(t) +
+                  " went to slot " + std::to_string(v) + ", the map has " + std::to_string(slots_));
           k += v >= 0;
         }
         if (k > 0) used[static_cast<size_t>(l)] = 1;
@@ -294,8 +297,9 @@ class SglangDump {
         wrong("a position of pass " + std::to_string(record.pass) + " is out of range");
       positions.push_back(static_cast<int32_t>(v.whole));
     }
-    if (static_cast<int64_t>(positions.size()) < tokens) wrong("pass " + std::to_string(record.pass) + " has " + counted(tokens, "token") + " and " +
-                                                                std::to_string(positions.size()) + " positions");
+    if (static_cast<int64_t>(positions.size()) < tokens)
+      wrong("pass " + std::to_string(record.pass) + " has " + counted(tokens, "token") + " and " + std::to_string(positions.size()) +
+            " positions");
     positions.resize(static_cast<size_t>(tokens));
     return positions;
   }
@@ -324,7 +328,8 @@ class SglangDump {
       std::vector<int32_t>& chosen = choice[static_cast<size_t>(l)];
       chosen.assign(static_cast<size_t>(tokens * k_), kNoBranch);
       for (int64_t t = 0; t < tokens; ++t) {
-        const int64_t taken = take_choices(record, ids, l, t, width, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)));
+        const int64_t taken =
+            take_choices(record, ids, l, t, width, std::span(chosen).subspan(static_cast<size_t>(t * k_), static_cast<size_t>(k_)));
         counts_.rows_read += taken, counts_.rows_masked += k_ - taken;
         real[static_cast<size_t>(t)] |= taken > 0;
       }
@@ -337,7 +342,8 @@ class SglangDump {
   }
 
   /// Experts of a token, from its slots. Twice the same one means that the slots held others when they were chosen.
-  int64_t take_choices(const Record& record, const TorchTensor& ids, int64_t layer, int64_t token, int64_t width, std::span<int32_t> to) const {
+  int64_t take_choices(const Record& record, const TorchTensor& ids, int64_t layer, int64_t token, int64_t width,
+                       std::span<int32_t> to) const {
     int64_t taken = 0;
     for (int64_t j = 0; j < width; ++j) {
       const int64_t slot = ids.whole((layer * ids.shape[1] + token) * width + j);
@@ -345,8 +351,8 @@ class SglangDump {
       const int32_t expert = logical(layer, slot);
       const auto until = to.begin() + taken;
       if (std::find(to.begin(), until, expert) != until)
-        wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(layer) + ": a token went to expert " + std::to_string(expert) +
-                  " twice, so experts were moved while it was recorded",
+        wrong("pass " + std::to_string(record.pass) + ", layer " + std::to_string(layer) + ": a token went to expert " +
+                  std::to_string(expert) + " twice, so experts were moved while it was recorded",
               "record without --enable-eplb, or between two re-balances");
       to[static_cast<size_t>(taken++)] = expert;
     }

@@ -48,8 +48,8 @@ struct TraceHeader {
 };
 
 /// What a trace may have and may lack.
-inline constexpr std::string_view kTraceFacts[] = {"model",     "branches", "k",       "decisions", "homes",        "steps",  "order", "requests",
-                                                   "positions", "phases",   "weights", "residency", "branch_bytes", "timings"};
+inline constexpr std::string_view kTraceFacts[] = {"model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
+                                                   "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
 /// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing is known.
 std::string_view how_to_record(std::string_view format, std::string_view fact);
 
@@ -117,6 +117,8 @@ struct TraceFormat {
   bool (*recognize)(std::string_view content) = nullptr;
   /// Throws Error(bad_input) with file, line or element, what is wrong and what to do.
   TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;
+  /// Files beside the one of this path that are read with it; null: it is one file.
+  std::vector<std::string> (*companions)(const std::string& path) = nullptr;
 };
 
 /// The visible list, in the order in which formats are tried.
@@ -141,6 +143,18 @@ bool is_logical_count_json(std::string_view content);
 TraceCounts read_logical_count_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_sglang_dump(std::string_view content);
 TraceCounts read_sglang_dump(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_routed_experts_json(std::string_view content);
+TraceCounts read_routed_experts_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_vllm_eplb_jsonl(std::string_view content);
+TraceCounts read_vllm_eplb_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_trtllm_statistics(std::string_view content);
+TraceCounts read_trtllm_statistics(const TraceSource& source, TraceSink& sink, const Progress& progress);
+/// The files of the ranks that lie beside it.
+std::vector<std::string> trtllm_rank_files(const std::string& meta_info);
+bool is_megatron_jsonl(std::string_view content);
+TraceCounts read_megatron_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
+bool is_imatrix_gguf(std::string_view content);
+TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_native_trace(std::string_view content);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 bool is_npy_trace(std::string_view content);

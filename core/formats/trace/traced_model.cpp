@@ -79,8 +79,7 @@ std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vec
         model.layers > 0 ? std::binary_search(model.moe_layers.begin(), model.moe_layers.end(), static_cast<int32_t>(l)) : used[l] != 0;
     if (has) router_of[l] = routers++;
   }
-  if (routers == 0)
-    bad_input(source.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
+  if (routers == 0) bad_input(source.path(), "is zero all over: no expert was ever chosen", "record while the server answers requests");
   return router_of;
 }
 

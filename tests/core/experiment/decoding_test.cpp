@@ -395,13 +395,13 @@ class DecodingTest : public QObject {
     const auto layers = static_cast<int64_t>(plan->executor->states_key().states.size());
     // Prompts of 5, 130, 1 and of 3, 70, 64 cells, with 7 more each: 1 + 3 + 1 and 1 + 2 + 2 pages of 64 rows.
     Latency latency;
-    const PlanFigures f = plan_figures(work, *plan, latency, {0, 1}, 1);
+    const PlanFigures f = plan_figures(work, *plan, latency, {}, {0, 1}, 1);
     QVERIFY(f.states.has_value());
     QCOMPARE(f.states->taken_bytes, 5 * page);
     QCOMPARE(f.states->taken_pages, 5 * layers);
     QCOMPARE(f.states->planned_bytes, 3 * 3 * page);
     ForwardPass forward(s);
-    QVERIFY(!plan_figures(forward, *forward.make_baseline({}), latency, {0, 1}, 1).states);
+    QVERIFY(!plan_figures(forward, *forward.make_baseline({}), latency, {}, {0, 1}, 1).states);
   }
 
   void figures_are_of_the_tokens_that_were_written() {
@@ -417,11 +417,11 @@ class DecodingTest : public QObject {
     QVERIFY(tokens >= 6);
     Latency latency;
     latency.mean = 10;
-    const PlanFigures f = plan_figures(work, *plan, latency, {0, 1}, 1);
+    const PlanFigures f = plan_figures(work, *plan, latency, {}, {0, 1}, 1);
     QVERIFY(f.tokens_per_s && *f.tokens_per_s == f.cells_per_s);
     QCOMPARE(f.cells_per_s, static_cast<double>(tokens) / 2 / 0.01);
     ForwardPass forward(s);
-    QVERIFY(!plan_figures(forward, *forward.make_baseline({}), latency, {0, 1}, 1).tokens_per_s);
+    QVERIFY(!plan_figures(forward, *forward.make_baseline({}), latency, {}, {0, 1}, 1).tokens_per_s);
   }
 
   void a_model_without_a_decoder_is_refused_before_anything_runs() {

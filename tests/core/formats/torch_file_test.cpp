@@ -24,7 +24,10 @@ class TorchFileTest : public QObject {
   Q_OBJECT
  private slots:
   void plain_values_are_read() {
-    const std::string text("\x80\x02}q\0(X\1\0\0\0aK\x07X\1\0\0\0b]q\1(M\x01\x02J\xff\xff\xff\xff\x8a\x02\x00\x80" "G\x3f\xf8\0\0\0\0\0\0N\x88\x89h\1eu.", 62);
+    const std::string text(
+        "\x80\x02}q\0(X\1\0\0\0aK\x07X\1\0\0\0b]q\1(M\x01\x02J\xff\xff\xff\xff\x8a\x02\x00\x80"
+        "G\x3f\xf8\0\0\0\0\0\0N\x88\x89h\1eu.",
+        62);
     const Pickle pickle(std::as_bytes(std::span(text)), "made-up");
     QCOMPARE(pickle.root().find("a")->whole, int64_t{7});
     const auto list = pickle.root().find("b")->items();

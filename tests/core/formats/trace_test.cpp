@@ -4,6 +4,7 @@
 #include <random>
 
 #include "core/formats/safetensors_writer.h"
+#include "tests/contract/server_traces.h"
 #include "tests/contract/traces.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/fuzz/trace_check.h"
@@ -44,13 +45,20 @@ class TraceTest : public QObject {
     if (format == "logical-count") return R"({"logical_count": [[[0, 0, 0], [4, 0, 2]], [[0, 0, 0], [1, 3, 2]]], "rank": 0})";
     if (format == "npy") return npy_of("(4, 2, 2)", "<i4", std::vector<int32_t>{0, 1, 2, 3, 1, 0, 0, 0, -1, -1, 2, 1, 3, 2, 1, 0});
     if (format == "sglang") return Scratch::read(source_folder() + "/tests/reference/sglang/per_token_0.pt");
+    if (format == "routed-experts") return routed_experts();
+    if (format == "vllm-eplb") return vllm_loads();
+    if (format == "trtllm") return trtllm_statistics(scratch_.folder());
+    if (format == "megatron") return megatron_trace();
+    if (format == "imatrix") return imatrix();
     if (format == "native") return native_trace(scratch_);
     qFatal("no sample of %s: write one", qPrintable(format));
   }
-  /// Reads a file that is there; false where it is refused.
-  static bool read(const TraceFormat& format, const std::string& path, fuzz::CheckedSink& sink) {
+  /// Reads a file that is there; false where it is refused. Answers with routed experts do not say the model's shape.
+  bool read(const TraceFormat& format, const std::string& path, fuzz::CheckedSink& sink) const {
+    const TracedModel model =
+        format.id == "routed-experts" ? read_traced_model(scratch_.write("three/config.json", kThreeLayers)) : TracedModel{};
     try {
-      format.read({MappedFile::open(path), {}}, sink, {});
+      format.read({MappedFile::open(path), model}, sink, {});
       return true;
     } catch (const Error& e) {
       const std::string text = e.what();

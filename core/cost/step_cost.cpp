@@ -1,0 +1,40 @@
+#include "core/cost/step_cost.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace stormcell {
+namespace {
+
+/// Seconds of one way: out and in of a port are full duplex, fabric and network run at a time.
+double exchange_s(std::span<const RankWork> ranks, double row_bytes, const CostModel& model) {
+  double slowest = 0;
+  for (const RankWork& r : ranks) {
+    const double fabric = std::max(r.fabric_out, r.fabric_in), network = std::max(r.network_out, r.network_in);
+    if (fabric > 0) slowest = std::max(slowest, fabric * row_bytes / model.fabric_bytes_per_s);
+    if (network > 0) slowest = std::max(slowest, network * row_bytes / model.network_bytes_per_s);
+  }
+  return slowest > 0 ? slowest + model.call_t0_s : 0;
+}
+
+}  // namespace
+
+std::optional<Backend> find_backend(std::string_view word) {
+  const auto found = std::find(std::begin(kBackends), std::end(kBackends), word);
+  return found == std::end(kBackends) ? std::nullopt : std::optional(static_cast<Backend>(found - std::begin(kBackends)));
+}
+
+LayerCost cost_of_layer(std::span<const RankWork> ranks, const CostModel& model) {
+  LayerCost cost;
+  for (const RankWork& r : ranks) {
+    if (r.rows <= 0) continue;
+    const double read_s = r.active * model.branch_bytes / model.memory_bytes_per_s,
+                 product_s = r.rows * model.flops_per_row / model.flops_per_s;
+    cost.compute_s = std::max(cost.compute_s, std::max(read_s, product_s) + model.product_t0_s);
+  }
+  cost.dispatch_s = exchange_s(ranks, model.dispatch_row_bytes, model);
+  cost.combine_s = exchange_s(ranks, model.combine_row_bytes, model);
+  return cost;
+}
+
+}  // namespace stormcell

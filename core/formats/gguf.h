@@ -1,0 +1,38 @@
+// GGUF files, version 2 and 3: what they say of themselves, and where their tensors lie.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell {
+
+struct GgufTensor {
+  std::vector<int64_t> dims;         ///< the first is that of neighbours
+  uint32_t type = 0;                 ///< 0 is f32
+  std::span<const std::byte> bytes;  ///< of f32 tensors alone, unaligned
+};
+
+class GgufFile {
+ public:
+  static constexpr uint32_t kF32 = 0;
+  /// Error(bad_input) that names `path`: damaged, of another version. `bytes` must outlive it.
+  GgufFile(std::span<const std::byte> bytes, const std::string& path);
+  static bool is_one(std::string_view content) { return content.starts_with("GGUF"); }
+
+  /// Texts and whole numbers; of lists the first element where it is a text.
+  const std::map<std::string, std::string, std::less<>>& texts() const { return texts_; }
+  const std::map<std::string, int64_t, std::less<>>& numbers() const { return numbers_; }
+  const std::map<std::string, GgufTensor, std::less<>>& tensors() const { return tensors_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> texts_;
+  std::map<std::string, int64_t, std::less<>> numbers_;
+  std::map<std::string, GgufTensor, std::less<>> tensors_;
+  friend class GgufReader;
+};
+
+}  // namespace stormcell

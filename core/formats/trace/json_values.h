@@ -1,0 +1,33 @@
+// Traces of many JSON values in one file: a value a line, as servers append them, or the elements of one array. One is parsed at a time.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stormcell {
+
+/// visit(value, line), in their order.
+void for_each_json_value(std::string_view text, const std::string& path, const std::function<void(const nlohmann::json&, int64_t)>& visit);
+
+/// Checks what is read of such a value; every complaint names the file and the line.
+class JsonRow {
+ public:
+  JsonRow(const nlohmann::json& value, const std::string& path, int64_t line) : value_(value), path_(path), line_(line) {}
+
+  [[noreturn]] void wrong(const std::string& what) const;
+  int64_t whole(const char* key, int64_t least, int64_t most) const;
+  /// A list of `rows` lists (-1: as many as there are) of equal length, one after the other; `columns` is that length.
+  std::vector<int64_t> matrix(const char* key, int64_t rows, int64_t least, int64_t most, int64_t& columns) const;
+
+ private:
+  int64_t within(const nlohmann::json& v, const std::string& name, int64_t least, int64_t most) const;
+
+  const nlohmann::json& value_;
+  const std::string& path_;
+  int64_t line_;
+};
+
+}  // namespace stormcell

@@ -1,0 +1,68 @@
+#include <nlohmann/json.hpp>
+
+#include "core/planning/place.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const LayoutFigures& f) {
+  const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  return {{"imbalance", f.imbalance},
+          {"cross_pairs", known(f.cross_pairs)},
+          {"ranks_per_token", known(f.ranks_per_token)},
+          {"remote_bytes", f.step ? known(f.step->remote_bytes) : Json()},
+          {"wire_bytes", f.step ? known(f.step->wire_bytes) : Json()},
+          {"objective", known(f.objective_ms)},
+          {"step_ms", f.step ? Json{{"p95", f.step->p95_ms},
+                                    {"dispatch", f.step->dispatch_ms},
+                                    {"compute", f.step->compute_ms},
+                                    {"combine", f.step->combine_ms}}
+                             : Json()}};
+}
+
+Json json_of(const ModelSizes& s) {
+  return {{"hidden", s.hidden},
+          {"ffn", s.ffn > 0 ? Json(s.ffn) : Json()},
+          {"dtype", s.dtype.empty() ? Json() : Json(s.dtype)},
+          {"branch_bytes", s.branch_bytes},
+          {"flops_per_row", s.flops_per_row},
+          {"source", s.source}};
+}
+
+}  // namespace
+
+std::string to_json(const PlaceFigures& f) {
+  Json json = json_of_verb("place");
+  json["session"] = f.session;
+  json["run"] = f.run;
+  json["placement"] = f.placement > 0 ? Json(f.placement) : Json();
+  json["model"] = {{"name", f.model}, {"layers", f.layers}, {"branches", f.branches}};
+  json["cluster"] = {{"name", f.cluster}, {"nodes", f.nodes}, {"ranks", f.ranks}};
+  json["solver"] = f.solver;
+  json["phase"] = f.phase.empty() ? Json() : Json(f.phase);
+  json["slots"] = f.slot_count;
+  json["fit_fraction"] = f.fit_fraction;
+  json["unit"] = f.unit;
+  json["steps"] = {{"fit", f.steps_fit}, {"held_out", f.steps_held_out}};
+  json["residence"] = f.backend.empty() ? Json() : Json("home");
+  json["backend"] = f.backend.empty() ? Json() : Json(f.backend);
+  json["costed_steps"] = f.backend.empty() ? Json() : Json{{"kind", f.step_kind}, {"fit", f.costed_fit}, {"held_out", f.costed_held_out}};
+  json["sizes"] = f.sizes ? json_of(*f.sizes) : Json();
+  json["seconds"] = f.seconds;
+  json["layouts"] = Json::array();
+  for (const LayoutLine& line : f.layouts)
+    json["layouts"].push_back(
+        {{"name", line.name}, {"fit", json_of(line.fit)}, {"held_out", line.held_out ? json_of(*line.held_out) : Json()}});
+  json["moved_slots"] = f.moved_slots;
+  json["slot_bytes"] = f.slot_bytes ? Json(*f.slot_bytes) : Json();
+  json["bound"] = nullptr;
+  json["advice"] = f.advice;
+  json["lacks"] = f.lacks;
+  json["warnings"] = f.warnings;
+  return json_text(json);
+}
+
+}  // namespace stormcell

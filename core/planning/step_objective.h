@@ -1,0 +1,46 @@
+// What placements are judged by: the cost of steps, on the same steps for all of them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/cost/cluster.h"
+#include "core/cost/step_cost.h"
+#include "core/placement/placement.h"
+#include "core/placement/step_work.h"
+#include "core/planning/step_figures.h"
+#include "core/planning/step_loads.h"
+
+namespace stormcell {
+
+/// A row's bytes: a token's hidden state in 16 bits, there and back.
+CostModel cost_model_of(const Cluster& cluster, const ModelSizes& sizes);
+
+class StepObjective {
+ public:
+  /// Cluster and routes must outlive it. Steps of single choices. Error(bad_input): a backend that is none.
+  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes);
+  /// Steps of counts, `k` choices of a token, 0: not known.
+  StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitLoads& loads, int64_t k);
+
+  /// Empty: there is no such part. Deterministic: each placement is judged on the same steps.
+  std::optional<StepFigures> judge(const Placement& placement, bool held_out, const Progress& progress) const;
+  Backend backend() const { return backend_; }
+  /// "recorded" or "drawn".
+  const char* steps() const { return options_.tokens_per_step > 0 ? "drawn" : "recorded"; }
+  int64_t count(bool held_out) const;
+
+ private:
+  const StepOptions options_;
+  const Cluster& cluster_;
+  const CostModel model_;
+  const SplitRoutes* routes_ = nullptr;
+  Backend backend_;
+  double k_ = 1;
+  bool k_known_ = true;
+  std::vector<std::vector<size_t>> tokens_[2];  // fitted, held out
+  std::vector<LayerLoads> loads_[2];
+};
+
+}  // namespace stormcell

@@ -1,0 +1,118 @@
+// What other servers and trainers leave: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes, llama.cpp's matrix.
+#include "tests/contract/imports.h"
+#include "tests/contract/server_traces.h"
+
+namespace stormcell::testing {
+
+class ContractImportServersTest : public QObject, private Imports {
+  Q_OBJECT
+  std::string session_of(const char* name) const { return scratch_.path(std::string(name) + ".storm"); }
+  Json imported_as(const char* format, const std::string& trace, const Arguments& more = {}) {
+    const Json import = imported(trace, session_of(format), more);
+    if (import["format"] != format) QTest::qFail(import.dump().c_str(), __FILE__, __LINE__);
+    const Ended checked = run_program({"inspect", session_of(format), "--check"});
+    if (checked.exit != 0) QTest::qFail(checked.err.c_str(), __FILE__, __LINE__);
+    return import;
+  }
+  void verify_loads(const char* format, const std::vector<std::vector<int64_t>>& loads) {
+    const Json analysis = analyzed(session_of(format));
+    QCOMPARE(analysis["routers"].size(), loads.size());
+    for (size_t r = 0; r < loads.size(); ++r) QVERIFY2(loads_of(analysis, r) == loads[r], analysis["routers"][r].dump().c_str());
+  }
+
+ private slots:
+  void answers_with_routed_experts_are_requests() {
+    const std::string trace = scratch_.write("answers.jsonl", routed_experts()), config = scratch_.write("three/config.json", kThreeLayers);
+    const Json import = imported_as("routed-experts", trace, {"--model-config", config});
+    QCOMPARE(import["model"]["layers"].get<int>(), 2);
+    QCOMPARE(import["rows_skipped"].get<int64_t>(), int64_t{5 * 2});
+    verify_loads("routed-experts", {{2, 2, 3, 3}, {3, 3, 0, 4}});
+    const SessionReader reader(session_of("routed-experts"));
+    QCOMPARE(reader.sequences(1), int64_t{2});
+    QVERIFY((reader.phases(1) == std::vector<Phase>{Phase::prefill, Phase::decode}));
+    QCOMPARE(reader.spaces(1, 1)[0].cells.step, 3);  // the first decoded token stands behind the prompt
+    const std::string none = scratch_.path("none.storm");
+    VERIFY_REFUSED((Arguments{"import", trace, "-o", none}), trace, "does not say how many layers");
+    const auto refused = [&](const std::string& content, const std::string& words) {
+      const std::string wrong = scratch_.write("wrong.jsonl", content);
+      VERIFY_REFUSED((Arguments{"import", wrong, "-o", none, "--model-config", config}), wrong, words);
+    };
+    refused(R"({"meta_info": {"routed_experts": "AAAA"}})", "is no base64 of int32");
+    refused(answer({1, 2, 3}), "no whole number of tokens");
+    refused(answer({0, 0, 0, 0, 4, 1}), "names expert 4");
+    QVERIFY(!std::filesystem::exists(none));
+  }
+
+  void steps_of_vllm_follow_their_own_map() {
+    const std::string text = vllm_loads();
+    imported_as("vllm-eplb", scratch_.write("eplb.jsonl", text));
+    verify_loads("vllm-eplb", {{5 + 7, 2 + 2, 3 + 1}, {0 + 1, 10 + 0, 0 + 9}});
+    const SessionReader reader(session_of("vllm-eplb"));
+    QCOMPARE(reader.batches(1)[1].server_step, int64_t{8});
+    const auto changed = [&](const std::string& from, const std::string& to) {
+      std::string other = text;
+      return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
+    };
+    verify_refused(changed("\"step\":8", "\"step\":3"), "line 3: step 3 after step 7");
+    verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of unlike lengths");
+    verify_refused(changed("[2,1,0,1]", "[2,1,0,70000]"), "line 2: p2l_map is 70000");
+    verify_refused(changed("[0,5,0,5]", "[0,-5,0,5]"), "line 2: expert_load is -5");
+    verify_refused(changed("\"version\":1,\"step\":7", "\"version\":2,\"step\":7"), "version 2 is not known");
+  }
+
+  void ranks_of_tensorrt_llm_are_added_up() {
+    const std::string folder = scratch_.path("statistics");
+    std::filesystem::create_directory(folder);
+    scratch_.write("statistics/meta_info.json", trtllm_statistics(folder));
+    const Json import = imported_as("trtllm", folder);
+    QCOMPARE(import["model"]["k"].get<int>(), 2);
+    verify_loads("trtllm", {{3 + 8, 4, 6 + 4}, {0 + 1, 1 + 2, 12 + 3}});
+    QCOMPARE(analyzed(session_of("trtllm"))["routers"][0]["layer"].get<int>(), 3);
+    QCOMPARE(SessionReader(session_of("trtllm")).batches(1)[1].server_step, int64_t{101});
+    // A folder that has not changed adds nothing; one whose rank has, does.
+    QCOMPARE(imported(folder, session_of("trtllm"))["runs"].size(), size_t{0});
+    std::filesystem::remove(folder + "/rank1.safetensors");
+    QCOMPARE(imported(folder, session_of("trtllm"))["runs"].size(), size_t{1});
+    std::filesystem::remove(folder + "/rank0.safetensors");
+    verify_refused(folder + "/meta_info.json", "has no rank0.safetensors beside it");
+  }
+
+  void micro_batches_of_megatron_are_batches_of_a_step() {
+    const std::string text = megatron_trace();
+    const Json import = imported_as("megatron", scratch_.write("router_trace_rank1.jsonl", text));
+    QCOMPARE(import["rows_read"].get<int64_t>(), int64_t{24});
+    verify_loads("megatron", {{3, 3, 3, 3}, {4, 3, 2, 3}});
+    const auto batches = SessionReader(session_of("megatron")).batches(1);
+    QCOMPARE(batches.size(), size_t{3});
+    QVERIFY(batches[1].server_step == 0 && batches[2].server_step == 1 && batches[2].rank == 1);
+    const auto changed = [&](const std::string& from, const std::string& to) {
+      std::string other = text;
+      return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
+    };
+    verify_refused(changed("[[0,1],[2,3]]", "[[0,1],[2]]"), "line 1: top_indices has rows of unlike lengths");
+    verify_refused(changed("\"rank\":1", "\"rank\":2"), "line 2: is of rank 1, the first line of rank 2");
+    verify_refused(changed("\"num_tokens\":2", "\"num_tokens\":3"), "line 1: top_indices is no list of 3 lists");
+  }
+
+  void an_importance_matrix_is_one_step() {
+    const std::string file = imatrix();
+    const Json import = imported_as("imatrix", scratch_.write("imatrix.gguf", file));
+    QCOMPARE(import["model"]["k"].get<int>(), 2);
+    QVERIFY(std::find(import["lacks"].begin(), import["lacks"].end(), Json("steps")) != import["lacks"].end());
+    verify_loads("imatrix", {{8, 5, 3}, {2, 6, 8}});
+    std::string other = file;
+    const float negative = -1;
+    std::memcpy(other.data() + other.size() - 32, &negative, sizeof negative);
+    verify_refused(scratch_.write("negative.gguf", other), "is out of range");
+    other = file;
+    other[other.size() - 32 + 2] = 'B';
+    verify_refused(scratch_.write("unlike.gguf", other), "its stacks of weights counted unlike tokens");
+    verify_refused(scratch_.write("cut.gguf", file.substr(0, file.size() - 40)), "lies beyond the file");
+  }
+};
+
+STORMCELL_TEST(ContractImportServersTest)
+
+}  // namespace stormcell::testing
+
+#include "import_servers_test.moc"

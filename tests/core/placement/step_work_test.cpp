@@ -1,0 +1,186 @@
+// The cost of a step against sums by hand and an independent count, token by token.
+#include "core/placement/step_work.h"
+
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "core/placement/eplb.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3;
+
+const CostModel kModel{.memory_bytes_per_s = 100,
+                       .flops_per_s = 1000,
+                       .fabric_bytes_per_s = 10,
+                       .network_bytes_per_s = 2,
+                       .product_t0_s = 0,
+                       .call_t0_s = 0,
+                       .branch_bytes = 50,
+                       .flops_per_row = 1,
+                       .dispatch_row_bytes = 1,
+                       .combine_row_bytes = 2};
+
+bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1., std::abs(a), std::abs(b)}); }
+
+/// Tokens of distinct choices; `homes`: each lives on a rank.
+TokenRoutes drawn(int32_t layers, size_t tokens, bool homes, uint32_t seed) {
+  std::mt19937 random(seed);
+  TokenRoutes routes;
+  routes.layers = layers, routes.branches = kBranches, routes.k = kK;
+  routes.branch_bytes.assign(static_cast<size_t>(layers), 1);
+  for (size_t t = 0; t < tokens; ++t) {
+    routes.tokens.push_back({static_cast<int64_t>(t), 0, 0, Phase::decode, homes ? static_cast<int32_t>(random() % kRanks) : -1});
+    for (int32_t l = 0; l < layers; ++l) {
+      std::set<int32_t> chosen;
+      while (chosen.size() < kK) chosen.insert(static_cast<int32_t>(random() % kBranches));
+      routes.choice.insert(routes.choice.end(), chosen.begin(), chosen.end());
+    }
+  }
+  return routes;
+}
+
+std::vector<size_t> all_of(const TokenRoutes& routes) {
+  std::vector<size_t> all(routes.size());
+  for (size_t t = 0; t < all.size(); ++t) all[t] = t;
+  return all;
+}
+
+/// What the ranks send where each token lives, counted one by one, without replicas.
+StepCost counted(const TokenRoutes& routes, const Placement& p, Backend backend) {
+  StepCost step;
+  const int32_t held = p.slots_of_rank(), each = kRanks / kNodes;
+  for (int32_t l = 0; l < routes.layers; ++l) {
+    std::vector<int32_t> rank(kBranches);
+    for (int32_t s = 0; s < p.slot_count(); ++s)
+      rank[static_cast<size_t>(p.layers[static_cast<size_t>(l)][static_cast<size_t>(s)])] = s / held;
+    for (size_t t = 0; t < routes.size(); ++t) {
+      const int32_t home = routes.tokens[t].rank;
+      std::multiset<int32_t> copies;
+      for (const int32_t c : routes.at(t, l)) copies.insert(rank[static_cast<size_t>(c)]);
+      const std::set<int32_t> ranks(copies.begin(), copies.end());
+      std::set<int32_t> nodes;
+      for (const int32_t r : ranks) nodes.insert(r / each);
+      const auto send = [&](int32_t to) { (to / each == home / each ? step.fabric_rows : step.network_rows) += to != home; };
+      if (backend == Backend::per_expert)
+        for (const int32_t r : copies) send(r);
+      if (backend == Backend::per_rank)
+        for (const int32_t r : ranks) send(r);
+      if (backend == Backend::gather)
+        for (int32_t r = 0; r < kRanks; ++r) send(r);
+      if (backend == Backend::per_node) {
+        for (const int32_t n : nodes) step.network_rows += n != home / each;
+        for (const int32_t r : ranks) step.fabric_rows += r % each != home % each;
+      }
+    }
+  }
+  return step;
+}
+
+}  // namespace
+
+class StepWorkTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_layer_by_hand() {
+    // Rank 0 holds branches 0 and 1, rank 1 branches 2 and 3. One token lives on rank 0 and chose 1 and 2, one on rank 1 and chose 2 and 3.
+    TokenRoutes routes;
+    routes.layers = 1, routes.branches = 4, routes.k = 2;
+    routes.tokens = {{0, 0, 0, Phase::decode, 0}, {1, 0, 0, Phase::decode, 1}};
+    routes.choice = {1, 2, 2, 3};
+    const Placement p = contiguous_placement(1, 4, 4, 2);
+    StepWork work(p, 1, Backend::per_rank, kModel);
+    const StepCost step = work.of_tokens(routes, all_of(routes));
+    // Rank 1 reads two experts, 100 bytes, and computes 2 x 64 rows; one row goes from rank 0 to rank 1.
+    QVERIFY(near(step.cost.compute_s, 1.) && near(step.cost.dispatch_s, 0.1) && near(step.cost.combine_s, 0.2));
+    QVERIFY(near(step.delivered_rows, 1) && near(step.fabric_rows, 1) && near(step.network_rows, 0) && near(step.visits, 2));
+  }
+
+  void what_is_sent_is_what_is_counted_data() {
+    QTest::addColumn<int>("backend");
+    for (size_t b = 0; b < std::size(kBackends); ++b) QTest::newRow(std::string(kBackends[b]).c_str()) << static_cast<int>(b);
+  }
+  void what_is_sent_is_what_is_counted() {
+    QFETCH(int, backend);
+    const auto b = static_cast<Backend>(backend);
+    const TokenRoutes routes = drawn(3, 200, true, 5);
+    const Placement p = contiguous_placement(3, kBranches, kBranches, kRanks);
+    StepWork work(p, kNodes, b, kModel);
+    const StepCost step = work.of_tokens(routes, all_of(routes)), expected = counted(routes, p, b);
+    QVERIFY2(
+        near(step.fabric_rows, expected.fabric_rows) && near(step.network_rows, expected.network_rows),
+        (std::to_string(step.fabric_rows) + " " + std::to_string(expected.fabric_rows) + " " + std::to_string(step.network_rows)).c_str());
+    // Where homes are not known, what is sent is the mean over all of them.
+    TokenRoutes anywhere = routes;
+    for (auto& t : anywhere.tokens) t.rank = -1;
+    const StepCost mean = work.of_tokens(anywhere, all_of(anywhere));
+    StepCost sum;
+    for (int32_t home = 0; home < kRanks; ++home) {
+      for (auto& t : anywhere.tokens) t.rank = home;
+      const StepCost one = counted(anywhere, p, b);
+      sum.fabric_rows += one.fabric_rows / kRanks, sum.network_rows += one.network_rows / kRanks;
+    }
+    QVERIFY(near(mean.fabric_rows, sum.fabric_rows) && near(mean.network_rows, sum.network_rows));
+  }
+
+  void copies_per_expert_do_not_depend_on_the_placement() {
+    const TokenRoutes routes = drawn(2, 300, false, 9);
+    const double expected = 2 * 300 * kK * (1 - 1. / kRanks);
+    std::mt19937 random(3);
+    Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
+    for (int i = 0; i < 5; ++i) {
+      for (LayerSlots& layer : p.layers) std::shuffle(layer.begin(), layer.end(), random);
+      StepWork work(p, kNodes, Backend::per_expert, kModel);
+      const StepCost step = work.of_tokens(routes, all_of(routes));
+      QVERIFY(near(step.delivered_rows, expected) && near(step.fabric_rows + step.network_rows, expected));
+    }
+  }
+
+  void counts_say_what_choices_say_where_they_can() {
+    const TokenRoutes routes = drawn(2, 100, false, 4);
+    std::vector<std::vector<double>> loads(2, std::vector<double>(kBranches));
+    for (size_t t = 0; t < routes.size(); ++t)
+      for (int32_t l = 0; l < 2; ++l)
+        for (const int32_t c : routes.at(t, l)) ++loads[static_cast<size_t>(l)][static_cast<size_t>(c)];
+    const Placement p = eplb_placement({{loads[0].begin(), loads[0].end()}, {loads[1].begin(), loads[1].end()}}, {18, 1, 1, kRanks});
+    for (const Backend b : {Backend::per_expert, Backend::gather}) {
+      StepWork work(p, kNodes, b, kModel);
+      const StepCost x = work.of_tokens(routes, all_of(routes)), y = work.of_loads(loads, kK);
+      QVERIFY(near(x.seconds(), y.seconds()) && near(x.delivered_rows, y.delivered_rows) && near(x.network_rows, y.network_rows));
+    }
+  }
+
+  void a_replica_halves_what_a_rank_computes() {
+    TokenRoutes routes;
+    routes.layers = 1, routes.branches = 2, routes.k = 1;
+    for (int t = 0; t < 256; ++t) routes.tokens.push_back({t, 0, 0, Phase::decode, -1}), routes.choice.push_back(0);
+    const Placement one{2, 2, {{0, 1}}}, two{2, 2, {{0, 1, 0, 1}}};
+    CostModel slow = kModel;
+    slow.memory_bytes_per_s = 1e12;
+    QVERIFY(near(StepWork(one, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 256 / 1000.));
+    QVERIFY(near(StepWork(two, 1, Backend::per_rank, slow).of_tokens(routes, all_of(routes)).cost.compute_s, 128 / 1000.));
+  }
+
+  void cost_falls_with_every_rate() {
+    const TokenRoutes routes = drawn(2, 64, true, 8);
+    const Placement p = contiguous_placement(2, kBranches, kBranches, kRanks);
+    for (const Backend b : {Backend::per_expert, Backend::per_rank, Backend::per_node, Backend::gather}) {
+      const double before = StepWork(p, kNodes, b, kModel).of_tokens(routes, all_of(routes)).seconds();
+      for (double CostModel::*rate :
+           {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s, &CostModel::fabric_bytes_per_s, &CostModel::network_bytes_per_s}) {
+        CostModel faster = kModel;
+        faster.*rate *= 2;
+        QVERIFY(StepWork(p, kNodes, b, faster).of_tokens(routes, all_of(routes)).seconds() <= before);
+      }
+    }
+  }
+};
+
+STORMCELL_TEST(StepWorkTest)
+
+}  // namespace stormcell::testing
+
+#include "step_work_test.moc"

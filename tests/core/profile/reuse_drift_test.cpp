@@ -1,0 +1,88 @@
+// How soon experts come again, and whether a recording drifts: by hand, against a slow count, against chance.
+#include "core/profile/drift.h"
+#include "core/profile/reuse.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "core/base/balance.h"
+#include "tests/testing/testing.h"
+
+namespace stormcell::testing {
+namespace {
+
+TokenRoutes decoded(const std::vector<int32_t>& experts, int32_t branches) {
+  TokenRoutes routes;
+  routes.layers = 1, routes.branches = branches, routes.k = 1, routes.branch_bytes = {10};
+  for (size_t t = 0; t < experts.size(); ++t) {
+    routes.tokens.push_back({0, static_cast<int64_t>(t), static_cast<int32_t>(t), Phase::decode});
+    routes.choice.push_back(experts[t]);
+  }
+  return routes;
+}
+
+std::optional<Drift> drift(const TokenRoutes& routes) { return drift_of(blocks_of(routes), std::vector<int32_t>{routes.branches}); }
+
+}  // namespace
+
+class ReuseDriftTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void distances_by_hand() {
+    const ReuseDistance r = reuse_distance(decoded({0, 1, 2, 1, 0, 0}, 3));
+    QCOMPARE(r.lookups, int64_t{6});
+    QCOMPARE(r.first_uses, int64_t{3});
+    QVERIFY(r.p50 == 1 && r.p99 == 1);  // 1 after 2: 1; 0 after 1 and 2: 2; 0 at once: 0
+    QVERIFY(!reuse_distance(decoded({0, 1, 2}, 3)).p50);
+  }
+
+  void distances_are_those_of_a_slow_count() {
+    std::mt19937 random(6);
+    for (int round = 0; round < 20; ++round) {
+      std::vector<int32_t> experts(150);
+      for (int32_t& e : experts) e = static_cast<int32_t>(random() % 12);
+      std::vector<int64_t> slow;
+      for (size_t i = 0; i < experts.size(); ++i)
+        for (size_t j = i; j-- > 0;)
+          if (experts[j] == experts[i]) {
+            slow.push_back(static_cast<int64_t>(
+                std::set<int32_t>(experts.begin() + static_cast<std::ptrdiff_t>(j) + 1, experts.begin() + static_cast<std::ptrdiff_t>(i))
+                    .size()));
+            break;
+          }
+      std::sort(slow.begin(), slow.end());
+      const ReuseDistance r = reuse_distance(decoded(experts, 12));
+      QCOMPARE(*r.p50, slow[(slow.size() - 1) / 2]);
+      QCOMPARE(*r.p90, slow[static_cast<size_t>(.9 * static_cast<double>(slow.size() - 1))]);
+    }
+  }
+
+  void steady_routing_does_not_drift_and_a_change_does() {
+    std::mt19937 random(2);
+    std::vector<int32_t> steady(640), changed(640);
+    for (size_t t = 0; t < steady.size(); ++t) {
+      steady[t] = static_cast<int32_t>(std::min(random() % 8, random() % 8));
+      changed[t] = static_cast<int32_t>(t < 320 ? std::min(random() % 8, random() % 8) : std::max(random() % 8, random() % 8));
+    }
+    const auto same = drift(decoded(steady, 8)), other = drift(decoded(changed, 8));
+    QCOMPARE(same->blocks, int64_t{80});
+    QVERIFY2(same->p_value > .05 && same->distance < 2 * same->expected, std::to_string(same->p_value).c_str());
+    QVERIFY(other->p_value <= .005 && other->distance > 3 * other->expected);
+    QVERIFY(!drift(decoded({0, 1, 2, 3, 0, 1}, 4)));  // one block
+  }
+
+  void hot_and_cold_sets_by_hand() {
+    const std::vector<int64_t> loads = {5, 0, 40, 5, 40, 10};
+    QVERIFY((hot_set(loads, .5) == std::vector<int32_t>{2, 4}));
+    QVERIFY((hot_set(loads, .9) == std::vector<int32_t>{2, 4, 5}));
+    QVERIFY((cold_set(loads, .1) == std::vector<int32_t>{1}));
+    QVERIFY(hot_set(std::vector<int64_t>(4), .5).empty() && cold_set(std::vector<int64_t>(4), .1).empty());
+  }
+};
+
+STORMCELL_TEST(ReuseDriftTest)
+
+}  // namespace stormcell::testing
+
+#include "reuse_drift_test.moc"
