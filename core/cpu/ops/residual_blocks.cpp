@@ -14,9 +14,10 @@ class ResidualBlocks : public Kernel {
     shape_.in_channels = shape_.out_channels = x.content[2].constant();
     shape_.kernel_height = shape_.kernel_width = w.content[1].constant();
     shape_.pad_height = shape_.pad_width = shape_.kernel_width / 2;
-    for (size_t i = 1; i < m.node().inputs.size(); i += 2) {
-      convolutions_.push_back({m.branch_weight(i, kPlanarConvolution, DType::f32), m.f32_weight(i + 1)});
-    }
+    // No parts: a step of several parts computes a branch as soon as one of them is there, and a chain needs them all. Under a budget
+    // they stay.
+    for (size_t i = 1; i < m.node().inputs.size(); i += 2)
+      convolutions_.push_back({m.weight(i, kPlanarConvolution, DType::f32), m.f32_weight(i + 1)});
     of_chain_ = static_cast<int64_t>(residual_blocks_scratch_bytes(shape_, m.threads));
   }
   int64_t scratch_bytes() const override {
