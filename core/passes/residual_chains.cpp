@@ -55,11 +55,8 @@ class ChainFolding {
     block_at(rewriter_.graph(), place).nodes = std::move(nodes);
   }
 
-  /// Nothing is said of the value that the nodes around it would have to keep to.
-  bool is_plain(ValueId value) const {
-    const Value& v = graph().value(value);
-    return v.annotations.empty() && stored_format(v) == v.type.dtype;
-  }
+  /// Nothing is said of the value, neither how it lies nor anything else that the nodes around it would have to keep to.
+  bool is_plain(ValueId value) const { return graph().value(value).annotations.empty(); }
 
   /// The convolution of so many channels to as many that keeps the extents, with these extras and this activation and nothing else.
   bool is_part(const Node& node, std::string_view extras, std::string_view activation) const {
