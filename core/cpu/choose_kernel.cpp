@@ -9,7 +9,8 @@
 
 namespace stormcell::cpu {
 
-// One file in ops/ each, named as the operator. Gather, linear and conv2d have two kernels; the three of an exchange are one file.
+// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an exchange are one
+// file.
 std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&), make_linear_plain(const Making&),
     make_grouped_linear(const Making&), make_conv2d(const Making&), make_rms_norm(const Making&), make_activation(const Making&),
     make_add(const Making&), make_multiply(const Making&), make_scale(const Making&), make_attention(const Making&),
@@ -21,7 +22,8 @@ std::unique_ptr<Kernel> make_embedding(const Making&), make_linear(const Making&
     make_state_write(const Making&), make_state_put(const Making&), make_choice_weight(const Making&), make_resize(const Making&),
     make_unfold(const Making&), make_fold(const Making&), make_pixel_shuffle(const Making&), make_concat(const Making&),
     make_conv2d_direct(const Making&), make_standardize(const Making&), make_squared_distance(const Making&),
-    make_exchange_decision(const Making&), make_exchange_rows(const Making&), make_exchange_back(const Making&);
+    make_conv2d_planar(const Making&), make_residual_blocks(const Making&), make_exchange_decision(const Making&),
+    make_exchange_rows(const Making&), make_exchange_back(const Making&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -29,6 +31,7 @@ constexpr std::array kKernels = {
     KernelRow{"linear", "linear.panels", make_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
     KernelRow{"linear", "linear.plain", make_linear_plain},
     KernelRow{"grouped_linear", "grouped_linear.panels", make_grouped_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
+    KernelRow{"conv2d", "conv2d.planar", make_conv2d_planar},
     KernelRow{"conv2d", "conv2d.direct", make_conv2d_direct},
     KernelRow{"conv2d", "conv2d.panels", make_conv2d},
     KernelRow{"rms_norm", "rms_norm", make_rms_norm, {.bf16_out = true}},
@@ -59,6 +62,7 @@ constexpr std::array kKernels = {
     KernelRow{"concat", "concat", make_concat},
     KernelRow{"standardize", "standardize", make_standardize},
     KernelRow{"squared_distance", "squared_distance", make_squared_distance},
+    KernelRow{"residual_blocks", "residual_blocks", make_residual_blocks},
     KernelRow{"extent", "extent", make_extent},
     KernelRow{"add_constant", "add_constant", make_add_constant},
     KernelRow{"end_sequences", "end_sequences", make_end_sequences},

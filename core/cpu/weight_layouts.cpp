@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/packed_weight.h"
+#include "core/cpu/kernels/planar_conv2d.h"
 
 namespace stormcell::cpu {
 namespace {
@@ -88,6 +89,12 @@ int64_t direct_convolution_bytes(const WeightKey&, const WeightInfo& info) {
 void write_direct_convolution(Writing& w) {
   pack_direct_conv2d(direct_shape(w.info), w.from.get(), w.info.dtype, reinterpret_cast<float*>(w.to));
 }
+int64_t planar_convolution_bytes(const WeightKey&, const WeightInfo& info) {
+  return static_cast<int64_t>(planar_conv2d_bytes(direct_shape(info)));
+}
+void write_planar_convolution(Writing& w) {
+  pack_planar_conv2d(direct_shape(w.info), w.from.get(), w.info.dtype, reinterpret_cast<float*>(w.to));
+}
 
 struct WeightLayout {
   std::string_view name;  ///< of the layout up to a '/', behind which its parameter stands
@@ -101,6 +108,7 @@ constexpr std::array kLayouts = {
     WeightLayout{kPanels, panels_bytes, write_panels},
     WeightLayout{kConvPanels, conv_panels_bytes, write_conv_panels},
     WeightLayout{kDirectConvolution, direct_convolution_bytes, write_direct_convolution},
+    WeightLayout{kPlanarConvolution, planar_convolution_bytes, write_planar_convolution},
 };
 
 const WeightLayout& layout_of(const WeightKey& key) {

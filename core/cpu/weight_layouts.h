@@ -11,6 +11,8 @@ namespace stormcell::cpu {
 inline constexpr const char *kPlain = "plain", *kPlainF32 = "plain_f32", *kPanels = "panels";
 /// In panels as wide as the output channels ask for, for a convolution that gathers nothing; always f32.
 inline constexpr const char* kDirectConvolution = "direct_convolution";
+/// In groups of few output channels, for a convolution in planes; always f32.
+inline constexpr const char* kPlanarConvolution = "planar_convolution";
 /// In panels for a convolution in so many groups.
 std::string conv_panels(int64_t groups);
 

@@ -11,6 +11,7 @@
 #include "core/data/picture_form.h"
 #include "core/data/sequence_source.h"
 #include "core/formats/file_text.h"
+#include "core/formats/netpbm.h"
 #include "core/formats/npy.h"
 #include "core/formats/safetensors.h"
 
@@ -39,11 +40,21 @@ PictureFile open_npy_picture(const std::string& path) {
           }};
 }
 
+PictureFile open_netpbm_picture(const std::string& path) {
+  const NetpbmPicture picture = open_netpbm(path);
+  const PictureSize size{picture.height, picture.width};
+  return {size, picture.channels, [picture] { return pixels_of(DType::u8, picture.bytes); },
+          [picture, size](const std::string& where, const std::string& place) {
+            return outline_of(where, place, size, DType::u8, picture.bytes);
+          }};
+}
+
 struct PictureFormat {
   std::string_view extension;
   PictureFile (*open)(const std::string& path);
 };
-constexpr std::array kFormats{PictureFormat{".npy", open_npy_picture}};
+constexpr std::array kFormats{PictureFormat{".npy", open_npy_picture}, PictureFormat{".ppm", open_netpbm_picture},
+                              PictureFormat{".pgm", open_netpbm_picture}};
 
 const PictureFormat* format_of(const fs::path& file) {
   const std::string extension = file.extension().string();

@@ -88,6 +88,8 @@ struct Operator {
   bool keeps_rows = false;
   /// Output 0 may lie where input 0 lies: the operator reads each row before it writes over it.
   bool in_place = false;
+  /// The operator that does a chain of residual blocks, of two of this one each, as one step; empty: there is none.
+  std::string_view chains_as = {};
 };
 
 /// Types of a node's outputs. Attributes and extras are held against what the operator declares, then its shape rule is asked.

@@ -8,16 +8,16 @@ namespace stormcell {
 extern const Operator kEmbedding, kLinear, kGroupedLinear, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions,
     kRoute, kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kExtent, kAddConstant, kEndSequences, kAllSet, kBranchesEmpty,
     kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand, kChoiceWeight, kResize, kUnfold, kFold, kPixelShuffle, kConcat,
-    kStandardize, kSquaredDistance, kGuard, kRepeat, kExchangeDecision, kExchangeRows, kExchangeBack;
+    kStandardize, kSquaredDistance, kResidualBlocks, kGuard, kRepeat, kExchangeDecision, kExchangeRows, kExchangeBack;
 
 namespace {
 constexpr std::array kOperators = {
-    &kEmbedding,   &kLinear,           &kGroupedLinear,   &kConv2d,        &kRmsNorm,   &kActivation, &kAdd,       &kMultiply,
-    &kScale,       &kAttention,        &kRotary,          &kPositions,     &kPool,      &kReduce,     &kBroadcast, &kArgmax,
-    &kRoute,       &kScatter,          &kGather,          &kChoiceWeight,  &kResize,    &kUnfold,     &kFold,      &kPixelShuffle,
-    &kConcat,      &kStandardize,      &kSquaredDistance, &kCompact,       &kMembers,   &kPack,       &kExpand,    &kExtent,
-    &kAddConstant, &kEndSequences,     &kAllSet,          &kBranchesEmpty, &kStateFill, &kStateWrite, &kStatePut,  &kGuard,
-    &kRepeat,      &kExchangeDecision, &kExchangeRows,    &kExchangeBack,
+    &kEmbedding, &kLinear,      &kGroupedLinear,    &kConv2d,         &kRmsNorm,       &kActivation, &kAdd,        &kMultiply,
+    &kScale,     &kAttention,   &kRotary,           &kPositions,      &kPool,          &kReduce,     &kBroadcast,  &kArgmax,
+    &kRoute,     &kScatter,     &kGather,           &kChoiceWeight,   &kResize,        &kUnfold,     &kFold,       &kPixelShuffle,
+    &kConcat,    &kStandardize, &kSquaredDistance,  &kResidualBlocks, &kCompact,       &kMembers,    &kPack,       &kExpand,
+    &kExtent,    &kAddConstant, &kEndSequences,     &kAllSet,         &kBranchesEmpty, &kStateFill,  &kStateWrite, &kStatePut,
+    &kGuard,     &kRepeat,      &kExchangeDecision, &kExchangeRows,   &kExchangeBack,
 };
 }  // namespace
 

@@ -6,7 +6,8 @@ namespace stormcell {
 
 PatchGrid grid_of_unfold(const Graph& graph, const Node& node) {
   const TensorType& x = input_type(graph, node, 0);
-  return {x.content[0].constant(), x.content[1].constant(), node.attributes.integer("height"), node.attributes.integer("width"),
+  return {x.content[0].constant(),           x.content[1].constant(),
+          node.attributes.integer("height"), node.attributes.integer("width"),
           node.attributes.integer("stride"), word_of(node, "border") == "cut" ? PatchBorder::cut : PatchBorder::shift};
 }
 

@@ -1,5 +1,6 @@
 // What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual; a residual after a
-// gather becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist.
+// gather becomes part of the gather. The fused node stands where the last of its parts stood, so that all its inputs exist. Then residual
+// blocks of convolutions that follow one another become one step, which keeps a map in cache through all of them (residual_chains.h).
 //
 // Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a residual behind a
 // factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a product and the sum after it.
@@ -14,6 +15,7 @@
 #include "core/graph/rewrite.h"
 #include "core/graph/roles.h"
 #include "core/passes/reasons.h"
+#include "core/passes/residual_chains.h"
 
 namespace stormcell {
 namespace {
@@ -230,6 +232,8 @@ PassResult vertical_fusion(const PassInput& input) {
   PassResult result;
   result.applied = fusion.counts.all() > 0;
   result.graph = result.applied ? fusion.finish() : input.graph;
+  const ResidualChains chains = input.is_on(kFoldChains) ? fold_residual_chains(result.graph) : ResidualChains{};
+  result.applied = result.applied || chains.blocks > 0;
   const std::string apart =
       fusion.kept_apart.empty() ? std::string() : "; not folded, because of their annotations: " + listed_names(fusion.kept_apart);
   if (!result.applied) {
@@ -251,6 +255,11 @@ PassResult vertical_fusion(const PassInput& input) {
   add(c.residuals, "residual", "residuals");
   if (!parts.empty()) parts += " folded into products";
   if (c.joined > 0) add_to_list(parts, counted(static_cast<int64_t>(c.joined), "residual") + " folded into gathers", "; ");
+  if (chains.blocks > 0)
+    add_to_list(
+        parts,
+        counted(static_cast<int64_t>(chains.blocks), "residual block") + " in " + counted(static_cast<int64_t>(chains.chains), "chain"),
+        "; ");
   result.reason = parts + (has_guards(input.graph) ? " (fallbacks included)" : "") + apart;
   return result;
 }

@@ -11,7 +11,8 @@ inline constexpr PassOption kFoldScales = {"scales", "scales into the product be
 inline constexpr PassOption kFoldActivations = {"activations", "activations into the product or convolution before them"};
 inline constexpr PassOption kFoldGates = {"gates", "element-wise factors into the product before them"};
 inline constexpr PassOption kFoldResiduals = {"residuals", "sums into the product or gather before them"};
-inline constexpr std::array kVerticalFusionOptions = {kFoldNorms, kFoldScales, kFoldActivations, kFoldGates, kFoldResiduals};
+inline constexpr PassOption kFoldChains = {"chains", "residual blocks of convolutions with few channels into one step for all of them"};
+inline constexpr std::array kVerticalFusionOptions = {kFoldNorms, kFoldScales, kFoldActivations, kFoldGates, kFoldResiduals, kFoldChains};
 
 PassResult vertical_fusion(const PassInput& input);
 

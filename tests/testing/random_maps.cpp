@@ -25,6 +25,9 @@ RandomCase RandomMaps::make() {
   output("standard", value("standardize", {maps, mean, deviation}, {}, "standard"));
   const ValueId centres = drawn("centres", {3, width_of(pooled)}, 0.5);
   output("distances", value("squared_distance", {pooled, centres}, {{"reciprocal", int64_t{random.chance(0.5)}}}, "distances"));
+  const auto weight = [&](const char* name) { return drawn(name, {channels, 3, 3, channels}, 0.2); };
+  const auto bias = [&](const char* name) { return drawn(name, {channels}, 0.2); };
+  output("chain", value("residual_blocks", {maps, weight("chain.0"), bias("chain.1"), weight("chain.2"), bias("chain.3")}, {}, "chain"));
   exact = false;
   return take("maps");
 }

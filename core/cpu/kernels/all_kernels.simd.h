@@ -5,6 +5,7 @@
 #include "core/cpu/kernels/epilogue.simd.h"
 #include "core/cpu/kernels/norm.simd.h"
 #include "core/cpu/kernels/peak.simd.h"
+#include "core/cpu/kernels/planar_conv2d.simd.h"
 #include "core/cpu/kernels/product.simd.h"
 #include "core/cpu/kernels/rows.simd.h"
 
@@ -41,6 +42,7 @@ inline KernelTable all_kernels(Isa isa) {
   table.rotate = rotate;
   table.depthwise = depthwise;
   table.convolve = convolve;
+  table.convolve_planes = convolve_planes;
   table.peak_f32 = peak_f32;
   table.peak_bf16 = peak_bf16;
   table.sum = sum;

@@ -50,6 +50,21 @@ struct ConvolutionTask {
   float* tile = nullptr;           ///< [out_rows * pixels][width] sums, 64-byte aligned
 };
 
+/// Output pixels of a convolution in planes, some rows of them, for one group of output channels. A vector beyond the last pixel of x is
+/// read, and changes nothing.
+struct PlanarTask {
+  const float* x = nullptr;        ///< the field of the first pixel of the first row, in the first plane
+  int64_t x_plane = 0, x_row = 0;  ///< floats between planes, and rows
+  int64_t channels = 0, kernel_rows = 1, kernel_columns = 1;
+  const float* weights = nullptr;  ///< [kernel_rows][kernel_columns][channels][outputs]
+  const float* bias = nullptr;     ///< [outputs] or null
+  bool relu = false;
+  const float* residual = nullptr;  ///< as y lies, which it may be; or null
+  int64_t outputs = 0, rows = 1, pixels = 0;
+  float* y = nullptr;
+  int64_t y_plane = 0, y_row = 0;
+};
+
 /// Some queries of the heads that share one key head, against all keys of their sequence. Pointers are to the first of each.
 struct AttentionTask {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
@@ -128,6 +143,8 @@ struct KernelTable {
   double (*peak_f32)() = nullptr;
   double (*peak_bf16)() = nullptr;
   float (*sum)(const float* x, int64_t n) = nullptr;
+
+  void (*convolve_planes)(const PlanarTask&) = nullptr;
 };
 
 /// The table of active_isa().

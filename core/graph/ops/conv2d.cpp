@@ -47,5 +47,6 @@ const Operator kConv2d{.name = "conv2d",
                        .role = Role::pointwise,
                        .extras = "bias residual",
                        .attributes = kAttributes,
-                       .absorbs = "activation residual"};
+                       .absorbs = "activation residual",
+                       .chains_as = "residual_blocks"};
 }  // namespace stormcell

@@ -28,6 +28,7 @@
 #include "core/oracle/reference/pool.h"
 #include "core/oracle/reference/positions.h"
 #include "core/oracle/reference/reduce.h"
+#include "core/oracle/reference/residual_blocks.h"
 #include "core/oracle/reference/resize.h"
 #include "core/oracle/reference/rms_norm.h"
 #include "core/oracle/reference/rotary.h"
@@ -73,6 +74,7 @@ const KernelRow kKernels[] = {
     {"concat", concat<float>, concat<double>},
     {"standardize", standardize<float>, standardize<double>},
     {"squared_distance", squared_distance<float>, squared_distance<double>},
+    {"residual_blocks", residual_blocks<float>, residual_blocks<double>},
     {"extent", extent<float>, extent<double>},
     {"add_constant", add_constant<float>, add_constant<double>},
     {"end_sequences", end_sequences<float>, end_sequences<double>},

@@ -228,6 +228,13 @@ class PictureSizesTest : public QObject {
     QCOMPARE(data->batch(1).items, (std::vector<int64_t>{2}));
     QCOMPARE(data->batch(0).find_input("pixels")->reals[0], 1.0F);
     QCOMPARE(data->batch(1).find_input("pixels")->reals[0], 3.0F);
+    scratch.write("r/x.ppm", "P6\n3 4\n255\n" + std::string(36, 51));
+    scratch.write("r/y.ppm", "P6\n4 3\n255\n" + std::string(36, 102));
+    auto colours = inputs();
+    colours[0].content = {4, 4, 3};
+    const auto pictures = Dataset::open(scratch.path("r"), nullptr, {.inputs = colours});
+    QCOMPARE(pictures->batch_count(), int64_t{2});
+    QCOMPARE(pictures->batch(0).find_input("pixels")->reals[7] + pictures->batch(1).find_input("pixels")->reals[7], 0.6F);
     // Bytes become 0 to 1.
     scratch.write("q/x.npy", npy_of("(3, 3, 2)", "|u1", std::vector<uint8_t>(18, 51)));
     QCOMPARE(Dataset::open(scratch.path("q"), nullptr, {.inputs = inputs()})->batch(0).find_input("pixels")->reals[7], 0.2F);

@@ -251,6 +251,10 @@ class VerifyTest : public QObject {
         "squared_distance \"z\": expected centres [k, 8], got f32 targets [8]");
     row("patches with another border", "%z : f32 grid [3,3,3] = unfold(%maps) space=@grid height=3 width=3 stride=3 border=\"pad\"",
         "unfold \"z\": expected border as shift or cut, got \"pad\"");
+    row("blocks of other channels", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g)",
+        "residual_blocks \"z\": expected weights [C, k, k, C] with an odd k, of C = 3, got f32 [5,3,3,3]");
+    row("half a block", "%z : f32 tokens [6,6,3] = residual_blocks(%maps, %k, %g, %k, %g, %k)",
+        "residual_blocks \"z\": expected four weights for each block, got 5");
     row("a window of padding", "%z : f32 tokens [8,8,3] = pool(%maps) kind=\"max\" size=2 stride=1 padding=2",
         "pool \"z\": expected a padding of at most half the window, got 2");
     row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",

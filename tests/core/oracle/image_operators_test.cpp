@@ -220,6 +220,25 @@ class ImageOperatorsTest : public QObject {
           reciprocal ? std::vector<double>{1e30, 1.0 / 25, 1.0 / 4, 1.0 / 8, 1.0 / 61, 1.0 / 4} : std::vector<double>{0, 25, 4, 8, 61, 4});
     }
   }
+  void residual_blocks_add_to_what_came() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    const ValueId x = h.reals("x", s, {1, 2, 1}, {1, -1});
+    const auto w = [&](const char* name, float value) { return h.held(name, {1, 1, 1, 1}, {value}); };
+    const auto b = [&](const char* name, float value) { return h.held(name, {1}, {value}); };
+    // 1 + 3 relu(2 + 0.5) + 0.25 and -1 + 3 relu(-2 + 0.5) + 0.25; then x + relu(-x).
+    const ValueId y =
+        h.value("residual_blocks", {x, w("w", 2), b("b", 0.5), w("v", 3), b("d", 0.25), w("w2", -1), b("b2", 0), w("v2", 1), b("d2", 0)});
+    compare(h.result(y).reals, {8.75, 0});
+  }
+  void residual_blocks_see_their_neighbours() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 1));
+    const ValueId x = h.reals("x", s, {1, 3, 1}, {1, 2, 3});
+    const ValueId ones = h.held("w", {1, 3, 3, 1}, std::vector<float>(9, 1)), none = h.held("b", {1}, {0});
+    // Sums of neighbours: 3 6 5, and of those: 9 14 11.
+    compare(h.result(h.value("residual_blocks", {x, ones, none, ones, none})).reals, {10, 16, 14});
+  }
   void padding_never_wins_and_counts_as_zeros() {
     for (const bool most : {true, false}) {
       Hand h;

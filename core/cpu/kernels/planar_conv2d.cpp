@@ -1,0 +1,218 @@
+// A map becomes planes, is convolved there and becomes pixels of channels again: for 8 channels at 32 x 32 the two turns take a third of a
+// convolution's time, so that a chain of residual blocks turns once at each end and stays in planes between.
+//
+// Rows of a plane share the zeros between them: the margin behind a row is the one before the next. The first pixel of each row is
+// aligned.
+#include "core/cpu/kernels/planar_conv2d.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/base/align.h"
+#include "core/cpu/kernels/kernel_table.h"
+
+namespace stormcell::cpu {
+namespace {
+
+constexpr int64_t kGroup = 12;    ///< output channels of a group of weights, at most
+constexpr int64_t kAligned = 16;  ///< floats
+/// Vectors read so far behind the last pixel, and more: four of 16 floats.
+constexpr int64_t kBehind = 64;
+/// Of a band's planes: they stay in L2.
+constexpr int64_t kBandFloats = 64 * 1024;
+constexpr int64_t kBandsOfThread = 4;
+
+int64_t aligned(int64_t floats) { return (floats + kAligned - 1) / kAligned * kAligned; }
+
+/// Rows of pixels in planes, with zeros around them.
+struct PlaneLayout {
+  int64_t channels, rows, width, margin;  ///< rows with those of the margin
+
+  int64_t row() const { return aligned(width + margin); }
+  int64_t plane() const { return rows * row() + aligned(margin); }
+  int64_t floats() const { return channels * plane() + kBehind; }
+  /// The first pixel of the first row of the first plane.
+  int64_t first() const { return aligned(margin); }
+};
+
+typedef float Four __attribute__((vector_size(16)));
+typedef int32_t FourPlaces __attribute__((vector_size(16)));
+Four load4(const float* p) {
+  Four a;
+  std::memcpy(&a, p, sizeof a);
+  return a;
+}
+void store4(float* p, Four a) { std::memcpy(p, &a, sizeof a); }
+
+/// Four rows of four, `from_step` apart, to their columns, `to_step` apart.
+void turn4(const float* from, int64_t from_step, float* to, int64_t to_step) {
+  const Four a = load4(from), b = load4(from + from_step), c = load4(from + 2 * from_step), d = load4(from + 3 * from_step);
+  const Four ab_low = __builtin_shuffle(a, b, FourPlaces{0, 4, 1, 5}), ab_high = __builtin_shuffle(a, b, FourPlaces{2, 6, 3, 7});
+  const Four cd_low = __builtin_shuffle(c, d, FourPlaces{0, 4, 1, 5}), cd_high = __builtin_shuffle(c, d, FourPlaces{2, 6, 3, 7});
+  store4(to, __builtin_shuffle(ab_low, cd_low, FourPlaces{0, 1, 4, 5}));
+  store4(to + to_step, __builtin_shuffle(ab_low, cd_low, FourPlaces{2, 3, 6, 7}));
+  store4(to + 2 * to_step, __builtin_shuffle(ab_high, cd_high, FourPlaces{0, 1, 4, 5}));
+  store4(to + 3 * to_step, __builtin_shuffle(ab_high, cd_high, FourPlaces{2, 3, 6, 7}));
+}
+
+/// [m][n] floats, rows `from_step` apart, to [n][m], rows `to_step` apart.
+void turn(const float* from, int64_t from_step, int64_t m, int64_t n, float* to, int64_t to_step) {
+  const int64_t m4 = m / 4 * 4, n4 = n / 4 * 4;
+  for (int64_t i = 0; i < m4; i += 4)
+    for (int64_t j = 0; j < n4; j += 4) turn4(from + i * from_step + j, from_step, to + j * to_step + i, to_step);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = i < m4 ? n4 : 0; j < n; ++j) to[j * to_step + i] = from[i * from_step + j];
+}
+
+/// Rows [begin, end) of a map [height, width, channels] into planes that begin with the row `top` rows above; rows that the map does not
+/// have are zeros, as the margins are.
+void to_planes(const float* map, int64_t height, int64_t begin, const PlaneLayout& to, float* planes) {
+  std::memset(planes, 0, static_cast<size_t>(to.floats()) * sizeof(float));
+  const int64_t first = std::max<int64_t>(begin, 0), end = std::min(begin + to.rows, height);
+  for (int64_t y = first; y < end; ++y)
+    turn(map + y * to.width * to.channels, to.channels, to.width, to.channels, planes + to.first() + (y - begin) * to.row(), to.plane());
+}
+void from_planes(const float* first, const PlaneLayout& from, int64_t rows, float* map) {
+  for (int64_t y = 0; y < rows; ++y)
+    turn(first + y * from.row(), from.plane(), from.channels, from.width, map + y * from.width * from.channels, from.channels);
+}
+
+struct Group {
+  int64_t first, count;
+};
+int64_t group_count(int64_t outputs) { return (outputs + kGroup - 1) / kGroup; }
+Group group_at(int64_t outputs, int64_t index) {
+  const int64_t groups = group_count(outputs), first = outputs * index / groups;
+  return {first, outputs * (index + 1) / groups - first};
+}
+
+/// What convolves planes to planes.
+struct PlaneStep {
+  const Conv2dShape& shape;
+  const float *x, *weights, *bias;
+  int64_t x_plane, x_row;  ///< x: the field of the first output pixel
+  bool relu;
+  const float* residual;
+  float* y;
+  int64_t y_plane, y_row, rows;
+};
+void convolve(const PlaneStep& step) {
+  const Conv2dShape& s = step.shape;
+  for (int64_t g = 0; g < group_count(s.out_channels); ++g) {
+    const Group group = group_at(s.out_channels, g);
+    PlanarTask task;
+    task.x = step.x, task.x_plane = step.x_plane, task.x_row = step.x_row;
+    task.channels = s.in_channels, task.kernel_rows = s.kernel_height, task.kernel_columns = s.kernel_width;
+    task.weights = step.weights + group.first * s.group_k();
+    task.bias = step.bias ? step.bias + group.first : nullptr;
+    task.relu = step.relu;
+    task.residual = step.residual ? step.residual + group.first * step.y_plane : nullptr;
+    task.outputs = group.count;
+    task.rows = step.rows, task.pixels = s.out_width();
+    task.y = step.y + group.first * step.y_plane, task.y_plane = step.y_plane, task.y_row = step.y_row;
+    kernels().convolve_planes(task);
+  }
+}
+
+PlaneLayout input_layout(const Conv2dShape& s, int64_t out_rows) {
+  return {s.in_channels, out_rows + s.kernel_height - 1, s.width, s.pad_width};
+}
+PlaneLayout output_layout(const Conv2dShape& s, int64_t out_rows) { return {s.out_channels, out_rows, s.out_width(), 0}; }
+int64_t band_floats(const Conv2dShape& s, int64_t out_rows) {
+  return aligned(input_layout(s, out_rows).floats()) + aligned(output_layout(s, out_rows).floats());
+}
+
+/// Rows of a band at most, by what stays in L2.
+int64_t most_rows(const Conv2dShape& s) {
+  const int64_t two = band_floats(s, 2), row = two - band_floats(s, 1);
+  return std::clamp<int64_t>(2 + (kBandFloats - two) / row, 1, s.out_height());
+}
+int64_t bands_of_map(const Conv2dShape& s, int threads) {
+  int64_t bands = (s.out_height() + most_rows(s) - 1) / most_rows(s);
+  // Few maps are cut further, but not so that the rows which bands share are most of what they read.
+  const int64_t wanted = (kBandsOfThread * threads + s.images - 1) / s.images, most = s.out_height() / (2 * s.kernel_height);
+  if (threads > 1) bands = std::max(bands, std::min(wanted, most));
+  return std::max<int64_t>(bands, 1);
+}
+
+/// Of both planes of a chain: x, and what stands between the two convolutions of a block.
+PlaneLayout chain_layout(const Conv2dShape& s) { return {s.in_channels, s.height + 2 * s.pad_height, s.width, s.pad_width}; }
+int64_t chain_floats(const Conv2dShape& s) { return 2 * aligned(chain_layout(s).floats()); }
+
+void run_chain(const Conv2dShape& s, std::span<const ResidualBlockWeights> blocks, const float* map, float* to, float* planes) {
+  const PlaneLayout layout = chain_layout(s);
+  float *x = planes, *between = planes + aligned(layout.floats());
+  to_planes(map, s.height, -s.pad_height, layout, x);
+  std::memset(between, 0, static_cast<size_t>(layout.floats()) * sizeof(float));
+  const int64_t field = layout.first() - s.pad_width, pixel = layout.first() + s.pad_height * layout.row();
+  for (const ResidualBlockWeights& block : blocks) {
+    convolve({s, x + field, block.first, block.first_bias, layout.plane(), layout.row(), true, nullptr, between + pixel, layout.plane(),
+              layout.row(), s.height});
+    convolve({s, between + field, block.second, block.second_bias, layout.plane(), layout.row(), false, x + pixel, x + pixel,
+              layout.plane(), layout.row(), s.height});
+  }
+  from_planes(x + pixel, layout, s.height, to);
+}
+
+}  // namespace
+
+bool is_planar(const Conv2dShape& s) {
+  return s.groups == 1 && s.stride_height == 1 && s.stride_width == 1 && s.dilation_height == 1 && s.dilation_width == 1 &&
+         s.pad_height < s.kernel_height && s.pad_width < s.kernel_width && s.kernel_width <= kBehind / 2;
+}
+
+size_t planar_conv2d_bytes(const Conv2dShape& s) { return static_cast<size_t>(s.out_channels * s.group_k()) * sizeof(float); }
+
+void pack_planar_conv2d(const Conv2dShape& s, const void* weights, DType stored, float* out) {
+  const int64_t k = s.group_k();
+  std::vector<float> channel(static_cast<size_t>(k));
+  const std::byte* from = static_cast<const std::byte*>(weights);
+  for (int64_t g = 0; g < group_count(s.out_channels); ++g) {
+    const Group group = group_at(s.out_channels, g);
+    for (int64_t o = 0; o < group.count; ++o) {
+      to_f32(from + static_cast<size_t>((group.first + o) * k) * element_size(stored), stored, channel.data(), static_cast<size_t>(k));
+      for (int64_t i = 0; i < k; ++i) out[group.first * k + i * group.count + o] = channel[static_cast<size_t>(i)];
+    }
+  }
+}
+
+void planar_conv2d(ThreadTeam& team, const Conv2dShape& s, const float* x, const float* weights, const PlanarEpilogue& epilogue, float* y,
+                   std::byte* scratch) {
+  if (s.images <= 0) return;
+  const int64_t bands = bands_of_map(s, team.size()), mine = band_floats(s, most_rows(s)), row = s.out_width() * s.out_channels;
+  team.split(s.images * bands, 1, [&](int64_t begin_unit, int64_t end_unit, int member) {
+    float* const planes = reinterpret_cast<float*>(scratch) + member * mine;
+    for (int64_t unit = begin_unit; unit < end_unit; ++unit) {
+      const int64_t image = unit / bands, begin = s.out_height() * (unit % bands) / bands,
+                    rows = s.out_height() * (unit % bands + 1) / bands - begin;
+      const PlaneLayout in = input_layout(s, rows), out = output_layout(s, rows);
+      float* const sums = planes + aligned(in.floats());
+      to_planes(x + image * s.height * s.width * s.in_channels, s.height, begin - s.pad_height, in, planes);
+      convolve({s, planes + in.first() - s.pad_width, weights, epilogue.bias, in.plane(), in.row(), epilogue.relu, nullptr, sums,
+                out.plane(), out.row(), rows});
+      const int64_t at = (image * s.out_height() + begin) * row;
+      from_planes(sums, out, rows, y + at);
+      if (epilogue.residual) kernels().add(y + at, epilogue.residual + at, rows * row, y + at);
+    }
+  });
+}
+
+size_t planar_conv2d_scratch_bytes(const Conv2dShape& s, int threads) {
+  return static_cast<size_t>(threads) * static_cast<size_t>(band_floats(s, most_rows(s))) * sizeof(float);
+}
+
+void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const float* x, std::span<const ResidualBlockWeights> blocks, float* y,
+                     std::byte* scratch) {
+  const int64_t mine = chain_floats(s), image = s.height * s.width * s.in_channels;
+  team.split(s.images, 1, [&](int64_t begin, int64_t end, int member) {
+    for (int64_t i = begin; i < end; ++i)
+      run_chain(s, blocks, x + i * image, y + i * image, reinterpret_cast<float*>(scratch) + member * mine);
+  });
+}
+
+size_t residual_blocks_scratch_bytes(const Conv2dShape& s, int threads) {
+  return static_cast<size_t>(threads) * static_cast<size_t>(chain_floats(s)) * sizeof(float);
+}
+
+}  // namespace stormcell::cpu

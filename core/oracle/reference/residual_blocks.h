@@ -1,0 +1,61 @@
+// residual_blocks: x + v * relu(w * x + b) + d, block after block, channels last.
+#pragma once
+#include <algorithm>
+
+#include "core/oracle/reference/frame.h"
+
+namespace stormcell::reference {
+
+/// y = x * w + bias, padded to keep the extents: x [height, width, c], w [k, k, c, c] with the outputs last.
+template <class Scalar>
+void same_convolution(const Scalar* x, int64_t height, int64_t width, int64_t c, const std::vector<Scalar>& w, int64_t k,
+                      const std::vector<Scalar>& bias, std::vector<Scalar>& y) {
+  for (int64_t i = 0; i < height; ++i)
+    for (int64_t j = 0; j < width; ++j) {
+      Scalar* to = y.data() + (i * width + j) * c;
+      std::copy(bias.begin(), bias.end(), to);
+      for (int64_t a = 0; a < k; ++a)
+        for (int64_t b = 0; b < k; ++b) {
+          const int64_t from_i = i + a - k / 2, from_j = j + b - k / 2;
+          if (from_i < 0 || from_i >= height || from_j < 0 || from_j >= width) continue;
+          for (int64_t d = 0; d < c; ++d) {
+            const Scalar value = x[(from_i * width + from_j) * c + d];
+            const Scalar* column = w.data() + ((a * k + b) * c + d) * c;
+            for (int64_t o = 0; o < c; ++o) to[o] += value * column[o];
+          }
+        }
+    }
+}
+
+/// [C, k, k, C] with the outputs last.
+template <class Scalar>
+std::vector<Scalar> outputs_last(const std::vector<Scalar>& w, int64_t outputs) {
+  std::vector<Scalar> turned(w.size());
+  const size_t taps = w.size() / static_cast<size_t>(outputs);
+  for (size_t o = 0; o < static_cast<size_t>(outputs); ++o)
+    for (size_t t = 0; t < taps; ++t) turned[t * static_cast<size_t>(outputs) + o] = w[o * taps + t];
+  return turned;
+}
+
+template <class Scalar>
+void residual_blocks(const Call<Scalar>& c) {
+  const TensorType& type = c.type(0);
+  const int64_t height = type.content[0].constant(), width = type.content[1].constant(), channels = type.content[2].constant(),
+                k = c.type(1).content[1].constant(), map = height * width * channels;
+  c.out().reals = c.in(0).reals;
+  if (c.rows(0) == 0) return;
+  std::vector<Scalar> inner(static_cast<size_t>(map)), outer(inner.size());
+  for (size_t block = 1; block < c.node.inputs.size(); block += 4) {
+    const std::vector<Scalar> w = outputs_last(c.whole(block), channels), v = outputs_last(c.whole(block + 2), channels);
+    const std::vector<Scalar> b = c.whole(block + 1), d = c.whole(block + 3);
+    for (int64_t r = 0; r < c.rows(0); ++r) {
+      Scalar* x = c.out().reals.data() + r * map;
+      same_convolution(x, height, width, channels, w, k, b, inner);
+      for (Scalar& value : inner) value = value > 0 ? value : Scalar(0);
+      same_convolution(inner.data(), height, width, channels, v, k, d, outer);
+      for (size_t i = 0; i < outer.size(); ++i) x[i] += outer[i];
+    }
+  }
+}
+
+}  // namespace stormcell::reference
