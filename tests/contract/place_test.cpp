@@ -92,7 +92,7 @@ class ContractPlaceTest : public QObject, private Imports {
     QCOMPARE(map["physical_to_logical_map"].size(), analyzed(one_a_layer)["routers"].size());
     // Encoder and decoder have routers in a layer of the same number.
     const std::string two = profiled(switch_model());
-    VERIFY_REFUSED((Arguments{"export", two, "--format", "sglang"}), two, "has two routers in layer 1 (SGLang places one a layer)");
+    VERIFY_REFUSED((Arguments{"export", two, "--format", "sglang"}), two + "#2", "has two routers in layer 1 (SGLang places one a layer)");
   }
 
   void what_cannot_be_placed_is_refused() {
