@@ -20,6 +20,7 @@ class GgufReader {
   GgufReader(std::span<const std::byte> bytes, const std::string& path, GgufFile& to) : bytes_(bytes), path_(path), to_(to) {}
 
   void read() {
+    if (!GgufFile::is_one({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()})) wrong("does not begin as GGUF does");
     at_ = 4;
     if (const auto version = take<uint32_t>(); version != 2 && version != 3)
       wrong("is of version " + std::to_string(version) + ", 2 and 3 are known");

@@ -1,9 +1,13 @@
 // llama.cpp's importance matrix as GGUF: beside each stack of experts' weights, `blk.N.ffn_{gate,up,down}_exps.weight.counts` f32 [1,
 // experts] says how many tokens came to each expert while it was made: one sum over all of its text.
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -23,8 +27,8 @@ class Imatrix {
   Imatrix(const TraceSource& source, TraceSink& sink) : source_(source), sink_(sink), file_(source.file->bytes(), source.path()) {}
 
   TraceCounts read() {
-    for (int32_t layer = 0; layer < kMostTracedLayers; ++layer)
-      for (const std::string_view stack : kStacks) find(layer, stack);
+    for (const auto& [name, tensor] : file_.tensors())
+      if (const auto layer = layer_of(name)) take(*layer, name, tensor);
     if (loads_.empty()) wrong("holds no counts of experts", "make it from a model with experts");
     begin();
     int32_t router = 0;
@@ -40,11 +44,21 @@ class Imatrix {
     bad_input(source_.path(), what, advice);
   }
 
-  void find(int32_t layer, std::string_view stack) {
-    const std::string name = "blk." + std::to_string(layer) + ".ffn_" + std::string(stack) + "_exps.weight.counts";
-    const auto found = file_.tensors().find(name);
-    if (found == file_.tensors().end()) return;
-    const GgufTensor& tensor = found->second;
+  /// Of "blk.12.ffn_gate_exps.weight.counts"; empty: another tensor.
+  static std::optional<int32_t> layer_of(std::string_view name) {
+    constexpr std::string_view kBlock = "blk.";
+    if (!name.starts_with(kBlock)) return {};
+    int32_t layer = 0;
+    const char* end = name.data() + name.size();
+    const auto [after, error] = std::from_chars(name.data() + kBlock.size(), end, layer);
+    if (error != std::errc() || layer < 0 || layer >= kMostTracedLayers) return {};
+    const std::string_view rest(after, static_cast<size_t>(end - after));
+    for (const std::string_view stack : kStacks)
+      if (rest == ".ffn_" + std::string(stack) + "_exps.weight.counts") return layer;
+    return {};
+  }
+
+  void take(int32_t layer, const std::string& name, const GgufTensor& tensor) {
     const int64_t experts = tensor.dims.back();
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != static_cast<size_t>(experts) * sizeof(float))
       wrong(name + " is no f32 [1, experts]");
