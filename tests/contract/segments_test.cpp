@@ -96,7 +96,7 @@ class InspectSegmentsTest : public QObject {
                    "was found for --phase forward");
     VERIFY_REFUSED((Arguments{"inspect", mixtral_model(), "--config", config}), config, "was found for another model");
   }
-  void what_leaves_padding_out_is_shown_without_data() {
+  void what_leaves_padding_out_is_shown_where_nothing_is_run() {
     const Scratch scratch;
     for (const char* phase : {"forward", "decode"}) {
       const std::string config = scratch.path(phase);

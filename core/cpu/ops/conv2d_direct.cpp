@@ -45,7 +45,9 @@ std::unique_ptr<Kernel> make_conv2d_direct(const Making& m) {
   // fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679 (docs/decisions/029-convolutions.md).
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
-  if (!is_direct(shape) || streams || m.type(1).dtype == DType::bf16) return nullptr;
+  // Who asks for it by name gets it where it fits.
+  const bool asked = m.node().annotations.find(kKernel) != nullptr;
+  if (!is_direct(shape) || (streams && !asked) || m.type(1).dtype == DType::bf16) return nullptr;
   return std::make_unique<Conv2dDirect>(m, shape);
 }
 }  // namespace stormcell::cpu

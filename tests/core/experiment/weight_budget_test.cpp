@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <QTemporaryDir>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -105,7 +106,7 @@ class WeightBudgetTest : public QObject {
       const auto came = Experiment::open(o)->run(run);
       const BudgetFigures& b = *came->weight_budget;
       QVERIFY2(
-          b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds > 0,
+          b.measured_executions >= 7 && b.measured_bytes_read > 0 && b.measured_stall_seconds >= 0,
           fmt::format("{} executions, {} bytes, {} s", b.measured_executions, b.measured_bytes_read, b.measured_stall_seconds).c_str());
       const double timed = static_cast<double>(b.measured_reads) / static_cast<double>(b.measured_executions),
                    others = static_cast<double>(b.reads - b.measured_reads) / static_cast<double>(b.executions - b.measured_executions);
@@ -120,7 +121,9 @@ class WeightBudgetTest : public QObject {
         QCOMPARE(each.reads, timed);
         QCOMPARE(std::llround(each.bytes_read * static_cast<double>(each.executions)), b.measured_bytes_read);
       }
-      QVERIFY(each.stall_ms > 0 && each.stall_share > 0 && each.stall_share <= 1);
+      // Who reads ahead in time need not be waited for.
+      QVERIFY(each.stall_ms >= 0 && each.stall_share >= 0 && each.stall_share <= 1);
+      QVERIFY(std::fabs(each.stall_ms * 1e-3 * static_cast<double>(each.executions) - b.measured_stall_seconds) < 1e-9);
     }
     OptimizeOptions optimize;
     optimize.measure_seconds = 0;

@@ -413,12 +413,12 @@ class VerifyTest : public QObject {
     };
     GraphBuilder after = small();
     for (const char* name : {"first", "second"}) after.begin_body(), once(after, name);
-    QCOMPARE(complaint([&] { verify(after.graph()); }), std::string("none"));
+    QCOMPARE(QString::fromStdString(complaint([&] { verify(after.graph()); })), QString());
     GraphBuilder within = small();
     within.begin_body(), within.begin_body();
     once(within, "inner"), once(within, "outer");
-    QCOMPARE(complaint([&] { verify(within.graph()); }),
-             std::string("repeat \"inner\": stands within another repeat: expected one that stands in none"));
+    QCOMPARE(QString::fromStdString(complaint([&] { verify(within.graph()); })),
+             QString("repeat \"inner\": stands within another repeat: expected one that stands in none"));
   }
   void cells_are_used_only_where_their_decision_is_known() {
     // A state over the cells of a decision that only the body of a repeat takes.
