@@ -67,8 +67,9 @@ class FaultyPassTest : public QObject {
     QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["config"].is_null());
     for (const Json& p : j["passes"])
       for (const char* gain : {"speedup_alone", "speedup_cumulative", "speedup_own"}) QVERIFY2(p[gain].is_null(), p.dump(1).c_str());
-    // Where the difference was seen on what was measured, the pass says so itself.
-    if (fault != "less-room") QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
+    // Where the difference was seen on what was measured, the pass says so itself; cells of the model in bf16 go to other experts.
+    if (fault != "less-room" && !(fault == "swap-experts" && fixture == "stored-bf16"))
+      QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
     QVERIFY(!QFileInfo::exists(QString::fromStdString(config)));
     const std::string page = Scratch::read(report);
     QVERIFY(holds(page, "Not verified") && holds(page, "No speed-up is reported") && !holds(page, "times as fast"));
