@@ -39,7 +39,8 @@ class FaultyPassTest : public QObject {
     for (const char* fault : {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong"}) {
       for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone << f32 << "";
       // Rounding is no excuse: the baseline rounds alike.
-      QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16" << "";
+      // What the profile did not need no cell of the two batches needs that are compared here: that one is right on them.
+      if (std::string_view(fault) != "unguarded") QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16" << "";
       QTest::addRow("%s beside one value in bf16", fault) << true << f32 << "encoder.block.0.layer.1.mlp.act.storage=bf16";
     }
   }

@@ -55,8 +55,8 @@ class ContractImportSglangTest : public QObject, private Imports {
     verify_loads(merged, expected_["totals"]);
     // Pass 7 ran on one rank alone: 2 tokens of k = 2.
     const SessionReader reader(merged);
-    QCOMPARE(std::accumulate(reader.loads(1, 0, 0, {2, 3})[0].load.begin(), reader.loads(1, 0, 0, {2, 3})[0].load.end(), int64_t{0}),
-             int64_t{4});
+    const std::vector<int64_t> load = reader.loads(1, 0, 0, {2, 3})[0].load;
+    QCOMPARE(std::accumulate(load.begin(), load.end(), int64_t{0}), int64_t{4});
   }
 
   void tokens_keep_their_rank_position_and_phase() {
@@ -95,7 +95,11 @@ class ContractImportSglangTest : public QObject, private Imports {
   }
 
   void what_was_re_balanced_while_it_was_recorded_is_refused() {
-    verify_refused(fixture("re-balanced.pt"), "twice, so experts were moved while it was recorded");
+    // Found while it is read, behind the question whether a session is of its model.
+    const std::string session = scratch_.path("moved.storm");
+    VERIFY_REFUSED((Arguments{"import", fixture("re-balanced.pt"), "-o", session}), fixture("re-balanced.pt"),
+                   "twice, so experts were moved while it was recorded");
+    QVERIFY(!std::filesystem::exists(session));
   }
 
   void nothing_of_a_pickle_is_run() { verify_refused(fixture("runs-code.pt"), "it names \"io.open\", and nothing of that is run"); }

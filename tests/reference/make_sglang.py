@@ -64,7 +64,7 @@ for rank in range(2):
 
 # The same tokens under the map of after a re-balance: two slots of a token come to hold one expert.
 moved = map_tensor.clone()
-moved[2] = torch.tensor([0, 0, 1, 2, 3, 4, 5, 1])
+moved[2] = torch.tensor([2, 3, 1, 0, 4, 1, 5, 0])  # the first token of pass 5 chose slots 5 and 2
 save({"records": tokens, "last_physical_to_logical_map": moved}, "re-balanced.pt")
 
 expected |= {"totals": totals[1:], "chosen": tokens_of_pass}
