@@ -64,12 +64,12 @@ class VerbsTest : public QObject {
   }
 
   void help_does_not_name_what_is_not_there() {
+    // import reads some formats that export does not write yet.
     for (const std::string& verb : kVerbs) {
       const std::string help = run_program({verb, "--help"}).out;
       for (const char* word : {"cuda", "int8"}) QVERIFY2(!has_word(help, word), (verb + " " + word).c_str());
-      // import reads some that export does not write yet.
-      for (const std::string_view format : verb == "import" ? std::vector<std::string_view>{} : planned_export_formats())
-        QVERIFY2(!has_word(help, format), (verb + " " + std::string(format)).c_str());
+      for (const std::string_view format : planned_export_formats())
+        if (verb != "import") QVERIFY2(!has_word(help, format), (verb + " " + std::string(format)).c_str());
       if (verb == "optimize")
         for (const std::string_view pass : planned_passes()) QVERIFY2(!has_word(help, pass), std::string(pass).c_str());
     }
