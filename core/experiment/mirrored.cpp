@@ -119,7 +119,8 @@ class DataOrder {
   int64_t go_through(size_t plan, Take take) {
     const size_t all = job_.batches.size();
     if (last_ != std::pair(plan, batch_at(all - 1)))
-      for (size_t back = std::clamp<size_t>(static_cast<size_t>(job_.lead), 1, all); back > 0; --back) run_untimed(plan, batch_at(all - back));
+      for (size_t back = std::clamp<size_t>(static_cast<size_t>(job_.lead), 1, all); back > 0; --back)
+        run_untimed(plan, batch_at(all - back));
     const int64_t before = filled();
     for (size_t i = 0; i < stretch_; ++i) {
       TimedExecution ran = job_.execute(plan, batch_at(i));

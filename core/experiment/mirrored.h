@@ -79,8 +79,8 @@ struct MirroredJob {
   int64_t stretch = 0;  ///< so many of `batches` at a time, one after another; 0: batches are drawn, and warmed up
   int64_t lead = 1;     ///< batches before a stretch that a plan goes through first where it does not come from them; at most all
   std::function<void(size_t plan, int64_t batch)> run_untimed;  ///< of the lead; empty: as execute
-  std::function<int64_t()> filled;                       ///< bytes of slots that were filled so far; empty: not counted
-  std::function<double(size_t plan)> finish;             ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
+  std::function<int64_t()> filled;                              ///< bytes of slots that were filled so far; empty: not counted
+  std::function<double(size_t plan)> finish;  ///< milliseconds that the end of a stretch takes, its last batch's; empty: none
 };
 /// Sets the stretch and the lead of a job: its batches take `milliseconds` each, and a plan that went through `settling` of them finds in
 /// the slots what it left itself. kLeastRounds stretches take about the job's seconds, two batches each at least where there are two; the

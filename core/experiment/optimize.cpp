@@ -149,7 +149,8 @@ class Optimization {
     for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
       const std::vector<std::string> differences = differences_from(work_, *baseline_, candidates_.plans, b);
       for (size_t p = 0; p < differences.size(); ++p)
-        if (candidates_.wrong[p].empty() && !differences[p].empty()) candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
+        if (candidates_.wrong[p].empty() && !differences[p].empty())
+          candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
     }
   }
 

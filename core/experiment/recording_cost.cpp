@@ -51,7 +51,7 @@ class RecordedPlan {
 
 /// Ways through some of the batches, each an execution.
 MirroredTimes measure_ways(Experiment::State& s, RecordedPlan& plan, double batch_ms, double seconds, RecordingCost& cost,
-                             const Progress& progress) {
+                           const Progress& progress) {
   constexpr int64_t kWaysAChain = 4;  // one that warms up, plain, recorded, plain
   const double way_ms = seconds * 1e3 / static_cast<double>(kWaysAChain * kLeastRounds);
   cost.batches = evenly_spread(s.data->batch_count(), way_ms / std::max(batch_ms, 1e-6));

@@ -185,8 +185,8 @@ void DecodedJudge::judge_tokens(bool own, Verification& v) const {
   if (!worst) return;
   const std::string of = own ? fmt::format("its own logits say {}, and those", worst->best)
                              : fmt::format("{} decodes {}, and their logits", reference_, worst->best);
-  const std::string where = worst->best < 0 ? (own ? "its own" : reference_ + "'s") + " text has ended"
-                                            : fmt::format("{} differ by {:.2g}", of, worst->margin);
+  const std::string where =
+      worst->best < 0 ? (own ? "its own" : reference_ + "'s") + " text has ended" : fmt::format("{} differ by {:.2g}", of, worst->margin);
   v.reasons.push_back(fmt::format("token {} of sequence {} is {} where {}: no near tie{}", worst->place, worst->item, worst->got, where,
                                   unexplained > 1 ? fmt::format(" ({} tokens like it)", unexplained) : ""));
 }

@@ -77,8 +77,7 @@ class BudgetContractTest : public QObject {
       more.insert(more.end(), {"--phase", phase, "--max-new-tokens", "4", "--weight-budget", "120kB"});
       return json_of(short_run("run", switch_model(), switch_data(), more));
     };
-    const Json both = run("both", {"--config", config}),
-               alone = run("decode", {"--config", scratch.path("forward.decode.json")});
+    const Json both = run("both", {"--config", config}), alone = run("decode", {"--config", scratch.path("forward.decode.json")});
     QVERIFY2(both["weight_budget"]["pinned_bytes"] > 0, both["weight_budget"].dump(1).c_str());
     for (const char* key : {"pinned_bytes", "slot_bytes", "expert_bytes", "dense_bytes"})
       QCOMPARE(both["decode"]["weight_budget"][key].dump(), alone["weight_budget"][key].dump());

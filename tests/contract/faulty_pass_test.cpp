@@ -40,7 +40,9 @@ class FaultyPassTest : public QObject {
       for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone << f32 << "";
       // Rounding is no excuse: the baseline rounds alike.
       // What the profile did not need no cell of the two batches needs that are compared here: that one is right on them.
-      if (std::string_view(fault) != "unguarded") QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16" << "";
+      if (std::string_view(fault) != "unguarded")
+        QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16"
+                                                      << "";
       QTest::addRow("%s beside one value in bf16", fault) << true << f32 << "encoder.block.0.layer.1.mlp.act.storage=bf16";
     }
   }

@@ -331,9 +331,7 @@ class WeightStoreTest : public QObject {
     store.arrange();
     store.load({dense});
     const DeviceAddress at = store.address(dense);
-    {
-      const RetainedWeights goes(store, {store.request({"0", "plain", DType::f32}), store.request({"1", "plain", DType::f32}, {"a", 1})});
-    }
+    { const RetainedWeights goes(store, {store.request({"0", "plain", DType::f32}), store.request({"1", "plain", DType::f32}, {"a", 1})}); }
     store.arrange();
     QCOMPARE(store.address(dense).value, at.value);
     QCOMPARE(store.counters().slot_bytes, kPart);

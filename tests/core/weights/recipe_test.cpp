@@ -163,8 +163,8 @@ struct Bound {
 };
 
 /// Structural steps are exact, and so are conversions and quantisations of what is exact: both sides do the same. An arithmetic step, which
-/// the oracle does not round, is rounded to f32 once, by half a unit; eight units leave none out. What a conversion gets may then lie on the
-/// other side of a middle: a unit of its format; what a quantisation gets, too: a unit of its block.
+/// the oracle does not round, is rounded to f32 once, by half a unit; eight units leave none out. What a conversion gets may then lie on
+/// the other side of a middle: a unit of its format; what a quantisation gets, too: a unit of its block.
 Bound bound_of(const Recipe& r, const WeightSource& source) {
   constexpr double kUnit = 0x1p-24;
   if (r.kind == RecipeKind::tensor) {
