@@ -38,11 +38,10 @@ class FaultyPassTest : public QObject {
     const QString f32 = "encoder-decoder-8-experts";
     for (const char* fault : {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong"}) {
       for (const bool alone : {true, false}) QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone << f32 << "";
-      // Rounding is no excuse: the baseline rounds alike.
-      // What the profile did not need no cell of the two batches needs that are compared here: that one is right on them.
-      if (std::string_view(fault) != "unguarded")
-        QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16"
-                                                      << "";
+      // Rounding is no excuse: the baseline rounds alike. Of an error as small as rounding, and of one that is not.
+      if (std::string_view(fault) != "slow-and-wrong" && std::string_view(fault) != "drop-residual") continue;
+      QTest::addRow("%s of a model in bf16", fault) << true << "stored-bf16"
+                                                    << "";
       QTest::addRow("%s beside one value in bf16", fault) << true << f32 << "encoder.block.0.layer.1.mlp.act.storage=bf16";
     }
   }
@@ -70,9 +69,8 @@ class FaultyPassTest : public QObject {
     QVERIFY(j["speedup"].is_null() && j["speedup_ci95"].is_null() && j["config"].is_null());
     for (const Json& p : j["passes"])
       for (const char* gain : {"speedup_alone", "speedup_cumulative", "speedup_own"}) QVERIFY2(p[gain].is_null(), p.dump(1).c_str());
-    // Where the difference was seen on what was measured, the pass says so itself; cells of the model in bf16 go to other experts.
-    if (fault != "less-room" && !(fault == "swap-experts" && fixture == "stored-bf16"))
-      QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
+    // Where the difference was seen on what was measured, the pass says so itself.
+    if (fault != "less-room") QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
     QVERIFY(!QFileInfo::exists(QString::fromStdString(config)));
     const std::string page = Scratch::read(report);
     QVERIFY(holds(page, "Not verified") && holds(page, "No speed-up is reported") && !holds(page, "times as fast"));
