@@ -40,7 +40,7 @@ inline std::vector<int32_t> integers_of(const StoredTensor& t) {
 }
 inline std::vector<float> reals_of(const StoredTensor& t) {
   std::vector<float> list(static_cast<size_t>(t.elements()));
-  std::memcpy(list.data(), t.bytes.data(), list.size() * 4);
+  if (!list.empty()) std::memcpy(list.data(), t.bytes.data(), list.size() * 4);
   return list;
 }
 
