@@ -58,7 +58,7 @@ void PartSlots::make(Device& device, std::vector<SlotClass> classes) {
 int32_t PartSlots::find_slot(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   if (class_of_part(handle) < 0) failed("weight " + list_[handle].key.tensor, "no memory was set aside for it");
   const IdVector<int32_t, Slot>& slots = of_class_[class_of_part(handle)].all;
-  const int64_t mine = need == PartNeed::now ? -1 : next_use(handle);
+  const int64_t mine = need == PartNeed::anyway ? -1 : next_use(handle);
   int32_t found = -1;
   int64_t farthest = 0;
   for (size_t i = 0; i < slots.size(); ++i) {

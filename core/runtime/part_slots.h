@@ -13,8 +13,9 @@ namespace stormcell {
 
 /// How much a part is wanted, which says whose slot it may take.
 enum class PartNeed : uint8_t {
-  ahead,  ///< takes a slot only of a part that is used later than it
-  now,    ///< somebody waits for it: takes any that is not busy
+  ahead,   ///< takes a slot only of a part that is used later than it
+  now,     ///< the same, and is read before the others: who waits for it computes first with what is used as soon
+  anyway,  ///< somebody waits for it alone: takes any that is not busy
 };
 
 /// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A ready part is in use

@@ -201,7 +201,7 @@ bool WeightStore::start(WeightHandle handle, const NextUse& next_use, PartNeed n
     throw;
   }
   if (given) {
-    readers_->put(std::move(asked), need == PartNeed::now);
+    readers_->put(std::move(asked), need != PartNeed::ahead);
   } else {
     tickets_.erase(ticket);
   }
@@ -214,13 +214,13 @@ bool WeightStore::fetch_ahead(WeightHandle handle, const NextUse& next_use) {
 }
 
 /// Of a part that is not there, as fetch_now().
-bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, std::unique_lock<std::mutex>& lock,
+bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, PartNeed need, std::unique_lock<std::mutex>& lock,
                                const CancellationToken& cancel) {
   if (tickets_.contains(handle)) {
     readers_->hurry(handle);
     return true;
   }
-  if (start(handle, next_use, PartNeed::now)) return true;
+  if (start(handle, next_use, need)) return true;
   changed_.wait_for(lock, kPoll);
   cancel.check();
   return false;
@@ -230,7 +230,7 @@ bool WeightStore::fetch_now(WeightHandle handle, const NextUse& next_use, const 
   std::unique_lock lock(mutex_);
   if (list_.address(handle)) return true;
   const auto begin = std::chrono::steady_clock::now();
-  const bool has_slot = fetch_locked(handle, next_use, lock, cancel);
+  const bool has_slot = fetch_locked(handle, next_use, PartNeed::now, lock, cancel);
   if (!has_slot) counters_.stall_seconds += seconds_since(begin);
   return has_slot;
 }
@@ -284,7 +284,7 @@ void WeightStore::hold(WeightHandle handle, const NextUse& next_use, const Cance
   const bool waits = !list_.address(handle);
   while (!list_.address(handle)) {
     const bool joins = tickets_.contains(handle);
-    if (!fetch_locked(handle, next_use, lock, cancel)) continue;
+    if (!fetch_locked(handle, next_use, PartNeed::anyway, lock, cancel)) continue;
     const std::shared_ptr<Ticket> ticket = tickets_.at(handle);
     while (!changed_.wait_for(lock, kPoll, [&] { return ticket->done; })) cancel.check();
     // What failed before anybody asked may be there now.

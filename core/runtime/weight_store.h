@@ -101,8 +101,8 @@ class WeightStore {
   void arrange(const CancellationToken& cancel = {});
   /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no slot.
   bool fetch_ahead(WeightHandle handle, const NextUse& next_use);
-  /// The same for a part that is waited for. False: all slots were busy; it waited until one may not be, and the caller looks again at what
-  /// it needs, because what came meanwhile may be of use before it gives way. Throws as the token says.
+  /// The same for a part that is waited for. False: every slot was busy, or holds what is used as soon; it waited until that may have
+  /// changed, and the caller looks again at what it needs: with what has come it can compute before that gives way. Throws as the token says.
   bool fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
   /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who holds one of these
   /// parts at the same time asks for it again.
@@ -141,7 +141,8 @@ class WeightStore {
   void load_dense(WeightHandle handle, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
   void check_budget_locked() const;
   bool start(WeightHandle handle, const NextUse& next_use, PartNeed need);
-  bool fetch_locked(WeightHandle handle, const NextUse& next_use, std::unique_lock<std::mutex>& lock, const CancellationToken& cancel);
+  bool fetch_locked(WeightHandle handle, const NextUse& next_use, PartNeed need, std::unique_lock<std::mutex>& lock,
+                    const CancellationToken& cancel);
   void read_part(WeightHandle handle);
 
   Device& device_;

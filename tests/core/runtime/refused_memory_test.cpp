@@ -72,9 +72,9 @@ class RefusedMemoryTest : public QObject {
       p.store.request({"2", "plain_f32", DType::f32}, {"router", 3});
       p.store.arrange();  // would wait for ever for a slot that is being read
     };
-    QVERIFY(refuse_each(
-                two_of_three_are_there, [](Parts& p) { p.store.fetch_now(p.handles[2], number_of, {}); }, nothing_gave_way) >= 2);
     const auto before_the_others = [](WeightHandle handle) { return handle == WeightHandle(2) ? 0 : 1; };
+    QVERIFY(refuse_each(
+                two_of_three_are_there, [&](Parts& p) { p.store.fetch_now(p.handles[2], before_the_others, {}); }, nothing_gave_way) >= 2);
     QVERIFY(refuse_each(
                 two_of_three_are_there, [&](Parts& p) { p.store.fetch_ahead(p.handles[2], before_the_others); }, nothing_gave_way) >= 2);
   }

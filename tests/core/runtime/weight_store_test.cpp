@@ -216,6 +216,18 @@ class WeightStoreTest : public QObject {
     QCOMPARE(p.source->reads.load(), 3);
   }
 
+  // Between the look of who waits and his call a part of the same step may come.
+  void what_is_used_as_soon_gives_way_to_nobody_but_who_holds() {
+    Parts p(3, 2);
+    const auto at_this_step = [](WeightHandle) { return 0; };
+    for (int i = 0; i < 2; ++i) p.use(i, at_this_step);
+    QVERIFY(!p.store.fetch_ahead(p.handles[2], at_this_step));
+    QVERIFY(!p.store.fetch_now(p.handles[2], at_this_step, {}));
+    QCOMPARE(p.store.counters().evictions, int64_t{0});
+    p.use(2, at_this_step);
+    QCOMPARE(p.store.counters().evictions, int64_t{1});
+  }
+
   void what_waits_to_be_read_can_be_dropped() {
     Parts p(8, 8);
     p.source->close();
