@@ -6,12 +6,12 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/numbers.h"
 #include "core/comparison/analyze.h"
-#include "core/exports/text_output.h"
 
 namespace stormcell::cli {
 namespace {
@@ -116,15 +116,14 @@ class AnalyzeVerb : public Verb {
 
   int execute(Console& console) override {
     if (options_.budget_bytes > 0 && options_.cache.empty()) bad_input("--budget", "is that of a cache", "name it: --cache lru");
-    TextOutput json(json_);
-    if (json.is_standard_output()) console.take_standard_output();
-    const AnalyzeFigures figures = analyze_session(options_, console.progress());
-    if (figures.status != "finished")
-      console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status + ": what it recorded until then is " +
-                      counted(figures.batches, "batch"));
-    json.write(to_json(figures));
-    json.finish();
-    console.print(to_text(figures));
+    const auto analyze = [&](const Progress& progress) {
+      AnalyzeFigures figures = analyze_session(options_, progress);
+      if (figures.status != "finished")
+        console.warning(figures.session + "#" + std::to_string(figures.run) + " is " + figures.status +
+                        ": what it recorded until then is " + counted(figures.batches, "batch"));
+      return figures;
+    };
+    tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) { return to_text(figures); });
     return 0;
   }
 

@@ -4,8 +4,8 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/told_result.h"
 #include "core/base/counted.h"
-#include "core/exports/text_output.h"
 #include "core/machine/doctor.h"
 
 namespace stormcell::cli {
@@ -41,12 +41,8 @@ class DoctorVerb : public Verb {
   void add_options(CLI::App& app) override { add_json_option(app, json_); }
 
   int execute(Console& console) override {
-    TextOutput json(json_);
-    if (json.is_standard_output()) console.take_standard_output();
-    const DoctorReport report = examine_machine();
-    json.write(to_json(report));
-    json.finish();
-    console.print(report_text(report));
+    tell_result(
+        console, json_, [](const Progress&) { return examine_machine(); }, [](const DoctorReport& report) { return report_text(report); });
     return 0;
   }
 

@@ -6,9 +6,9 @@
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
-#include "core/exports/text_output.h"
 #include "core/imports/import.h"
 
 namespace stormcell::cli {
@@ -72,13 +72,8 @@ class ImportVerb : public Verb {
       bad_input("--model-config", "has the sizes already", "leave --hidden and --ffn out");
     check_session_option(import_.session);
     console.set_session(import_.session);
-    TextOutput json(json_);
-    if (json.is_standard_output()) console.take_standard_output();
-    const ImportFigures figures = import_traces(import_, console.progress());
-    for (const std::string& w : figures.warnings) console.warning(w);
-    json.write(to_json(figures));
-    json.finish();
-    console.print(to_text(figures));
+    tell_result(
+        console, json_, [this](const Progress& progress) { return import_traces(import_, progress); }, [](const ImportFigures& figures) { return to_text(figures); });
     return 0;
   }
 

@@ -5,10 +5,10 @@
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
-#include "core/exports/text_output.h"
 #include "core/imports/merge.h"
 
 namespace stormcell::cli {
@@ -45,13 +45,8 @@ class MergeVerb : public Verb {
       if (part.empty()) bad_input("SESSION", "is empty", "name a session");
     if (merge_.session.empty()) bad_input("-o", "is missing", "-o S.storm");
     check_session_option(merge_.session);
-    TextOutput json(json_);
-    if (json.is_standard_output()) console.take_standard_output();
-    const MergeFigures figures = merge_runs(merge_, console.progress());
-    for (const std::string& w : figures.warnings) console.warning(w);
-    json.write(to_json(figures));
-    json.finish();
-    console.print(to_text(figures));
+    tell_result(
+        console, json_, [this](const Progress& progress) { return merge_runs(merge_, progress); }, [](const MergeFigures& figures) { return to_text(figures); });
     return 0;
   }
 

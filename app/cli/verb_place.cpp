@@ -4,9 +4,9 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
-#include "core/exports/text_output.h"
 #include "core/planning/cluster_file.h"
 #include "core/planning/place.h"
 
@@ -98,13 +98,8 @@ class PlaceVerb : public Verb {
   }
 
   int execute(Console& console) override {
-    TextOutput json(json_);
-    if (json.is_standard_output()) console.take_standard_output();
-    const PlaceFigures figures = place(place_, console.progress());
-    for (const std::string& w : figures.warnings) console.warning(w);
-    json.write(to_json(figures));
-    json.finish();
-    console.print(to_text(figures));
+    tell_result(
+        console, json_, [this](const Progress& progress) { return place(place_, progress); }, [](const PlaceFigures& figures) { return to_text(figures); });
     return 0;
   }
 

@@ -8,6 +8,7 @@
 #include "core/base/thread_team.h"
 #include "core/cell/ragged.h"
 #include "core/cpu/kernels/activation.h"
+#include "core/graph/annotations.h"
 #include "core/graph/operator.h"
 #include "core/runtime/device.h"
 #include "core/runtime/state_rows.h"
@@ -88,6 +89,8 @@ struct Making {
   /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A kernel with more than
   /// one of them takes them branch by branch: Call::computed.
   WeightHandle branch_weight(size_t index, std::string layout, DType dtype) const;
+  /// The node names its kernel: it gets that wherever it fits, not only where it pays.
+  bool is_asked_for() const { return node().annotations.find(kKernel) != nullptr; }
   /// Most rows that the operand of input `index` may have.
   int64_t most_rows(size_t index) const;
 };

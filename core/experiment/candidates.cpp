@@ -35,9 +35,8 @@ std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan, co
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen, OnTheirOwn on_their_own,
                            const Progress& progress) {
   Candidates c;
-  const std::shared_ptr<const Graph> graph = work.graph();
   progress.report("passes", 0, static_cast<int64_t>(chosen.size()));
-  c.passed = run_passes(work.state().pass_input(*graph, profile), chosen, on_their_own);
+  c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
   const auto add = [&](const PassResult& result, bool same_bits, const std::string& name, const PassConfiguration& configuration) {
     if (!result.applied) return kNoPlan;
     c.plans.push_back(work.make_plan(name, std::make_shared<Graph>(result.graph), configuration, progress));

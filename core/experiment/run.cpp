@@ -66,10 +66,7 @@ Replayed replay_config(Workload& work, const RunOptions& options, PlanConfig& co
   // Those of the command line are said last here as they are where it is replayed.
   config.annotations.insert(config.annotations.begin(), wanted.annotations.begin(), wanted.annotations.end());
   tell_of_annotations(work, r);
-  const std::shared_ptr<const Graph> graph = work.graph();
-  PassInput input = s.pass_input(*graph);
-  input.parts = work.parts();
-  PipelineResult replayed = replay_config(input, wanted, options.config_name);
+  PipelineResult replayed = replay_config(work.pass_input({}), wanted, options.config_name);
   warn(not_taken_over(replayed));
   PassConfiguration taken;
   for (const PassOutcome& outcome : replayed.outcomes) {

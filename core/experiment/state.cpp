@@ -45,9 +45,7 @@ PhaseGraphs Experiment::State::phase_graphs() const {
 }
 
 PassInput Experiment::State::pass_input(const Graph& g, const LoadProfile& profile) const {
-  PassInput input{g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
-  for (const WeightHandle part : store->parts()) input.parts.insert(store->key(part).tensor);
-  return input;
+  return {g, profile, nullptr, {}, mask_facts(g, *data), bf16_rows ? &*bf16_rows : nullptr};
 }
 PassInput Experiment::State::pass_input(const Graph& g) const {
   static const LoadProfile none;

@@ -62,7 +62,7 @@ struct Experiment::State {
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
   /// With what --annotate says, in the number format that runs.
   PhaseGraphs phase_graphs() const;
-  /// What passes see beside the profile, which must outlive it as the graph must; read on demand is what plans asked for so far.
+  /// What passes see beside the profile, which must outlive it as the graph must. What they only tell of a budget is a workload's.
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
   /// The same of what a configuration says, where no profile is asked.
   PassInput pass_input(const Graph& graph) const;

@@ -25,12 +25,12 @@ std::vector<std::string> Workload::check_annotations(const SaidAnnotations& said
   return stormcell::check_annotations(state_.site(), graph(), bounds(), said);
 }
 
-std::set<std::string, std::less<>> Workload::parts() const {
-  std::set<std::string, std::less<>> names;
-  if (state_.options.weight_budget == 0) return names;
+PassInput Workload::pass_input(const LoadProfile& profile) const {
+  PassInput input = state_.pass_input(*graph(), profile);
+  if (state_.options.weight_budget == 0) return input;
   const std::unique_ptr<WeightStore> asked = asked_weights(state_.site(), graph(), bounds());
-  for (const WeightHandle part : asked->parts()) names.insert(asked->key(part).tensor);
-  return names;
+  for (const WeightHandle part : asked->parts()) input.parts.insert(asked->key(part).tensor);
+  return input;
 }
 
 void Workload::check_given() { idle_ = check_annotations({state_.options.annotations, "--annotate"}); }

@@ -2,7 +2,6 @@
 // verifies asks this for its graph, its plans and its verdict, and knows no difference between the two.
 #pragma once
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,8 @@ class Workload {
   std::vector<std::string> annotate(const SaidAnnotations& said);
   /// All that is said of graph(), in the order in which it is: of two that name the same the later one holds.
   const std::vector<std::string>& annotations() const { return annotations_; }
-  /// By name, weights that graph() reads when a branch gets cells (PassInput); empty: there is no budget.
-  std::set<std::string, std::less<>> parts() const;
+  /// What the passes see of graph(), which is held as long as the workload is not annotated, and of a profile, which must outlive it.
+  PassInput pass_input(const LoadProfile& profile) const;
   /// A sentence for each of --annotate that changes nothing in this phase.
   const std::vector<std::string>& idle_annotations() const { return idle_; }
 

@@ -1,5 +1,6 @@
 // What models of every family are built with: a graph under construction together with the weights it asks for.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -40,10 +41,16 @@ class LayerBuilder : public GraphBuilder {
   ValueId normed_convolution(ValueId x, const std::string& prefix, const Field& field, double eps);
   ValueId add(ValueId a, ValueId b, const std::string& name) { return value("add", {a, b}, {}, name); }
   using GraphBuilder::add;
-  /// The rows of `x` through one branch each, joined by weight. The chain of a branch stands in one piece behind the scatter, branch
-  /// after branch: lowering skips it as a whole where nothing came.
-  ValueId mixture(ValueId x, ValueId decision, bool scaled_input, const std::string& name,
-                  const std::function<ValueId(ValueId x, int32_t branch)>& expert);
+  /// Where the rows that branches made come together.
+  enum class Joined : uint8_t {
+    weighted,         ///< summed by the weights of the choices
+    or_scaled_input,  ///< the same; of a cell that no branch took its own row, weighed
+    in_place,         ///< each cell's row as its one branch made it
+  };
+  /// The rows of `x` through the branches that their cells chose. The chain of a branch stands in one piece behind the scatter, branch after
+  /// branch: lowering skips it as a whole where nothing came.
+  ValueId mixture(ValueId x, ValueId decision, Joined joined, const std::string& name,
+                  const std::function<ValueId(ValueId x, int32_t branch)>& branch);
 
   /// An attention node; bias and mask may be kNone, step too.
   struct Extras {

@@ -110,7 +110,8 @@ class LivesrBuilder : public LayerBuilder {
                                    {"stride", s_.stride},
                                    {"border", std::string(s_.border == PatchBorder::cut ? "cut" : "shift")}},
                                   "patches");
-    const ValueId enlarged = routed(patches, decided(patches));
+    const ValueId enlarged =
+        mixture(patches, decided(patches), Joined::in_place, "enlarged", [&](ValueId patch, int32_t k) { return subnet(patch, k); });
     output("picture", value("fold", {enlarged},
                             {{"height", grid.covered_height() * s_.upscale},
                              {"width", grid.covered_width() * s_.upscale},
@@ -164,20 +165,12 @@ class LivesrBuilder : public LayerBuilder {
     return route(scores, nearest, "router");
   }
 
-  ValueId routed(ValueId patches, ValueId decision) {
-    std::vector<int32_t> branches;
-    for (int32_t k = 0; k < s_.subnets(); ++k) branches.push_back(k);
-    std::vector<ValueId> parts = scatter(patches, decision, branches);
-    for (size_t k = 0; k < parts.size(); ++k) parts[k] = subnet(parts[k], k);
-    return gather(std::move(parts), space_of(patches), "place", kNone, "enlarged");
-  }
-
-  ValueId subnet(ValueId patch, size_t number) {
+  ValueId subnet(ValueId patch, int32_t number) {
     const std::string name = "subnets." + std::to_string(number);
-    const int64_t channels = s_.subnet_channels[number];
+    const int64_t channels = s_.subnet_channels[static_cast<size_t>(number)];
     const ValueId head = conv(patch, name + ".head", channels);
     ValueId x = head;
-    for (int64_t i = 0; i < s_.subnet_blocks[number]; ++i) {
+    for (int64_t i = 0; i < s_.subnet_blocks[static_cast<size_t>(number)]; ++i) {
       const std::string block = name + ".body." + std::to_string(i);
       x = add(x, conv(relu(conv(x, block + ".first", channels), block + ".first"), block + ".second", channels), block);
     }

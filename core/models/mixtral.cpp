@@ -179,7 +179,7 @@ class MixtralBuilder : public LayerBuilder {
     graph().node(graph().value(decision).producer).attributes.set("stack", std::string("decoder"));
     const std::string all = name + ".experts";
     const bool in_one = catalog().has(all + ".gate_up_proj");
-    return mixture(x, decision, false, name + ".joined", [&](ValueId part, int32_t b) {
+    return mixture(x, decision, Joined::weighted, name + ".joined", [&](ValueId part, int32_t b) {
       const std::string expert = all + "." + std::to_string(b);
       const auto product = [&](ValueId in, const std::string& which, int64_t outputs) {
         const std::string called = expert + "." + which;

@@ -84,7 +84,8 @@ class PatchMixtureBuilder : public LayerBuilder {
     const ValueId pixels = input("pixels", DType::f32, pictures, {size.height, size.width, s_.channels}, InputRole::pixels);
     const ValueId cut = value("unfold", {pixels},
                               {{"space", int64_t{patches}}, {"height", s_.patch}, {"width", s_.patch}, {"stride", s_.stride}}, "patches");
-    const ValueId joined = routed(cut, decided(cut));
+    const ValueId joined =
+        mixture(cut, decided(cut), Joined::in_place, "joined", [&](ValueId patch, int32_t b) { return branch(patch, b); });
     output("picture", add(folded(joined, size), enlarged(pixels, size), "picture"));
     return finish();
   }
@@ -100,19 +101,11 @@ class PatchMixtureBuilder : public LayerBuilder {
     return route(linear(mean, "router.head", s_.branches(), {}, true), {}, "router");
   }
 
-  ValueId routed(ValueId patches, ValueId decision) {
-    std::vector<int32_t> branches;
-    for (int32_t b = 0; b < s_.branches(); ++b) branches.push_back(b);
-    std::vector<ValueId> parts = scatter(patches, decision, branches);
-    for (size_t b = 0; b < parts.size(); ++b) parts[b] = branch(parts[b], b);
-    return gather(std::move(parts), space_of(patches), "place", kNone, "joined");
-  }
-
-  ValueId branch(ValueId x, size_t number) {
+  ValueId branch(ValueId x, int32_t number) {
     const std::string name = "branches." + std::to_string(number);
-    const int64_t channels = s_.branch_channels[number];
+    const int64_t channels = s_.branch_channels[static_cast<size_t>(number)];
     x = activation(conv(x, name + ".first", channels), s_.activation, name + ".first.act");
-    for (int64_t i = 0; i < s_.branch_blocks[number]; ++i) {
+    for (int64_t i = 0; i < s_.branch_blocks[static_cast<size_t>(number)]; ++i) {
       const std::string block = name + ".blocks." + std::to_string(i);
       const ValueId inner = activation(conv(x, block + ".in", channels), s_.activation, block + ".act");
       x = add(x, conv(inner, block + ".out", channels), block);

@@ -238,7 +238,8 @@ class SwitchBuilder : public LayerBuilder {
     const ValueId decision = route(scores, protocol, name);
     graph().node(graph().value(decision).producer).attributes.set("stack", stack);
     const auto expert = [&](ValueId part, int32_t b) { return dense(part, name + ".experts.expert_" + std::to_string(b)); };
-    return add(x, mixture(normed, decision, s_.scaled_input, name + ".joined", expert), layer);
+    const Joined joined = s_.scaled_input ? Joined::or_scaled_input : Joined::weighted;
+    return add(x, mixture(normed, decision, joined, name + ".joined", expert), layer);
   }
 
   const Settings& s_;

@@ -72,6 +72,37 @@ def decisions_of(probabilities, branches, weights):
             "margin": margin.float()}
 
 
+def sides_of(config):
+    """Height and width of a case's pictures."""
+    size = config["image_size"]
+    return size if isinstance(size, list) else [size] * 2
+
+
+def draw_norms_and_biases(model, generator, draw_weight):
+    """Random batch norms and biases; draw_weight(tensor) fills every other one, in the order of the state."""
+    for name, tensor in model.state_dict().items():
+        if name.endswith("running_var"):
+            tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
+        elif name.endswith("norm.weight"):
+            tensor.copy_(1 + 0.2 * torch.randn(tensor.shape, generator=generator))
+        elif name.endswith(("bias", "running_mean")):
+            tensor.copy_(0.2 * torch.randn(tensor.shape, generator=generator))
+        else:
+            draw_weight(tensor)
+
+
+def save_model(folder, model_type, config, weights):
+    """Mean and deviation of the pixels are tensors of ours, not keys."""
+    ours = {key: value for key, value in config.items() if key not in ("mean", "deviation")}
+    (folder / "config.json").write_text(json.dumps(dict(model_type=model_type, **ours), indent=2) + "\n")
+    save(folder / "model.safetensors", weights)
+
+
+def save_pixels(folder, pixels):
+    """[N, channels, height, width], written as [N, height, width, channels]."""
+    save(folder / "input.safetensors", {"pixels": pixels.permute(0, 2, 3, 1)})
+
+
 def save(path, tensors):
     save_file({name: tensor.detach().contiguous().clone() for name, tensor in tensors.items()}, path)
 

@@ -4,8 +4,6 @@
 A router's cells are the patches of all pictures, row by row of the grid; `b0.router.weight` is the
 score of the network that took the patch.
 """
-import json
-
 import torch
 
 import fixture
@@ -23,20 +21,6 @@ CASES = {
     "grey-not-standardized": (dict(SMALL, image_size=[25, 25], num_channels=1, mean=[0.1], deviation=[0.3], normalization="none",
                                    upscale=1, batch_norm_eps=1e-3), 4),
 }
-NOT_OURS = ("mean", "deviation")
-
-
-def draw(model, generator):
-    for name, tensor in model.state_dict().items():
-        random = torch.randn(tensor.shape, generator=generator)
-        if name.endswith("running_var"):
-            tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
-        elif name.endswith("norm.weight"):
-            tensor.copy_(1 + 0.2 * random)
-        elif name.endswith(("bias", "running_mean")):
-            tensor.copy_(0.2 * random)
-        elif tensor.dim() == 4:
-            tensor.copy_(random * (2 / tensor[0].numel()) ** 0.5)
 
 
 def place_clusters(model, pixels, generator):
@@ -54,19 +38,17 @@ def place_clusters(model, pixels, generator):
 def make(config, pictures, folder, seed):
     generator = fixture.random_generator(seed)
     model = LiveSR(config).eval()
-    draw(model, generator)
-    sides = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
-    pixels = torch.rand(pictures, config["num_channels"], *sides, generator=generator)
+    fixture.draw_norms_and_biases(
+        model, generator, lambda tensor: fixture.normal_(tensor, (2 / tensor[0].numel()) ** 0.5, generator) if tensor.dim() == 4 else None)
+    pixels = torch.rand(pictures, config["num_channels"], *fixture.sides_of(config), generator=generator)
     place_clusters(model, pixels, generator)
     result, scores = model(pixels)
     branch = scores.argmax(1, keepdim=True)
     loads = branch.flatten().bincount(minlength=config["num_subnets"])
     fixture.require(len(scores) == pictures or (loads > 0).all())
     decision = fixture.decisions_of(scores, branch, scores.gather(1, branch))
-    ours = {k: v for k, v in config.items() if k not in NOT_OURS}
-    (folder / "config.json").write_text(json.dumps(dict(model_type="livesr", **ours), indent=2) + "\n")
-    fixture.save(folder / "model.safetensors", model.export())
-    fixture.save(folder / "input.safetensors", {"pixels": pixels.permute(0, 2, 3, 1)})
+    fixture.save_model(folder, "livesr", config, model.export())
+    fixture.save_pixels(folder, pixels)
     fixture.save_expected(folder, {"picture": result.permute(0, 2, 3, 1)}, {"router": decision})
     return f"{loads.tolist()} of {len(scores)} patches"
 

@@ -4,8 +4,6 @@
 `b0.logits` is of the exit that each picture took. A router's decisions are of the pictures that came
 to it: 0 is its exit, 1 goes on; `b0.{router}.score` is the largest softmax.
 """
-import json
-
 import torch
 
 import fixture
@@ -27,20 +25,15 @@ CASES = {
     "grey-four-scales-no-reduction": (dict(SMALL, image_size=32, num_channels=1, mean=[0.1], deviation=[0.3], reduction=1.0,
                                            initial_channels=2, growth_rate=2, scale_factors=[1, 2, 4, 4], block_layers=[3, 2, 4], batch_norm_eps=1e-3), 8),
 }
-NOT_OURS = ("mean", "deviation")
 
 
 def draw(model, generator):
-    for name, tensor in model.state_dict().items():
-        if name.endswith("running_var"):
-            tensor.copy_(0.5 + torch.rand(tensor.shape, generator=generator))
-        elif name.endswith("norm.weight"):
-            tensor.copy_(1 + 0.2 * torch.randn(tensor.shape, generator=generator))
-        elif name.endswith(("bias", "running_mean")):
-            tensor.copy_(0.2 * torch.randn(tensor.shape, generator=generator))
-        elif tensor.dim() >= 2:
-            gain = 8 if tensor.dim() == 2 else 2  # heads whose answers differ
-            tensor.copy_(torch.randn(tensor.shape, generator=generator) * (gain / tensor[0].numel()) ** 0.5)
+    def draw_weight(tensor):
+        gain = 8 if tensor.dim() == 2 else 2  # heads whose answers differ
+        if tensor.dim() >= 2:
+            fixture.normal_(tensor, (gain / tensor[0].numel()) ** 0.5, generator)
+
+    fixture.draw_norms_and_biases(model, generator, draw_weight)
     for module in model.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             module.eps = model.config["batch_norm_eps"]
@@ -79,17 +72,13 @@ def make(config, pictures, folder, seed):
     generator = fixture.random_generator(seed)
     model = MSDNet(config).eval()
     draw(model, generator)
-    sides = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
-    pixels = torch.rand(pictures, config["num_channels"], *sides, generator=generator)
+    pixels = torch.rand(pictures, config["num_channels"], *fixture.sides_of(config), generator=generator)
     logits = model(pixels)
     thresholds = thresholds_of(logits, 0.4)
     result, decisions = decide(logits, thresholds)
     fixture.require(pictures == 1 or all(0 < d["branch"].sum() < len(d["branch"]) for d in list(decisions.values())[:1]))
-    ours = {k: v for k, v in config.items() if k not in NOT_OURS}
-    (folder / "config.json").write_text(json.dumps(
-        dict(model_type="msdnet", exit_thresholds=thresholds, **ours), indent=2) + "\n")
-    fixture.save(folder / "model.safetensors", model.export())
-    fixture.save(folder / "input.safetensors", {"pixels": pixels.permute(0, 2, 3, 1)})
+    fixture.save_model(folder, "msdnet", dict(exit_thresholds=thresholds, **config), model.export())
+    fixture.save_pixels(folder, pixels)
     fixture.save_expected(folder, {"logits": result}, decisions)
     return f"{[len(d['branch']) for d in decisions.values()]} of {pictures} at the exits"
 

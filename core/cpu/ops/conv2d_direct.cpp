@@ -7,13 +7,8 @@ namespace {
 
 class Conv2dDirect : public Kernel {
  public:
-  Conv2dDirect(const Making& m, const Conv2dShape& shape)
-      : bias_(extra_input(m.node(), "bias", 2)),
-        residual_(extra_input(m.node(), "residual", 2)),
-        shape_(shape),
-        activation_(parse_activation(word_of(m.node(), "activation"))) {
+  Conv2dDirect(const Making& m, const Conv2dShape& shape) : epilogue_(m), shape_(shape) {
     weight_ = m.branch_weight(1, kDirectConvolution, DType::f32);
-    if (bias_) bias_handle_ = m.f32_weight(*bias_);
     scratch_ = static_cast<int64_t>(direct_conv2d_scratch_bytes(shape_, m.threads));
   }
   int64_t scratch_bytes() const override { return scratch_; }
@@ -21,19 +16,14 @@ class Conv2dDirect : public Kernel {
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     if (shape.images == 0) return;
-    Epilogue e;
-    e.activation = activation_;
-    if (bias_) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
-    if (residual_) e.residual = c.in[*residual_].reals(), e.ld_extra = shape.out_channels;
-    direct_conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const float*>(c.weights.address(weight_).value), e, c.out[0].reals(),
-                  c.scratch);
+    direct_conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const float*>(c.weights.address(weight_).value),
+                  epilogue_.of_panels(c, shape.out_channels), c.out[0].reals(), c.scratch);
   }
 
  private:
-  std::optional<size_t> bias_, residual_;
-  WeightHandle bias_handle_, weight_;
+  Conv2dEpilogue epilogue_;
+  WeightHandle weight_;
   Conv2dShape shape_;
-  Activation activation_;
   int64_t scratch_ = 0;
 };
 
@@ -45,9 +35,7 @@ std::unique_ptr<Kernel> make_conv2d_direct(const Making& m) {
   // fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679 (docs/decisions/029-convolutions.md).
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
-  // Who asks for it by name gets it where it fits.
-  const bool asked = m.node().annotations.find(kKernel) != nullptr;
-  if (!is_direct(shape) || (streams && !asked) || m.type(1).dtype == DType::bf16) return nullptr;
+  if (!is_direct(shape) || (streams && !m.is_asked_for()) || m.type(1).dtype == DType::bf16) return nullptr;
   return std::make_unique<Conv2dDirect>(m, shape);
 }
 }  // namespace stormcell::cpu

@@ -8,13 +8,8 @@ namespace {
 
 class Conv2dPlanar : public Kernel {
  public:
-  Conv2dPlanar(const Making& m, const Conv2dShape& shape)
-      : bias_(extra_input(m.node(), "bias", 2)),
-        residual_(extra_input(m.node(), "residual", 2)),
-        shape_(shape),
-        relu_(parse_activation(word_of(m.node(), "activation")) == Activation::relu) {
+  Conv2dPlanar(const Making& m, const Conv2dShape& shape) : epilogue_(m), shape_(shape) {
     weight_ = m.branch_weight(1, kPlanarConvolution, DType::f32);
-    if (bias_) bias_handle_ = m.f32_weight(*bias_);
     scratch_ = static_cast<int64_t>(planar_conv2d_scratch_bytes(shape_, m.threads));
   }
   int64_t scratch_bytes() const override { return scratch_; }
@@ -22,18 +17,15 @@ class Conv2dPlanar : public Kernel {
     Conv2dShape shape = shape_;
     shape.images = c.in[0].rows;
     PlanarEpilogue e;
-    e.relu = relu_;
-    if (bias_) e.bias = reinterpret_cast<const float*>(c.weights.address(bias_handle_).value);
-    if (residual_) e.residual = c.in[*residual_].reals();
+    e.relu = epilogue_.activation() == Activation::relu, e.bias = epilogue_.bias(c), e.residual = epilogue_.residual(c);
     planar_conv2d(c.team, shape, c.in[0].reals(), reinterpret_cast<const float*>(c.weights.address(weight_).value), e, c.out[0].reals(),
                   c.scratch);
   }
 
  private:
-  std::optional<size_t> bias_, residual_;
-  WeightHandle bias_handle_, weight_;
+  Conv2dEpilogue epilogue_;
+  WeightHandle weight_;
   Conv2dShape shape_;
-  bool relu_;
   int64_t scratch_ = 0;
 };
 
@@ -50,9 +42,7 @@ std::unique_ptr<Kernel> make_conv2d_planar(const Making& m) {
                     shape.in_channels <= kManyInputs && shape.out_width() >= kLeastWidth &&
                     shape.kernel_height * shape.kernel_width >= kLeastTaps;
   const bool fits = is_planar(shape) && (activation == Activation::none || activation == Activation::relu);
-  // Who asks for it by name gets it where it fits.
-  const bool asked = m.node().annotations.find(kKernel) != nullptr;
-  if ((!pays && !asked) || !fits || m.type(1).dtype == DType::bf16) return nullptr;
+  if ((!pays && !m.is_asked_for()) || !fits || m.type(1).dtype == DType::bf16) return nullptr;
   return std::make_unique<Conv2dPlanar>(m, shape);
 }
 }  // namespace stormcell::cpu

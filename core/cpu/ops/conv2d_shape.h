@@ -21,4 +21,33 @@ inline Conv2dShape conv2d_shape(const Making& m) {
   return shape;
 }
 
+/// What a convolution does behind its sums.
+class Conv2dEpilogue {
+ public:
+  explicit Conv2dEpilogue(const Making& m)
+      : bias_(extra_input(m.node(), "bias", 2)),
+        residual_(extra_input(m.node(), "residual", 2)),
+        activation_(parse_activation(word_of(m.node(), "activation"))) {
+    if (bias_) bias_handle_ = m.f32_weight(*bias_);
+  }
+
+  Activation activation() const { return activation_; }
+  /// [out_channels]; null: none.
+  const float* bias(const Call& c) const { return bias_ ? reinterpret_cast<const float*>(c.weights.address(bias_handle_).value) : nullptr; }
+  /// Like the output; null: none.
+  const float* residual(const Call& c) const { return residual_ ? c.in[*residual_].reals() : nullptr; }
+  /// Of panels, whose rows are pixels.
+  Epilogue of_panels(const Call& c, int64_t channels) const {
+    Epilogue e;
+    e.activation = activation_, e.bias = bias(c), e.residual = residual(c);
+    if (e.residual) e.ld_extra = channels;
+    return e;
+  }
+
+ private:
+  std::optional<size_t> bias_, residual_;
+  WeightHandle bias_handle_;
+  Activation activation_;
+};
+
 }  // namespace stormcell::cpu

@@ -105,7 +105,7 @@ std::unique_ptr<Kernel> make_gather_chains(const Making& m) {
   // Every row that comes is summed. What is not computed has no rows where plans come here by themselves; asked for by name, it may have.
   const auto computed = branches_computed(m);
   const SpaceId rows = m.type(0).space;
-  if (m.node().annotations.find(kKernel) && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
+  if (m.is_asked_for() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&
       static_cast<int32_t>(computed->size()) < m.graph().value(m.graph().space(rows).decision).branches)
     return nullptr;
   return std::make_unique<GatherChains>(m);

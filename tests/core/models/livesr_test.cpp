@@ -1,9 +1,8 @@
 // The network of patches and clusters: its counts at the paper's scale, frames of any size, both borders, and configurations that are
 // refused.
-#include "core/base/error.h"
 #include "core/cell/protocol.h"
 #include "core/graph/roles.h"
-#include "tests/core/formats/scratch.h"
+#include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/testing.h"
 
@@ -14,19 +13,6 @@ namespace {
 
 const std::string kSmall = R"("patch_size": 12, "patch_stride": 10, "num_subnets": 2, "subnet_blocks": 1, "subnet_channels": 2,)"
                            R"( "classifier_channels": [3, 4], "upscale": 2)";
-
-/// What opening a folder with this configuration and no tensor says: configurations are read before weights.
-std::string complaint_of(const std::string& config) {
-  Scratch scratch;
-  scratch.write("config.json", R"({"model_type": "livesr", )" + config + "}");
-  scratch.write("model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  try {
-    open_model(scratch.path(""));
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
-}
 
 std::shared_ptr<const Model> fixture(const char* name) { return open_model(source_folder() + "/tests/reference/livesr/" + name); }
 
@@ -106,11 +92,11 @@ class LivesrTest : public QObject {
   void what_is_wrong_is_refused() {
     QFETCH(QString, config);
     QFETCH(QString, says);
-    const QString came = QString::fromStdString(complaint_of(config.toStdString()));
+    const QString came = QString::fromStdString(configuration_complaint("livesr", config.toStdString()));
     QVERIFY2(came.contains(says), qPrintable(came));
   }
   void missing_tensors_are_named() {
-    const std::string came = complaint_of(kSmall);
+    const std::string came = configuration_complaint("livesr", kSmall);
     QVERIFY2(came.find("pixels.mean") != std::string::npos, came.c_str());
   }
 };

@@ -1,11 +1,11 @@
 // The network with exits: its counts at the paper's scale, what its graph is, pictures of any size, and configurations that are refused.
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.h"
 #include "core/graph/operator.h"
 #include "core/graph/roles.h"
 #include "core/models/msdnet_plan.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/core/models/configuration_complaint.h"
 #include "tests/core/models/model_run.h"
 #include "tests/testing/testing.h"
 
@@ -20,18 +20,6 @@ msdnet::Settings paper() {
   s.block_layers = {4, 4, 4, 4, 4};
   s.thresholds = {2, 2, 2, 2};
   return s;
-}
-
-std::string complaint_of(const std::string& config) {
-  Scratch scratch;
-  scratch.write("config.json", R"({"model_type": "msdnet", )" + config + "}");
-  scratch.write("model.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  try {
-    open_model(scratch.path(""));
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "none";
 }
 
 }  // namespace
@@ -158,7 +146,7 @@ class MsdnetTest : public QObject {
   void what_is_wrong_is_refused() {
     QFETCH(QString, config);
     QFETCH(QString, says);
-    const QString came = QString::fromStdString(complaint_of(config.toStdString()));
+    const QString came = QString::fromStdString(configuration_complaint("msdnet", config.toStdString()));
     QVERIFY2(came.contains(says), qPrintable(came));
   }
 };
